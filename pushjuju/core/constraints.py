@@ -1,0 +1,106 @@
+"""Constraints on machines: reading, merging, writing. Layer: core. Mirrors: juju core/constraints (3.6)."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pushjuju.core.errors import NotValid
+
+Constraints = Mapping[str, Any]
+"""Key -> value: text, int (MiB for sizes), bool, list of text, or None for "explicitly unset"."""
+
+ORDER = (
+    "arch", "container", "cores", "cpu-power", "instance-role", "instance-type", "mem", "root-disk",
+    "root-disk-source", "tags", "spaces", "virt-type", "zones", "allocate-public-ip", "image-id",
+)  # fmt: skip
+ARCHES = ("amd64", "arm64", "ppc64el", "s390x", "riscv64")
+_SIZES = ("mem", "root-disk")
+_COUNTS = ("cores", "cpu-power")
+_LISTS = ("tags", "spaces", "zones")
+_SUFFIX = {"M": 1, "G": 1024, "T": 1024**2, "P": 1024**3}
+_TRUE = ("1", "t", "T", "true", "TRUE", "True")
+_FALSE = ("0", "f", "F", "false", "FALSE", "False")
+
+
+def parse(texts: str | Iterable[str]) -> dict[str, Any]:
+    """Read constraints as the command line gives them.
+
+    Args:
+        texts: One text of blank-separated `key=value`, or several (a repeated flag).
+
+    Raises:
+        NotValid: Malformed, unknown or repeated; the message is Juju's.
+    """
+    joined = texts if isinstance(texts, str) else " ".join(texts)
+    found: dict[str, Any] = {}
+    for word in re.findall(r"(?:\\ |\S)+", joined):
+        name, equals, value = word.replace("\\ ", " ").partition("=")
+        if not equals or not name:
+            raise NotValid(f'malformed constraint "{word}"')
+        name = "cores" if name == "cpu-cores" else name
+        if name not in ORDER:
+            raise NotValid(f'unknown constraint "{name}"')
+        if name in found:
+            raise NotValid(f'bad "{name}" constraint: already set')
+        found[name] = _value(name, value) if value else None
+    return found
+
+
+def _value(name: str, text: str) -> Any:
+    if name == "arch" and text not in ARCHES:
+        raise NotValid(f'bad "arch" constraint: "{text}" not recognized')
+    if name == "container" and text not in ("none", "lxd", "kvm"):
+        raise NotValid(f'bad "container" constraint: invalid container type "{text}"')
+    if name in _COUNTS:
+        if not text.isdigit():
+            raise NotValid(f'bad "{name}" constraint: must be a non-negative integer')
+        return int(text)
+    if name in _SIZES:
+        return _size(name, text)
+    if name in _LISTS:
+        return [item for item in text.split(",") if item]
+    if name == "allocate-public-ip":
+        if text not in _TRUE + _FALSE:
+            raise NotValid(f"bad \"{name}\" constraint: must be 'true' or 'false'")
+        return text in _TRUE
+    return text
+
+
+def _size(name: str, text: str) -> int:
+    match = re.fullmatch(r"(\d+\.?\d*|\.\d+)([MGTP]?)", text)
+    if not match:
+        raise NotValid(f'bad "{name}" constraint: must be a non-negative float with optional M/G/T/P suffix')
+    return math.ceil(float(match[1]) * _SUFFIX[match[2] or "M"])
+
+
+def merge(model: Constraints, application: Constraints) -> dict[str, Any]:
+    """Return what a new machine gets: the application's over the model's, key by key.
+
+    An instance type drops the sizes that the model gives, and the reverse.
+    """
+    sizes = ("cores", "cpu-power", "mem", "root-disk", "arch")
+    base = dict(model)
+    if application.get("instance-type"):
+        base = {key: value for key, value in base.items() if key not in sizes}
+    if any(application.get(key) for key in sizes):
+        base.pop("instance-type", None)
+    return {key: value for key, value in {**base, **application}.items() if value is not None}
+
+
+def render(constraints: Constraints) -> str:
+    """Return the text that Juju shows: fixed order, sizes in MiB."""
+    shown = ((name, constraints[name]) for name in ORDER if constraints.get(name) is not None)
+    return " ".join(f"{name}={_text(name, value)}" for name, value in shown)
+
+
+def _text(name: str, value: Any) -> str:
+    if name in _SIZES:
+        return f"{value}M"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return ",".join(value)
+    return str(value).replace(" ", "\\ ")

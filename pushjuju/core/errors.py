@@ -1,0 +1,237 @@
+"""Errors for people: what failed, on which entity, the remote text, what to type next.
+
+Layer: core. The tree (callers catch a branch, not a leaf):
+
+    PushjujuError
+    ├── UsageError            bad flags or arguments (exit 2)
+    ├── NotFound              a named entity does not exist
+    ├── AlreadyExists         a named entity is there already
+    ├── NotPermitted          refused by rule or right
+    ├── NotValid              a value that breaks a rule
+    │   └── InvalidCharm      a charm that is refused; names file and key
+    ├── Conflict              the wanted change does not fit the present state
+    ├── HookFailed            a hook, action or command of a charm failed
+    ├── ProviderError         a cloud refused or failed
+    ├── StoreError            the local store
+    │   ├── StoreTooNew       made by a newer pushjuju
+    │   └── StoreBusy         another process holds it for too long
+    ├── TransportError        reaching a machine
+    │   ├── Unreachable       no answer
+    │   ├── HostKeyChanged    the machine shows another key than the known one
+    │   ├── AuthFailed        the machine refuses our keys
+    │   ├── SudoRefused       logged in, but not allowed to become root
+    │   └── ConnectionLost    cut in the middle
+    ├── RemoteFailed          the machine answered that it cannot do it
+    │   └── DiskFull          ... because its disk is full
+    ├── Aborted               the person said no
+    └── Silent                failed, and the text was printed already
+"""
+
+from __future__ import annotations
+
+
+class PushjujuError(Exception):
+    """Something that a person can read failed.
+
+    Attributes:
+        message: One sentence: what failed, on which entity.
+        detail: Remote or third-party text, shown below the message.
+        hint: The next command to type.
+        code: Stable kebab-case id for JSON.
+        exit_code: Exit status of the command that ends with this error.
+        retryable: Whether the same call may work later without a change.
+    """
+
+    message = "the command failed"
+    code = "error"
+    exit_code = 1
+    retryable = False
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        detail: str = "",
+        hint: str = "",
+        retryable: bool | None = None,
+    ) -> None:
+        self.message = message if message is not None else type(self).message
+        self.detail = detail
+        self.hint = hint
+        if retryable is not None:
+            self.retryable = retryable
+        super().__init__(self.message)
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class UsageError(PushjujuError):
+    """Bad flags or arguments; nothing was started."""
+
+    message = "bad arguments"
+    code = "usage"
+    exit_code = 2
+
+
+class NotFound(PushjujuError):
+    """A named entity does not exist."""
+
+    message = "not found"
+    code = "not-found"
+
+
+class AlreadyExists(PushjujuError):
+    """A named entity is there already."""
+
+    message = "already exists"
+    code = "already-exists"
+
+
+class NotPermitted(PushjujuError):
+    """A rule or a right forbids it."""
+
+    message = "permission denied"
+    code = "not-permitted"
+
+
+class NotValid(PushjujuError):
+    """A value breaks a rule."""
+
+    message = "not valid"
+    code = "not-valid"
+
+
+class InvalidCharm(NotValid):
+    """A charm is refused.
+
+    Attributes:
+        file: The file of the charm that is at fault, relative to its root; empty if it is the whole.
+        key: The key path inside that file; may be empty.
+    """
+
+    message = "invalid charm"
+    code = "invalid-charm"
+
+    def __init__(
+        self, message: str | None = None, *, file: str = "", key: str = "", detail: str = "", hint: str = ""
+    ) -> None:
+        super().__init__(message, detail=detail, hint=hint)
+        self.file = file
+        self.key = key
+
+
+class Conflict(PushjujuError):
+    """The wanted change does not fit the present state."""
+
+    message = "conflict"
+    code = "conflict"
+
+
+class HookFailed(PushjujuError):
+    """A hook of a charm failed."""
+
+    message = "hook failed"
+    code = "hook-failed"
+
+
+class ProviderError(PushjujuError):
+    """A cloud refused or failed."""
+
+    message = "the cloud failed"
+    code = "provider"
+    retryable = True
+
+
+class StoreError(PushjujuError):
+    """The local store cannot be used."""
+
+    message = "the store cannot be used"
+    code = "store"
+
+
+class StoreTooNew(StoreError):
+    """The store was made by a newer pushjuju."""
+
+    message = "the store was made by a newer pushjuju"
+    code = "store-too-new"
+
+
+class StoreBusy(StoreError):
+    """Another process holds the store for too long."""
+
+    message = "the store is busy"
+    code = "store-busy"
+    retryable = True
+
+
+class TransportError(PushjujuError):
+    """A machine could not be reached or used over SSH."""
+
+    message = "the machine cannot be reached"
+    code = "transport"
+    retryable = True
+
+
+class Unreachable(TransportError):
+    """No answer from the machine."""
+
+    message = "the machine does not answer"
+    code = "unreachable"
+
+
+class HostKeyChanged(TransportError):
+    """The machine shows another host key than the one known."""
+
+    message = "the host key of the machine changed"
+    code = "host-key-changed"
+
+
+class AuthFailed(TransportError):
+    """The machine refuses the keys offered."""
+
+    message = "the machine refuses the login"
+    code = "auth-failed"
+
+
+class SudoRefused(TransportError):
+    """Logged in, but root rights were refused."""
+
+    message = "sudo was refused on the machine"
+    code = "sudo-refused"
+
+
+class ConnectionLost(TransportError):
+    """The connection was cut in the middle."""
+
+    message = "the connection to the machine was lost"
+    code = "connection-lost"
+
+
+class RemoteFailed(PushjujuError):
+    """The machine answered that it cannot do what was asked."""
+
+    message = "the machine could not do it"
+    code = "remote-failed"
+    retryable = True
+
+
+class DiskFull(RemoteFailed):
+    """The disk of the machine is full."""
+
+    message = "the disk of the machine is full"
+    code = "disk-full"
+
+
+class Aborted(PushjujuError):
+    """The person did not confirm."""
+
+    message = "aborted"
+    code = "aborted"
+
+
+class Silent(PushjujuError):
+    """The command failed and has said so already."""
+
+    message = ""
+    code = "silent"

@@ -1,0 +1,110 @@
+"""Names and ids of Juju's entities: one parse function each. Layer: core. Mirrors: juju/names.
+
+Nowhere else is `mysql/0` taken apart by hand.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import NewType
+
+from pushjuju.core.errors import NotValid
+
+ApplicationName = NewType("ApplicationName", str)
+MachineId = NewType("MachineId", str)
+
+APPLICATION = r"[a-z][a-z0-9]*(?:-[a-z0-9]*[a-z][a-z0-9]*)*"
+_APPLICATION = re.compile(APPLICATION)
+_UNIT = re.compile(rf"({APPLICATION})/(0|[1-9][0-9]*)")
+_MACHINE = re.compile(r"(?:0|[1-9][0-9]*)(?:/[a-z]+/(?:0|[1-9][0-9]*))*")
+_ENDPOINT = re.compile(r"[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*")
+_MODEL = re.compile(r"[a-z0-9]+[a-z0-9-]*")
+_USER = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9.+-]*[a-zA-Z0-9])?")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class UnitName:
+    """The name of a unit, `application/number`."""
+
+    application: str
+    number: int
+
+    @classmethod
+    def parse(cls, text: str) -> UnitName:
+        """Read a unit name.
+
+        Raises:
+            NotValid: It is none.
+        """
+        match = _UNIT.fullmatch(text)
+        if not match:
+            raise NotValid(f'"{text}" is not a valid unit name')
+        return cls(match[1], int(match[2]))
+
+    @property
+    def tag(self) -> str:
+        """The tag that files and logs carry: `unit-mysql-0`."""
+        return f"unit-{self.application}-{self.number}"
+
+    def __str__(self) -> str:
+        return f"{self.application}/{self.number}"
+
+
+def is_application(text: str) -> bool:
+    """Tell whether a text can name an application or a charm."""
+    return bool(_APPLICATION.fullmatch(text))
+
+
+def is_unit(text: str) -> bool:
+    """Tell whether a text can name a unit."""
+    return bool(_UNIT.fullmatch(text))
+
+
+def is_machine(text: str) -> bool:
+    """Tell whether a text can be a machine id (`3`, `0/lxd/1`)."""
+    return bool(_MACHINE.fullmatch(text))
+
+
+def is_endpoint(text: str) -> bool:
+    """Tell whether a text can name an endpoint."""
+    return bool(_ENDPOINT.fullmatch(text))
+
+
+def is_model(text: str) -> bool:
+    """Tell whether a text can name a model."""
+    return bool(_MODEL.fullmatch(text))
+
+
+def is_user(text: str) -> bool:
+    """Tell whether a text can name a local user."""
+    return bool(_USER.fullmatch(text))
+
+
+def application_of(unit: str) -> str:
+    """Return the application of a unit name.
+
+    Raises:
+        NotValid: It is no unit name.
+    """
+    return UnitName.parse(unit).application
+
+
+def unit_tag(unit: str) -> str:
+    """Return the tag of a unit: `unit-mysql-0`.
+
+    Raises:
+        NotValid: It is no unit name.
+    """
+    return UnitName.parse(unit).tag
+
+
+def machine_tag(machine: str) -> str:
+    """Return the tag of a machine: `machine-0-lxd-1`."""
+    return "machine-" + machine.replace("/", "-")
+
+
+def parent_machine(machine: str) -> str | None:
+    """Return the machine that holds a container, or None for a plain machine."""
+    parts = machine.rsplit("/", 2)
+    return parts[0] if len(parts) == 3 else None

@@ -1,0 +1,57 @@
+"""Placement directives: `--to` and the argument of add-machine. Layer: core. Mirrors: juju core/instance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pushjuju.core.errors import NotValid
+from pushjuju.core.names import is_machine
+
+CONTAINER_TYPES = ("lxd", "kvm")
+
+
+class PlacementKind(StrEnum):
+    """What a directive asks for."""
+
+    MACHINE = "machine"
+    CONTAINER = "container"
+    SSH = "ssh"
+    PROVIDER = "provider"
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """One directive; `value` is a machine id, a container type, an SSH target or the provider's text.
+
+    `parent` is the machine that a container goes to, or None for a new one.
+    """
+
+    kind: PlacementKind
+    value: str
+    parent: str | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Placement:
+        """Read one directive.
+
+        Raises:
+            NotValid: It is none; the message is Juju's.
+        """
+        scope, colon, rest = text.partition(":")
+        if not text or (colon and not rest):
+            raise NotValid(f'invalid --to parameter "{text}"')
+        if is_machine(text):
+            return cls(PlacementKind.MACHINE, text)
+        if scope in CONTAINER_TYPES:
+            if colon and not is_machine(rest):
+                raise NotValid(f'invalid value "{rest}" for "{scope}" scope: expected machine-id')
+            return cls(PlacementKind.CONTAINER, scope, rest or None)
+        if scope == "ssh" and colon:
+            return cls(PlacementKind.SSH, rest)
+        return cls(PlacementKind.PROVIDER, text)
+
+    def __str__(self) -> str:
+        if self.kind is PlacementKind.CONTAINER and self.parent:
+            return f"{self.value}:{self.parent}"
+        return f"ssh:{self.value}" if self.kind is PlacementKind.SSH else self.value

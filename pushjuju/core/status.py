@@ -1,0 +1,102 @@
+"""Statuses: their words and the rules between them. Layer: core. Mirrors: juju core/status (3.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+
+class Workload(StrEnum):
+    """What a charm or Juju says of a unit's or application's workload."""
+
+    UNSET = "unset"
+    UNKNOWN = "unknown"
+    MAINTENANCE = "maintenance"
+    WAITING = "waiting"
+    BLOCKED = "blocked"
+    ACTIVE = "active"
+    TERMINATED = "terminated"
+    ERROR = "error"
+
+
+class Agent(StrEnum):
+    """What a unit's runner does."""
+
+    ALLOCATING = "allocating"
+    IDLE = "idle"
+    EXECUTING = "executing"
+    REBOOTING = "rebooting"
+    ERROR = "error"
+    FAILED = "failed"
+    LOST = "lost"
+
+
+class MachineStatus(StrEnum):
+    """How a machine takes part in the model."""
+
+    PENDING = "pending"
+    STARTED = "started"
+    STOPPED = "stopped"
+    ERROR = "error"
+    DOWN = "down"
+
+
+class InstanceStatus(StrEnum):
+    """What the cloud says of the instance behind a machine."""
+
+    PENDING = "pending"
+    ALLOCATING = "allocating"
+    RUNNING = "running"
+    ERROR = "error"
+    PROVISIONING_ERROR = "provisioning error"
+    UNKNOWN = "unknown"
+
+
+WAITING_FOR_MACHINE = "waiting for machine"
+INSTALLING_AGENT = "installing agent"
+AGENT_INITIALISING = "agent initialising"
+INSTALLING_CHARM = "installing charm software"
+STOPPING_CHARM = "stopping charm software"
+CLEANING_UP = "cleaning up prior to charm deletion"
+NOT_COMMUNICATING = "agent is not communicating with the server"
+
+SETTABLE_BY_CHARM = (Workload.MAINTENANCE, Workload.BLOCKED, Workload.WAITING, Workload.ACTIVE)
+
+# Which unit's status stands for the application; the greater wins.
+_SEVERITY = {
+    Workload.ERROR: 100,
+    Workload.BLOCKED: 90,
+    Workload.MAINTENANCE: 80,
+    Workload.WAITING: 70,
+    Workload.ACTIVE: 60,
+    Workload.TERMINATED: 50,
+    Workload.UNKNOWN: 40,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusInfo:
+    """One status: word, message, data, and since when (None: unknown)."""
+
+    status: str
+    message: str = ""
+    data: Mapping[str, Any] = field(default_factory=dict)
+    since: datetime | None = None
+
+
+def derive_application_status(units: Iterable[StatusInfo]) -> StatusInfo:
+    """Return the status of an application whose leader never set one.
+
+    Args:
+        units: The statuses shown for its units, in the order of their names as text.
+
+    Mirrors: juju core/status/status.go DeriveStatus (3.6)
+    """
+    best = StatusInfo(status=Workload.UNKNOWN)
+    for unit in units:
+        if _SEVERITY.get(Workload(unit.status), 0) > _SEVERITY[Workload(best.status)]:
+            best = unit
+    return best
