@@ -1,0 +1,57 @@
+"""Content-addressed files: charm archives, later resources. Layer: state."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+from pushjuju.core.errors import NotFound
+
+_CHUNK = 1 << 20  # bytes read at a time
+
+
+class Blobs:
+    """A folder of files named by their SHA-256; equal content is kept once."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def path(self, sha256: str) -> Path:
+        """Return where a blob lies.
+
+        Raises:
+            NotFound: It is not there.
+        """
+        path = self.root / sha256[:2] / sha256
+        if not path.exists():
+            raise NotFound(f"blob {sha256[:12]} is missing from {self.root}")
+        return path
+
+    def add(self, source: Path) -> str:
+        """Copy a file in and return its SHA-256; durable when this returns."""
+        self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+        digest = hashlib.sha256()
+        with tempfile.NamedTemporaryFile(dir=self.root, prefix=".new-", delete=False) as target:
+            try:
+                with source.open("rb") as stream:
+                    while chunk := stream.read(_CHUNK):
+                        digest.update(chunk)
+                        target.write(chunk)
+                target.flush()
+                os.fsync(target.fileno())
+                return self._settle(Path(target.name), digest.hexdigest())
+            except BaseException:
+                Path(target.name).unlink(missing_ok=True)
+                raise
+
+    def _settle(self, temporary: Path, sha256: str) -> str:
+        folder = self.root / sha256[:2]
+        folder.mkdir(exist_ok=True, mode=0o700)
+        temporary.replace(folder / sha256)
+        return sha256
+
+    def delete(self, sha256: str) -> None:
+        """Delete a blob; fine if it is gone."""
+        (self.root / sha256[:2] / sha256).unlink(missing_ok=True)

@@ -1,0 +1,228 @@
+"""The data directory and the TOML files that people may edit. Layer: state.
+
+    DIR/pushjuju.toml       current controller, settings
+    DIR/clouds.toml         clouds
+    DIR/credentials.toml    credentials
+    DIR/controllers/NAME/   controller.toml, state.db, blobs/, ssh/, known_hosts/, machines/, log/
+
+Reading uses tomllib; writing uses tomlkit so that comments stay. Files 0600, directories 0700.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import tempfile
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from pushjuju.core.errors import AlreadyExists, NotFound, NotValid
+from pushjuju.state.blobs import Blobs
+
+MAIN = "pushjuju.toml"
+CLOUDS = "clouds.toml"
+CREDENTIALS = "credentials.toml"
+
+
+def locate(env: Mapping[str, str], cwd: Path) -> Path:
+    """Return the data directory: `$PUSHJUJU_DATA`, else `./state` with a pushjuju.toml, else XDG's."""
+    if chosen := env.get("PUSHJUJU_DATA"):
+        return Path(chosen).expanduser().absolute()
+    if (cwd / "state" / MAIN).is_file():
+        return cwd / "state"
+    home = Path(env.get("HOME") or Path.home())
+    return Path(env.get("XDG_DATA_HOME") or home / ".local" / "share") / "pushjuju"
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Read a TOML file; a missing one is empty.
+
+    Raises:
+        NotValid: It cannot be parsed; file and place are named.
+    """
+    try:
+        with path.open("rb") as stream:
+            return tomllib.load(stream)
+    except FileNotFoundError:
+        return {}
+    except tomllib.TOMLDecodeError as error:
+        raise NotValid(f"cannot read {path}: {error}", hint=f"mend the file: $EDITOR {path}") from error
+
+
+def edit_toml(path: Path, change: Callable[[MutableMapping[str, Any]], None]) -> None:
+    """Change a TOML file in place: comments stay, readers see the old or the new text, never a half."""
+    import tomlkit
+
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with locked(path.with_name(f".{path.name}.lock")):
+        read_toml(path)  # refuses a broken file before it is touched
+        document = tomlkit.parse(path.read_text()) if path.exists() else tomlkit.document()
+        change(document)
+        replace_text(path, tomlkit.dumps(document))
+
+
+def replace_text(path: Path, text: str, mode: int = 0o600) -> None:
+    """Write a file durably and at once."""
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".new-", delete=False) as stream:
+        stream.write(text)
+        stream.flush()
+        os.fchmod(stream.fileno(), mode)
+        os.fsync(stream.fileno())
+    Path(stream.name).replace(path)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold a lock file against other processes."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with path.open("w") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        yield
+
+
+class ControllerDir:
+    """The directory of one controller."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.name = root.name
+
+    @property
+    def store_path(self) -> Path:
+        """The SQLite file."""
+        return self.root / "state.db"
+
+    @property
+    def blobs(self) -> Blobs:
+        """Charm archives and resources."""
+        return Blobs(self.root / "blobs")
+
+    @property
+    def private_key(self) -> Path:
+        """The SSH key with which the controller logs in."""
+        return self.root / "ssh" / "id_ed25519"
+
+    @property
+    def public_key(self) -> Path:
+        """Its public half."""
+        return self.root / "ssh" / "id_ed25519.pub"
+
+    @property
+    def machines(self) -> Path:
+        """Where providers keep what belongs to their machines."""
+        return self.root / "machines"
+
+    @property
+    def background_log(self) -> Path:
+        """What a background controller process printed."""
+        return self.root / "log" / "controller.log"
+
+    def known_hosts(self, model: str) -> Path:
+        """Return the known_hosts file of a model."""
+        return self.root / "known_hosts" / model
+
+    def settings(self) -> dict[str, Any]:
+        """Read controller.toml."""
+        return read_toml(self.root / "controller.toml")
+
+    def set(self, key: str, value: str | None) -> None:
+        """Set a key of controller.toml; None takes it away."""
+
+        def change(document: MutableMapping[str, Any]) -> None:
+            if value is None:
+                document.pop(key, None)
+            else:
+                document[key] = value
+
+        edit_toml(self.root / "controller.toml", change)
+
+    def exists(self) -> bool:
+        """Tell whether this controller was made."""
+        return (self.root / "controller.toml").is_file()
+
+
+class DataDir:
+    """The whole data directory."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def controllers(self) -> list[str]:
+        """Return the names of the controllers, sorted."""
+        folder = self.root / "controllers"
+        if not folder.is_dir():
+            return []
+        return sorted(entry.name for entry in folder.iterdir() if ControllerDir(entry).exists())
+
+    def controller(self, name: str) -> ControllerDir:
+        """Return a controller's directory.
+
+        Raises:
+            NotFound: There is no such controller.
+        """
+        found = ControllerDir(self.root / "controllers" / name)
+        if not found.exists():
+            raise NotFound(f"controller {name} not found", hint="pushjuju controllers    lists what there is")
+        return found
+
+    def current_controller(self) -> str | None:
+        """Return the name of the current controller, or None."""
+        name = self.main().get("current-controller")
+        return str(name) if name else None
+
+    def set_current_controller(self, name: str | None) -> None:
+        """Choose the current controller; None: none."""
+
+        def change(document: MutableMapping[str, Any]) -> None:
+            if name is None:
+                document.pop("current-controller", None)
+            else:
+                document["current-controller"] = name
+
+        edit_toml(self.root / MAIN, change)
+
+    def main(self) -> dict[str, Any]:
+        """Read pushjuju.toml."""
+        return read_toml(self.root / MAIN)
+
+    def clouds(self) -> dict[str, Any]:
+        """Read the clouds that people defined: name -> definition."""
+        return dict(read_toml(self.root / CLOUDS).get("clouds", {}))
+
+    def credentials(self) -> dict[str, Any]:
+        """Read the credentials: cloud -> name -> attributes."""
+        return dict(read_toml(self.root / CREDENTIALS).get("credentials", {}))
+
+    def create_controller(self, name: str, settings: Mapping[str, Any]) -> ControllerDir:
+        """Make a controller's directory with its key; it exists for others only when it is whole.
+
+        Raises:
+            AlreadyExists: There is one of that name.
+        """
+        made = ControllerDir(self.root / "controllers" / name)
+        made.root.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with locked(made.root.parent / ".lock"):
+            if made.exists():
+                raise AlreadyExists(f'controller "{name}" already exists')
+            for folder in ("ssh", "blobs", "known_hosts", "machines", "log"):
+                (made.root / folder).mkdir(parents=True, exist_ok=True, mode=0o700)
+            if not made.private_key.exists():
+                _make_key(made)
+            edit_toml(made.root / "controller.toml", lambda document: document.update(settings))
+        return made
+
+
+def _make_key(made: ControllerDir) -> None:
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    key = Ed25519PrivateKey.generate()
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.OpenSSH, serialization.NoEncryption()
+    )
+    public = key.public_key().public_bytes(serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH)
+    replace_text(made.private_key, private.decode())
+    replace_text(made.public_key, f"{public.decode()} pushjuju-{made.name}\n", mode=0o644)

@@ -1,0 +1,50 @@
+-- name: sequence_next
+-- Numbers are never reused, also after their holders are gone.
+INSERT INTO sequence (scope, name, next) VALUES (:scope, :name, :at_least + 1)
+ON CONFLICT (scope, name) DO UPDATE SET
+  next = CASE WHEN next < :at_least THEN :at_least + 1 ELSE next + 1 END
+RETURNING next - 1 AS number
+
+-- name: sequence_delete
+DELETE FROM sequence WHERE scope = :scope
+
+-- name: work_touch
+INSERT INTO work (key, due, generation, reason) VALUES (:key, :due, 1, :reason)
+ON CONFLICT (key) DO UPDATE SET
+  due = CASE WHEN work.due IS NULL OR :due < work.due THEN :due ELSE work.due END,
+  generation = work.generation + 1,
+  reason = :reason
+
+-- name: work_due
+SELECT key, due, generation, owner, leased_until, attempts, reason FROM work
+WHERE due IS NOT NULL AND due <= :now AND key LIKE :prefix || '%' ORDER BY due, key
+
+-- name: work_claim
+UPDATE work SET owner = :owner, leased_until = :leased_until
+WHERE key = :key AND generation = :generation AND (owner IS NULL OR owner = :previous)
+
+-- name: work_heartbeat
+UPDATE work SET leased_until = :leased_until WHERE key = :key AND owner = :owner
+
+-- name: work_finish
+-- Touched while it was worked: due at once, whatever the worker thought.
+UPDATE work SET
+  due = CASE WHEN generation = :generation THEN :due ELSE :now END,
+  owner = NULL, leased_until = NULL, attempts = :attempts, reason = :reason
+WHERE key = :key AND owner = :owner
+
+-- name: work_get
+SELECT key, due, generation, owner, leased_until, attempts, reason FROM work WHERE key = :key
+
+-- name: work_list
+SELECT key, due, generation, owner, leased_until, attempts, reason FROM work
+WHERE key LIKE :prefix || '%' ORDER BY key
+
+-- name: work_next_due
+SELECT MIN(due) AS due FROM work WHERE due IS NOT NULL AND key LIKE :prefix || '%'
+
+-- name: work_delete
+DELETE FROM work WHERE key = :key
+
+-- name: work_delete_prefix
+DELETE FROM work WHERE key LIKE :prefix || '%'

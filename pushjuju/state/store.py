@@ -1,0 +1,247 @@
+"""One SQLite store: open, migrate, read, write. Layer: state.
+
+Every statement is named and lives in `sql/*.sql`; callers pass names and parameters, never SQL. Writes are
+one immediate transaction each, so two processes on one store queue up instead of failing; a read sees one
+moment.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import Field, fields
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pushjuju.core.errors import NotFound, StoreBusy, StoreError, StoreTooNew
+
+_HERE = Path(__file__).parent
+BUSY_TIMEOUT_S = 30.0  # how long a writer waits for another process before it gives up
+
+R = TypeVar("R")
+
+
+@cache
+def queries() -> Mapping[str, str]:
+    """Return every named statement: name -> SQL."""
+    found: dict[str, str] = {}
+    for path in sorted((_HERE / "sql").glob("*.sql")):
+        for block in path.read_text().split("-- name: ")[1:]:
+            name, _, body = block.partition("\n")
+            lines = (line for line in body.splitlines() if not line.startswith("--"))
+            found[name.strip()] = "\n".join(lines).strip()
+    return found
+
+
+@cache
+def migrations() -> tuple[tuple[int, str], ...]:
+    """Return the migrations: (number, SQL), ascending."""
+    files = sorted((_HERE / "migrations").glob("*.sql"))
+    return tuple((int(path.name[:4]), path.read_text()) for path in files)
+
+
+@cache
+def _columns(record: Any) -> tuple[tuple[str, bool], ...]:
+    return tuple((field.name, bool(field.metadata.get("json"))) for field in fields(record))
+
+
+def to_record(record: type[R], row: sqlite3.Row) -> R:
+    """Make a frozen dataclass of a row; fields marked `json` are decoded."""
+    loads = json.loads
+    values = {name: loads(row[name]) if is_json else row[name] for name, is_json in _columns(record)}
+    return record(**values)
+
+
+class Tx:
+    """One transaction. Ends with the `with` block that opened it; never kept beyond."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._queries = queries()
+
+    def run(self, query: str, /, **params: Any) -> int:
+        """Run a statement; return the number of rows it changed."""
+        return self._connection.execute(self._queries[query], params).rowcount
+
+    def row(self, query: str, /, **params: Any) -> sqlite3.Row | None:
+        """Return the first row, or None."""
+        found: sqlite3.Row | None = self._connection.execute(self._queries[query], params).fetchone()
+        return found
+
+    def rows(self, query: str, /, **params: Any) -> list[sqlite3.Row]:
+        """Return all rows."""
+        return self._connection.execute(self._queries[query], params).fetchall()
+
+    def scalar(self, query: str, /, **params: Any) -> Any:
+        """Return the first column of the first row, or None."""
+        row = self.row(query, **params)
+        return None if row is None else row[0]
+
+    def find(self, record: type[R], query: str, /, **params: Any) -> R | None:
+        """Return the first row as a record, or None."""
+        row = self.row(query, **params)
+        return None if row is None else to_record(record, row)
+
+    def get(self, record: type[R], query: str, missing: str, /, **params: Any) -> R:
+        """Return the first row as a record.
+
+        Raises:
+            NotFound: No row; `missing` is the message.
+        """
+        found = self.find(record, query, **params)
+        if found is None:
+            raise NotFound(missing)
+        return found
+
+    def list(self, record: type[R], query: str, /, **params: Any) -> list[R]:
+        """Return all rows as records."""
+        return [to_record(record, row) for row in self.rows(query, **params)]
+
+    def insert(self, table: str, record: Any) -> None:
+        """Insert a record whose fields are named as the columns of the table."""
+        names = [field.name for field in fields(record)]
+        values = {field.name: _encode(field, getattr(record, field.name)) for field in fields(record)}
+        marks = ", ".join(f":{name}" for name in names)
+        self._connection.execute(f"INSERT INTO {table} ({', '.join(names)}) VALUES ({marks})", values)  # noqa: S608 - names are ours
+
+    def next(self, scope: str, name: str, at_least: int = 0) -> int:
+        """Return the next number of a sequence, never below `at_least`, never one given before."""
+        return int(self.scalar("sequence_next", scope=scope, name=name, at_least=at_least))
+
+
+def _encode(field: Field[Any], value: Any) -> Any:
+    if field.metadata.get("json"):
+        return json.dumps(value, separators=(",", ":"), sort_keys=True)
+    return int(value) if isinstance(value, bool) else value
+
+
+class Store:
+    """A store file, opened once per process."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self.path = path
+        self._connection = connection
+        self._depth = 0
+
+    @classmethod
+    def open(cls, path: Path, *, create: bool = False) -> Store:
+        """Open the store and bring its schema up to date.
+
+        Raises:
+            NotFound: There is none and `create` is not set.
+            StoreTooNew: It was made by a newer pushjuju.
+            StoreBusy: Another process holds it for longer than the time-out.
+            StoreError: It cannot be read.
+        """
+        if not create and not path.exists():
+            raise NotFound(f"no store at {path}")
+        if create:
+            path.touch(mode=0o600, exist_ok=True)
+        try:
+            connection = sqlite3.connect(path, isolation_level=None, timeout=BUSY_TIMEOUT_S)
+            connection.row_factory = sqlite3.Row
+            _configure(connection)
+            _migrate(connection, path)
+        except sqlite3.Error as error:
+            raise _explain(error, path) from error
+        return cls(path, connection)
+
+    def close(self) -> None:
+        """Close the store."""
+        self._connection.close()
+
+    @contextmanager
+    def read(self) -> Iterator[Tx]:
+        """Open a transaction that sees one moment of the store and changes nothing."""
+        with self._transaction("BEGIN") as tx:
+            yield tx
+
+    @contextmanager
+    def write(self) -> Iterator[Tx]:
+        """Open the one writing transaction; all of it is kept, or, after an exception, nothing."""
+        with self._transaction("BEGIN IMMEDIATE") as tx:
+            yield tx
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[Tx]:
+        if self._depth:
+            raise StoreError("a transaction is open already")
+        try:
+            self._connection.execute(begin)
+        except sqlite3.Error as error:
+            raise _explain(error, self.path) from error
+        self._depth = 1
+        try:
+            yield Tx(self._connection)
+            self._connection.execute("COMMIT")
+        except BaseException as error:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            if isinstance(error, sqlite3.OperationalError):
+                raise _explain(error, self.path) from error
+            raise
+        finally:
+            self._depth = 0
+
+
+def _configure(connection: sqlite3.Connection) -> None:
+    if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+        connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA foreign_keys = ON")
+
+
+def schema_version(connection: sqlite3.Connection) -> int:
+    """Return the number of the last migration applied; 0 for an empty store."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _migrate(connection: sqlite3.Connection, path: Path) -> None:
+    newest = migrations()[-1][0]
+    version = schema_version(connection)
+    if version > newest:
+        raise StoreTooNew(
+            f"the store {path} has schema {version}; this pushjuju knows up to {newest}",
+            hint="upgrade pushjuju: pip install --upgrade pushjuju",
+        )
+    for number, script in migrations():
+        if number > version:
+            _apply(connection, number, script)
+
+
+def _apply(connection: sqlite3.Connection, number: int, script: str) -> None:
+    """Apply one migration in its own transaction, unless another process was faster."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        if schema_version(connection) < number:
+            for statement in _statements(script):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {number:d}")
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+
+
+def _statements(script: str) -> Iterator[str]:
+    pending = ""
+    for line in script.splitlines(keepends=True):
+        pending += line
+        if sqlite3.complete_statement(pending):
+            yield pending
+            pending = ""
+
+
+def _explain(error: sqlite3.Error, path: Path) -> StoreError:
+    text = str(error)
+    if "locked" in text or "busy" in text:
+        return StoreBusy(
+            f"the store {path} is held by another process",
+            hint="wait for the other pushjuju to end, then run the command again",
+        )
+    if "full" in text:
+        return StoreError(f"the store {path} cannot be written: the disk is full", detail=text)
+    return StoreError(f"the store {path} cannot be used: {text}")
