@@ -9,6 +9,18 @@ from enum import StrEnum
 from typing import Any
 
 
+class StatusKind(StrEnum):
+    """Whose status a record is; the words of show-status-log's Type column."""
+
+    WORKLOAD = "workload"
+    AGENT = "juju-unit"
+    APPLICATION = "application"
+    MACHINE = "juju-machine"
+    INSTANCE = "machine"
+    MODEL = "model"
+    RELATION = "relation"
+
+
 class Workload(StrEnum):
     """What a charm or Juju says of a unit's or application's workload."""
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import Field, fields
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from pushjuju.core.errors import NotFound, StoreBusy, StoreError, StoreTooNew
 
@@ -44,14 +44,15 @@ def migrations() -> tuple[tuple[int, str], ...]:
 
 
 @cache
-def _columns(record: Any) -> tuple[tuple[str, bool], ...]:
-    return tuple((field.name, bool(field.metadata.get("json"))) for field in fields(record))
+def _columns(record: Hashable) -> tuple[tuple[str, bool], ...]:
+    kind: Any = record
+    return tuple((field.name, bool(field.metadata.get("json"))) for field in fields(kind))
 
 
 def to_record(record: type[R], row: sqlite3.Row) -> R:
     """Make a frozen dataclass of a row; fields marked `json` are decoded."""
-    loads = json.loads
-    values = {name: loads(row[name]) if is_json else row[name] for name, is_json in _columns(record)}
+    loads, kind = json.loads, cast(Hashable, record)
+    values = {name: loads(row[name]) if is_json else row[name] for name, is_json in _columns(kind)}
     return record(**values)
 
 

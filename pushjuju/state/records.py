@@ -1,0 +1,243 @@
+"""Rows as values: one frozen dataclass per table, fields named as the columns. Layer: state.
+
+Fields marked `json` are decoded on the way out and encoded on the way in. Times are UTC text (`core.clock`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+_JSON = {"json": True}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Model:
+    """A model of this controller."""
+
+    uuid: str
+    name: str
+    owner: str
+    cloud: str
+    cloud_type: str
+    region: str
+    credential: str
+    life: str
+    forced: int = 0
+    created: str
+
+    @property
+    def qualified(self) -> str:
+        """`owner/name`, as Juju shows it."""
+        return f"{self.owner}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CharmRecord:
+    """A charm revision that a model knows; `document` is the charm as JSON."""
+
+    model: str
+    url: str
+    name: str
+    revision: int
+    origin: str
+    channel: str
+    sha256: str
+    size: int
+    document: Mapping[str, Any] = field(metadata=_JSON)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Application:
+    """An application."""
+
+    model: str
+    name: str
+    charm_url: str
+    charm_modified: int = 0
+    force_charm: int = 0
+    life: str
+    subordinate: int
+    base: str
+    trust: int = 0
+    exposed: int = 0
+    constraints: Mapping[str, Any] = field(default_factory=dict, metadata=_JSON)
+    leader_settings_version: int = 0
+    workload_version: str = ""
+    created: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """A machine.
+
+    `hardware`: arch, cores, mem (MiB), ...; `addresses`: [{value, cidr, nic, mac, scope, origin}];
+    `ssh`: {host, port, user, jump, host_keys}; `forced`: remove without its consent.
+    """
+
+    model: str
+    id: str
+    life: str
+    base: str
+    constraints: Mapping[str, Any] = field(default_factory=dict, metadata=_JSON)
+    placement: str = ""
+    nonce: str = ""
+    provider: str = ""
+    instance_id: str = ""
+    display_name: str = ""
+    hostname: str = ""
+    hardware: Mapping[str, Any] = field(default_factory=dict, metadata=_JSON)
+    addresses: list[dict[str, Any]] = field(default_factory=list, metadata=_JSON)
+    ssh: Mapping[str, Any] = field(default_factory=dict, metadata=_JSON)
+    boot_id: str = ""
+    attempts: int = 0
+    keep_instance: int = 0
+    forced: int = 0
+    last_seen: str | None = None
+    unreachable_since: str | None = None
+    created: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """A unit; `state` is what its runner remembers, `decision` the last decision with its reason."""
+
+    model: str
+    name: str
+    application: str
+    number: int
+    machine: str | None
+    principal: str | None = None
+    life: str
+    charm_url: str = ""
+    resolved: str = "none"
+    state: Mapping[str, Any] = field(default_factory=dict, metadata=_JSON)
+    update_status_version: int = 0
+    update_status_due: str | None = None
+    retry_version: int = 0
+    retry_count: int = 0
+    retry_due: str | None = None
+    decision: Mapping[str, Any] = field(default_factory=dict, metadata=_JSON)
+    forced: int = 0
+    created: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """A relation; `scope` is global or container."""
+
+    model: str
+    id: int
+    key: str
+    life: str
+    scope: str
+    suspended: int = 0
+    suspended_reason: str = ""
+    created: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelationEndpoint:
+    """One side of a relation; `capacity` is the charm's limit, 0 for none."""
+
+    model: str
+    relation: int
+    application: str
+    endpoint: str
+    role: str
+    interface: str
+    capacity: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelationScope:
+    """A unit that is in the scope of a relation."""
+
+    model: str
+    relation: int
+    unit: str
+    application: str
+    container: str = ""
+    departing: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bag:
+    """Settings of a unit or an application in a relation."""
+
+    model: str
+    relation: int
+    entity: str
+    version: int
+    data: Mapping[str, str] = field(metadata=_JSON)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Port:
+    """An opened range of a unit; `endpoint` empty: all endpoints."""
+
+    model: str
+    unit: str
+    endpoint: str
+    protocol: str
+    from_port: int
+    to_port: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """A present status; `kind` as in `core.status.StatusKind`."""
+
+    model: str
+    kind: str
+    entity: str
+    status: str
+    message: str
+    data: Mapping[str, Any] = field(metadata=_JSON)
+    since: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """An operation sent to a machine: `prepared` until its result is `committed`."""
+
+    id: str
+    model: str
+    machine: str
+    unit: str
+    name: str
+    state: str
+    document: Mapping[str, Any] = field(metadata=_JSON)
+    outcome: str = ""
+    result: Mapping[str, Any] = field(default_factory=dict, metadata=_JSON)
+    prepared: str
+    committed: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogRecord:
+    """A line of the model's log."""
+
+    id: int
+    model: str
+    time: str
+    entity: str
+    level: str
+    module: str
+    location: str
+    labels: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cleanup:
+    """Removal work that waits, with its reason."""
+
+    id: int
+    model: str
+    kind: str
+    entity: str
+    args: Mapping[str, Any] = field(default_factory=dict, metadata=_JSON)
+    due: str
+    reason: str = ""

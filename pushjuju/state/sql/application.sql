@@ -1,0 +1,76 @@
+-- name: application_get
+SELECT * FROM application WHERE model = :model AND name = :name
+
+-- name: application_list
+SELECT * FROM application WHERE model = :model ORDER BY name
+
+-- name: application_set_charm
+UPDATE application SET charm_url = :charm_url, charm_modified = charm_modified + 1, force_charm = :force
+WHERE model = :model AND name = :name
+
+-- name: application_set_life
+UPDATE application SET life = :life WHERE model = :model AND name = :name
+
+-- name: application_set_trust
+UPDATE application SET trust = :trust WHERE model = :model AND name = :name
+
+-- name: application_set_version
+UPDATE application SET workload_version = :version WHERE model = :model AND name = :name
+
+-- name: application_set_constraints
+UPDATE application SET constraints = :constraints WHERE model = :model AND name = :name
+
+-- name: application_delete
+DELETE FROM application WHERE model = :model AND name = :name
+
+-- name: setting_list
+SELECT key, value FROM application_setting
+WHERE model = :model AND application = :application AND charm_url = :charm_url ORDER BY key
+
+-- name: setting_set
+INSERT INTO application_setting (model, application, charm_url, key, value)
+VALUES (:model, :application, :charm_url, :key, :value)
+ON CONFLICT (model, application, charm_url, key) DO UPDATE SET value = :value
+
+-- name: setting_reset
+DELETE FROM application_setting
+WHERE model = :model AND application = :application AND charm_url = :charm_url AND key = :key
+
+-- name: setting_delete_old
+DELETE FROM application_setting WHERE model = :model AND application = :application AND charm_url <> :charm_url
+  AND NOT EXISTS (SELECT 1 FROM unit u WHERE u.model = :model AND u.application = :application
+                  AND u.charm_url = application_setting.charm_url)
+
+-- name: binding_list
+SELECT endpoint, space FROM binding WHERE model = :model AND application = :application ORDER BY endpoint
+
+-- name: binding_set
+INSERT INTO binding (model, application, endpoint, space) VALUES (:model, :application, :endpoint, :space)
+ON CONFLICT (model, application, endpoint) DO UPDATE SET space = :space
+
+-- name: leader_setting_list
+SELECT key, value FROM leader_setting WHERE model = :model AND application = :application ORDER BY key
+
+-- name: leader_setting_set
+INSERT INTO leader_setting (model, application, key, value) VALUES (:model, :application, :key, :value)
+ON CONFLICT (model, application, key) DO UPDATE SET value = :value
+
+-- name: leader_setting_delete
+DELETE FROM leader_setting WHERE model = :model AND application = :application AND key = :key
+
+-- name: leader_settings_bump
+UPDATE application SET leader_settings_version = leader_settings_version + 1
+WHERE model = :model AND name = :application
+
+-- name: lease_get
+SELECT holder FROM lease WHERE model = :model AND application = :application
+
+-- name: lease_list
+SELECT application, holder FROM lease WHERE model = :model
+
+-- name: lease_take
+INSERT INTO lease (model, application, holder, granted) VALUES (:model, :application, :holder, :granted)
+ON CONFLICT (model, application) DO NOTHING
+
+-- name: lease_revoke
+DELETE FROM lease WHERE model = :model AND holder = :holder

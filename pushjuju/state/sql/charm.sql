@@ -1,0 +1,16 @@
+-- name: charm_by_url
+SELECT * FROM charm WHERE model = :model AND url = :url
+
+-- name: charm_list
+SELECT * FROM charm WHERE model = :model ORDER BY url
+
+-- name: charm_delete_unused
+DELETE FROM charm WHERE model = :model
+  AND NOT EXISTS (SELECT 1 FROM application a WHERE a.model = charm.model AND a.charm_url = charm.url)
+  AND NOT EXISTS (SELECT 1 FROM unit u WHERE u.model = charm.model AND u.charm_url = charm.url)
+
+-- name: charm_uses_of_blob
+SELECT COUNT(*) FROM charm WHERE sha256 = :sha256
+
+-- name: charm_blobs
+SELECT DISTINCT sha256 FROM charm WHERE model = :model

@@ -1,0 +1,49 @@
+-- name: model_by_uuid
+SELECT * FROM model WHERE uuid = :uuid
+
+-- name: model_by_name
+SELECT * FROM model WHERE owner = :owner AND name = :name
+
+-- name: model_by_prefix
+SELECT * FROM model WHERE uuid LIKE :prefix || '%'
+
+-- name: model_list
+SELECT * FROM model ORDER BY name
+
+-- name: model_set_life
+UPDATE model SET life = :life, forced = CASE WHEN :forced > forced THEN :forced ELSE forced END WHERE uuid = :model
+
+-- name: model_delete
+DELETE FROM model WHERE uuid = :model
+
+-- name: model_counts
+SELECT (SELECT COUNT(*) FROM machine WHERE model = :model) AS machines,
+       (SELECT COUNT(*) FROM application WHERE model = :model) AS applications,
+       (SELECT COUNT(*) FROM unit WHERE model = :model) AS units
+
+-- name: model_config_list
+SELECT key, value FROM model_config WHERE model = :model ORDER BY key
+
+-- name: model_config_get
+SELECT value FROM model_config WHERE model = :model AND key = :key
+
+-- name: model_config_set
+INSERT INTO model_config (model, key, value) VALUES (:model, :key, :value)
+ON CONFLICT (model, key) DO UPDATE SET value = :value
+
+-- name: model_config_reset
+DELETE FROM model_config WHERE model = :model AND key = :key
+
+-- name: cleanup_add
+INSERT INTO cleanup (model, kind, entity, args, due, reason) VALUES (:model, :kind, :entity, :args, :due, :reason)
+ON CONFLICT (model, kind, entity) DO UPDATE SET args = :args,
+  due = CASE WHEN :due < cleanup.due THEN :due ELSE cleanup.due END
+
+-- name: cleanup_list
+SELECT * FROM cleanup WHERE model = :model ORDER BY due, id
+
+-- name: cleanup_defer
+UPDATE cleanup SET due = :due, reason = :reason WHERE id = :id
+
+-- name: cleanup_delete
+DELETE FROM cleanup WHERE id = :id

@@ -1,0 +1,48 @@
+-- name: relation_get
+SELECT * FROM relation WHERE model = :model AND id = :id
+
+-- name: relation_by_key
+SELECT * FROM relation WHERE model = :model AND key = :key
+
+-- name: relation_list
+SELECT * FROM relation WHERE model = :model ORDER BY id
+
+-- name: relation_of_application
+SELECT DISTINCT r.* FROM relation r
+JOIN relation_endpoint e ON e.model = r.model AND e.relation = r.id
+WHERE r.model = :model AND e.application = :application ORDER BY r.id
+
+-- name: relation_set_life
+UPDATE relation SET life = :life WHERE model = :model AND id = :id
+
+-- name: relation_delete
+DELETE FROM relation WHERE model = :model AND id = :id
+
+-- name: relation_endpoints
+SELECT * FROM relation_endpoint WHERE model = :model AND relation = :relation ORDER BY application, endpoint
+
+-- name: relation_endpoint_list
+SELECT * FROM relation_endpoint WHERE model = :model ORDER BY relation, application, endpoint
+
+-- name: scope_list
+SELECT * FROM relation_scope WHERE model = :model AND relation = :relation ORDER BY unit
+
+-- name: scope_of_unit
+SELECT * FROM relation_scope WHERE model = :model AND unit = :unit ORDER BY relation
+
+-- name: scope_depart
+UPDATE relation_scope SET departing = 1 WHERE model = :model AND unit = :unit
+
+-- name: scope_leave
+DELETE FROM relation_scope WHERE model = :model AND relation = :relation AND unit = :unit
+
+-- name: bag_get
+SELECT * FROM relation_bag WHERE model = :model AND relation = :relation AND entity = :entity
+
+-- name: bag_list
+SELECT * FROM relation_bag WHERE model = :model AND relation = :relation ORDER BY entity
+
+-- name: bag_put
+INSERT INTO relation_bag (model, relation, entity, version, data)
+VALUES (:model, :relation, :entity, 0, :data)
+ON CONFLICT (model, relation, entity) DO UPDATE SET version = relation_bag.version + 1, data = :data

@@ -1,0 +1,47 @@
+-- name: status_get
+SELECT * FROM status WHERE model = :model AND kind = :kind AND entity = :entity
+
+-- name: status_list
+SELECT * FROM status WHERE model = :model
+
+-- name: status_set
+INSERT INTO status (model, kind, entity, status, message, data, since)
+VALUES (:model, :kind, :entity, :status, :message, :data, :since)
+ON CONFLICT (model, kind, entity) DO UPDATE SET
+  status = :status, message = :message, data = :data, since = :since
+
+-- name: status_delete
+DELETE FROM status WHERE model = :model AND entity = :entity AND kind = :kind
+
+-- name: history_newest
+SELECT * FROM status_history WHERE model = :model AND kind = :kind AND entity = :entity ORDER BY id DESC LIMIT 1
+
+-- name: history_add
+INSERT INTO status_history (model, kind, entity, status, message, data, since)
+VALUES (:model, :kind, :entity, :status, :message, :data, :since)
+
+-- name: history_move
+UPDATE status_history SET since = :since WHERE id = :id
+
+-- name: history_list
+SELECT * FROM (
+  SELECT * FROM status_history
+  WHERE model = :model AND entity = :entity AND kind IN (:kind, :other) AND since >= :since
+  ORDER BY since DESC, id DESC LIMIT :limit
+) AS newest ORDER BY since, id
+
+-- name: history_delete
+DELETE FROM status_history WHERE model = :model AND entity = :entity AND kind = :kind
+
+-- name: log_add
+INSERT INTO log (model, time, entity, level, module, location, labels, message)
+VALUES (:model, :time, :entity, :level, :module, :location, :labels, :message)
+
+-- name: log_after
+SELECT * FROM log WHERE model = :model AND id > :after ORDER BY id LIMIT :limit
+
+-- name: log_before
+SELECT * FROM log WHERE model = :model AND id < :before ORDER BY id DESC LIMIT :limit
+
+-- name: log_newest
+SELECT COALESCE(MAX(id), 0) AS id FROM log WHERE model = :model

@@ -1,0 +1,90 @@
+-- name: unit_get
+SELECT * FROM unit WHERE model = :model AND name = :name
+
+-- name: unit_list
+SELECT * FROM unit WHERE model = :model ORDER BY application, number
+
+-- name: unit_of_application
+SELECT * FROM unit WHERE model = :model AND application = :application ORDER BY number
+
+-- name: unit_on_machine
+SELECT * FROM unit WHERE model = :model AND machine = :machine ORDER BY application, number
+
+-- name: unit_of_principal
+SELECT * FROM unit WHERE model = :model AND principal = :principal ORDER BY application, number
+
+-- name: unit_set_machine
+UPDATE unit SET machine = :machine WHERE model = :model AND name = :name
+
+-- name: unit_set_life
+UPDATE unit SET life = :life WHERE model = :model AND name = :name
+
+-- name: unit_set_forced
+UPDATE unit SET forced = 1 WHERE model = :model AND name = :name
+
+-- name: unit_set_charm
+UPDATE unit SET charm_url = :charm_url WHERE model = :model AND name = :name
+
+-- name: unit_set_resolved
+UPDATE unit SET resolved = :resolved WHERE model = :model AND name = :name
+
+-- name: unit_set_state
+UPDATE unit SET state = :state WHERE model = :model AND name = :name
+
+-- name: unit_set_decision
+UPDATE unit SET decision = :decision WHERE model = :model AND name = :name
+
+-- name: unit_set_retry
+UPDATE unit SET retry_version = :version, retry_count = :count, retry_due = :due
+WHERE model = :model AND name = :name
+
+-- name: unit_set_update_status
+UPDATE unit SET update_status_version = :version, update_status_due = :due
+WHERE model = :model AND name = :name
+
+-- name: unit_delete
+DELETE FROM unit WHERE model = :model AND name = :name
+
+-- name: charm_state_list
+SELECT key, value FROM charm_state WHERE model = :model AND unit = :unit ORDER BY key
+
+-- name: charm_state_set
+INSERT INTO charm_state (model, unit, key, value) VALUES (:model, :unit, :key, :value)
+ON CONFLICT (model, unit, key) DO UPDATE SET value = :value
+
+-- name: charm_state_delete
+DELETE FROM charm_state WHERE model = :model AND unit = :unit AND key = :key
+
+-- name: port_of_unit
+SELECT * FROM port WHERE model = :model AND unit = :unit ORDER BY protocol, from_port, to_port, endpoint
+
+-- name: port_on_machine
+SELECT p.* FROM port p JOIN unit u ON u.model = p.model AND u.name = p.unit
+WHERE p.model = :model AND u.machine = :machine ORDER BY p.unit, p.protocol, p.from_port
+
+-- name: port_list
+SELECT * FROM port WHERE model = :model ORDER BY unit, protocol, from_port, to_port, endpoint
+
+-- name: port_delete
+DELETE FROM port WHERE model = :model AND unit = :unit AND endpoint = :endpoint AND protocol = :protocol
+  AND from_port = :from_port AND to_port = :to_port
+
+-- name: operation_open
+SELECT * FROM operation WHERE model = :model AND machine = :machine AND state = 'prepared' ORDER BY prepared
+
+-- name: operation_get
+SELECT * FROM operation WHERE id = :id
+
+-- name: operation_commit
+-- A result is taken once: a second commit of the same id changes no row.
+UPDATE operation SET state = 'committed', outcome = :outcome, result = :result, committed = :now
+WHERE id = :id AND state = 'prepared'
+
+-- name: operation_of_unit
+SELECT * FROM operation WHERE model = :model AND unit = :unit ORDER BY prepared DESC LIMIT :limit
+
+-- name: operation_delete_unit
+DELETE FROM operation WHERE model = :model AND unit = :unit
+
+-- name: operation_prune
+DELETE FROM operation WHERE model = :model AND state = 'committed' AND committed < :before
