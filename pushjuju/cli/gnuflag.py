@@ -1,0 +1,309 @@
+"""Command-line flags by the rules of Go's gnuflag: what Juju accepts, and nothing else.
+
+Layer: cli, but pure: no click, no printing. `command.py` puts these rules under every click command.
+Not POSIX getopt and not click's parser: no abbreviations, one dash is a cluster of one-letter flags,
+`--flag=false` for booleans, flags and arguments in any order, a repeated scalar keeps the last value.
+
+Mirrors: juju/gnuflag flag.go, juju/cmd args.go (3.6)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from pushjuju.core.errors import NotValid, UsageError
+from pushjuju.core.gotime import parse_duration
+
+_TRUE = ("1", "t", "T", "true", "TRUE", "True")
+_FALSE = ("0", "f", "F", "false", "FALSE", "False")
+_INT = re.compile(
+    r"([+-]?)(0[xX]_?[0-9a-fA-F](?:_?[0-9a-fA-F])*|0[bB]_?[01](?:_?[01])*|0[oO]?_?[0-7](?:_?[0-7])*|0|[1-9](?:_?[0-9])*)"
+)
+_ESCAPES = {
+    "\a": r"\a", "\b": r"\b", "\f": r"\f", "\n": r"\n", "\r": r"\r", "\t": r"\t", "\v": r"\v",
+    "\\": r"\\", '"': r"\"",
+}  # fmt: skip
+
+
+class Kind(StrEnum):
+    """What a flag's value is; the words are those of the command table."""
+
+    BOOL = "bool"
+    OPTIONAL_BOOL = "optional-bool"
+    INT = "int"
+    UINT = "uint"
+    STRING = "string"
+    PATH = "path"
+    DURATION = "duration"
+    LIST = "list (repeat)"
+    COMMA_LIST = "list (comma)"
+    KEY_VALUE = "key-value (repeat)"
+    KEY_VALUE_OR_FILE = "key-value-or-file"
+    CONSTRAINTS = "constraints"
+    STORAGE = "storage-directive (repeat)"
+
+
+_SWITCHES = (Kind.BOOL, Kind.OPTIONAL_BOOL)
+_REPEATED = (Kind.LIST, Kind.KEY_VALUE_OR_FILE, Kind.CONSTRAINTS, Kind.STORAGE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlagSpec:
+    """One flag of a command.
+
+    Attributes:
+        name: The long name, without dashes; of one letter when there is no long form.
+        kind: How the value is read.
+        default: The default as the help shows it; `initial` gives the typed value.
+        short: The one-letter name, or empty.
+        aliases: Other long names.
+        help: One line.
+        dest: The keyword that the command's function gets.
+        choices: The only values allowed (`--format`); empty for any.
+        split: For a repeated list: each value may hold several, comma separated.
+        check: Called with each text; raises `NotValid` to refuse it.
+        hidden: Left out of the help.
+    """
+
+    name: str
+    kind: Kind = Kind.BOOL
+    default: Any = None
+    short: str = ""
+    aliases: tuple[str, ...] = ()
+    help: str = ""
+    dest: str = ""
+    choices: tuple[str, ...] = ()
+    split: bool = False
+    check: Callable[[str], object] | None = None
+    hidden: bool = False
+
+    @property
+    def key(self) -> str:
+        """The keyword under which the value is handed on."""
+        return self.dest or self.name.replace("-", "_")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every name that means this flag."""
+        return (self.name, *self.aliases, *((self.short,) if self.short else ()))
+
+    @property
+    def switch(self) -> bool:
+        """Whether the flag may stand without a value."""
+        return self.kind in _SWITCHES
+
+    def initial(self) -> Any:
+        """Return the typed value of a flag that is not given; `None` means unset."""
+        if self.kind is Kind.BOOL:
+            return bool(self.default)
+        if self.kind is Kind.OPTIONAL_BOOL:
+            return None
+        if self.kind in _REPEATED or self.kind is Kind.COMMA_LIST:
+            return ()
+        if self.kind is Kind.KEY_VALUE:
+            return {}
+        if self.kind is Kind.DURATION:
+            return None if self.default in (None, "unset") else parse_duration(str(self.default))
+        if self.kind in (Kind.INT, Kind.UINT):
+            return int(self.default or 0)
+        return self.default or ""
+
+
+@dataclass(slots=True)
+class Parsed:
+    """What a command line says.
+
+    Attributes:
+        values: Flag key -> typed value, defaults included.
+        args: The positional arguments.
+        given: Keys of the flags that were written.
+    """
+
+    values: dict[str, Any]
+    args: list[str] = field(default_factory=list)
+    given: set[str] = field(default_factory=set)
+
+
+class HelpAsked(Exception):
+    """`--help` was met; nothing after it counts."""
+
+
+class FlagSet:
+    """The flags of one command, and the parser of its command line."""
+
+    def __init__(self, specs: Iterable[FlagSpec]) -> None:
+        self._specs = tuple(specs)
+        self._by_name = {name: spec for spec in self._specs for name in spec.names}
+
+    def parse(
+        self, words: Sequence[str], *, interspersed: bool = True, start: Mapping[str, Any] | None = None
+    ) -> Parsed:
+        """Read a command line.
+
+        Args:
+            words: The words after the command.
+            interspersed: Whether flags may follow the first positional argument.
+            start: Values that were set before (global flags in front of the command).
+
+        Raises:
+            UsageError: A flag is unknown, lacks its value or has a bad one; the text is gnuflag's.
+            HelpAsked: `-h` or `--help`.
+        """
+        found = Parsed({spec.key: spec.initial() for spec in self._specs} | dict(start or {}))
+        rest = list(reversed(words))
+        while rest:
+            word = rest.pop()
+            if word == "--":
+                found.args.extend(reversed(rest))
+                break
+            if len(word) < 2 or word[0] != "-":
+                found.args.append(word)
+                if not interspersed:
+                    found.args.extend(reversed(rest))
+                    break
+            elif word.startswith("--"):
+                self._long(word, rest, found)
+            else:
+                self._cluster(word[1:], rest, found)
+        return found
+
+    def _long(self, word: str, rest: list[str], found: Parsed) -> None:
+        name, equals, value = word[2:].partition("=")
+        if not name:
+            raise UsageError(f"empty option in argument {quote(word)}")
+        spec = self._spec(name)
+        if equals:
+            _store(spec, name, value, found)
+        elif spec.switch:
+            _store(spec, name, "true", found)
+        else:
+            _store(spec, name, _next(name, rest), found)
+
+    def _cluster(self, letters: str, rest: list[str], found: Parsed) -> None:
+        while letters:
+            name, letters = letters[0], letters[1:]
+            spec = self._spec(name)
+            if spec.switch and not letters.startswith("="):
+                _store(spec, name, "true", found)
+                continue
+            _store(spec, name, letters or _next(name, rest), found)
+            return
+
+    def _spec(self, name: str) -> FlagSpec:
+        spec = self._by_name.get(name)
+        if name in ("h", "help") and (spec is None or spec.name == "help"):
+            raise HelpAsked
+        if spec is None:
+            raise UsageError(f"option provided but not defined: {dashed(name)}")
+        return spec
+
+
+def _next(name: str, rest: list[str]) -> str:
+    if not rest:
+        raise UsageError(f"option needs an argument: {dashed(name)}")
+    return rest.pop()
+
+
+def _store(spec: FlagSpec, name: str, text: str, found: Parsed) -> None:
+    try:
+        if spec.check is not None:
+            spec.check(text)
+        if spec.choices and text not in spec.choices:
+            raise NotValid(f"unknown {spec.name} {quote(text)}")
+        found.values[spec.key] = _value(spec, text, found.values[spec.key])
+    except NotValid as error:
+        raise UsageError(
+            f"invalid value {quote(text)} for option {dashed(name)}: {error.message}", hint=error.hint
+        ) from None
+    found.given.add(spec.key)
+
+
+def _value(spec: FlagSpec, text: str, before: Any) -> Any:
+    """Return the flag's value after one more `text`; `before` is what it was."""
+    match spec.kind:
+        case Kind.BOOL | Kind.OPTIONAL_BOOL:
+            return parse_bool(text)
+        case Kind.INT | Kind.UINT:
+            return parse_int(text, signed=spec.kind is Kind.INT)
+        case Kind.DURATION:
+            return parse_duration(text)
+        case Kind.COMMA_LIST:
+            return tuple(text.split(","))
+        case Kind.LIST if spec.split:
+            return (*before, *text.split(","))
+        case Kind.LIST | Kind.KEY_VALUE_OR_FILE | Kind.CONSTRAINTS | Kind.STORAGE:
+            return (*before, text)
+        case Kind.KEY_VALUE:
+            return _with_pair(before, text)
+        case _:
+            return text
+
+
+def _with_pair(before: Mapping[str, str], text: str) -> dict[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise NotValid(f"badly formatted name value pair: {text}")
+    if name in before:
+        raise NotValid(f"duplicate name specified: {quote(name)}")
+    return {**before, name: value}
+
+
+def parse_bool(text: str) -> bool:
+    """Read one of Go's words for true and false.
+
+    Raises:
+        NotValid: It is another word; the message is Go's.
+    """
+    if text in _TRUE or text in _FALSE:
+        return text in _TRUE
+    raise NotValid(f"strconv.ParseBool: parsing {quote(text)}: invalid syntax")
+
+
+def parse_int(text: str, *, signed: bool = True) -> int:
+    """Read a Go integer: the prefix gives the base, `_` may separate digits.
+
+    Raises:
+        NotValid: It is none, or does not fit 64 bits; the message is Go's.
+    """
+    function = "strconv.ParseInt" if signed else "strconv.ParseUint"
+    match = _INT.fullmatch(text)
+    if not match or (not signed and match[1]):
+        raise NotValid(f"{function}: parsing {quote(text)}: invalid syntax")
+    digits = match[2].replace("_", "")
+    octal = len(digits) > 1 and digits[0] == "0" and digits[1].isdigit()
+    number = int(digits, 8) if octal else int(digits, 0)
+    number = -number if match[1] == "-" else number
+    low, high = (-(2**63), 2**63 - 1) if signed else (0, 2**64 - 1)
+    if not low <= number <= high:
+        raise NotValid(f"{function}: parsing {quote(text)}: value out of range")
+    return number
+
+
+def dashed(name: str) -> str:
+    """Return a flag as people write it: `-n`, `--name`."""
+    return f"--{name}" if len(name) > 1 else f"-{name}"
+
+
+def quote(text: str) -> str:
+    """Quote a text as Go's `%q` does."""
+    return '"' + "".join(_escaped(char) for char in text) + '"'
+
+
+def quote_list(texts: Iterable[str]) -> str:
+    """Write a list of texts as Go's `%q` does: `["a" "b"]`."""
+    return "[" + " ".join(quote(text) for text in texts) + "]"
+
+
+def _escaped(char: str) -> str:
+    if char in _ESCAPES:
+        return _ESCAPES[char]
+    if char.isprintable():
+        return char
+    code = ord(char)
+    if code < 0x80:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
