@@ -1,0 +1,59 @@
+"""What every service needs: the controller's store and the time. Layer: services."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+from pushjuju.core.clock import Clock, SystemClock
+from pushjuju.core.errors import NotFound
+from pushjuju.state.datadir import ControllerDir, DataDir
+from pushjuju.state.store import Store
+
+DEFAULT_USER = "admin"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """One controller, opened.
+
+    Attributes:
+        environ: The process environment, for plugins.
+        random: Draws jitter; seeded in tests.
+    """
+
+    datadir: DataDir
+    controller: ControllerDir
+    store: Store
+    clock: Clock = field(default_factory=SystemClock)
+    user: str = DEFAULT_USER
+    environ: Mapping[str, str] = field(default_factory=dict)
+    random: Random = field(default_factory=Random)
+
+    def close(self) -> None:
+        """Close the store."""
+        self.store.close()
+
+
+def open_context(
+    datadir: DataDir, name: str, *, clock: Clock | None = None, environ: Mapping[str, str] | None = None
+) -> Context:
+    """Open a controller by its name.
+
+    Raises:
+        NotFound: There is no such controller.
+        StoreError: Its store cannot be used.
+    """
+    controller = datadir.controller(name)
+    if not Path(controller.store_path).exists():
+        raise NotFound(f"the store of controller {name} is missing: {controller.store_path}")
+    store = Store.open(controller.store_path)
+    return Context(
+        datadir=datadir,
+        controller=controller,
+        store=store,
+        clock=clock or SystemClock(),
+        environ=environ or {},
+    )

@@ -1,0 +1,83 @@
+"""Controllers: a directory each. Layer: services. Mirrors: juju cmd/juju/controller, bootstrap (3.6)."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from pushjuju import JUJU_VERSION
+from pushjuju.core.clock import to_iso
+from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.services import clouds
+from pushjuju.state.datadir import ControllerDir, DataDir
+from pushjuju.state.store import Store
+
+_FORBIDDEN = set("/\\:\x00 ")
+
+
+def bootstrap(
+    datadir: DataDir,
+    cloud: str,
+    name: str | None = None,
+    *,
+    now: datetime,
+    config: Mapping[str, Any] | None = None,
+) -> ControllerDir:
+    """Make a controller for a cloud; no machine is needed.
+
+    Args:
+        cloud: `cloud[/region]`.
+        name: The controller's; `cloud-region` when None, `cloud` for the region "default".
+
+    Raises:
+        NotFound: No such cloud.
+        NotValid: Bad name.
+        AlreadyExists: The name is taken.
+    """
+    cloud_name, region = clouds.split(cloud)
+    clouds.definition(datadir, cloud_name)
+    chosen = name or (cloud_name if region == clouds.DEFAULT_REGION else f"{cloud_name}-{region}")
+    if not chosen or chosen.startswith(".") or _FORBIDDEN & set(chosen):
+        raise NotValid(f'"{chosen}" is not a valid controller name')
+    made = datadir.create_controller(
+        chosen,
+        {
+            "uuid": str(uuid.uuid4()),
+            "cloud": cloud_name,
+            "region": region,
+            "created": to_iso(now),
+            "agent-version": JUJU_VERSION,
+            **({"config": dict(config)} if config else {}),
+        },
+    )
+    Store.open(made.store_path, create=True).close()
+    return made
+
+
+def current(datadir: DataDir, wanted: str | None, environ: Mapping[str, str]) -> str:
+    """Return the name of the controller that a command means.
+
+    Raises:
+        NotFound: None was made, chosen or found.
+    """
+    chosen = wanted or environ.get("JUJU_CONTROLLER") or datadir.current_controller()
+    if not chosen:
+        raise no_controller(datadir)
+    datadir.controller(chosen)
+    return chosen
+
+
+def no_controller(datadir: DataDir) -> NotFound:
+    """Return the error for a command that needs a controller and has none; the text is Juju's."""
+    if datadir.controllers():
+        return NotFound(
+            "No selected controller.",
+            detail='Please use "pushjuju switch" to select one of: ' + ", ".join(datadir.controllers()),
+        )
+    return NotFound(
+        "No controllers registered.",
+        detail='Please either create a new controller using "pushjuju bootstrap" or deploy a charm: '
+        "the first deploy makes a controller by itself.",
+    )

@@ -1,0 +1,68 @@
+"""Who leads an application. Layer: services. Mirrors: juju worker/lease, core/leadership (3.6).
+
+The controller elects by itself: the first unit that is ready holds the lease until it is removed.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pushjuju.core.clock import to_iso
+from pushjuju.core.errors import NotPermitted
+from pushjuju.services import touch
+from pushjuju.state.records import Application, Unit
+from pushjuju.state.store import Tx
+
+
+def holder(tx: Tx, model: str, application: str) -> str | None:
+    """Return the unit that leads, or None."""
+    found = tx.scalar("lease_get", model=model, application=application)
+    return str(found) if found else None
+
+
+def claim(tx: Tx, unit: Unit, now: datetime) -> bool:
+    """Take the lease if it is free; tell whether this unit leads now."""
+    tx.run(
+        "lease_take", model=unit.model, application=unit.application, holder=unit.name, granted=to_iso(now)
+    )
+    return holder(tx, unit.model, unit.application) == unit.name
+
+
+def revoke(tx: Tx, unit: Unit, now: datetime) -> None:
+    """Take the lease from a unit that goes; the others look whether to claim it."""
+    if tx.run("lease_revoke", model=unit.model, holder=unit.name):
+        touch.application(tx, unit.model, unit.application, now, "leader gone")
+
+
+def settings(tx: Tx, model: str, application: str) -> dict[str, str]:
+    """Return the leader settings of an application."""
+    rows = tx.rows("leader_setting_list", model=model, application=application)
+    return {row["key"]: row["value"] for row in rows}
+
+
+def set_settings(tx: Tx, unit: Unit, changes: dict[str, str], now: datetime) -> None:
+    """Merge leader settings; an empty value deletes its key.
+
+    Raises:
+        NotPermitted: The unit does not lead; the message is Juju's.
+    """
+    if holder(tx, unit.model, unit.application) != unit.name:
+        raise NotPermitted("cannot write leadership settings: cannot write settings: not the leader")
+    present = settings(tx, unit.model, unit.application)
+    wanted = {key: value for key, value in {**present, **changes}.items() if value}
+    if wanted == present:
+        return
+    for key in present.keys() - wanted.keys():
+        tx.run("leader_setting_delete", model=unit.model, application=unit.application, key=key)
+    for key, value in wanted.items():
+        tx.run("leader_setting_set", model=unit.model, application=unit.application, key=key, value=value)
+    tx.run("leader_settings_bump", model=unit.model, application=unit.application)
+    for other in tx.list(Unit, "unit_of_application", model=unit.model, application=unit.application):
+        if other.name != unit.name:
+            touch.unit(tx, other, now, "leader settings changed")
+
+
+def settings_version(tx: Tx, model: str, application: str) -> int:
+    """Return the counter of leader settings changes; the first look counts as one, as in Juju."""
+    found = tx.find(Application, "application_get", model=model, name=application)
+    return found.leader_settings_version + 1 if found else 0

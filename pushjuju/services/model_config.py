@@ -1,0 +1,155 @@
+"""The configuration of a model: keys, types, defaults. Layer: services. Mirrors: juju environs/config."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pushjuju.core.base import Base
+from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.core.gotime import parse_duration
+from pushjuju.state.store import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """A key: its type (`string`, `bool`, `int`, `duration`, `base`) and its default."""
+
+    type: str
+    default: Any
+
+
+ATTRIBUTES: Mapping[str, Attribute] = {
+    "agent-stream": Attribute("string", "released"),
+    "apt-ftp-proxy": Attribute("string", ""),
+    "apt-http-proxy": Attribute("string", ""),
+    "apt-https-proxy": Attribute("string", ""),
+    "apt-mirror": Attribute("string", ""),
+    "apt-no-proxy": Attribute("string", ""),
+    "authorized-keys": Attribute("string", ""),
+    "automatically-retry-hooks": Attribute("bool", True),
+    "cloudinit-userdata": Attribute("string", ""),
+    "default-base": Attribute("base", ""),
+    "default-space": Attribute("string", ""),
+    "development": Attribute("bool", False),
+    "disable-network-management": Attribute("bool", False),
+    "egress-subnets": Attribute("string", ""),
+    "enable-os-refresh-update": Attribute("bool", True),
+    "enable-os-upgrade": Attribute("bool", True),
+    "firewall-mode": Attribute("string", "instance"),
+    "ftp-proxy": Attribute("string", ""),
+    "http-proxy": Attribute("string", ""),
+    "https-proxy": Attribute("string", ""),
+    "ignore-machine-addresses": Attribute("bool", False),
+    "image-stream": Attribute("string", "released"),
+    "juju-ftp-proxy": Attribute("string", ""),
+    "juju-http-proxy": Attribute("string", ""),
+    "juju-https-proxy": Attribute("string", ""),
+    "juju-no-proxy": Attribute("string", "127.0.0.1,localhost,::1"),
+    "logging-config": Attribute("string", "<root>=INFO"),
+    "max-action-results-age": Attribute("duration", "336h"),
+    "max-action-results-size": Attribute("string", "5G"),
+    "max-status-history-age": Attribute("duration", "336h"),
+    "max-status-history-size": Attribute("string", "5G"),
+    "mode": Attribute("string", "requires-prompts"),
+    "no-proxy": Attribute("string", "127.0.0.1,localhost,::1"),
+    "num-container-provision-workers": Attribute("int", 4),
+    "num-provision-workers": Attribute("int", 16),
+    "provisioner-harvest-mode": Attribute("string", "destroyed"),
+    "proxy-ssh": Attribute("bool", False),
+    "resource-tags": Attribute("string", ""),
+    "secret-backend": Attribute("string", "auto"),
+    "ssh-allow": Attribute("string", "0.0.0.0/0,::/0"),
+    "ssl-hostname-verification": Attribute("bool", True),
+    "storage-default-block-source": Attribute("string", "loop"),
+    "storage-default-filesystem-source": Attribute("string", "rootfs"),
+    "test-mode": Attribute("bool", False),
+    "transmit-vendor-metrics": Attribute("bool", True),
+    "update-status-hook-interval": Attribute("duration", "5m"),
+}
+READ_ONLY = ("agent-version", "charmhub-url", "name", "type", "uuid")
+_TRUE = ("1", "t", "T", "true", "TRUE", "True")
+_FALSE = ("0", "f", "F", "false", "FALSE", "False")
+
+
+def parse_value(key: str, value: Any) -> Any:
+    """Return a value as its key's type.
+
+    Raises:
+        NotValid: It does not fit, or the key cannot be set.
+    """
+    if key in READ_ONLY:
+        raise NotValid(f"{key} cannot be changed for a model, it is read-only")
+    attribute = ATTRIBUTES.get(key)
+    if attribute is None:
+        return value
+    if attribute.type == "bool":
+        return _bool(key, value)
+    if attribute.type == "int":
+        if not str(value).isdigit():
+            raise NotValid(f"{key}: expected number, got {type(value).__name__}({json.dumps(value)})")
+        return int(value)
+    text = str(value)
+    if attribute.type == "duration" and parse_duration(text) <= 0:
+        raise NotValid(f"{key}: must be positive, got {text}")
+    if attribute.type == "base" and text:
+        return str(Base.parse(text))
+    return text
+
+
+def _bool(key: str, value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    if str(value) not in _TRUE + _FALSE:
+        raise NotValid(f'{key}: expected bool, got string("{value}")')
+    return str(value) in _TRUE
+
+
+def stored(tx: Tx, model: str) -> dict[str, Any]:
+    """Return what was set for the model itself."""
+    return {row["key"]: json.loads(row["value"]) for row in tx.rows("model_config_list", model=model)}
+
+
+def get(tx: Tx, model: str, key: str) -> Any:
+    """Return the effective value of a key; None when it has none."""
+    found = tx.scalar("model_config_get", model=model, key=key)
+    if found is not None:
+        return json.loads(found)
+    attribute = ATTRIBUTES.get(key)
+    return attribute.default if attribute else None
+
+
+def effective(tx: Tx, model: str) -> dict[str, dict[str, Any]]:
+    """Return every key as `{"value", "source"}`; source is `model` or `default`."""
+    merged = {key: {"value": item.default, "source": "default"} for key, item in ATTRIBUTES.items()}
+    merged.update({key: {"value": value, "source": "model"} for key, value in stored(tx, model).items()})
+    return dict(sorted(merged.items()))
+
+
+def change(tx: Tx, model: str, values: Mapping[str, Any], reset: Iterable[str] = ()) -> None:
+    """Set and reset keys of a model.
+
+    Raises:
+        NotValid: A value does not fit.
+        NotFound: A key to reset that no model has.
+    """
+    parsed = {key: parse_value(key, value) for key, value in values.items()}
+    for key in reset:
+        if key in READ_ONLY:
+            raise NotValid(f'"{key}" cannot be reset')
+        tx.run("model_config_reset", model=model, key=key)
+    for key, value in parsed.items():
+        tx.run("model_config_set", model=model, key=key, value=json.dumps(value))
+
+
+def require(tx: Tx, model: str, key: str) -> Any:
+    """Return the effective value of a key that a person named.
+
+    Raises:
+        NotFound: No such key; the message is Juju's.
+    """
+    if key not in ATTRIBUTES and key not in stored(tx, model):
+        raise NotFound(f'key "{key}" not found in "{model}" model.')
+    return get(tx, model, key)

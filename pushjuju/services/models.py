@@ -1,0 +1,135 @@
+"""Models: making, naming, showing, destroying. Layer: services. Mirrors: juju cmd/juju/model (3.6)."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from pushjuju.core.clock import to_iso
+from pushjuju.core.errors import AlreadyExists, NotFound, NotValid
+from pushjuju.core.life import Life
+from pushjuju.core.names import is_model
+from pushjuju.core.status import StatusKind
+from pushjuju.services import clouds, model_config, statuses
+from pushjuju.services.context import Context
+from pushjuju.state.records import Model
+from pushjuju.state.store import Tx
+
+_UUID_PREFIX = 6  # hex digits of a model UUID that are enough to name it
+
+
+def add_model(
+    ctx: Context,
+    name: str,
+    *,
+    cloud: str | None = None,
+    credential: str = "",
+    config: Mapping[str, Any] | None = None,
+) -> Model:
+    """Make a model.
+
+    Args:
+        cloud: `cloud[/region]`; the controller's own when None.
+
+    Raises:
+        NotValid: Bad name or configuration.
+        AlreadyExists: The name is taken.
+        NotFound: No such cloud or credential.
+    """
+    if not is_model(name):
+        raise NotValid(
+            f'"{name}" is not a valid name: '
+            "model names may only contain lowercase letters, digits and hyphens"
+        )
+    settings = ctx.controller.settings()
+    own = f"{settings.get('cloud', 'local')}/{settings.get('region', clouds.DEFAULT_REGION)}"
+    cloud_name, region = clouds.split(cloud or own)
+    cloud_type = clouds.definition(ctx.datadir, cloud_name)["type"]
+    clouds.open_credential(ctx.datadir, cloud_name, credential)
+    now = ctx.clock.now()
+    model = Model(
+        uuid=str(uuid.uuid4()), name=name, owner=ctx.user, cloud=cloud_name, cloud_type=cloud_type,
+        region=region, credential=credential, life=Life.ALIVE, created=to_iso(now),
+    )  # fmt: skip
+    with ctx.store.write() as tx:
+        if tx.find(Model, "model_by_name", owner=ctx.user, name=name):
+            raise AlreadyExists(f'model "{name}" for {ctx.user} already exists')
+        tx.insert("model", model)
+        model_config.change(tx, model.uuid, config or {})
+        statuses.set_status(tx, model.uuid, StatusKind.MODEL, name, "available", now=now)
+    return model
+
+
+def resolve(ctx: Context, text: str | None) -> Model:
+    """Return the model that a person means; the current one for None.
+
+    Args:
+        text: `model`, `owner/model`, UUID or a prefix of it of at least 6 digits.
+
+    Raises:
+        NotFound: There is none, or no model is in focus.
+    """
+    current = ctx.controller.settings().get("current-model")
+    with ctx.store.read() as tx:
+        if text is None:
+            return _current(tx, ctx, current)
+        found = _by_text(tx, ctx.user, text)
+    if found is None:
+        owner, _, name = text.rpartition("/")
+        raise NotFound(f"model {ctx.controller.name}:{owner or ctx.user}/{name} not found")
+    return found
+
+
+def _current(tx: Tx, ctx: Context, current: str | None) -> Model:
+    if not current:
+        raise NotFound(
+            "No model in focus.",
+            detail='Please use "pushjuju models" to see models available to you.\n'
+            'You can set current model by running "pushjuju switch"\n'
+            'or specify any other model on the command line using the "-m" option.',
+        )
+    found = _by_text(tx, ctx.user, current)
+    if found is None:
+        raise NotFound(
+            f'model "{current.rpartition("/")[2]}" has been removed from the controller, '
+            "run 'pushjuju models' and switch to one of them."
+        )
+    return found
+
+
+def _by_text(tx: Tx, user: str, text: str) -> Model | None:
+    owner, _, name = text.rpartition("/")
+    if found := tx.find(Model, "model_by_name", owner=owner or user, name=name):
+        return found
+    if len(text) >= _UUID_PREFIX and all(char in "0123456789abcdef-" for char in text):
+        matches = tx.list(Model, "model_by_prefix", prefix=text)
+        return matches[0] if len(matches) == 1 else None
+    return None
+
+
+def get(tx: Tx, model: str) -> Model:
+    """Return a model by its UUID.
+
+    Raises:
+        NotFound: It is gone.
+    """
+    return tx.get(Model, "model_by_uuid", f"model {model} not found", uuid=model)
+
+
+def list_models(ctx: Context) -> list[Model]:
+    """Return all models, by name."""
+    with ctx.store.read() as tx:
+        return tx.list(Model, "model_list")
+
+
+def require_alive(tx: Tx, model: str) -> Model:
+    """Return a model that may still grow.
+
+    Raises:
+        NotValid: It is being destroyed.
+    """
+    found = get(tx, model)
+    if found.life != Life.ALIVE:
+        raise NotValid(f'model "{found.name}" is no longer alive')
+    return found

@@ -1,0 +1,146 @@
+"""Relations: making peers, scopes, bags, ends. Layer: services. Mirrors: juju state/relation*.go (3.6)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from pushjuju.charms.model import Charm, Role
+from pushjuju.core.clock import to_iso
+from pushjuju.core.life import Life
+from pushjuju.core.status import StatusKind
+from pushjuju.services import statuses, touch
+from pushjuju.state.records import Bag, Relation, RelationEndpoint, RelationScope, Unit
+from pushjuju.state.store import Tx
+
+
+def add_peers(tx: Tx, model: str, application: str, charm: Charm, now: datetime) -> None:
+    """Make the peer relations of an application that are not there yet, by endpoint name."""
+    for name in sorted(charm.meta.peers):
+        key = f"{application}:{name}"
+        if tx.find(Relation, "relation_by_key", model=model, key=key):
+            continue
+        peer = charm.meta.peers[name]
+        relation = Relation(
+            model=model, id=tx.next(model, "relation"), key=key, life=Life.ALIVE, scope=peer.scope,
+            created=to_iso(now),
+        )  # fmt: skip
+        tx.insert("relation", relation)
+        endpoint = RelationEndpoint(
+            model=model, relation=relation.id, application=application, endpoint=name, role=peer.role,
+            interface=peer.interface, capacity=peer.limit,
+        )  # fmt: skip
+        tx.insert("relation_endpoint", endpoint)
+        put_bag(tx, model, relation.id, application, {})
+        statuses.set_status(tx, model, StatusKind.RELATION, str(relation.id), "joining", now=now)
+
+
+def of_application(tx: Tx, model: str, application: str) -> list[Relation]:
+    """Return the relations of an application, by id."""
+    return tx.list(Relation, "relation_of_application", model=model, application=application)
+
+
+def endpoints(tx: Tx, model: str, relation: int) -> list[RelationEndpoint]:
+    """Return both endpoints of a relation, one for a peer relation."""
+    return tx.list(RelationEndpoint, "relation_endpoints", model=model, relation=relation)
+
+
+def own_endpoint(sides: Iterable[RelationEndpoint], application: str) -> RelationEndpoint:
+    """Return the side of an application."""
+    return next(side for side in sides if side.application == application)
+
+
+def remote_endpoint(sides: list[RelationEndpoint], application: str) -> RelationEndpoint:
+    """Return the other side; the own one in a peer relation."""
+    return next((side for side in sides if side.application != application), sides[0])
+
+
+def is_peer(sides: Iterable[RelationEndpoint]) -> bool:
+    """Tell whether these are the sides of a peer relation."""
+    return any(side.role == Role.PEER for side in sides)
+
+
+def scopes(tx: Tx, model: str, relation: int) -> list[RelationScope]:
+    """Return the units in scope, by name."""
+    return tx.list(RelationScope, "scope_list", model=model, relation=relation)
+
+
+def bags(tx: Tx, model: str, relation: int) -> dict[str, Bag]:
+    """Return all bags of a relation: unit or application -> bag."""
+    return {bag.entity: bag for bag in tx.list(Bag, "bag_list", model=model, relation=relation)}
+
+
+def put_bag(tx: Tx, model: str, relation: int, entity: str, data: Mapping[str, str]) -> None:
+    """Write a bag; its version grows, from 0 at the first writing."""
+    text = json.dumps(dict(data), sort_keys=True, separators=(",", ":"))
+    tx.run("bag_put", model=model, relation=relation, entity=entity, data=text)
+
+
+def update_bag(
+    tx: Tx, model: str, relation: int, entity: str, changes: Mapping[str, str | None], now: datetime
+) -> bool:
+    """Merge changes into a bag; None or empty deletes a key. Those who see it look again.
+
+    Returns:
+        Whether anything changed; what is set to its old value does not count.
+    """
+    present = tx.find(Bag, "bag_get", model=model, relation=relation, entity=entity)
+    old = dict(present.data) if present else {}
+    new = {key: value for key, value in {**old, **changes}.items() if value}
+    if new == old:
+        return False
+    put_bag(tx, model, relation, entity, new)
+    touch_members(tx, model, relation, now, "relation settings changed", but=entity)
+    return True
+
+
+def touch_members(tx: Tx, model: str, relation: int, now: datetime, reason: str, *, but: str = "") -> None:
+    """Make every unit in scope look again, and of every application the ones that may enter."""
+    for member in scopes(tx, model, relation):
+        if member.unit != but and (unit := tx.find(Unit, "unit_get", model=model, name=member.unit)):
+            touch.unit(tx, unit, now, reason)
+
+
+def enter_scope(tx: Tx, unit: Unit, relation: Relation, settings: Mapping[str, str], now: datetime) -> None:
+    """Put a unit into the scope of a relation with fresh settings; the others look again."""
+    scope = RelationScope(
+        model=unit.model, relation=relation.id, unit=unit.name, application=unit.application,
+        container=(unit.principal or unit.name) if relation.scope == "container" else "",
+    )  # fmt: skip
+    tx.insert("relation_scope", scope)
+    put_bag(tx, unit.model, relation.id, unit.name, settings)
+    touch_members(tx, unit.model, relation.id, now, f"{unit.name} joins", but=unit.name)
+
+
+def leave_scope(tx: Tx, model: str, relation_id: int, unit: str, now: datetime) -> None:
+    """Take a unit out of scope; the last one out of a dying relation removes it."""
+    if not tx.run("scope_leave", model=model, relation=relation_id, unit=unit):
+        return
+    touch_members(tx, model, relation_id, now, f"{unit} leaves")
+    relation = tx.find(Relation, "relation_get", model=model, id=relation_id)
+    if relation and relation.life != Life.ALIVE and not scopes(tx, model, relation_id):
+        remove(tx, model, relation_id)
+
+
+def depart(tx: Tx, unit: Unit, now: datetime) -> None:
+    """Mark a dying unit as departing everywhere; counterparts run relation-departed."""
+    tx.run("scope_depart", model=unit.model, unit=unit.name)
+    for scope in tx.list(RelationScope, "scope_of_unit", model=unit.model, unit=unit.name):
+        touch_members(tx, unit.model, scope.relation, now, f"{unit.name} departs", but=unit.name)
+
+
+def destroy(tx: Tx, relation: Relation, now: datetime) -> None:
+    """Make a relation go: at once when no unit is in scope, else by way of its members' hooks."""
+    members = scopes(tx, relation.model, relation.id)
+    if not members:
+        remove(tx, relation.model, relation.id)
+        return
+    tx.run("relation_set_life", model=relation.model, id=relation.id, life=Life.DYING)
+    touch_members(tx, relation.model, relation.id, now, "relation removed")
+
+
+def remove(tx: Tx, model: str, relation_id: int) -> None:
+    """Delete a relation with its bags."""
+    tx.run("relation_delete", model=model, id=relation_id)
+    statuses.forget(tx, model, str(relation_id), [StatusKind.RELATION])
