@@ -1,0 +1,306 @@
+"""How things go: Alive -> Dying -> Dead -> gone, and what waits for what. Layer: services.
+
+Relations and applications go when their last reference leaves; units and machines when their lane has done
+its part; a forced removal has a cleanup that ends it after the wait. Mirrors: juju state/cleanup.go (3.6)
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from pushjuju.core.clock import to_iso
+from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.core.life import Life
+from pushjuju.core.names import UnitName
+from pushjuju.core.natural import natural_key
+from pushjuju.core.status import Agent, MachineStatus, StatusKind
+from pushjuju.services import leadership, machines, models, relations, statuses, touch, units
+from pushjuju.services.context import Context
+from pushjuju.state.records import Application, Machine, Model, RelationScope, Unit
+from pushjuju.state.store import Tx
+from pushjuju.state.work import machine_key
+
+MAX_WAIT_S = 60.0  # how long a forced removal lets the orderly one try
+UNIT_KINDS = (StatusKind.WORKLOAD, StatusKind.AGENT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Force:
+    """How a removal is forced.
+
+    Attributes:
+        wait_s: Seconds that the orderly way gets first.
+    """
+
+    wait_s: float = MAX_WAIT_S
+
+
+# --- units ------------------------------------------------------------------------------------------------
+
+
+def destroy_unit(tx: Tx, unit: Unit, now: datetime, force: Force | None = None) -> None:
+    """Make a unit go: at once when it never ran, else by way of its hooks.
+
+    Mirrors: juju state/unit.go DestroyOperation (3.6)
+    """
+    if force:
+        tx.run("unit_set_forced", model=unit.model, name=unit.name)
+        _force_later(tx, unit.model, "force-unit", unit.name, now, force)
+    if unit.life != Life.ALIVE:
+        touch.unit(tx, unit, now, "remove-unit again")
+        return
+    if not _ever_ran(tx, unit):
+        remove_unit(tx, unit, now)
+        return
+    tx.run("unit_set_life", model=unit.model, name=unit.name, life=Life.DYING)
+    relations.depart(tx, unit, now)
+    touch.unit(tx, unit, now, "remove-unit")
+
+
+def _ever_ran(tx: Tx, unit: Unit) -> bool:
+    agent = statuses.get_status(tx, unit.model, StatusKind.AGENT, unit.name)
+    busy = agent is not None and agent.status != Agent.ALLOCATING
+    return busy or bool(subordinates(tx, unit))
+
+
+def subordinates(tx: Tx, unit: Unit) -> list[Unit]:
+    """Return the units that live on this one."""
+    return tx.list(Unit, "unit_of_principal", model=unit.model, principal=unit.name)
+
+
+def remove_unit(tx: Tx, unit: Unit, now: datetime) -> None:
+    """Delete a unit that is finished, and what has no more reason to be then."""
+    for scope in tx.list(RelationScope, "scope_of_unit", model=unit.model, unit=unit.name):
+        relations.leave_scope(tx, unit.model, scope.relation, unit.name, now)
+    leadership.revoke(tx, unit, now)
+    statuses.forget(tx, unit.model, unit.name, UNIT_KINDS)
+    tx.run("operation_delete_unit", model=unit.model, unit=unit.name)
+    tx.run("unit_delete", model=unit.model, name=unit.name)
+    if unit.principal:
+        _touch_named(tx, unit.model, unit.principal, now, f"{unit.name} is gone")
+    finish_application(tx, unit.model, unit.application, now)
+    if unit.machine is not None and not unit.principal:
+        _after_last_principal(tx, unit.model, unit.machine, now)
+
+
+def _touch_named(tx: Tx, model: str, name: str, now: datetime, reason: str) -> None:
+    found = tx.find(Unit, "unit_get", model=model, name=name)
+    if found:
+        touch.unit(tx, found, now, reason)
+
+
+def _after_last_principal(tx: Tx, model: str, machine_id: str, now: datetime) -> None:
+    machine = tx.find(Machine, "machine_get", model=model, id=machine_id)
+    if machine and machine.life == Life.ALIVE and not machines.units_on(tx, model, machine_id):
+        destroy_machine(tx, machine, now)
+
+
+# --- applications -----------------------------------------------------------------------------------------
+
+
+def destroy_application(tx: Tx, application: Application, now: datetime, force: Force | None = None) -> None:
+    """Make an application go: its relations, then its units, then itself.
+
+    Mirrors: juju state/application.go DestroyOperation (3.6)
+    """
+    tx.run("application_set_life", model=application.model, name=application.name, life=Life.DYING)
+    for relation in relations.of_application(tx, application.model, application.name):
+        if relation.life == Life.ALIVE and not relations.is_peer(
+            relations.endpoints(tx, application.model, relation.id)
+        ):
+            relations.destroy(tx, relation, now)
+    for unit in units.of_application(tx, application.model, application.name):
+        if not unit.principal or force:
+            destroy_unit(tx, unit, now, force)
+    finish_application(tx, application.model, application.name, now)
+
+
+def finish_application(tx: Tx, model: str, name: str, now: datetime) -> None:
+    """Delete a dying application that has no units and no relations but its peers left."""
+    found = tx.find(Application, "application_get", model=model, name=name)
+    if found is None or found.life == Life.ALIVE or units.of_application(tx, model, name):
+        return
+    for relation in relations.of_application(tx, model, name):
+        if not relations.is_peer(relations.endpoints(tx, model, relation.id)):
+            return
+    for relation in relations.of_application(tx, model, name):
+        relations.remove(tx, model, relation.id)
+    statuses.forget(tx, model, name, [StatusKind.APPLICATION])
+    tx.run("application_delete", model=model, name=name)
+    tx.run("charm_delete_unused", model=model)
+    touch.cleaner(tx, model, now, f"application {name} is gone")
+
+
+# --- machines ---------------------------------------------------------------------------------------------
+
+
+def destroy_machine(
+    tx: Tx, machine: Machine, now: datetime, *, force: Force | None = None, keep_instance: bool = False
+) -> None:
+    """Make a machine go, once its units are gone.
+
+    Raises:
+        NotValid: It has units that stay; the message is Juju's.
+    """
+    staying = _staying_units(tx, machine)
+    if staying and not force:
+        plural = "units" if len(staying) > 1 else "unit"
+        names = ", ".join(f'"{name}"' for name in staying)
+        raise NotValid(f"machine {machine.id} has {plural} {names} assigned")
+    if keep_instance:
+        tx.run("machine_set_keep", model=machine.model, id=machine.id, keep=1)
+    if force:
+        tx.run("machine_set_forced", model=machine.model, id=machine.id)
+        for unit in machines.units_on(tx, machine.model, machine.id):
+            destroy_unit(tx, unit, now, force)
+        _force_later(tx, machine.model, "force-machine", machine.id, now, force)
+    tx.run("machine_set_life", model=machine.model, id=machine.id, life=Life.DYING)
+    statuses.set_status(tx, machine.model, StatusKind.MACHINE, machine.id, MachineStatus.STOPPED, now=now)
+    touch.machine(tx, machine.model, machine.id, now, "remove-machine")
+
+
+def _staying_units(tx: Tx, machine: Machine) -> list[str]:
+    staying = []
+    for unit in machines.units_on(tx, machine.model, machine.id):
+        application = tx.find(Application, "application_get", model=machine.model, name=unit.application)
+        if unit.life == Life.ALIVE and application and application.life == Life.ALIVE:
+            staying.append(unit.name)
+    return sorted(staying, key=natural_key)
+
+
+def remove_machine(tx: Tx, machine: Machine, now: datetime) -> None:
+    """Delete a machine whose instance is gone."""
+    statuses.forget(tx, machine.model, machine.id, machines.MACHINE_KINDS)
+    tx.run("machine_delete", model=machine.model, id=machine.id)
+    tx.run("work_delete", key=machine_key(machine.model, machine.id))
+    touch.cleaner(tx, machine.model, now, f"machine {machine.id} is gone")
+
+
+# --- models -----------------------------------------------------------------------------------------------
+
+
+def destroy_model(tx: Tx, model: Model, now: datetime, force: Force | None = None) -> None:
+    """Make a model go: its applications, its machines, then itself.
+
+    Mirrors: juju state/model.go Destroy (3.6)
+    """
+    tx.run("model_set_life", model=model.uuid, life=Life.DYING, forced=int(force is not None))
+    statuses.set_status(tx, model.uuid, StatusKind.MODEL, model.name, "destroying", now=now)
+    for application in tx.list(Application, "application_list", model=model.uuid):
+        destroy_application(tx, application, now, force)
+    for machine in machines.list_machines(tx, model.uuid):
+        if machine.life == Life.ALIVE and (force or not machines.units_on(tx, model.uuid, machine.id)):
+            destroy_machine(tx, machine, now, force=force)
+    touch.cleaner(tx, model.uuid, now, "destroy-model")
+
+
+# --- forced ends ------------------------------------------------------------------------------------------
+
+
+def _force_later(tx: Tx, model: str, kind: str, entity: str, now: datetime, force: Force) -> None:
+    due = now + timedelta(seconds=force.wait_s)
+    reason = f"{entity} is forced away if it is not gone by then"
+    tx.run(
+        "cleanup_add",
+        model=model,
+        kind=kind,
+        entity=entity,
+        args=json.dumps({}),
+        due=to_iso(due),
+        reason=reason,
+    )
+    touch.cleaner(tx, model, due, reason)
+
+
+def force_unit(tx: Tx, unit: Unit, now: datetime) -> None:
+    """Remove a unit without its consent: no more hooks, subordinates first."""
+    for subordinate in subordinates(tx, unit):
+        remove_unit(tx, subordinate, now)
+    remove_unit(tx, unit, now)
+
+
+# --- what a person asks for -------------------------------------------------------------------------------
+
+
+def plan_units(tx: Tx, model: str, names: list[str]) -> list[Unit]:
+    """Return the units that `remove-unit` names.
+
+    Raises:
+        NotFound: No such unit; the message is Juju's.
+        NotValid: A subordinate.
+    """
+    found = []
+    for name in names:
+        unit = tx.find(Unit, "unit_get", model=model, name=name)
+        if unit is None:
+            raise NotFound(f'unit "{name}" does not exist')
+        if unit.principal:
+            raise NotValid(
+                f'unit "{name}" is a subordinate, to remove use remove-relation. '
+                f'Note: this will remove all units of "{UnitName.parse(name).application}"'
+            )
+        found.append(unit)
+    return found
+
+
+def remove_units(ctx: Context, model: str, names: list[str], force: Force | None = None) -> None:
+    """Remove units; all of them or, after a refusal, none."""
+    with ctx.store.write() as tx:
+        models.get(tx, model)
+        for unit in plan_units(tx, model, names):
+            destroy_unit(tx, unit, ctx.clock.now(), force)
+
+
+def remove_application(ctx: Context, model: str, names: list[str], force: Force | None = None) -> None:
+    """Remove applications; all of them or, after a refusal, none.
+
+    Raises:
+        NotFound: No such application.
+    """
+    with ctx.store.write() as tx:
+        for application in plan_applications(tx, model, names):
+            destroy_application(tx, application, ctx.clock.now(), force)
+
+
+def plan_applications(tx: Tx, model: str, names: list[str]) -> list[Application]:
+    """Return the applications that `remove-application` names.
+
+    Raises:
+        NotFound: No such application.
+    """
+    return [
+        tx.get(Application, "application_get", f'application "{name}" not found', model=model, name=name)
+        for name in names
+    ]
+
+
+def remove_machines(
+    ctx: Context, model: str, ids: list[str], *, force: Force | None = None, keep_instance: bool = False
+) -> None:
+    """Remove machines; all of them or, after a refusal, none.
+
+    Raises:
+        NotFound: No such machine.
+        NotValid: It has units that stay.
+    """
+    with ctx.store.write() as tx:
+        for machine_id in ids:
+            machine = machines.get(tx, model, machine_id)
+            destroy_machine(tx, machine, ctx.clock.now(), force=force, keep_instance=keep_instance)
+
+
+def blockers(tx: Tx, model: str) -> list[str]:
+    """Return why a dying model is still there: one sentence per thing that waits."""
+    waits = []
+    for machine in machines.list_machines(tx, model):
+        names = sorted((unit.name for unit in machines.units_on(tx, model, machine.id)), key=natural_key)
+        waits.append(
+            f"machine {machine.id} waits for {', '.join(names)}" if names else f"machine {machine.id} stops"
+        )
+    waits += [
+        f"application {item.name} is {item.life}"
+        for item in tx.list(Application, "application_list", model=model)
+    ]
+    return waits
