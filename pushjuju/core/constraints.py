@@ -55,7 +55,7 @@ def _value(name: str, text: str) -> Any:
     if name == "container" and text not in ("none", "lxd", "kvm"):
         raise NotValid(f'bad "container" constraint: invalid container type "{text}"')
     if name in _COUNTS:
-        if not text.isdigit():
+        if not re.fullmatch("[0-9]{1,19}", text):
             raise NotValid(f'bad "{name}" constraint: must be a non-negative integer')
         return int(text)
     if name in _SIZES:
@@ -70,7 +70,7 @@ def _value(name: str, text: str) -> Any:
 
 
 def _size(name: str, text: str) -> int:
-    match = re.fullmatch(r"(\d+\.?\d*|\.\d+)([MGTP]?)", text)
+    match = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]*)?|\.[0-9]+)([MGTP]?)", text)
     if not match:
         raise NotValid(f'bad "{name}" constraint: must be a non-negative float with optional M/G/T/P suffix')
     return math.ceil(float(match[1]) * _SUFFIX[match[2] or "M"])
@@ -101,6 +101,5 @@ def _text(name: str, value: Any) -> str:
         return f"{value}M"
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, list):
-        return ",".join(value)
-    return str(value).replace(" ", "\\ ")
+    text = ",".join(value) if isinstance(value, list) else str(value)
+    return text.replace(" ", "\\ ")

@@ -14,7 +14,7 @@ from pushjuju.core.errors import NotValid
 ApplicationName = NewType("ApplicationName", str)
 MachineId = NewType("MachineId", str)
 
-APPLICATION = r"[a-z][a-z0-9]*(?:-[a-z0-9]*[a-z][a-z0-9]*)*"
+APPLICATION = r"[a-z][a-z0-9]*(?:-[0-9]*[a-z][a-z0-9]*)*"  # one way to match only: no blow-up on long names
 _APPLICATION = re.compile(APPLICATION)
 _UNIT = re.compile(rf"({APPLICATION})/(0|[1-9][0-9]*)")
 _MACHINE = re.compile(r"(?:0|[1-9][0-9]*)(?:/[a-z]+/(?:0|[1-9][0-9]*))*")
