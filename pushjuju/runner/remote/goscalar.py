@@ -1,0 +1,153 @@
+"""Decide how a YAML 1.1 reader would take a bare word, as Juju's YAML library does.
+
+Shared by the emitter (does this string need quotes?) and the reader (which type does an error name?).
+Pushed to machines: Python 3.8, builtins only.
+
+Mirrors: gopkg.in/yaml.v2 resolve.go, sorter.go (as used by juju 3.6)
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_TRUE = frozenset("y Y yes Yes YES true True TRUE on On ON".split())
+_FALSE = frozenset("n N no No NO false False FALSE off Off OFF".split())
+_NULL = frozenset(("", "~", "null", "Null", "NULL"))
+_FLOAT_WORDS = frozenset(".nan .NaN .NAN .inf .Inf .INF +.inf +.Inf +.INF -.inf -.Inf -.INF".split())
+# "<<" and "=" are tags of their own in YAML 1.1 readers; quoting them keeps every reader right.
+_WORDS = _TRUE | _FALSE | _NULL | _FLOAT_WORDS | frozenset(("<<", "="))
+_NUMBER_START = frozenset("0123456789+-.")
+_SIGNS = "+-"
+
+
+def _split_sign(text: str) -> str:
+    return text[1:] if text[:1] in ("+", "-") else text
+
+
+def number_tag(text: str) -> str:
+    """Return "!!int" or "!!float" when `text` reads as a number, else ""."""
+    if not text.isascii() or text != text.strip():
+        return ""
+    plain = text.replace("_", "")
+    body = _split_sign(plain)
+    if not body or body[0] not in _NUMBER_START or body[0] in _SIGNS:
+        return ""
+    try:
+        int(plain, 0)
+        return "!!int"
+    except ValueError:
+        pass
+    if body.isdigit():  # leading zeros: octal when it can be, a float otherwise
+        return "!!float" if "8" in body or "9" in body else "!!int"
+    if body in ("0x", "0b") and "_" in text:  # other YAML readers take these for numbers
+        return "!!int"
+    try:
+        float(plain)
+        return "!!float"
+    except ValueError:
+        return ""
+
+
+def is_base60(text: str) -> bool:
+    """Tell whether `text` looks like a base-60 number (`12:34:56`), which older readers would convert."""
+    if ":" not in text:
+        return False
+    parts = _split_sign(text).split(":")
+    last, dot, fraction = parts[-1].partition(".")
+    parts[-1] = last
+    head = parts[0].replace("_", "")
+    if not head.isdigit() or not parts[0][0].isdigit() or not text.isascii():
+        return False
+    if dot and fraction.replace("_", "").strip("0123456789"):
+        return False
+    return all(part.isdigit() and len(part) <= 2 and int(part) < 60 for part in parts[1:])
+
+
+def _is_date(text: str) -> bool:
+    parts = text.split("-")
+    if len(parts) != 3 or not all(part.isdigit() for part in parts):
+        return False
+    return len(parts[0]) == 4 and len(parts[1]) <= 2 and len(parts[2]) <= 2
+
+
+def _is_clock(text: str) -> bool:
+    clock, dot, fraction = text.partition(".")
+    if dot and not fraction.isdigit():
+        return False
+    parts = clock.split(":")
+    return len(parts) == 3 and all(part.isdigit() and len(part) <= 2 for part in parts)
+
+
+def is_timestamp(text: str) -> bool:
+    """Tell whether `text` is a date, or a time in one of the forms that Juju's reader converts.
+
+    `2025-03-01T10:00:00Z` and `2025-03-01 10:00:00` are; `2025-03-01 10:00:00Z` stays text.
+    """
+    if len(text) < 8 or text[4] != "-" or not text.isascii() or not text[:4].isdigit():
+        return False
+    if _is_date(text):
+        return True
+    for mark in "Tt":
+        date, found, rest = text.partition(mark)
+        if found:
+            if rest.endswith("Z"):
+                return _is_date(date) and _is_clock(rest[:-1])
+            zone = rest[-6:]
+            zoned = (
+                len(zone) == 6 and zone[0] in _SIGNS and zone[3] == ":" and (zone[1:3] + zone[4:]).isdigit()
+            )
+            return zoned and _is_date(date) and _is_clock(rest[:-6])
+    date, found, rest = text.partition(" ")
+    return bool(found) and _is_date(date) and _is_clock(rest)
+
+
+def resolve_tag(text: str) -> str:
+    """Return the short tag (`!!str`, `!!int`, ...) that a bare `text` resolves to."""
+    if text in _TRUE or text in _FALSE:
+        return "!!bool"
+    if text in _NULL:
+        return "!!null"
+    if text in _FLOAT_WORDS:
+        return "!!float"
+    if text[0] in _NUMBER_START:
+        if is_timestamp(text):
+            return "!!timestamp"
+        return number_tag(text) or "!!str"
+    return "!!str"
+
+
+def needs_quotes(text: str) -> bool:
+    """Tell whether a bare `text` would read as anything but this string (syntax apart)."""
+    if text in _WORDS:
+        return True
+    if text[0] not in _NUMBER_START:
+        return False
+    return bool(number_tag(text)) or is_timestamp(text) or is_base60(text)
+
+
+def natural_key(text: str) -> tuple[Any, ...]:
+    """Return a sort key: runs of digits compare as numbers, other signs before digits before letters."""
+    key: list[tuple[int, int, int]] = []
+    at, end = 0, len(text)
+    while at < end:
+        char = text[at]
+        if char.isdecimal():
+            stop = at + 1
+            while stop < end and text[stop].isdecimal():
+                stop += 1
+            # Long digit strings are hashes, not counters: cut before int() becomes slow or refuses.
+            key.append((1, int(text[at : min(stop, at + 300)]), stop - at))
+            at = stop
+            continue
+        key.append((2 if char.isalpha() else 0, ord(char), 0))
+        at += 1
+    return tuple(key)
+
+
+def map_key(key: Any) -> tuple[Any, ...]:
+    """Return the sort key of a YAML map key: numbers before strings, strings in natural order."""
+    if isinstance(key, str):
+        return (1, natural_key(key))
+    return (0, float(key))
