@@ -1,0 +1,98 @@
+"""What a unit does next: a pure function of what it remembers and what the model wants.
+
+Layer: uniter; imports core and the standard library only. No I/O, clock, chance or logging.
+
+Public names (stable):
+
+    LocalState, initial_state       what the unit remembers; one JSON document      (state)
+    RemoteState, RemoteRelation,    what the model wants; a full snapshot           (remote)
+      RemoteStorage, PendingAction, ConsumedSecret, OwnedSecret, SecretRevision
+    HookInfo, HookKind, OperationKind, Step, ResolvedMode, SeriesStatus, RelationRecord
+    validate_local, validate_hook   raise NotValid
+    Decision, Answer, Operation, OperationName, Variant, Effect, EffectKind, Seen   (decision)
+    decide(local, remote)           the decision                                    (loop)
+    reconcile_effects(local, remote)  what to set right in the model before it      (reconcile)
+    hook_name, hook_error           names of hooks as people read them              (naming)
+    retry_delay, next_update_status waiting times; chance comes in as a number      (timing)
+    to_wire, from_wire, record, replay  JSON, and decisions decided again           (wire)
+
+`pushjuju.uniter.operation` holds the state transitions of the operations.
+"""
+
+from pushjuju.uniter.resolver.decision import (
+    Answer,
+    Decision,
+    Effect,
+    EffectKind,
+    Operation,
+    OperationName,
+    Seen,
+    Variant,
+)
+from pushjuju.uniter.resolver.loop import RESOLVERS, decide
+from pushjuju.uniter.resolver.naming import hook_error, hook_name
+from pushjuju.uniter.resolver.reconcile import reconcile_effects
+from pushjuju.uniter.resolver.remote import (
+    ConsumedSecret,
+    OwnedSecret,
+    PendingAction,
+    RemoteRelation,
+    RemoteState,
+    RemoteStorage,
+    SecretRevision,
+)
+from pushjuju.uniter.resolver.state import (
+    HookInfo,
+    HookKind,
+    LocalState,
+    OperationKind,
+    RelationRecord,
+    ResolvedMode,
+    SeriesStatus,
+    Step,
+    initial_state,
+    validate_hook,
+    validate_local,
+)
+from pushjuju.uniter.resolver.timing import next_update_status, retry_delay
+from pushjuju.uniter.resolver.wire import from_wire, record, replay, to_wire
+
+__all__ = [
+    "RESOLVERS",
+    "Answer",
+    "ConsumedSecret",
+    "Decision",
+    "Effect",
+    "EffectKind",
+    "HookInfo",
+    "HookKind",
+    "LocalState",
+    "Operation",
+    "OperationKind",
+    "OperationName",
+    "OwnedSecret",
+    "PendingAction",
+    "RelationRecord",
+    "RemoteRelation",
+    "RemoteState",
+    "RemoteStorage",
+    "ResolvedMode",
+    "SecretRevision",
+    "Seen",
+    "SeriesStatus",
+    "Step",
+    "Variant",
+    "decide",
+    "from_wire",
+    "hook_error",
+    "hook_name",
+    "initial_state",
+    "next_update_status",
+    "reconcile_effects",
+    "record",
+    "replay",
+    "retry_delay",
+    "to_wire",
+    "validate_hook",
+    "validate_local",
+]

@@ -1,0 +1,62 @@
+"""The decision: the sub-resolvers in Juju's order, the first answer wins. Layer: uniter (pure).
+
+Mirrors: juju worker/uniter/resolver.go NextOp, worker/uniter/resolver/loop.go (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from pushjuju.uniter.resolver.decision import Answer, Decision, Effect, EffectKind, Verdict
+from pushjuju.uniter.resolver.remote import RemoteState
+from pushjuju.uniter.resolver.resolvers.actions import actions
+from pushjuju.uniter.resolver.resolvers.commands import commands
+from pushjuju.uniter.resolver.resolvers.hooks import hooks, retry_timer
+from pushjuju.uniter.resolver.resolvers.leadership import leadership
+from pushjuju.uniter.resolver.resolvers.mainloop import core, restart, unit_dead
+from pushjuju.uniter.resolver.resolvers.reboot import reboot
+from pushjuju.uniter.resolver.resolvers.relations import relation_created
+from pushjuju.uniter.resolver.resolvers.secrets import secrets
+from pushjuju.uniter.resolver.resolvers.series import series_upgrade
+from pushjuju.uniter.resolver.resolvers.storage import storage
+from pushjuju.uniter.resolver.resolvers.upgrade import charm_vanished, install_charm, upgrade
+from pushjuju.uniter.resolver.state import LocalState, OperationKind
+
+RESOLVERS: Final[tuple[tuple[str, Callable[[LocalState, RemoteState], Verdict]], ...]] = (
+    ("unit-dead", unit_dead),
+    ("install", install_charm),
+    ("charm-directory", charm_vanished),
+    ("series-upgrade", series_upgrade),
+    ("reboot", reboot),
+    ("upgrade", upgrade),
+    ("restart", restart),
+    ("retry-timer", retry_timer),
+    ("relation-created", relation_created),
+    ("leadership", leadership),
+    ("secrets", secrets),
+    ("actions", actions),
+    ("commands", commands),
+    ("storage", storage),
+    ("hooks", hooks),
+    ("core", core),
+)
+
+
+def decide(local: LocalState, remote: RemoteState) -> Decision:
+    """Decide what a unit does next.
+
+    Pure: the same states give the same decision, and neither is changed. Reconcile the model first
+    (`reconcile_effects`), then read both states, then decide.
+    """
+    effects: tuple[Effect, ...] = ()
+    for badge, resolver in RESOLVERS:
+        verdict = resolver(local, remote)
+        if isinstance(verdict, Decision):
+            effects += verdict.effects
+            if verdict.answer is Answer.IDLE and local.kind is OperationKind.CONTINUE:
+                effects += (Effect(kind=EffectKind.REPORT_IDLE),)
+            return replace(verdict, effects=effects, badge=badge)
+        effects += verdict
+    raise AssertionError("the last sub-resolver always decides")

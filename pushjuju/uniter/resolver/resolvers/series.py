@@ -1,0 +1,38 @@
+"""Upgrade of the machine to another base: pre- and post-series-upgrade. Layer: uniter (pure).
+
+Mirrors: juju worker/uniter/upgradeseries/resolver.go (3.6)
+"""
+
+from __future__ import annotations
+
+from pushjuju.uniter.resolver.decision import (
+    GO_ON,
+    OperationName,
+    Verdict,
+    idle,
+    new_operation,
+    run,
+    run_hook,
+)
+from pushjuju.uniter.resolver.remote import RemoteState
+from pushjuju.uniter.resolver.state import HookInfo, HookKind, LocalState, OperationKind, SeriesStatus
+
+_FROZEN = (SeriesStatus.VALIDATE, SeriesStatus.PREPARE_COMPLETED)
+_BEFORE_COMPLETE = (SeriesStatus.NOT_STARTED, SeriesStatus.PREPARE_COMPLETED)
+
+
+def series_upgrade(local: LocalState, remote: RemoteState) -> Verdict:
+    """Freeze the unit while its machine is upgraded, and run the hooks before and after."""
+    if remote.series in _FROZEN:
+        return idle(f"the machine is being upgraded to another base ({remote.series})")
+    if local.kind is not OperationKind.CONTINUE:
+        return GO_ON
+    if local.series is SeriesStatus.NOT_STARTED and remote.series is SeriesStatus.PREPARE_STARTED:
+        hook = HookInfo(kind=HookKind.PRE_SERIES_UPGRADE, series_upgrade_target=remote.series_target)
+        return run_hook(remote, hook, f"the machine is about to be upgraded to {remote.series_target}")
+    if local.series in _BEFORE_COMPLETE and remote.series is SeriesStatus.COMPLETE_STARTED:
+        return run_hook(remote, HookKind.POST_SERIES_UPGRADE, "the machine has been upgraded to another base")
+    # Beyond Juju, whose agent forgets it at a restart: also after an upgrade that was given up.
+    if local.series is not SeriesStatus.NOT_STARTED and remote.series is SeriesStatus.NOT_STARTED:
+        return run(new_operation(remote, OperationName.COMPLETE_SERIES), "the upgrade of the machine is over")
+    return GO_ON

@@ -1,0 +1,304 @@
+"""What a unit remembers of its own past: the local state, and the rules that it must keep.
+
+Layer: uniter (pure; imports core only). One JSON document holds a `LocalState` (see `wire`).
+Mappings inside are never changed in place: make a new value with `dataclasses.replace`.
+
+Mirrors: juju worker/uniter/operation/state.go, worker/uniter/hook/hook.go,
+worker/uniter/resolver/interface.go (3.6)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from pushjuju.core.errors import NotValid
+
+
+class OperationKind(StrEnum):
+    """What the current (or next) operation of a unit is: Juju's `op`."""
+
+    INSTALL = "install"
+    RUN_HOOK = "run-hook"
+    RUN_ACTION = "run-action"
+    UPGRADE = "upgrade"
+    CONTINUE = "continue"
+
+
+class Step(StrEnum):
+    """How far the current operation got: Juju's `opstep`."""
+
+    QUEUED = "queued"
+    PENDING = "pending"
+    DONE = "done"
+
+
+class ResolvedMode(StrEnum):
+    """How a person wants a failed hook to be resolved."""
+
+    NONE = "none"
+    RETRY_HOOKS = "retry-hooks"
+    NO_HOOKS = "no-hooks"
+
+
+class SeriesStatus(StrEnum):
+    """How far the upgrade of a machine to another base got, seen from one unit."""
+
+    NOT_STARTED = "not started"
+    VALIDATE = "validate"
+    PREPARE_STARTED = "prepare started"
+    PREPARE_RUNNING = "prepare running"
+    PREPARE_COMPLETED = "prepare completed"
+    COMPLETE_STARTED = "complete started"
+    COMPLETE_RUNNING = "complete running"
+    COMPLETED = "completed"
+    ERROR = "error"
+
+
+class HookKind(StrEnum):
+    """Kinds of hooks; relation and storage kinds lack the prefix that the hook's name carries."""
+
+    INSTALL = "install"
+    LEADER_ELECTED = "leader-elected"
+    LEADER_SETTINGS_CHANGED = "leader-settings-changed"
+    CONFIG_CHANGED = "config-changed"
+    START = "start"
+    UPGRADE_CHARM = "upgrade-charm"
+    UPDATE_STATUS = "update-status"
+    STOP = "stop"
+    REMOVE = "remove"
+    RELATION_CREATED = "relation-created"
+    RELATION_JOINED = "relation-joined"
+    RELATION_CHANGED = "relation-changed"
+    RELATION_DEPARTED = "relation-departed"
+    RELATION_BROKEN = "relation-broken"
+    STORAGE_ATTACHED = "storage-attached"
+    STORAGE_DETACHING = "storage-detaching"
+    SECRET_CHANGED = "secret-changed"  # noqa: S105  # the name of a hook
+    SECRET_ROTATE = "secret-rotate"  # noqa: S105
+    SECRET_EXPIRED = "secret-expired"  # noqa: S105
+    SECRET_REMOVE = "secret-remove"  # noqa: S105
+    PRE_SERIES_UPGRADE = "pre-series-upgrade"
+    POST_SERIES_UPGRADE = "post-series-upgrade"
+
+    @property
+    def is_relation(self) -> bool:
+        """Whether the hook belongs to a relation."""
+        return self.value.startswith("relation-")
+
+    @property
+    def is_storage(self) -> bool:
+        """Whether the hook belongs to a storage instance."""
+        return self.value.startswith("storage-")
+
+    @property
+    def is_secret(self) -> bool:
+        """Whether the hook belongs to a secret."""
+        return self.value.startswith("secret-")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookInfo:
+    """What identifies one run of a hook.
+
+    Attributes:
+        relation_id: None outside relation hooks (0 is a valid id).
+        change_version: The version of the settings that the hook reports.
+        departee: The unit that leaves, in relation-departed only.
+        secret_revision: In secret-rotate the revision before it; such a hook's environment has no revision.
+    """
+
+    kind: HookKind
+    relation_id: int | None = None
+    remote_unit: str = ""
+    remote_application: str = ""
+    change_version: int = 0
+    storage_id: str = ""
+    departee: str = ""
+    series_upgrade_target: str = ""
+    secret_uri: str = ""
+    secret_revision: int = 0
+    secret_label: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelationRecord:
+    """What a unit saw of one relation; it exists from just before scope entry until it left.
+
+    Attributes:
+        created: relation-created was committed; a restart between scope entry and the hook loses nothing.
+        members: Remote unit -> version of its settings last reported.
+        application_members: Remote application -> version of its settings last reported.
+        changed_pending: The unit whose relation-joined ran and whose relation-changed must be next; or empty.
+    """
+
+    created: bool = False
+    members: Mapping[str, int] = field(default_factory=dict)
+    application_members: Mapping[str, int] = field(default_factory=dict)
+    changed_pending: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalState:
+    """All that a unit remembers of its own past; the whole of it is kept between processes.
+
+    A restart of the controller is no event for a unit, so what Juju's agent forgets then is kept here too.
+
+    Attributes:
+        kind: The current or next operation.
+        step: How far it got.
+        hook: run-hook: that hook; install, upgrade, run-action: the hook to return to.
+        hook_step: The progress of `hook`; where present it wins over `step`.
+        action_id: The action of run-action.
+        charm_url: The target of install and upgrade.
+        installed, started, stopped, removed: Set by the commit of the hook of that name.
+        leader: Leadership was accepted and not yet resigned.
+        status_set: The charm used status-set in some hook.
+        config_hash, trust_hash, addresses_hash: As of the last committed config-changed.
+        relations: Relation id -> record.
+        storage: Ids of the storage whose storage-attached was committed.
+        secret_revisions: URI -> revision last reported to this consumer.
+        secret_obsolete_revisions: URI -> revisions whose secret-remove was committed.
+        current_charm_url: The charm that is on the machine.
+        charm_modified_version: Version of charm and resources taken over by install or upgrade.
+        retry_hook_version: Count of retry ticks used up.
+        retry_timer_running: A retry of the failed hook is due at some time.
+        retry_attempt: How many retries were armed since the hook first failed.
+        update_status_version: Count of update-status ticks used up.
+        leader_settings_version: Version last seen as non-leader; 0 makes leader-settings-changed run.
+        boot_id: Boot of the machine in which `start` last ran (before that: in which any hook ran).
+        conflicted: The new charm could not be unpacked over the old one.
+        restart: Read everything afresh before going on.
+        completed_actions: Actions that are over but may still be listed as pending.
+        series: How far the series upgrade got here.
+    """
+
+    kind: OperationKind = OperationKind.CONTINUE
+    step: Step = Step.PENDING
+    hook: HookInfo | None = None
+    hook_step: Step | None = None
+    action_id: str = ""
+    charm_url: str = ""
+    installed: bool = False
+    started: bool = False
+    stopped: bool = False
+    removed: bool = False
+    leader: bool = False
+    status_set: bool = False
+    config_hash: str = ""
+    trust_hash: str = ""
+    addresses_hash: str = ""
+    relations: Mapping[int, RelationRecord] = field(default_factory=dict)
+    storage: frozenset[str] = frozenset()
+    secret_revisions: Mapping[str, int] = field(default_factory=dict)
+    secret_obsolete_revisions: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    current_charm_url: str = ""
+    charm_modified_version: int = 0
+    retry_hook_version: int = 0
+    retry_timer_running: bool = False
+    retry_attempt: int = 0
+    update_status_version: int = 0
+    leader_settings_version: int = 0
+    boot_id: str = ""
+    conflicted: bool = False
+    restart: bool = False
+    completed_actions: frozenset[str] = frozenset()
+    series: SeriesStatus = SeriesStatus.NOT_STARTED
+
+    @property
+    def hook_progress(self) -> Step:
+        """The step that counts for `hook`."""
+        return self.hook_step or self.step
+
+    @property
+    def in_hook_error(self) -> bool:
+        """Whether the current hook failed, or may have."""
+        return self.kind is OperationKind.RUN_HOOK and self.hook_progress is Step.PENDING
+
+
+def initial_state(charm_url: str) -> LocalState:
+    """Return the local state of a unit of which nothing is stored yet."""
+    return LocalState(kind=OperationKind.INSTALL, step=Step.QUEUED, charm_url=charm_url)
+
+
+_STORAGE_ID = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]*[a-z][a-z0-9]*)*/(?:0|[1-9][0-9]*)")
+_SECRET_URI = re.compile(r"secret:(?://[0-9a-f-]+/)?[0-9a-z]+")
+_WITH_REMOTE_UNIT = (HookKind.RELATION_JOINED, HookKind.RELATION_DEPARTED)
+_WITH_REMOTE_APPLICATION = (*_WITH_REMOTE_UNIT, HookKind.RELATION_CHANGED)
+_WITH_REVISION = (HookKind.SECRET_EXPIRED, HookKind.SECRET_REMOVE)
+
+
+def validate_hook(hook: HookInfo) -> None:
+    """Check that a hook is complete.
+
+    Raises:
+        NotValid: A part that this kind needs is missing or wrong.
+
+    Mirrors: juju worker/uniter/hook/hook.go Validate (3.6)
+    """
+    if hook.kind.is_relation:
+        _validate_relation_hook(hook)
+    elif hook.kind.is_storage:
+        if not _STORAGE_ID.fullmatch(hook.storage_id):
+            raise NotValid(f'invalid storage ID "{hook.storage_id}"')
+    elif hook.kind.is_secret:
+        if not _SECRET_URI.fullmatch(hook.secret_uri):
+            raise NotValid(f'"{hook.kind}" hook requires a secret URI, not "{hook.secret_uri}"')
+        if hook.kind in _WITH_REVISION and hook.secret_revision <= 0:
+            raise NotValid(f'"{hook.kind}" hook requires a secret revision')
+    elif hook.kind is HookKind.PRE_SERIES_UPGRADE and not hook.series_upgrade_target:
+        raise NotValid(f'"{hook.kind}" hook requires a target base')
+
+
+def _validate_relation_hook(hook: HookInfo) -> None:
+    if hook.relation_id is None:
+        raise NotValid(f'"{hook.kind}" hook requires a relation')
+    if hook.kind in _WITH_REMOTE_UNIT and not hook.remote_unit:
+        raise NotValid(f'"{hook.kind}" hook requires a remote unit')
+    if hook.kind in _WITH_REMOTE_APPLICATION and not hook.remote_application:
+        raise NotValid(f'"{hook.kind}" hook has a remote unit but no application')
+
+
+def validate_local(local: LocalState) -> None:
+    """Check that a local state keeps the rules of its kind.
+
+    Raises:
+        NotValid: It breaks one; Juju refuses to write or read such a state.
+
+    Mirrors: juju worker/uniter/operation/state.go Validate (3.6)
+    """
+    broken = _broken_rule(local)
+    if broken:
+        raise NotValid(f"invalid operation state: {broken} with kind {local.kind}")
+    if local.hook is not None:
+        validate_hook(local.hook)
+
+
+def _broken_rule(local: LocalState) -> str:
+    """Return what is missing or unexpected in a local state, or nothing."""
+    has_hook, has_action, has_charm = local.hook is not None, bool(local.action_id), bool(local.charm_url)
+    match local.kind:
+        case OperationKind.INSTALL | OperationKind.UPGRADE:
+            if local.kind is OperationKind.INSTALL and local.installed:
+                return "unexpected installed charm"
+            return _first((not has_charm, "missing charm URL"), (has_action, "unexpected action id"))
+        case OperationKind.RUN_ACTION:
+            return _first((not has_action, "missing action id"), (has_charm, "unexpected charm URL"))
+        case OperationKind.RUN_HOOK:
+            return _first(
+                (not has_hook, "missing hook info"),
+                (has_charm, "unexpected charm URL"),
+                (has_action, "unexpected action id"),
+            )
+        case OperationKind.CONTINUE:
+            return _first(
+                (has_hook, "unexpected hook info"),
+                (has_charm, "unexpected charm URL"),
+                (has_action, "unexpected action id"),
+            )
+
+
+def _first(*rules: tuple[bool, str]) -> str:
+    return next((text for broken, text in rules if broken), "")
