@@ -1,0 +1,122 @@
+"""version, help, documentation: the commands about the program itself. Layer: cli."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from pushjuju import JUJU_VERSION, __version__
+from pushjuju.cli import flags, helptext, registry
+from pushjuju.cli.command import Cli, Command, command
+from pushjuju.cli.version import version_text
+from pushjuju.core.errors import NotFound
+
+
+@command(
+    "version",
+    summary="Print the client version.",
+    formats=("smart", "yaml", "json"),
+    flags=(flags.switch("all", "Prints all version information"),),
+    at_most=0,
+    details="The version is that of the Juju whose behaviour is offered; --all adds pushjuju's own.",
+)
+def version(cli: Cli, _args: tuple[str, ...], *, all: bool) -> None:  # noqa: A002 - the flag's name
+    """Print the version."""
+    if not all:
+        return cli.output.write(version_text())
+    details: dict[str, Any] = {
+        "version": version_text(),
+        "git-commit": "",
+        "git-tree-state": "",
+        "compiler": "python",
+        "pushjuju-version": __version__,
+        "pushjuju-juju-version": JUJU_VERSION,
+    }
+    from pushjuju.runner.remote.goformat import Struct
+
+    return cli.output.write(Struct({key: value for key, value in details.items() if value}))
+
+
+def _root() -> click.Group:
+    found = click.get_current_context().find_root().command
+    assert isinstance(found, click.Group), "commands run under the root group"
+    return found
+
+
+def _all_commands() -> list[Command]:
+    root, context = _root(), click.get_current_context().find_root()
+    found = (root.get_command(context, name) for name in root.list_commands(context))
+    return [entry for entry in found if isinstance(entry, Command)]
+
+
+@command(
+    "help",
+    usage="[<topic or command>]",
+    summary="Show help on a command or other topic.",
+    at_most=1,
+    details="Topics: basics, commands, global-options, topics.",
+)
+def show_help(cli: Cli, args: tuple[str, ...]) -> None:
+    """Print a help text."""
+    cli.output.text(_help(args[0] if args else "basics", cli.program))
+
+
+def _help(topic: str, program: str) -> str:
+    if topic == "basics":
+        return helptext.basics(program)
+    if topic == "commands":
+        return helptext.all_commands(_entries())
+    if topic == "global-options":
+        return helptext.global_options(program)
+    if topic == "topics":
+        return helptext.topics()
+    found = _root().get_command(click.get_current_context().find_root(), topic)
+    if not isinstance(found, Command):
+        raise NotFound(f"unknown command or topic for {topic}")
+    return helptext.command(found, program, alias=topic)
+
+
+def _entries() -> list[tuple[str, str]]:
+    found = _all_commands()
+    names = {entry.name for entry in found}
+    aliases = [(alias, f"Alias for '{name}'.") for alias, name in registry.ALIASES.items() if name in names]
+    return [(entry.name or "", entry.summary) for entry in found] + aliases
+
+
+@command(
+    "documentation",
+    summary="Generate the command reference as Markdown.",
+    flags=(
+        flags.text("out", "Directory for the files"),
+        flags.switch("no-index", "Leave the command index out"),
+        flags.switch("split", "Write one file per command"),
+        flags.text("url", "Prefix of the links between commands"),
+        flags.text("discourse-ids", "Accepted and ignored"),
+    ),
+    at_most=0,
+)
+def documentation(
+    cli: Cli,
+    _args: tuple[str, ...],
+    *,
+    out: str,
+    no_index: bool,
+    split: bool,
+    url: str,
+    discourse_ids: str,  # noqa: ARG001 - for the forum of Juju's own pages
+) -> None:
+    """Print or write the reference."""
+    pages = {entry.name or "": helptext.markdown(entry, cli.program, url=url) for entry in _all_commands()}
+    index = "" if no_index else helptext.markdown_index(list(pages), url=url)
+    if not out:
+        return cli.output.text(index + "".join(pages.values()))
+    folder = Path(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    if not split:
+        (folder / "documentation.md").write_text(index + "".join(pages.values()), encoding="utf-8")
+        return None
+    for name, page in {**pages, **({"index": index} if index else {})}.items():
+        (folder / f"{name}.md").write_text(page, encoding="utf-8")
+    return None

@@ -1,0 +1,54 @@
+"""What happens when we have a bug: a short text for the person, the trace in a file.
+
+Layer: cli. Mirrors no Juju file.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+
+from pushjuju.core.errors import PushjujuError
+
+
+class InternalError(PushjujuError):
+    """A bug of ours: not something the person did."""
+
+    message = "internal error"
+    code = "internal"
+
+
+def report(error: Exception, *, env: Mapping[str, str], now: datetime, argv: list[str]) -> InternalError:
+    """Write the trace of an unexpected exception to a file, and return the error to show."""
+    short = f"internal error: {type(error).__name__}: {error}".rstrip(": ")
+    path = _write(_trace(error, argv), env, now)
+    hint = f"The trace is in {path}; please send it with a bug report." if path else ""
+    return InternalError(short, hint=hint)
+
+
+def _trace(error: Exception, argv: list[str]) -> str:
+    import traceback
+
+    # Arguments may hold secrets (add-secret, config): only the command's word is kept.
+    word = next((arg for arg in argv if not arg.startswith("-")), "")
+    return f"command: {word}\n{''.join(traceback.format_exception(error))}"
+
+
+def _write(text: str, env: Mapping[str, str], now: datetime) -> Path | None:
+    """Write the trace where it can be written: data directory, else the temporary directory."""
+    from pushjuju.state import datadir
+
+    name = f"crash-{now:%Y%m%d-%H%M%S}-{os.getpid()}.log"
+    for folder in (datadir.locate(env, Path.cwd()) / "log", Path(tempfile.gettempdir())):
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            descriptor = os.open(folder / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        except OSError:
+            continue
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        return folder / name
+    return None

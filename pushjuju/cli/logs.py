@@ -1,0 +1,60 @@
+"""The client's own log: `--debug`, `--show-log`, `--log-file`, `--logging-config`.
+
+Layer: cli. Nothing is imported or set up unless one of these is used. Mirrors: juju/cmd logging.go (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TextIO
+
+from pushjuju.core.errors import NotValid
+
+_FORMAT = "%(asctime)s %(levelname)s %(name)s %(filename)s:%(lineno)d %(message)s"
+_LEVELS = {
+    "UNSPECIFIED": 0, "TRACE": 5, "DEBUG": 10, "INFO": 20, "WARNING": 30, "WARN": 30, "ERROR": 40,
+    "CRITICAL": 50,
+}  # fmt: skip
+
+
+def configure(values: Mapping[str, Any], env: Mapping[str, str], stderr: TextIO) -> None:
+    """Set the log up as the global flags say.
+
+    Raises:
+        NotValid: The text of `--logging-config` cannot be read.
+    """
+    debug, show, path = values["debug"], values["show_log"] or values["debug"], values["log_file"]
+    spec = values["logging_config"] or env.get("JUJU_LOGGING_CONFIG", "")
+    levels = parse_levels(spec)
+    if not (show or path):
+        return
+    import logging
+    import time
+
+    formatter = logging.Formatter(_FORMAT, "%H:%M:%S")
+    formatter.converter = time.gmtime
+    handlers: list[logging.Handler] = [logging.StreamHandler(stderr)] if show else []
+    handlers += [logging.FileHandler(path, encoding="utf-8")] if path else []
+    for handler in handlers:
+        handler.setFormatter(formatter)
+        logging.getLogger().addHandler(handler)
+    logging.getLogger().setLevel(logging.DEBUG if debug else logging.INFO)
+    for name, level in levels.items():
+        logging.getLogger(name or None).setLevel(level)
+
+
+def parse_levels(spec: str) -> dict[str, int]:
+    """Read `<root>=DEBUG;pushjuju.runner=TRACE`; the root logger has the empty name.
+
+    Raises:
+        NotValid: A part is no `name=LEVEL` or the level is unknown.
+    """
+    found = {}
+    for part in filter(None, (part.strip() for part in spec.split(";"))):
+        name, equals, level = (text.strip() for text in part.partition("="))
+        if not equals:
+            name, level = "<root>", name
+        if level.upper() not in _LEVELS:
+            raise NotValid(f'unknown severity level "{level}"')
+        found["" if name == "<root>" else name] = _LEVELS[level.upper()]
+    return found

@@ -1,0 +1,100 @@
+"""The entry point: streams and environment in, exit status out; the only place that prints errors.
+
+Layer: cli. Mirrors: juju/cmd cmd.go Main (3.6)
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TextIO
+
+from pushjuju.cli.command import Cli
+from pushjuju.cli.console import Console
+from pushjuju.cli.output import Output
+from pushjuju.cli.root import PluginEnded, Root
+from pushjuju.core.errors import PushjujuError, Silent, UsageError
+
+INTERRUPTED = 130
+_RESUME = (
+    "Interrupted. What was asked for is recorded and the work already started on machines goes on.\n"
+    "'{program} update-status' continues it, '{program} status' shows it."
+)
+
+
+def main() -> None:
+    """Run the command line of this process and exit."""
+    status = run(
+        sys.argv[1:],
+        stdin=sys.stdin,
+        stdout=sys.stdout,
+        stderr=sys.stderr,
+        env=os.environ,
+        program=os.path.basename(sys.argv[0] or "pushjuju"),  # noqa: PTH119 - pathlib costs start-up time
+    )
+    sys.exit(status)
+
+
+def run(
+    argv: Sequence[str],
+    *,
+    stdin: TextIO,
+    stdout: TextIO,
+    stderr: TextIO,
+    env: Mapping[str, str],
+    program: str = "pushjuju",
+) -> int:
+    """Run one command line and return its exit status."""
+    console = Console(stdin=stdin, stdout=stdout, stderr=stderr, env=env)
+    name = program if program in ("juju", "pushjuju") else "pushjuju"
+    cli = Cli(console=console, output=Output(console), program=name)
+    try:
+        return _guarded(list(argv), cli)
+    finally:
+        for service in cli.extra.values():
+            close = getattr(service, "close", None)
+            if close is not None:
+                close()
+
+
+def _guarded(argv: list[str], cli: Cli) -> int:
+    try:
+        _dispatch(argv, cli)
+    except PushjujuError as error:
+        return _failed(error, cli)
+    except KeyboardInterrupt:
+        cli.console.stderr.write("\n" + (cli.on_interrupt or _RESUME.format(program=cli.program)) + "\n")
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output went away (`| head`): as quiet as any Unix program.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:  # noqa: BLE001 - the last resort of the program
+        return _crashed(error, argv, cli)
+    return 0
+
+
+def _dispatch(argv: list[str], cli: Cli) -> None:
+    root = Root()
+    with root.make_context(cli.program, argv, obj=cli) as context:
+        root.invoke(context)
+
+
+def _failed(error: PushjujuError, cli: Cli) -> int:
+    if isinstance(error, (Silent, PluginEnded)):
+        return error.exit_code
+    if not isinstance(error, UsageError):
+        cli.output.failed()
+    if cli.debug:
+        import logging
+
+        logging.getLogger("pushjuju.cli").debug("error stack", exc_info=error)
+    cli.console.error(error)
+    return error.exit_code
+
+
+def _crashed(error: Exception, argv: list[str], cli: Cli) -> int:
+    from pushjuju.cli import crash
+
+    return _failed(crash.report(error, env=cli.env, now=cli.clock.now(), argv=argv), cli)

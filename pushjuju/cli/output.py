@@ -1,0 +1,104 @@
+"""Data on stdout or in a file: one place for `--format` and `--output`.
+
+Layer: cli. Commands hand over a plain document and, for their own formats, functions that write it as text.
+Mirrors: juju/cmd output.go (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pushjuju.cli.console import Console
+from pushjuju.cli.paint import colours_on
+
+Formatter = Callable[[Any], str]
+MACHINE_FORMATS = ("yaml", "json")
+
+
+class Output:
+    """Where the data of one command goes, and in which form.
+
+    Attributes:
+        format: The chosen format.
+        written: Whether anything was written.
+    """
+
+    def __init__(
+        self,
+        console: Console,
+        *,
+        form: str = "",
+        path: str = "",
+        explicit: bool = False,
+        colour: bool | None = None,
+    ) -> None:
+        """Make it.
+
+        Args:
+            console: Gives stdout and the environment.
+            form: The value of `--format`, or its default.
+            path: The value of `--output`; empty for stdout.
+            explicit: Whether `--format` was written on the command line.
+            colour: True for `--color`, False for `--no-color`, None for neither.
+        """
+        self._console = console
+        self._path = path
+        self._explicit = explicit
+        self._colour = colour
+        self.format = form
+        self.written = False
+
+    @property
+    def colour(self) -> bool:
+        """Whether this output is coloured."""
+        terminal = not self._path and self._console.stdout.isatty()
+        force, never = self._colour is True, self._colour is False
+        return colours_on(self._console.env, terminal=terminal, force=force, never=never)
+
+    def write(self, document: Any, formatters: Mapping[str, Formatter] | None = None) -> None:
+        """Write a document in the chosen format.
+
+        Args:
+            document: Plain dicts, lists, texts and numbers; None writes nothing.
+            formatters: Format name -> function to text, for formats beyond yaml, json and smart, or in
+                their place; the text ends with a newline unless it is empty.
+        """
+        if document is None:
+            return self.text("")
+        own = (formatters or {}).get(self.format)
+        return self.text(own(document) if own else render(self.format, document))
+
+    def text(self, text: str) -> None:
+        """Write a finished text."""
+        self.written = True
+        if self._path:
+            Path(self._path).expanduser().write_text(text, encoding="utf-8")
+        else:
+            self._console.stdout.write(text)
+            self._console.stdout.flush()
+
+    def failed(self) -> None:
+        """Give parsers of stdout an empty document when the command failed before it wrote any."""
+        if self._explicit and not self.written and self.format in MACHINE_FORMATS:
+            self._console.stdout.write("{}\n")
+            self._console.stdout.flush()
+
+
+def render(form: str, document: Any) -> str:
+    """Write a document as json, yaml or smart.
+
+    Plain dicts come out sorted, as Go sorts its maps; a `goformat.Struct` keeps its order.
+
+    Raises:
+        KeyError: There is no such general format; the command must bring its own function.
+    """
+    from pushjuju.runner.remote import goformat
+
+    general: dict[str, Callable[[Any], str]] = {
+        "json": goformat.format_json,
+        "yaml": goformat.format_yaml,
+        "smart": goformat.format_smart,
+    }
+    return general[form](document)

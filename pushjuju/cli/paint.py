@@ -1,0 +1,72 @@
+"""Colours of the terminal output: which words get which, and when there are any.
+
+Layer: cli, pure. A coloured text knows its plain width, so tables stay aligned.
+Mirrors: juju cmd/output/output.go (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+GREEN: Final = "32"
+YELLOW: Final = "33"
+RED: Final = "91"
+CYAN: Final = "96"
+MAGENTA: Final = "35"
+BRIGHT_MAGENTA: Final = "95"
+GRAY: Final = "90"
+BOLD: Final = "1"
+BOLD_CYAN: Final = "1;96"
+
+_STATUS = {
+    word: colour
+    for colour, words in (
+        (GREEN, "active running idle started executing attaching attached"),
+        (YELLOW, "allocating lost maintenance pending rebooting stopped unknown detaching detached"),
+        (RED, "blocked down error failed terminated"),
+    )
+    for word in words.split()
+}
+
+
+class Painted(str):
+    """A text with the colour it gets where colours are on; everywhere else it is its plain self."""
+
+    __slots__ = ("colour",)
+    colour: str
+
+    def __new__(cls, text: str, colour: str) -> Painted:
+        """Make the text; `colour` is an SGR parameter, empty for none."""
+        made = super().__new__(cls, text)
+        made.colour = colour
+        return made
+
+
+def paint(text: str, colour: str) -> str:
+    """Return the text with its colour."""
+    return Painted(text, colour) if text and colour else text
+
+
+def paint_status(word: str) -> str:
+    """Return a status word with Juju's colour for it."""
+    return paint(word, _STATUS.get(word, ""))
+
+
+def escape(text: str) -> str:
+    """Return what a terminal must get to show the text in its colour."""
+    return f"\x1b[{text.colour}m{text}\x1b[0m" if isinstance(text, Painted) and text.colour else text
+
+
+def colours_on(env: Mapping[str, str], *, terminal: bool, force: bool = False, never: bool = False) -> bool:
+    """Decide whether to colour.
+
+    Args:
+        env: The environment; `NO_COLOR` (any value) and `TERM=dumb` switch colours off.
+        terminal: Whether the text goes to a terminal.
+        force: `--color`; beats the environment.
+        never: `--no-color`; beats everything.
+    """
+    if never or force:
+        return not never
+    return terminal and "NO_COLOR" not in env and env.get("TERM") != "dumb"
