@@ -1,0 +1,93 @@
+"""The process environment of a hook. Layer: uniter. Reads only.
+
+The machine adds its own paths and sockets. Mirrors: juju worker/uniter/runner/context/env.go (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pushjuju import JUJU_VERSION
+from pushjuju.core.base import Base
+from pushjuju.services import model_config, models
+from pushjuju.state.records import Machine, Model, Unit
+from pushjuju.state.store import Tx
+from pushjuju.uniter.resolver import HookInfo, HookKind, Operation, hook_name
+from pushjuju.uniter.snapshot import View
+
+API_ADDRESS = "127.0.0.1:17070"  # charms only want the variable to be there
+_PROXIES = ("http", "https", "ftp", "no")
+_UBUNTU = {
+    "APT_LISTCHANGES_FRONTEND": "none",
+    "DEBIAN_FRONTEND": "noninteractive",
+    "LANG": "C.UTF-8",
+    "TERM": "tmux-256color",
+}
+_SYSTEM = {"ubuntu": _UBUNTU, "debian": _UBUNTU, "centos": {"LANG": "C.UTF-8", "TERM": "tmux-256color"}}
+_OTHER_SYSTEM = {"LANG": "C.UTF-8", "TERM": "screen"}
+
+
+def hook_environment(tx: Tx, view: View, operation: Operation) -> dict[str, str]:
+    """Return the process environment of a hook; the machine adds its own paths and sockets."""
+    hook = operation.hook
+    name = hook_name(hook, operation.endpoint) if hook else ""
+    return {
+        **_identity(models.get(tx, view.unit.model), view.unit, view.machine),
+        "JUJU_HOOK_NAME": name,
+        "JUJU_DISPATCH_PATH": f"hooks/{name}",
+        **_proxies(tx, view.unit.model),
+        **(_relation_variables(hook, operation.endpoint) if hook else {}),
+        **_SYSTEM.get(Base.parse(view.machine.base).os, _OTHER_SYSTEM),
+    }
+
+
+def _identity(model: Model, unit: Unit, machine: Machine) -> dict[str, str]:
+    return {
+        "JUJU_UNIT_NAME": unit.name,
+        "JUJU_MODEL_UUID": model.uuid,
+        "JUJU_MODEL_NAME": model.name,
+        "JUJU_API_ADDRESSES": API_ADDRESS,
+        "JUJU_VERSION": JUJU_VERSION,
+        "JUJU_MACHINE_ID": machine.id,
+        "JUJU_PRINCIPAL_UNIT": unit.principal or "",
+        "JUJU_AVAILABILITY_ZONE": str(machine.hardware.get("availability-zone", "")),
+        "CLOUD_API_VERSION": "",
+        "JUJU_SLA": "unsupported",
+        "JUJU_METER_STATUS": "AMBER",
+        "JUJU_METER_INFO": "not set",
+    }
+
+
+def _relation_variables(hook: HookInfo, endpoint: str) -> dict[str, str]:
+    if hook.relation_id is None:
+        return {}
+    departing = {"JUJU_DEPARTING_UNIT": hook.departee} if hook.kind is HookKind.RELATION_DEPARTED else {}
+    return {
+        "JUJU_RELATION": endpoint,
+        "JUJU_RELATION_ID": f"{endpoint}:{hook.relation_id}",
+        "JUJU_REMOTE_UNIT": hook.remote_unit,
+        "JUJU_REMOTE_APP": hook.remote_application,
+        **departing,
+    }
+
+
+def _proxies(tx: Tx, model: str) -> dict[str, str]:
+    """Return the proxy variables; the plain ones only when a proxy is set, in both cases then."""
+    found = {}
+    for kind in _PROXIES:
+        found[f"JUJU_CHARM_{kind.upper()}_PROXY"] = str(
+            model_config.get(tx, model, f"juju-{kind}-proxy") or ""
+        )
+    plain = {kind: str(model_config.get(tx, model, f"{kind}-proxy") or "") for kind in _PROXIES}
+    if any(plain[kind] for kind in ("http", "https", "ftp")):
+        found.update(_both_cases(plain))
+    return found
+
+
+def _both_cases(plain: Mapping[str, str]) -> dict[str, str]:
+    found = {}
+    for kind, value in plain.items():
+        text = ",".join(sorted(set(value.split(",")))) if kind == "no" else value
+        if text:
+            found[f"{kind}_proxy"] = found[f"{kind.upper()}_PROXY"] = text
+    return found

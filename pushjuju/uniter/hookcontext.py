@@ -1,0 +1,211 @@
+"""What the hook tools of one hook see: its context. Layer: uniter. Reads only.
+
+Mirrors: juju worker/uniter/runner/context/contextfactory.go (3.6)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pushjuju.charms.model import Charm, Role
+from pushjuju.core.life import Life
+from pushjuju.core.status import StatusInfo, StatusKind, Workload, derive_application_status
+from pushjuju.services import charms, leadership, model_config, models, network, relations, statuses
+from pushjuju.services.units import of_application
+from pushjuju.state.records import Port, Unit
+from pushjuju.state.store import Tx
+from pushjuju.uniter.resolver import HookInfo, HookKind, LocalState, Operation, hook_name
+from pushjuju.uniter.snapshot import View, own_charm_url
+
+MAX_STATE_SIZE = 2097152  # bytes of charm state, Juju's max-charm-state-size
+_SINCE = "%Y-%m-%d %H:%M:%SZ"
+
+
+def hook_context(tx: Tx, view: View, operation: Operation) -> dict[str, Any]:
+    """Return the snapshot that travels with a hook; its hook tools are answered from it."""
+    unit, hook = view.unit, operation.hook
+    model = models.get(tx, unit.model)
+    charm = charms.get(tx, unit.model, own_charm_url(unit, view.application))
+    return {
+        "unit": unit.name,
+        "app": unit.application,
+        "model_uuid": model.uuid,
+        "model_name": model.name,
+        "kind": "hook",
+        "hook": hook_name(hook, operation.endpoint) if hook else "",
+        "relation": _hook_relation(hook, operation.endpoint),
+        "config": charms.effective_settings(tx, view.application, own_charm_url(unit, view.application)),
+        "leader": view.remote.leader,
+        "leader_settings": leadership.settings(tx, unit.model, unit.application),
+        "trusted": bool(view.application.trust),
+        "status": _statuses(tx, unit),
+        "relations": _relations(tx, view, hook),
+        "endpoints": _binding_names(charm),
+        "ports": _ports(tx, unit),
+        "network": _network(tx, view, charm),
+        "state": _charm_state(tx, unit),
+        "max_state_size": MAX_STATE_SIZE,
+        "goal_state": _goal_state(tx, view),
+        "action": None,
+    }
+
+
+def _hook_relation(hook: HookInfo | None, endpoint: str) -> dict[str, Any] | None:
+    if hook is None or hook.relation_id is None:
+        return None
+    return {
+        "id": hook.relation_id,
+        "endpoint": endpoint,
+        "remote_unit": hook.remote_unit,
+        "remote_app": hook.remote_application,
+        "departing_unit": hook.departee,
+    }
+
+
+def _statuses(tx: Tx, unit: Unit) -> dict[str, Any]:
+    """Return the statuses that status-get may ask for: the charm's own, never `error`."""
+    peers = of_application(tx, unit.model, unit.application)
+    units = {peer.name: _workload(tx, unit.model, peer.name) for peer in peers}
+    own = statuses.get_status(tx, unit.model, StatusKind.APPLICATION, unit.application)
+    if own is None or own.status == Workload.UNSET:
+        own = derive_application_status(units[name] for name in sorted(units))
+    return {
+        "unit": _status(units[unit.name]),
+        "app": _status(own),
+        "units": {name: _status(info) for name, info in units.items()},
+    }
+
+
+def _workload(tx: Tx, model: str, unit: str) -> StatusInfo:
+    found = statuses.get_status(tx, model, StatusKind.WORKLOAD, unit)
+    return found or StatusInfo(status=Workload.UNKNOWN)
+
+
+def _status(info: StatusInfo) -> dict[str, Any]:
+    return {"status": str(info.status), "message": info.message, "data": dict(info.data)}
+
+
+def _relations(tx: Tx, view: View, hook: HookInfo | None) -> dict[str, Any]:
+    """Return the relations that the unit has joined or entered, as it sees them in this hook."""
+    return {
+        str(relation_id): _relation(tx, view, relation_id, hook)
+        for relation_id in sorted(view.local.relations)
+        if relation_id in view.remote.relations
+    }
+
+
+def _relation(tx: Tx, view: View, relation_id: int, hook: HookInfo | None) -> dict[str, Any]:
+    unit, remote = view.unit, view.remote.relations[relation_id]
+    sides = relations.endpoints(tx, unit.model, relation_id)
+    bags = relations.bags(tx, unit.model, relation_id)
+    own = relations.own_endpoint(sides, unit.application)
+    apps = {side.application for side in sides}
+    return {
+        "endpoint": remote.endpoint,
+        "interface": own.interface,
+        "role": own.role,
+        "life": str(remote.life),
+        "suspended": remote.suspended,
+        "remote_app": remote.remote_application,
+        "members": _members(view.local, relation_id, hook),
+        "unit_bags": {
+            name: dict(bag.data) for name, bag in bags.items() if _visible(name, apps, unit, remote.container)
+        },
+        "app_bags": {name: dict(bag.data) for name, bag in bags.items() if name in apps},
+        "key": " ".join(f"{side.application}:{side.endpoint}" for side in _by_role(sides)),
+        "remote_model_uuid": unit.model,
+    }
+
+
+def _by_role(sides: list[Any]) -> list[Any]:
+    order = {Role.REQUIRER: 0, Role.PROVIDER: 1, Role.PEER: 2}
+    return sorted(sides, key=lambda side: (order[Role(side.role)], side.application))
+
+
+def _visible(name: str, apps: set[str], unit: Unit, container: bool) -> bool:
+    """Tell whether a bag is one of a unit that this unit may read; in container scope its principal's mates."""
+    if name in apps:
+        return False
+    return not container or name in (unit.name, unit.principal) or unit.principal is None
+
+
+def _members(local: LocalState, relation_id: int, hook: HookInfo | None) -> list[str]:
+    """Return the units whose joined hook was committed, with the one joining, without the one departing."""
+    members = set(local.relations[relation_id].members)
+    if hook and hook.relation_id == relation_id and hook.remote_unit:
+        if hook.kind is HookKind.RELATION_DEPARTED:
+            members.discard(hook.remote_unit)
+        elif hook.kind is HookKind.RELATION_JOINED:
+            members.add(hook.remote_unit)
+    return sorted(members)
+
+
+def _binding_names(charm: Charm) -> list[str]:
+    names = [endpoint.name for endpoint in charm.meta.endpoints()]
+    return [*names, *charm.meta.extra_bindings, *([] if "juju-info" in names else ["juju-info"])]
+
+
+def _ports(tx: Tx, unit: Unit) -> dict[str, Any]:
+    own = tx.list(Port, "port_of_unit", model=unit.model, unit=unit.name)
+    every = tx.list(Port, "port_on_machine", model=unit.model, machine=unit.machine)
+    return {
+        "unit": [
+            {"endpoint": port.endpoint, "protocol": port.protocol, "from": port.from_port, "to": port.to_port}
+            for port in own
+        ],
+        "machine": [
+            {"unit": port.unit, "protocol": port.protocol, "from": port.from_port, "to": port.to_port}
+            for port in every
+            if port.unit != unit.name
+        ],
+    }
+
+
+def egress_subnets(tx: Tx, model: str) -> list[str]:
+    """Return the subnets that the model says its traffic comes from."""
+    text = str(model_config.get(tx, model, "egress-subnets") or "")
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _network(tx: Tx, view: View, charm: Charm) -> dict[str, Any]:
+    info = network.network_info(view.machine, egress_subnets(tx, view.unit.model))
+    return {
+        "bindings": dict.fromkeys(_binding_names(charm), info),
+        "relations": {},
+        "private_address": network.private_address(view.machine),
+        "public_address": network.public_address(view.machine),
+    }
+
+
+def _charm_state(tx: Tx, unit: Unit) -> dict[str, str]:
+    return {row["key"]: row["value"] for row in tx.rows("charm_state_list", model=unit.model, unit=unit.name)}
+
+
+def _goal_state(tx: Tx, view: View) -> dict[str, Any]:
+    unit = view.unit
+    units = {
+        peer.name: _goal(tx, peer)
+        for peer in of_application(tx, unit.model, unit.application)
+        if peer.life != Life.DEAD and (peer.principal == unit.principal)
+    }
+    goals: dict[str, dict[str, Any]] = {}
+    for relation_id, remote in view.remote.relations.items():
+        if remote.peer:
+            continue
+        entry = goals.setdefault(remote.endpoint, {})
+        status = statuses.get_status(tx, unit.model, StatusKind.RELATION, str(relation_id))
+        entry[remote.remote_application] = _goal_status(status or StatusInfo(status="joining"))
+        for other in of_application(tx, unit.model, remote.remote_application):
+            if other.life != Life.DEAD:
+                entry[other.name] = _goal(tx, other)
+    return {"units": units, "relations": goals}
+
+
+def _goal(tx: Tx, unit: Unit) -> dict[str, str]:
+    info = _workload(tx, unit.model, unit.name)
+    return _goal_status(StatusInfo(status="dying", since=info.since) if unit.life == Life.DYING else info)
+
+
+def _goal_status(info: StatusInfo) -> dict[str, str]:
+    since = {"since": info.since.strftime(_SINCE)} if info.since else {}
+    return {"status": str(info.status), **since}

@@ -1,0 +1,159 @@
+"""What a decision is made from: one unit's local and remote state, read in one transaction. Layer: uniter.
+
+The number of statements depends on the unit's own relations, not on the size of the model.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pushjuju.charms.model import Charm, Role
+from pushjuju.core.errors import NotValid
+from pushjuju.core.life import Life
+from pushjuju.services import charms, leadership, model_config, network, relations, removal
+from pushjuju.state.records import Application, Bag, Machine, Relation, RelationScope, Unit
+from pushjuju.state.store import Tx
+from pushjuju.uniter.resolver import (
+    LocalState,
+    RemoteRelation,
+    RemoteState,
+    ResolvedMode,
+    from_wire,
+    initial_state,
+    to_wire,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """A unit with all that its decision depends on."""
+
+    unit: Unit
+    application: Application
+    machine: Machine
+    local: LocalState
+    remote: RemoteState
+
+
+def look(tx: Tx, model: str, name: str) -> View | None:
+    """Read a unit with both of its states; None when it is gone."""
+    unit = tx.find(Unit, "unit_get", model=model, name=name)
+    if unit is None:
+        return None
+    if unit.machine is None:
+        raise NotValid(f"unit {name} is on no machine")
+    application = tx.get(
+        Application, "application_get", f"application {unit.application} not found",
+        model=model, name=unit.application,
+    )  # fmt: skip
+    machine = tx.get(
+        Machine, "machine_get", f"machine {unit.machine} not found", model=model, id=unit.machine
+    )
+    local = local_state(unit, application)
+    return View(
+        unit=unit,
+        application=application,
+        machine=machine,
+        local=local,
+        remote=_remote_state(tx, unit, application, machine),
+    )
+
+
+def local_state(unit: Unit, application: Application) -> LocalState:
+    """Return what a unit remembers; the state of a fresh one when nothing is stored."""
+    if not unit.state:
+        return initial_state(application.charm_url)
+    return from_wire(LocalState, dict(unit.state))
+
+
+def store_local(tx: Tx, unit: Unit, local: LocalState) -> None:
+    """Keep what a unit remembers; its charm URL goes to the unit's row as well."""
+    text = json.dumps(to_wire(local), separators=(",", ":"), sort_keys=True)
+    tx.run("unit_set_state", model=unit.model, name=unit.name, state=text)
+    if local.current_charm_url and local.current_charm_url != unit.charm_url:
+        tx.run("unit_set_charm", model=unit.model, name=unit.name, charm_url=local.current_charm_url)
+
+
+def own_charm_url(unit: Unit, application: Application) -> str:
+    """Return the charm that the unit is on: the application's until it has one."""
+    return unit.charm_url or application.charm_url
+
+
+def bindings(tx: Tx, unit: Unit) -> dict[str, str]:
+    """Return the spaces of an application's endpoints."""
+    rows = tx.rows("binding_list", model=unit.model, application=unit.application)
+    return {row["endpoint"]: row["space"] for row in rows}
+
+
+def _remote_state(tx: Tx, unit: Unit, application: Application, machine: Machine) -> RemoteState:
+    url = own_charm_url(unit, application)
+    settings = charms.stored_settings(tx, unit.model, application.name, url)
+    return RemoteState(
+        unit=unit.name,
+        application_life=Life(application.life),
+        life=Life(unit.life),
+        principal=unit.principal or "",
+        subordinates={other.name: Life(other.life) for other in removal.subordinates(tx, unit)},
+        resolved=ResolvedMode(unit.resolved),
+        charm_url=application.charm_url,
+        force_charm=bool(application.force_charm),
+        charm_modified_version=application.charm_modified,
+        config_hash=charms.settings_hash(application.name, url, settings),
+        trust_hash=charms.trust_hash(application),
+        addresses_hash=network.addresses_hash(machine, bindings(tx, unit)),
+        leader=leadership.holder(tx, unit.model, application.name) == unit.name,
+        leader_settings_version=application.leader_settings_version + 1,
+        update_status_version=unit.update_status_version,
+        retry_hook_version=unit.retry_version,
+        retry_hooks=bool(model_config.get(tx, unit.model, "automatically-retry-hooks")),
+        boot_id=machine.boot_id,
+        relations=_relations(tx, unit, charms.get(tx, unit.model, url)),
+    )
+
+
+def _relations(tx: Tx, unit: Unit, charm: Charm) -> dict[int, RemoteRelation]:
+    every = relations.of_application(tx, unit.model, unit.application)
+    return {relation.id: _relation(tx, unit, charm, relation) for relation in every}
+
+
+def _relation(tx: Tx, unit: Unit, charm: Charm, relation: Relation) -> RemoteRelation:
+    sides = relations.endpoints(tx, unit.model, relation.id)
+    own, other = (
+        relations.own_endpoint(sides, unit.application),
+        relations.remote_endpoint(sides, unit.application),
+    )
+    bags = relations.bags(tx, unit.model, relation.id)
+    endpoint = charm.meta.find_endpoint(own.endpoint)
+    return RemoteRelation(
+        endpoint=own.endpoint,
+        remote_application=other.application,
+        life=Life(relation.life),
+        peer=own.role == Role.PEER,
+        implicit=endpoint is not None and endpoint.implicit,
+        container=relation.scope == "container",
+        implemented=endpoint is not None,
+        suspended=bool(relation.suspended),
+        members=_members(unit, other.application, relations.scopes(tx, unit.model, relation.id), bags),
+        app_members={other.application: _version(bags, other.application)},
+    )
+
+
+def _members(
+    unit: Unit, counterpart: str, scopes: Iterable[RelationScope], bags: dict[str, Bag]
+) -> dict[str, int]:
+    """Return the counterparts in scope that this unit may see -> version of their settings."""
+    principal = unit.principal or unit.name
+    return {
+        scope.unit: _version(bags, scope.unit)
+        for scope in scopes
+        if scope.application == counterpart
+        and scope.unit != unit.name
+        and not scope.departing
+        and scope.container in ("", principal)
+    }
+
+
+def _version(bags: dict[str, Bag], entity: str) -> int:
+    return bags[entity].version if entity in bags else 0
