@@ -6,8 +6,10 @@ import hashlib
 import os
 import tempfile
 from pathlib import Path
+from typing import BinaryIO
 
 from pushjuju.core.errors import NotFound
+from pushjuju.state.files import explained, private_dir, sync_dir
 
 _CHUNK = 1 << 20  # bytes read at a time
 
@@ -30,15 +32,22 @@ class Blobs:
         return path
 
     def add(self, source: Path) -> str:
-        """Copy a file in and return its SHA-256; durable when this returns."""
-        self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+        """Copy a file in and return its SHA-256; durable when this returns.
+
+        Raises:
+            StoreError: The disk is full or refuses it; nothing is left behind.
+        """
+        with source.open("rb") as stream, explained(self.root):
+            private_dir(self.root)
+            return self._copy(stream)
+
+    def _copy(self, stream: BinaryIO) -> str:
         digest = hashlib.sha256()
         with tempfile.NamedTemporaryFile(dir=self.root, prefix=".new-", delete=False) as target:
             try:
-                with source.open("rb") as stream:
-                    while chunk := stream.read(_CHUNK):
-                        digest.update(chunk)
-                        target.write(chunk)
+                while chunk := stream.read(_CHUNK):
+                    digest.update(chunk)
+                    target.write(chunk)
                 target.flush()
                 os.fsync(target.fileno())
                 return self._settle(Path(target.name), digest.hexdigest())
@@ -48,8 +57,10 @@ class Blobs:
 
     def _settle(self, temporary: Path, sha256: str) -> str:
         folder = self.root / sha256[:2]
-        folder.mkdir(exist_ok=True, mode=0o700)
+        private_dir(folder)
         temporary.replace(folder / sha256)
+        sync_dir(folder)
+        sync_dir(self.root)
         return sha256
 
     def delete(self, sha256: str) -> None:

@@ -10,17 +10,14 @@ Reading uses tomllib; writing uses tomlkit so that comments stay. Files 0600, di
 
 from __future__ import annotations
 
-import fcntl
-import os
-import tempfile
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, MutableMapping
 from pathlib import Path
 from typing import Any
 
-from pushjuju.core.errors import AlreadyExists, NotFound, NotValid
+from pushjuju.core.errors import AlreadyExists, NotFound, NotValid, StoreError
 from pushjuju.state.blobs import Blobs
+from pushjuju.state.files import explained, locked, private_dir, replace_text
 
 MAIN = "pushjuju.toml"
 CLOUDS = "clouds.toml"
@@ -42,13 +39,16 @@ def read_toml(path: Path) -> dict[str, Any]:
 
     Raises:
         NotValid: It cannot be parsed; file and place are named.
+        StoreError: It cannot be read.
     """
     try:
         with path.open("rb") as stream:
             return tomllib.load(stream)
     except FileNotFoundError:
         return {}
-    except tomllib.TOMLDecodeError as error:
+    except OSError as error:
+        raise StoreError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise NotValid(f"cannot read {path}: {error}", hint=f"mend the file: $EDITOR {path}") from error
 
 
@@ -56,31 +56,11 @@ def edit_toml(path: Path, change: Callable[[MutableMapping[str, Any]], None]) ->
     """Change a TOML file in place: comments stay, readers see the old or the new text, never a half."""
     import tomlkit
 
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     with locked(path.with_name(f".{path.name}.lock")):
         read_toml(path)  # refuses a broken file before it is touched
         document = tomlkit.parse(path.read_text()) if path.exists() else tomlkit.document()
         change(document)
         replace_text(path, tomlkit.dumps(document))
-
-
-def replace_text(path: Path, text: str, mode: int = 0o600) -> None:
-    """Write a file durably and at once."""
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".new-", delete=False) as stream:
-        stream.write(text)
-        stream.flush()
-        os.fchmod(stream.fileno(), mode)
-        os.fsync(stream.fileno())
-    Path(stream.name).replace(path)
-
-
-@contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Hold a lock file against other processes."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    with path.open("w") as stream:
-        fcntl.flock(stream, fcntl.LOCK_EX)
-        yield
 
 
 class ControllerDir:
@@ -203,12 +183,12 @@ class DataDir:
             AlreadyExists: There is one of that name.
         """
         made = ControllerDir(self.root / "controllers" / name)
-        made.root.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with locked(made.root.parent / ".lock"):
             if made.exists():
                 raise AlreadyExists(f'controller "{name}" already exists')
             for folder in ("ssh", "blobs", "known_hosts", "machines", "log"):
-                (made.root / folder).mkdir(parents=True, exist_ok=True, mode=0o700)
+                with explained(made.root):
+                    private_dir(made.root / folder)
             if not made.private_key.exists():
                 _make_key(made)
             edit_toml(made.root / "controller.toml", lambda document: document.update(settings))

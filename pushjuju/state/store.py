@@ -14,9 +14,10 @@ from contextlib import contextmanager
 from dataclasses import Field, fields
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeGuard, TypeVar, cast
 
 from pushjuju.core.errors import NotFound, StoreBusy, StoreError, StoreTooNew
+from pushjuju.state.files import explained, locked
 
 _HERE = Path(__file__).parent
 BUSY_TIMEOUT_S = 30.0  # how long a writer waits for another process before it gives up
@@ -51,7 +52,7 @@ def _columns(record: Hashable) -> tuple[tuple[str, bool], ...]:
 
 def to_record(record: type[R], row: sqlite3.Row) -> R:
     """Make a frozen dataclass of a row; fields marked `json` are decoded."""
-    loads, kind = json.loads, cast(Hashable, record)
+    loads, kind = json.loads, cast("Hashable", record)
     values = {name: loads(row[name]) if is_json else row[name] for name, is_json in _columns(kind)}
     return record(**values)
 
@@ -140,15 +141,12 @@ class Store:
         if not create and not path.exists():
             raise NotFound(f"no store at {path}")
         if create:
-            path.touch(mode=0o600, exist_ok=True)
+            with explained(path):
+                path.touch(mode=0o600, exist_ok=True)
         try:
-            connection = sqlite3.connect(path, isolation_level=None, timeout=BUSY_TIMEOUT_S)
-            connection.row_factory = sqlite3.Row
-            _configure(connection)
-            _migrate(connection, path)
+            return cls(path, _connect(path))
         except sqlite3.Error as error:
             raise _explain(error, path) from error
-        return cls(path, connection)
 
     def close(self) -> None:
         """Close the store."""
@@ -181,16 +179,29 @@ class Store:
         except BaseException as error:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
-            if isinstance(error, sqlite3.OperationalError):
+            if _is_of_the_file(error):
                 raise _explain(error, self.path) from error
             raise
         finally:
             self._depth = 0
 
 
-def _configure(connection: sqlite3.Connection) -> None:
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, isolation_level=None, timeout=BUSY_TIMEOUT_S)
+    try:
+        connection.row_factory = sqlite3.Row
+        _configure(connection, path)
+        _migrate(connection, path)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _configure(connection: sqlite3.Connection, path: Path) -> None:
     if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-        connection.execute("PRAGMA journal_mode = WAL")
+        with locked(path.with_name(f".{path.name}.lock")):  # SQLite does not queue two processes here
+            connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA foreign_keys = ON")
 
@@ -223,7 +234,8 @@ def _apply(connection: sqlite3.Connection, number: int, script: str) -> None:
             connection.execute(f"PRAGMA user_version = {number:d}")
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:  # SQLite ends it by itself when the disk is full
+            connection.execute("ROLLBACK")
         raise
 
 
@@ -236,6 +248,11 @@ def _statements(script: str) -> Iterator[str]:
             pending = ""
 
 
+def _is_of_the_file(error: BaseException) -> TypeGuard[sqlite3.Error]:
+    """Tell whether the store is at fault (full, locked, damaged), not the statement."""
+    return isinstance(error, sqlite3.OperationalError) or type(error) is sqlite3.DatabaseError
+
+
 def _explain(error: sqlite3.Error, path: Path) -> StoreError:
     text = str(error)
     if "locked" in text or "busy" in text:
@@ -244,5 +261,13 @@ def _explain(error: sqlite3.Error, path: Path) -> StoreError:
             hint="wait for the other pushjuju to end, then run the command again",
         )
     if "full" in text:
-        return StoreError(f"the store {path} cannot be written: the disk is full", detail=text)
-    return StoreError(f"the store {path} cannot be used: {text}")
+        return StoreError(
+            f"the store {path} cannot be written: the disk is full",
+            detail=text,
+            hint="free some space on that disk, then run the command again",
+        )
+    damaged = "malformed" in text or "not a database" in text
+    return StoreError(
+        f"the store {path} cannot be used: {text}",
+        hint="restore the file from a copy" if damaged else "",
+    )

@@ -97,10 +97,12 @@ def owner_alive(owner: str) -> bool:
 
 
 def _started(pid: int) -> str:
+    """Return when a process started, in ticks; empty when it is gone, or dead and not yet buried."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
-    except (OSError, IndexError):
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
         return ""
+    return "" if len(fields) < 20 or fields[0] in "ZX" else fields[19]
 
 
 class SqliteWorkQueue:

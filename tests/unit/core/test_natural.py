@@ -22,7 +22,7 @@ NAMES = st.text(st.characters(codec="utf-8"), max_size=20)
     ],
 )
 def test_order(ordered: list[str]) -> None:
-    assert sorted(ordered[::-1], key=natural_key) == ordered
+    assert sorted(set(ordered), key=natural_key) == ordered
 
 
 @pytest.mark.parametrize("text", ["²", "x²", "٣", "a٣2"])

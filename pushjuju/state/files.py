@@ -1,0 +1,93 @@
+"""Files of the data directory: private, durable, whole or not there. Layer: state."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pushjuju.core.errors import StoreError
+
+_DIR_MODE = 0o700
+_FILE_MODE = 0o600
+_HINTS = {
+    errno.ENOSPC: "free some space on that disk, then run the command again",
+    errno.EDQUOT: "free some of your quota, then run the command again",
+    errno.EROFS: "that disk is mounted read-only: choose another place with PUSHJUJU_DATA",
+    errno.EACCES: "the directory must belong to you: choose another place with PUSHJUJU_DATA",
+}
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Turn what the system refuses into an error that names the file and what to do.
+
+    Raises:
+        StoreError: An OSError came out of the block.
+    """
+    try:
+        yield
+    except OSError as error:
+        reason = (os.strerror(error.errno) if error.errno else str(error)).lower()
+        raise StoreError(f"cannot write {path}: {reason}", hint=_HINTS.get(error.errno or 0, "")) from error
+
+
+def private_dir(path: Path) -> None:
+    """Make a directory and the missing ones above it, each open to its owner only."""
+    missing = [path]
+    while not missing[-1].parent.exists():
+        missing.append(missing[-1].parent)
+    for folder in reversed(missing):
+        folder.mkdir(mode=_DIR_MODE, exist_ok=True)
+
+
+def sync_dir(path: Path) -> None:
+    """Make the names in a directory durable."""
+    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def replace_text(path: Path, text: str, mode: int = _FILE_MODE) -> None:
+    """Write a file durably and at once: readers see the old or the new text, a failure leaves the old.
+
+    Raises:
+        StoreError: The disk is full or refuses it.
+    """
+    with (
+        explained(path),
+        tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".new-", delete=False) as stream,
+    ):
+        try:
+            stream.write(text)
+            stream.flush()
+            os.fchmod(stream.fileno(), mode)
+            os.fsync(stream.fileno())
+            Path(stream.name).replace(path)
+        except BaseException:
+            Path(stream.name).unlink(missing_ok=True)
+            raise
+        sync_dir(path.parent)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold a lock file against other processes.
+
+    Raises:
+        StoreError: The file cannot be made.
+    """
+    with explained(path):
+        private_dir(path.parent)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, _FILE_MODE)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)

@@ -1,0 +1,67 @@
+"""A store with one model, and a disk that can be filled."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pushjuju.core.clock import FakeClock, to_iso
+from pushjuju.state.records import Model
+from pushjuju.state.store import Store
+
+MODEL = Model(
+    uuid="11111111-0000-4000-8000-000000000000",
+    name="test",
+    owner="admin",
+    cloud="local",
+    cloud_type="local",
+    region="default",
+    credential="",
+    life="alive",
+    created="2025-03-01T09:00:00.000000Z",
+)
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def model() -> Model:
+    return MODEL
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "state.db"
+
+
+@pytest.fixture
+def store(path: Path, clock: FakeClock) -> Iterator[Store]:
+    made = Store.open(path, create=True)
+    with made.write() as tx:
+        tx.insert("model", MODEL)
+        tx.run("model_config_set", model=MODEL.uuid, key="made", value=to_iso(clock.now()))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of one MiB of its own."""
+    if os.geteuid():
+        pytest.skip("mounting a small disk needs root")
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=1m,mode=0700", "tmpfs", folder], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip("this system forbids mounting a tmpfs: " + mounted.stderr.decode().strip())
+    yield folder
+    subprocess.run(["umount", "-l", folder], check=True)

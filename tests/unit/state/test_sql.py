@@ -1,0 +1,104 @@
+"""Every named statement is valid, and every use in the code names one with exactly its parameters."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+
+import pytest
+
+import pushjuju
+from pushjuju.state import records
+from pushjuju.state.store import Store, queries
+
+CODE = Path(pushjuju.__file__).parent
+POSITION = {"run": 0, "row": 0, "rows": 0, "scalar": 0, "find": 1, "get": 1, "list": 1}
+TABLES = {
+    "CharmRecord": "charm",
+    "RelationEndpoint": "relation_endpoint",
+    "RelationScope": "relation_scope",
+    "Bag": "relation_bag",
+    "LogRecord": "log",
+}
+RECORDS = [kind for kind in vars(records).values() if isinstance(kind, type) and is_dataclass(kind)]
+
+
+def parameters(sql: str) -> set[str]:
+    return set(re.findall(r"(?<!:):([a-z_0-9]+)", sql))
+
+
+@pytest.mark.parametrize("name", queries())
+def test_a_statement_is_valid(store: Store, name: str) -> None:
+    sql = queries()[name]
+    connection = sqlite3.connect(store.path)
+    connection.execute("EXPLAIN " + sql, dict.fromkeys(parameters(sql), 0))
+    connection.close()
+
+
+def test_statement_names_are_unique() -> None:
+    texts = [path.read_text() for path in (CODE / "state" / "sql").glob("*.sql")]
+    names = re.findall(r"^-- name: (\S+)", "\n".join(texts), re.MULTILINE)
+    assert len(names) == len(set(names)) == len(queries())
+
+
+@dataclass(frozen=True)
+class Use:
+    place: str
+    query: str
+    given: frozenset[str]
+    open_ended: bool
+
+
+def uses() -> Iterator[Use]:
+    for path in sorted(CODE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and (found := use(node, path)):
+                yield found
+
+
+def use(call: ast.Call, path: Path) -> Use | None:
+    """Recognise `tx.method(..., "query", name=...)`; the receiver is called tx everywhere in this project."""
+    match call.func:
+        case ast.Attribute(attr=method, value=ast.Name(id="tx") | ast.Attribute(attr="tx" | "_tx")) if (
+            method in POSITION
+        ):
+            pass
+        case _:
+            return None
+    at = POSITION[method]
+    if len(call.args) <= at or not isinstance(call.args[at], ast.Constant):
+        return None
+    given = frozenset(keyword.arg for keyword in call.keywords if keyword.arg)
+    return Use(
+        f"{path.relative_to(CODE)}:{call.lineno}",
+        str(call.args[at].value),  # type: ignore[attr-defined]
+        given,
+        any(keyword.arg is None for keyword in call.keywords),
+    )
+
+
+def test_the_code_uses_only_statements_that_exist_with_their_parameters() -> None:
+    wrong = []
+    for found in uses():
+        if found.query not in queries():
+            wrong.append(f"{found.place}: no statement {found.query}")
+            continue
+        wanted = parameters(queries()[found.query])
+        if found.given != wanted and not (found.open_ended and found.given <= wanted):
+            wrong.append(
+                f"{found.place}: {found.query} wants {sorted(wanted)}, is given {sorted(found.given)}"
+            )
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda kind: kind.__name__)
+def test_a_record_has_the_fields_of_its_table(store: Store, record: type) -> None:
+    table = TABLES.get(record.__name__, record.__name__.lower())
+    connection = sqlite3.connect(store.path)
+    columns = {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}
+    connection.close()
+    assert {field.name for field in fields(record)} == columns

@@ -1,0 +1,274 @@
+"""The store: transactions, records, sequences, what it says when the file is at fault."""
+
+from __future__ import annotations
+
+import sqlite3
+import stat
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pushjuju.core.errors import NotFound, StoreBusy, StoreError, StoreTooNew
+from pushjuju.state import store as store_module
+from pushjuju.state.records import Application, CharmRecord, Machine, Model, Unit
+from pushjuju.state.store import Store, migrations
+
+CREATED = "2025-03-01T09:00:00.000000Z"
+
+
+def modes(folder: Path) -> dict[str, int]:
+    return {entry.name: stat.S_IMODE(entry.stat().st_mode) for entry in folder.iterdir()}
+
+
+def fill(path: Path) -> None:
+    path.write_bytes(b"\0" * 4096)
+    with path.open("ab", buffering=0) as stream:
+        try:
+            while stream.write(b"\0" * 4096):
+                pass
+        except OSError:
+            return
+
+
+def test_a_store_that_is_not_there_is_not_made_by_looking(path: Path) -> None:
+    with pytest.raises(NotFound, match="no store at"):
+        Store.open(path)
+    assert not path.exists()
+
+
+def test_only_its_owner_may_read_it(store: Store) -> None:
+    assert set(modes(store.path.parent).values()) == {0o600}
+    assert {"state.db", "state.db-wal"} <= set(modes(store.path.parent))
+
+
+def test_what_was_written_is_there_for_others(store: Store, model: Model) -> None:
+    other = Store.open(store.path)
+    with other.read() as tx:
+        assert tx.get(Model, "model_by_uuid", "gone", uuid=model.uuid) == model
+    other.close()
+
+
+def test_a_write_is_kept_whole_or_not_at_all(store: Store, model: Model) -> None:
+    with pytest.raises(KeyError), store.write() as tx:  # noqa: PT012 - the block is the transaction
+        tx.run("model_config_set", model=model.uuid, key="half", value="1")
+        tx.run("no_such_statement")
+    with store.read() as tx:
+        assert tx.row("model_config_get", model=model.uuid, key="half") is None
+
+
+def test_a_read_sees_one_moment(store: Store, model: Model) -> None:
+    other = Store.open(store.path)
+    with store.read() as tx:
+        assert tx.scalar("model_config_get", model=model.uuid, key="new") is None
+        with other.write() as writing:
+            writing.run("model_config_set", model=model.uuid, key="new", value="1")
+        assert tx.scalar("model_config_get", model=model.uuid, key="new") is None
+    with store.read() as tx:
+        assert tx.scalar("model_config_get", model=model.uuid, key="new") == "1"
+    other.close()
+
+
+def test_transactions_do_not_nest(store: Store) -> None:
+    with store.write(), pytest.raises(StoreError, match="open already"), store.read():
+        pass
+    with store.read():
+        pass
+
+
+def test_a_broken_statement_is_not_blamed_on_the_store(store: Store, model: Model) -> None:
+    with pytest.raises(sqlite3.IntegrityError), store.write() as tx:
+        tx.insert("model", model)
+    with pytest.raises(KeyError), store.write() as tx:
+        tx.run("no_such_statement")
+    with store.write():
+        pass
+
+
+def test_a_row_becomes_a_record_and_back(store: Store, model: Model) -> None:
+    charm = CharmRecord(
+        model=model.uuid,
+        url="local:web-0",
+        name="web",
+        revision=0,
+        origin="local",
+        channel="",
+        sha256="0" * 64,
+        size=7,
+        document={"b": [1, None, True], "a": "ä'\";--"},
+    )
+    with store.write() as tx:
+        tx.insert("charm", charm)
+        assert tx.find(CharmRecord, "charm_by_url", model=model.uuid, url="local:web-0") == charm
+        assert tx.list(CharmRecord, "charm_list", model=model.uuid) == [charm]
+        assert tx.find(CharmRecord, "charm_by_url", model=model.uuid, url="x") is None
+        with pytest.raises(NotFound, match="charm x not found"):
+            tx.get(CharmRecord, "charm_by_url", "charm x not found", model=model.uuid, url="x")
+
+
+def test_deleting_a_model_deletes_all_that_it_holds(store: Store, model: Model) -> None:
+    with store.write() as tx:
+        tx.insert(
+            "machine", Machine(model=model.uuid, id="0", life="alive", base="debian@12", created=CREATED)
+        )
+        tx.insert("application", application(model))
+        tx.insert("unit", unit(model, 0))
+        tx.run("unit_delete", model=model.uuid, name="web/0")
+        tx.run("model_delete", model=model.uuid)
+        assert tx.rows("machine_list", model=model.uuid) == []
+        assert tx.rows("application_list", model=model.uuid) == []
+        assert tx.rows("model_config_list", model=model.uuid) == []
+
+
+def test_a_unit_needs_its_application(store: Store, model: Model) -> None:
+    with pytest.raises(sqlite3.IntegrityError), store.write() as tx:
+        tx.insert("unit", replace(unit(model, 0), machine=None))
+
+
+def application(model: Model) -> Application:
+    return Application(
+        model=model.uuid,
+        name="web",
+        charm_url="local:web-0",
+        life="alive",
+        subordinate=0,
+        base="debian@12",
+        created=CREATED,
+    )
+
+
+def unit(model: Model, number: int) -> Unit:
+    return Unit(
+        model=model.uuid,
+        name=f"web/{number}",
+        application="web",
+        number=number,
+        machine="0",
+        life="alive",
+        created=CREATED,
+    )
+
+
+def test_a_number_is_given_once(store: Store) -> None:
+    with store.write() as tx:
+        assert [tx.next("m", "machine") for _ in range(3)] == [0, 1, 2]
+        assert tx.next("m", "unit-web") == 0
+        assert tx.next("other", "machine") == 0
+
+
+def test_a_sequence_never_goes_back(store: Store) -> None:
+    with store.write() as tx:
+        assert [tx.next("m", "charm", at) for at in (5, 0, 6, 7, 20, 3)] == [5, 6, 7, 8, 20, 21]
+    with pytest.raises(KeyError), store.write() as tx:  # noqa: PT012 - the block is the transaction
+        assert tx.next("m", "charm") == 22
+        tx.run("no_such_statement")
+    with store.write() as tx:
+        assert tx.next("m", "charm") == 22  # the first one was never seen by anybody
+
+
+def test_a_store_of_a_newer_pushjuju_is_refused_untouched(store: Store) -> None:
+    newest = migrations()[-1][0]
+    store.close()
+    connection = sqlite3.connect(store.path)
+    connection.execute(f"PRAGMA user_version = {newest + 1}")
+    connection.close()
+    before = store.path.read_bytes()
+    with pytest.raises(StoreTooNew) as caught:
+        Store.open(store.path)
+    assert f"has schema {newest + 1}; this pushjuju knows up to {newest}" in caught.value.message
+    assert "upgrade pushjuju" in caught.value.hint
+    assert store.path.read_bytes() == before
+
+
+def test_a_file_that_is_no_store_is_named_and_left_alone(path: Path) -> None:
+    path.write_text("this is no database, it is a letter\n" * 100)
+    before = path.read_bytes()
+    with pytest.raises(StoreError) as caught:
+        Store.open(path)
+    assert str(path) in caught.value.message
+    assert "not a database" in caught.value.message
+    assert path.read_bytes() == before
+
+
+def damage(path: Path, from_page: int) -> None:
+    with path.open("r+b") as stream:
+        size = stream.seek(0, 2)
+        stream.seek(from_page * 4096)
+        stream.write(b"\xff" * (size - from_page * 4096))
+
+
+def test_a_store_with_a_damaged_schema_is_named(store: Store) -> None:
+    store.close()
+    damage(store.path, 1)
+    with pytest.raises(StoreError) as caught:
+        Store.open(store.path)
+    assert str(store.path) in caught.value.message
+    assert "malformed" in caught.value.message
+    assert "from a copy" in caught.value.hint
+
+
+def test_a_store_with_damaged_rows_is_named(store: Store, model: Model) -> None:
+    store.close()
+    schema_pages = store.path.stat().st_size // 4096
+    store = Store.open(store.path)
+    with store.write() as tx:
+        for number in range(100):
+            tx.run("model_config_set", model=model.uuid, key=f"k{number}", value="x" * 3000)
+    store.close()
+    damage(store.path, schema_pages)
+    damaged = Store.open(store.path)
+    with pytest.raises(StoreError) as caught, damaged.read() as tx:
+        tx.rows("model_config_list", model=model.uuid)
+    assert str(store.path) in caught.value.message
+    assert "malformed" in caught.value.message
+    damaged.close()
+
+
+def test_a_store_held_for_too_long_is_busy(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_module, "BUSY_TIMEOUT_S", 0.05)
+    other = Store.open(store.path)
+    with store.write(), pytest.raises(StoreBusy) as caught, other.write():
+        pass
+    assert caught.value.retryable
+    assert "held by another process" in caught.value.message
+    with other.write():
+        pass
+    other.close()
+
+
+def test_a_full_disk_keeps_the_last_good_state(small_disk: Path, model: Model) -> None:
+    store = Store.open(small_disk / "state.db", create=True)
+    with store.write() as tx:
+        tx.insert("model", model)
+    fill(small_disk / "ballast")
+    with pytest.raises(StoreError) as caught, store.write() as tx:
+        tx.run("model_config_set", model=model.uuid, key="big", value="x" * 400_000)
+    assert "the disk is full" in caught.value.message
+    assert "free some space" in caught.value.hint
+    (small_disk / "ballast").unlink()
+    with store.write() as tx:
+        assert tx.row("model_config_get", model=model.uuid, key="big") is None
+        tx.run("model_config_set", model=model.uuid, key="small", value="x")
+    store.close()
+
+
+def test_a_store_cannot_be_made_on_a_full_disk(small_disk: Path) -> None:
+    fill(small_disk / "ballast")
+    with pytest.raises(StoreError) as caught:
+        Store.open(small_disk / "state.db", create=True)
+    assert "full" in caught.value.message
+    (small_disk / "ballast").unlink()
+    Store.open(small_disk / "state.db", create=True).close()
+
+
+def test_a_read_only_disk_is_named(small_disk: Path) -> None:
+    Store.open(small_disk / "state.db", create=True).close()
+    subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
+    with pytest.raises(StoreError) as caught:
+        Store.open(small_disk / "new.db", create=True)
+    assert "read-only" in caught.value.message
+    assert "PUSHJUJU_DATA" in caught.value.hint
+    with pytest.raises(StoreError) as caught:
+        Store.open(small_disk / "state.db").write().__enter__()
+    assert str(small_disk / "state.db") in caught.value.message
