@@ -48,9 +48,9 @@ def paint(text: str, colour: str) -> str:
     return Painted(text, colour) if text and colour else text
 
 
-def paint_status(word: str) -> str:
-    """Return a status word with Juju's colour for it."""
-    return paint(word, _STATUS.get(word, ""))
+def paint_status(word: str, suffix: str = "") -> str:
+    """Return a status word, and what stands behind it, with Juju's colour for the word."""
+    return paint(word + suffix, _STATUS.get(word, ""))
 
 
 def escape(text: str) -> str:

@@ -1,0 +1,39 @@
+"""Status in all its formats. Layer: cli, pure. Mirrors: juju cmd/juju/status/status.go (3.6)"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pushjuju.cli.formatters.shapes import struct
+from pushjuju.cli.output import Formatter, render
+
+FORMATS = ("tabular", "yaml", "json", "short", "oneline", "line", "summary")
+
+
+def formatters(
+    *, relations: Sequence[Mapping[str, Any]] | None = None, storage: bool = False, colour: bool = False
+) -> dict[str, Formatter]:
+    """Return format name -> function from the status document to text.
+
+    Args:
+        relations: Content of the relation section of the table, or None for none; see `status_tabular`.
+        storage: Whether the table has the storage section.
+        colour: Whether to colour.
+    """
+    from pushjuju.cli.formatters.status_oneline import oneline
+    from pushjuju.cli.formatters.status_summary import summary
+    from pushjuju.cli.formatters.status_tabular import tabular
+
+    def lines(document: Any) -> str:
+        return oneline(document, colour=colour)
+
+    return {
+        "tabular": lambda document: tabular(document, relations=relations, storage=storage, colour=colour),
+        "summary": lambda document: summary(document, colour=colour),
+        "short": lines,
+        "oneline": lines,
+        "line": lines,
+        "yaml": lambda document: render("yaml", struct(document, "status")),
+        "json": lambda document: render("json", struct(document, "status")),
+    }

@@ -1,0 +1,43 @@
+"""Small parts that several tables share. Layer: cli, pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pushjuju.cli.paint import BOLD, GRAY, paint
+from pushjuju.core.natural import natural_key
+
+LONGEST_MESSAGE = 120
+
+
+def heads(*titles: str) -> tuple[str, ...]:
+    """Return the cells of a header row."""
+    return tuple(paint(title, BOLD) for title in titles)
+
+
+def message(text: str) -> str:
+    """Return a message cell: gray, cut so that it fits a line."""
+    short = text if len(text) <= LONGEST_MESSAGE else text[: LONGEST_MESSAGE - 3] + "..."
+    return paint(short, GRAY)
+
+
+def naturally(named: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Return the entries of a map in natural order of their names."""
+    return sorted(named.items(), key=lambda entry: natural_key(entry[0]))
+
+
+def natural_names(names: Iterable[str]) -> list[str]:
+    """Return names in natural order."""
+    return sorted(names, key=natural_key)
+
+
+def size_text(mebibytes: int) -> str:
+    """Return a size as people read it: `512 MiB`, `8.0 GiB`, one decimal below ten; empty for nothing."""
+    if not mebibytes:
+        return ""
+    value, units = float(mebibytes), ["MiB", "GiB", "TiB", "PiB", "EiB"]
+    while value >= 1024 and len(units) > 1:
+        value, units = value / 1024, units[1:]
+    value = int(value * 10 + 0.5) / 10
+    return f"{value:.1f} {units[0]}" if value < 10 else f"{value:.0f} {units[0]}"
