@@ -1,0 +1,234 @@
+"""A charm's actions and the parameters people give them. Layer: charms. Mirrors: juju/charm actions.go."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pushjuju.charms import yamlsafe
+from pushjuju.charms.goform import quote
+from pushjuju.charms.model import ActionSpec
+from pushjuju.charms.problems import Problems
+from pushjuju.core.errors import NotValid
+
+FILE = "actions.yaml"
+PREFIX = f'parsing "{FILE}" file: '
+RESERVED = "juju"
+
+_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?")
+_PROHIBITED = ("$ref", "$schema")
+_OWN_KEYS = ("description", "title", "params", "parallel", "execution-group")
+_DESCRIPTION = "No description"
+
+
+def read_actions(data: bytes, charm: str, problems: Problems) -> dict[str, ActionSpec]:
+    """Return the actions of `actions.yaml`; faults go to `problems`.
+
+    Args:
+        data: Bytes of the file.
+        charm: Name of the charm: those named `juju-*` may use reserved names.
+        problems: Takes every fault.
+    """
+    try:
+        raw = yamlsafe.load(data)
+    except NotValid as error:
+        problems.add(FILE, PREFIX + error.message)
+        return {}
+    return actions_from(raw, charm, problems)
+
+
+def actions_from(raw: Any, charm: str, problems: Problems) -> dict[str, ActionSpec]:
+    """Return the actions of a decoded document; faults go to `problems`."""
+    if raw is None:
+        return {}
+    if not isinstance(raw, dict):
+        problems.add(FILE, f"{PREFIX}actions failed to parse as a map")
+        return {}
+    found = {}
+    for name, entry in raw.items():
+        try:
+            found[str(name)] = _action(name, entry, charm)
+        except NotValid as error:
+            problems.add(FILE, PREFIX + error.message, key=str(name))
+    return found
+
+
+def _action(name: Any, entry: Any, charm: str) -> ActionSpec:
+    if not isinstance(name, str):
+        raise NotValid("map keyed with non-string value")
+    _check_name(name, charm)
+    entry = {} if entry is None else entry
+    if not isinstance(entry, dict):
+        raise NotValid(f"action {quote(name)} failed to parse as a map")
+    _check_keys(entry)
+    description = _text(entry, "description", _DESCRIPTION)
+    title = _text(entry, "title", name)
+    group = _text(entry, "execution-group", "")
+    parallel = entry.get("parallel", False)
+    if not isinstance(parallel, bool):
+        raise NotValid('value for schema key "parallel" must be a bool')
+    schema = _schema(entry, title, description)
+    _check_schema(name, schema)
+    return ActionSpec(
+        name=name,
+        description=description,
+        title=title,
+        schema=schema,
+        parallel=parallel,
+        execution_group=group,
+    )
+
+
+def _check_name(name: str, charm: str) -> None:
+    if not _NAME.fullmatch(name):
+        raise NotValid(f"bad action name {name}")
+    if charm.startswith(f"{RESERVED}-"):
+        return
+    if name == RESERVED:
+        raise NotValid(f'cannot use action name {name}: "juju" is a reserved name')
+    if name.startswith(f"{RESERVED}-"):
+        raise NotValid(f'cannot use action name {name}: the "juju-" prefix is reserved')
+
+
+def _check_keys(value: Any) -> None:
+    """Refuse keys that are no text, and references to other schemas, at any depth."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise NotValid("map keyed with non-string value")
+            if key in _PROHIBITED:
+                raise NotValid(f"schema key {quote(key)} not compatible with this version of juju")
+            _check_keys(item)
+    elif isinstance(value, list):
+        for item in value:
+            _check_keys(item)
+
+
+def _text(entry: Mapping[str, Any], key: str, default: str) -> str:
+    value = entry.get(key)
+    if value is None:
+        return default
+    if not isinstance(value, str):
+        raise NotValid(f"value for schema key {quote(key)} must be a string")
+    return value
+
+
+def _schema(entry: Mapping[str, Any], title: str, description: str) -> dict[str, Any]:
+    params = entry.get("params")
+    if params is not None and not isinstance(params, dict):
+        raise NotValid("params failed to parse as a map")
+    required = entry.get("required")
+    if "required" in entry and not isinstance(required, list):
+        raise NotValid('value for schema key "required" must be a YAML list')
+    schema = {"description": description, "type": "object", "title": title, "properties": params or {}}
+    # An empty "required" is what people write for "none"; draft 4 has no such list.
+    dropped = _OWN_KEYS if required else (*_OWN_KEYS, "required")
+    return schema | {key: value for key, value in entry.items() if key not in dropped}
+
+
+def _check_schema(name: str, schema: Mapping[str, Any]) -> None:
+    if not schema["properties"] and len(schema) == 4:
+        return
+    from jsonschema import Draft4Validator
+    from jsonschema.exceptions import SchemaError
+
+    try:
+        Draft4Validator.check_schema(schema)
+    except SchemaError as error:
+        path = ".".join(map(str, error.absolute_path)) or "(root)"
+        text = f"invalid params schema for action schema {name}: {path}: {error.message}"
+        raise NotValid(text) from None
+
+
+def juju_exec() -> ActionSpec:
+    """Return the action that every unit has: run a command."""
+    properties = {
+        "command": {"type": "string", "description": "command to be ran under juju-exec"},
+        "timeout": {"type": "number", "description": "timeout for command execution"},
+        "workload-context": {"type": "boolean", "description": "run the command in k8s workload context"},
+    }
+    schema = {
+        "type": "object",
+        "title": "juju-exec",
+        "description": "predefined juju-exec action",
+        "required": ["command", "timeout"],
+        "properties": properties,
+    }
+    return ActionSpec(
+        name="juju-exec",
+        description="predefined juju-exec action",
+        title="juju-exec",
+        schema=schema,
+        parallel=True,
+    )
+
+
+# --- parameters of one run --------------------------------------------------------------------------------
+
+
+def validate_params(spec: ActionSpec, params: Mapping[str, Any]) -> None:
+    """Check what the user gave, before defaults are put in.
+
+    Raises:
+        NotValid: Something does not fit; every fault is named.
+    """
+    from jsonschema import Draft4Validator
+
+    errors = sorted(
+        Draft4Validator(spec.schema).iter_errors(params), key=lambda item: list(map(str, item.path))
+    )
+    texts = [text for error in errors for text in _fault_texts(error)]
+    if texts:
+        raise NotValid("validation failed: " + "; ".join(texts))
+
+
+def _fault_texts(error: Any) -> Iterator[str]:
+    where = ".".join(["(root)", *map(str, error.absolute_path)])
+    given = f"given {_shown(error.instance)}"
+    if error.validator == "type":
+        wanted = error.validator_value
+        kinds = wanted if isinstance(wanted, str) else ", ".join(wanted)
+        yield f"{where} : must be of type {kinds}, {given}"
+    elif error.validator == "additionalProperties" and isinstance(error.instance, dict):
+        known = error.schema.get("properties", {})
+        patterns = error.schema.get("patternProperties", {})
+        for name in sorted(error.instance):
+            if name not in known and not any(re.search(pattern, name) for pattern in patterns):
+                yield f"{where} : additional property {quote(name)} is not allowed, {given}"
+    elif error.validator == "required":
+        missing = [name for name in error.validator_value if name not in error.instance]
+        # The library reports each missing name by itself; its text tells which one this is.
+        name = next((item for item in missing if repr(item) in error.message), missing[0])
+        yield f"{where} : {quote(name)} property is missing and required, {given}"
+    else:
+        yield f"{where} : {error.message}, {given}"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def insert_defaults(spec: ActionSpec, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters with the schema's defaults put in, at any depth."""
+    return _with_defaults(spec.schema, dict(params))
+
+
+def _with_defaults(schema: Mapping[str, Any], params: dict[str, Any]) -> dict[str, Any]:
+    properties = schema.get("properties")
+    if not isinstance(properties, Mapping):
+        return params
+    for name, entry in properties.items():
+        if not isinstance(entry, Mapping):
+            continue
+        if name not in params and "default" in entry:
+            params[name] = copy.deepcopy(entry["default"])
+        elif "properties" in entry and isinstance(params.get(name, {}), Mapping):
+            inner = _with_defaults(entry, dict(params.get(name, {})))
+            if inner or name in params:
+                params[name] = inner
+    return params

@@ -1,0 +1,308 @@
+"""Reads `metadata.yaml`. Layer: charms. Mirrors: juju/charm meta.go extra_bindings.go (v12).
+
+Coercion first (all faults at once); only a document of the right shape is checked for meaning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from pushjuju.charms import coerce, yamlsafe
+from pushjuju.charms.assumes import parse_assumes
+from pushjuju.charms.coerce import MISSING, Report
+from pushjuju.charms.goform import quote, typed
+from pushjuju.charms.metacheck import check_meta, k8s_faults
+from pushjuju.charms.model import (
+    CharmMeta,
+    DeviceMeta,
+    Endpoint,
+    Manifest,
+    PayloadMeta,
+    ResourceMeta,
+    Role,
+    Scope,
+    StorageMeta,
+)
+from pushjuju.charms.problems import Problems
+from pushjuju.core.errors import NotValid
+
+FILE = "metadata.yaml"
+PREFIX = f'parsing "{FILE}" file: '
+
+_V1_KEYS = ("deployment", "min-juju-version", "series")
+_V2_KEYS = ("assumes", "charm-user", "containers")
+# Keys that stores and people read, but Juju does not.
+_INFORMATIONAL = (
+    "display-name",
+    "maintainer",
+    "maintainers",
+    "docs",
+    "issues",
+    "source",
+    "website",
+    "title",
+    "links",
+    "license",
+)
+
+
+def _interface(value: Any, path: str, report: Report) -> Any:
+    """Accept an endpoint: an interface name, or a map with more."""
+    if isinstance(value, str):
+        return {"interface": value, "limit": None, "optional": False, "scope": Scope.GLOBAL}
+    return _ENDPOINT(value, path, report)
+
+
+def _extra_bindings(value: Any, path: str, report: Report) -> Any:
+    if not isinstance(value, dict):
+        return coerce.fail(path, f"expected map, got {typed(value)}", report)
+    names = []
+    for key, entry in value.items():
+        if not isinstance(key, str) or not key:
+            coerce.fail(path, f"expected non-empty binding name, got {typed(key)}", report)
+        elif entry is not None:
+            coerce.fail(f"{path}.{key}", f"expected empty value, got {typed(entry)}", report)
+        else:
+            names.append(key)
+    return names
+
+
+def _device_count(value: Any, path: str, report: Report) -> Any:
+    number = coerce.integer(value, path, report)
+    if number is not MISSING and number < 0:
+        report(path, f"invalid device count {number}")
+        return MISSING
+    return number
+
+
+_STRINGS = coerce.list_of(coerce.string)
+_ENDPOINT = coerce.record(
+    {
+        "interface": coerce.string,
+        "limit": coerce.or_null(coerce.integer),
+        "optional": coerce.boolean,
+        "scope": coerce.one_of("global", "container"),
+    },
+    {"limit": None, "optional": False, "scope": "global"},
+)
+_STORAGE = coerce.record(
+    {
+        "type": coerce.one_of("block", "filesystem"),
+        "description": coerce.string,
+        "shared": coerce.boolean,
+        "read-only": coerce.boolean,
+        "multiple": coerce.record({"range": coerce.count_range}, {}),
+        "minimum-size": coerce.size_mib,
+        "location": coerce.string,
+        "properties": coerce.list_of(coerce.one_of("transient")),
+    },
+    {
+        "description": "",
+        "shared": False,
+        "read-only": False,
+        "multiple": {"range": (1, 1)},
+        "minimum-size": 0,
+        "location": "",
+        "properties": [],
+    },
+)
+_DEVICE = coerce.record(
+    {
+        "type": coerce.string,
+        "description": coerce.string,
+        "countmin": _device_count,
+        "countmax": _device_count,
+    },
+    {"description": "", "countmin": 1, "countmax": 1},
+)
+_RESOURCE = coerce.record(
+    {"type": coerce.string, "filename": coerce.string, "description": coerce.string},
+    {"type": "file", "filename": "", "description": ""},
+)
+_FIELDS: Mapping[str, coerce.Check] = {
+    "name": coerce.string,
+    "summary": coerce.string,
+    "description": coerce.string,
+    "subordinate": coerce.boolean,
+    "provides": coerce.map_of(_interface),
+    "requires": coerce.map_of(_interface),
+    "peers": coerce.map_of(_interface),
+    "extra-bindings": _extra_bindings,
+    "revision": coerce.integer,
+    "format": coerce.integer,
+    "categories": _STRINGS,
+    "tags": _STRINGS,
+    "series": _STRINGS,
+    "storage": coerce.map_of(_STORAGE),
+    "devices": coerce.map_of(_DEVICE),
+    "deployment": coerce.or_null(coerce.map_of(coerce.anything)),
+    "payloads": coerce.map_of(coerce.record({"type": coerce.string}, {"type": ""})),
+    "resources": coerce.map_of(_RESOURCE),
+    "terms": _STRINGS,
+    "min-juju-version": coerce.string,
+    "assumes": coerce.anything,
+    "containers": coerce.map_of(coerce.anything),
+    "charm-user": coerce.string,
+}
+_DEFAULTS: Mapping[str, Any] = {
+    "subordinate": False,
+    "provides": {},
+    "requires": {},
+    "peers": {},
+    "extra-bindings": [],
+    "revision": 0,
+    "format": 1,
+    "categories": [],
+    "tags": [],
+    "series": [],
+    "storage": {},
+    "devices": {},
+    "deployment": None,
+    "payloads": {},
+    "resources": {},
+    "terms": [],
+    "min-juju-version": "",
+    "assumes": None,
+    "containers": {},
+    "charm-user": "",
+}
+_META = coerce.record(_FIELDS, _DEFAULTS)
+
+
+def read_metadata(data: bytes, manifest: Manifest | None, problems: Problems) -> CharmMeta | None:
+    """Return the metadata, or None when it has not even the right shape.
+
+    Args:
+        data: Bytes of the file.
+        manifest: Content of `manifest.yaml`; decides the format.
+        problems: Takes every fault and warning.
+    """
+    try:
+        raw = yamlsafe.load(data)
+    except NotValid as error:
+        problems.add(FILE, PREFIX + error.message)
+        return None
+    if raw is None:
+        raw = {}
+    _check_ambiguous(raw, problems)
+    coerced = _coerce(raw, problems)
+    if coerced is None:
+        return None
+    _warn_unknown(raw, problems)
+    faults = k8s_faults(coerced, manifest)
+    meta = _build(coerced)
+    faults += check_meta(meta, coerced, raw, manifest)
+    if "assumes" in raw:
+        try:
+            meta = replace(meta, assumes=parse_assumes(raw["assumes"]))
+        except NotValid as error:
+            faults.append(("assumes", error.message))
+    for key, text in faults:
+        problems.add(FILE, PREFIX + text, key=key)
+    return meta
+
+
+def _coerce(raw: Any, problems: Problems) -> dict[str, Any] | None:
+    failed = []
+
+    def report(path: str, text: str) -> None:
+        failed.append(path)
+        problems.add(FILE, f"{PREFIX}metadata: {text}", key=path)
+
+    coerced = _META(raw, "", report)
+    return None if failed or coerced is MISSING else coerced
+
+
+def _check_ambiguous(raw: Any, problems: Problems) -> None:
+    if not isinstance(raw, dict):
+        return
+    old = [quote(key) for key in _V1_KEYS if key in raw]
+    new = [quote(key) for key in _V2_KEYS if key in raw]
+    if old and new:
+        text = f"ambiguous metadata: keys {', '.join(old)} cannot be used with {', '.join(new)}"
+        problems.add(FILE, PREFIX + text, key=old[0].strip('"'))
+
+
+def _warn_unknown(raw: dict[str, Any], problems: Problems) -> None:
+    for key in sorted(set(raw) - set(_FIELDS) - set(_INFORMATIONAL)):
+        problems.warn(f"{FILE}: unknown key {quote(key)} is ignored")
+    for group, known in (("storage", _STORAGE_KEYS), ("resources", _RESOURCE_KEYS)):
+        for name, entry in (raw.get(group) or {}).items():
+            for key in sorted(map(str, set(entry) - known)):
+                problems.warn(f"{FILE}: unknown key {quote(f'{group}.{name}.{key}')} is ignored")
+    for group in ("provides", "requires", "peers"):
+        for name, entry in (raw.get(group) or {}).items():
+            extra = set(entry) - _ENDPOINT_KEYS if isinstance(entry, dict) else ()
+            for key in sorted(map(str, extra)):
+                problems.warn(f"{FILE}: unknown key {quote(f'{group}.{name}.{key}')} is ignored")
+
+
+_ENDPOINT_KEYS = frozenset(("interface", "limit", "optional", "scope", "description", "schema"))
+_STORAGE_KEYS = frozenset(
+    ("type", "description", "shared", "read-only", "multiple", "minimum-size", "location", "properties")
+)
+_RESOURCE_KEYS = frozenset(("type", "filename", "description", "upstream-source"))
+
+
+def _build(values: dict[str, Any]) -> CharmMeta:
+    return CharmMeta(
+        name=values["name"],
+        summary=values["summary"],
+        description=values["description"],
+        subordinate=values["subordinate"],
+        series=tuple(values["series"]),
+        provides=_endpoints(values["provides"], Role.PROVIDER),
+        requires=_endpoints(values["requires"], Role.REQUIRER),
+        peers=_endpoints(values["peers"], Role.PEER),
+        extra_bindings=tuple(values["extra-bindings"]),
+        storage={name: _storage(name, entry) for name, entry in values["storage"].items()},
+        devices={name: _device(name, entry) for name, entry in values["devices"].items()},
+        resources={name: ResourceMeta(name=name, **entry) for name, entry in values["resources"].items()},
+        payloads={name: PayloadMeta(name=name, **entry) for name, entry in values["payloads"].items()},
+        terms=tuple(values["terms"]),
+        min_juju_version=values["min-juju-version"],
+        charm_user=values["charm-user"],
+        tags=tuple(values["tags"]),
+    )
+
+
+def _endpoints(group: Mapping[str, Any], role: Role) -> dict[str, Endpoint]:
+    return {
+        name: Endpoint(
+            name=name,
+            role=role,
+            interface=entry["interface"],
+            limit=entry["limit"] or 0,
+            scope=Scope(entry["scope"]),
+            optional=entry["optional"],
+        )
+        for name, entry in group.items()
+    }
+
+
+def _storage(name: str, entry: Mapping[str, Any]) -> StorageMeta:
+    low, high = entry["multiple"]["range"]
+    return StorageMeta(
+        name=name,
+        type=entry["type"],
+        description=entry["description"],
+        shared=entry["shared"],
+        read_only=entry["read-only"],
+        count_min=low,
+        count_max=high,
+        minimum_size=entry["minimum-size"],
+        location=entry["location"],
+        properties=tuple(entry["properties"]),
+    )
+
+
+def _device(name: str, entry: Mapping[str, Any]) -> DeviceMeta:
+    return DeviceMeta(
+        name=name,
+        type=entry["type"],
+        description=entry["description"],
+        count_min=entry["countmin"],
+        count_max=entry["countmax"],
+    )

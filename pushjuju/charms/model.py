@@ -1,0 +1,251 @@
+"""The values a charm is made of. Layer: charms. Mirrors: juju/charm meta.go config.go actions.go manifest.go.
+
+All are immutable and survive a trip through JSON (`to_wire`, `from_wire`), so that the store can keep them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from pushjuju.core.base import SERIES, Base
+
+JUJU_INFO = "juju-info"
+
+
+class Role(StrEnum):
+    """What an endpoint is in a relation."""
+
+    PROVIDER = "provider"
+    REQUIRER = "requirer"
+    PEER = "peer"
+
+
+class Scope(StrEnum):
+    """Whom an endpoint may see: all units, or those on one principal."""
+
+    GLOBAL = "global"
+    CONTAINER = "container"
+
+
+class OptionType(StrEnum):
+    """The types of a charm's config options."""
+
+    STRING = "string"
+    INT = "int"
+    FLOAT = "float"
+    BOOLEAN = "boolean"
+    SECRET = "secret"  # noqa: S105 (the word is Juju's name of the type)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """One side of possible relations.
+
+    Attributes:
+        limit: How many relations it may have; 0 is no limit.
+        optional: What the author says; never checked.
+    """
+
+    name: str
+    role: Role
+    interface: str
+    limit: int = 0
+    scope: Scope = Scope.GLOBAL
+    optional: bool = False
+
+    @property
+    def implicit(self) -> bool:
+        """Whether every charm has it without naming it."""
+        return self.name == JUJU_INFO and self.interface == JUJU_INFO and self.role is Role.PROVIDER
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorageMeta:
+    """A storage need. `minimum_size` is in MiB (0 = the provider decides), `count_max` -1 is no bound."""
+
+    name: str
+    type: str
+    description: str = ""
+    shared: bool = False
+    read_only: bool = False
+    count_min: int = 1
+    count_max: int = 1
+    minimum_size: int = 0
+    location: str = ""
+    properties: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeviceMeta:
+    """A device need, such as a GPU."""
+
+    name: str
+    type: str
+    description: str = ""
+    count_min: int = 1
+    count_max: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceMeta:
+    """A file that is delivered beside the charm."""
+
+    name: str
+    type: str = "file"
+    filename: str = ""
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PayloadMeta:
+    """A payload class (feeds the old payload hook tools only)."""
+
+    name: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feature:
+    """A feature that a charm assumes; `op` is empty, `>=` or `<`."""
+
+    name: str
+    op: str = ""
+    version: tuple[int, int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Composite:
+    """Features joined by `any-of` or `all-of`."""
+
+    kind: str
+    items: tuple[Feature | Composite, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CharmMeta:
+    """The content of `metadata.yaml`. Maps are keyed by name."""
+
+    name: str
+    summary: str = ""
+    description: str = ""
+    subordinate: bool = False
+    series: tuple[str, ...] = ()
+    provides: Mapping[str, Endpoint] = field(default_factory=dict)
+    requires: Mapping[str, Endpoint] = field(default_factory=dict)
+    peers: Mapping[str, Endpoint] = field(default_factory=dict)
+    extra_bindings: tuple[str, ...] = ()
+    storage: Mapping[str, StorageMeta] = field(default_factory=dict)
+    devices: Mapping[str, DeviceMeta] = field(default_factory=dict)
+    resources: Mapping[str, ResourceMeta] = field(default_factory=dict)
+    payloads: Mapping[str, PayloadMeta] = field(default_factory=dict)
+    terms: tuple[str, ...] = ()
+    assumes: tuple[Feature | Composite, ...] = ()
+    min_juju_version: str = ""
+    charm_user: str = ""
+    tags: tuple[str, ...] = ()
+
+    def endpoints(self) -> Iterator[Endpoint]:
+        """Yield all declared endpoints: provides, requires, peers, each sorted by name."""
+        for group in (self.provides, self.requires, self.peers):
+            for name in sorted(group):
+                yield group[name]
+
+    def find_endpoint(self, name: str) -> Endpoint | None:
+        """Return the endpoint of a name, also the implicit `juju-info`; None if there is none."""
+        for group in (self.provides, self.requires, self.peers):
+            if name in group:
+                return group[name]
+        return implicit_endpoint() if name == JUJU_INFO else None
+
+
+def implicit_endpoint() -> Endpoint:
+    """Return the endpoint that every charm provides."""
+    return Endpoint(name=JUJU_INFO, role=Role.PROVIDER, interface=JUJU_INFO)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigOption:
+    """One option of a charm; `default` None means no default."""
+
+    name: str
+    type: OptionType = OptionType.STRING
+    default: str | int | float | bool | None = None
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionSpec:
+    """One action of a charm; `schema` is the JSON schema (draft 4) of its parameters."""
+
+    name: str
+    description: str = "No description"
+    title: str = ""
+    schema: Mapping[str, Any] = field(default_factory=dict)
+    parallel: bool = False
+    execution_group: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ManifestBase:
+    """A base that a charm runs on; no architectures means any."""
+
+    base: Base
+    architectures: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """The content of `manifest.yaml`."""
+
+    bases: tuple[ManifestBase, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LXDProfile:
+    """The content of `lxd-profile.yaml`."""
+
+    description: str = ""
+    config: Mapping[str, str] = field(default_factory=dict)
+    devices: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    @property
+    def empty(self) -> bool:
+        """Whether it asks for nothing."""
+        return not self.config and not self.devices
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Charm:
+    """A charm as its files describe it.
+
+    Attributes:
+        revision: The number in its `revision` file, 0 without one.
+        version: The text that status shows as charm-version.
+        format: 1 (series) or 2 (bases).
+        warnings: What its author should look at; shown once, never a reason to refuse.
+    """
+
+    meta: CharmMeta
+    config: Mapping[str, ConfigOption] = field(default_factory=dict)
+    actions: Mapping[str, ActionSpec] = field(default_factory=dict)
+    manifest: Manifest | None = None
+    revision: int = 0
+    version: str = ""
+    lxd_profile: LXDProfile | None = None
+    format: int = 1
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name in the metadata."""
+        return self.meta.name
+
+    def bases(self) -> tuple[Base, ...]:
+        """Return the bases it names: the manifest's, else those of its series."""
+        if self.manifest and self.manifest.bases:
+            return tuple(dict.fromkeys(entry.base for entry in self.manifest.bases))
+        known = (series for series in self.meta.series if series in SERIES)
+        return tuple(dict.fromkeys(Base.from_series(series) for series in known))

@@ -1,0 +1,270 @@
+"""YAML of people we do not know: plain data only, within limits. Layer: charms.
+
+Reads the events of PyYAML's C parser and builds the data itself. So nothing is built before it was counted
+(aliases count as often as they are used), keys are unique, and plain words mean what they mean to Juju's
+parser: dates, times and `1:30` stay text, `1e3` is a number. Mirrors: gopkg.in/yaml.v2 as juju/charm uses it.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from pushjuju.core.errors import NotValid
+
+_TAG = "tag:yaml.org,2002:"
+_INT = re.compile(r"[-+]?(?:0x[0-9a-fA-F_]+|0b[01_]+|0o?[0-7_]+|0|[1-9][0-9_]*)")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_WORDS: dict[str, Any] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"), True),
+    **dict.fromkeys(("n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"), False),
+    **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), float("inf")),
+    **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), float("-inf")),
+    **dict.fromkeys((".nan", ".NaN", ".NAN"), float("nan")),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class YamlLimits:
+    """How large a document may be.
+
+    Attributes:
+        size: Bytes of the text.
+        nodes: Values after every alias is replaced; a long text counts once more for each 64 characters.
+        depth: Levels after every alias is replaced.
+    """
+
+    size: int = 2 * 1024 * 1024
+    nodes: int = 200_000
+    depth: int = 64
+
+
+@dataclass(slots=True)
+class _Weighed:
+    value: Any
+    weight: int
+    height: int
+
+
+@dataclass(slots=True)
+class _Frame:
+    container: Any
+    anchor: str | None
+    weight: int = 1
+    height: int = 1
+    key: Any = None
+    has_key: bool = False
+    merging: bool = False
+    merged: list[dict[Any, Any]] = field(default_factory=list)
+    lines: dict[Any, int] = field(default_factory=dict)
+
+
+def load(data: bytes | str, limits: YamlLimits | None = None) -> Any:
+    """Return the plain data of the first document, None for an empty text.
+
+    Raises:
+        NotValid: Not YAML, not plain data, a key twice, or too large; the message starts with `yaml: `.
+    """
+    limits = limits or YamlLimits()
+    if len(data) > limits.size:
+        raise NotValid(f"yaml: document is larger than {limits.size} bytes")
+    builder = _Builder(limits)
+    for event in _events(data):
+        builder.feed(event)
+        if builder.done:
+            break
+    return builder.root
+
+
+def _events(data: bytes | str) -> Iterator[Any]:
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        yield from yaml.parse(data, Loader=loader)
+    except yaml.MarkedYAMLError as error:
+        line = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""
+        raise NotValid(f"yaml: {line}{error.problem or error.context or 'not valid'}") from None
+    except (yaml.YAMLError, UnicodeError) as error:
+        first = str(error).splitlines()[0] if str(error) else "not valid"
+        raise NotValid(f"yaml: {first}") from None
+
+
+class _Builder:
+    """Builds one document out of parser events, without recursion."""
+
+    def __init__(self, limits: YamlLimits) -> None:
+        self.root: Any = None
+        self.done = False
+        self._limits = limits
+        self._stack: list[_Frame] = []
+        self._anchors: dict[str, _Weighed | None] = {}
+        self._total = 0
+
+    def feed(self, event: Any) -> None:
+        """Take one event."""
+        line = event.start_mark.line + 1
+        match type(event).__name__:
+            case "ScalarEvent":
+                self._scalar(event, line)
+            case "AliasEvent":
+                self._alias(event.anchor, line)
+            case "SequenceStartEvent":
+                self._open([], event, line)
+            case "MappingStartEvent":
+                self._open({}, event, line)
+            case "SequenceEndEvent" | "MappingEndEvent":
+                self._close(line)
+            case "DocumentEndEvent":
+                self.done = True
+
+    def _scalar(self, event: Any, line: int) -> None:
+        plain = event.implicit[0]
+        if plain and event.value == "<<" and self._wants_key():
+            self._stack[-1].has_key = self._stack[-1].merging = True
+            return
+        value = _scalar_value(event, line)
+        found = _Weighed(value, 1 + len(event.value) // 64, 0)
+        if event.anchor:
+            self._anchors[event.anchor] = found
+        self._add(found, line)
+
+    def _alias(self, anchor: str, line: int) -> None:
+        if anchor not in self._anchors:
+            raise NotValid(f"yaml: line {line}: unknown anchor '{anchor}' referenced")
+        found = self._anchors[anchor]
+        if found is None:
+            raise NotValid(f"yaml: line {line}: anchor '{anchor}' value contains itself")
+        self._add(found, line)
+
+    def _open(self, container: Any, event: Any, line: int) -> None:
+        kind = "seq" if isinstance(container, list) else "map"
+        if event.tag not in (None, "!", _TAG + kind):
+            raise NotValid(f"yaml: line {line}: tag {event.tag} is not supported")
+        if self._wants_key():
+            raise NotValid(f"yaml: line {line}: a list or map cannot be a key")
+        if event.anchor:
+            self._anchors[event.anchor] = None
+        self._stack.append(_Frame(container, event.anchor))
+        self._check_depth(0, line)
+
+    def _close(self, line: int) -> None:
+        frame = self._stack.pop()
+        if frame.merged:
+            _apply_merges(frame)
+        found = _Weighed(frame.container, frame.weight, frame.height)
+        if frame.anchor:
+            self._anchors[frame.anchor] = found
+        # Its parts were counted while they came; only the container itself is new.
+        self._total -= frame.weight - 1
+        self._add(found, line)
+
+    def _add(self, found: _Weighed, line: int) -> None:
+        self._total += found.weight
+        if self._total > self._limits.nodes:
+            raise NotValid(f"yaml: line {line}: document contains excessive aliasing or too many values")
+        self._check_depth(found.height, line)
+        if not self._stack:
+            self.root = found.value
+            return
+        frame = self._stack[-1]
+        frame.weight += found.weight
+        frame.height = max(frame.height, found.height + 1)
+        if isinstance(frame.container, list):
+            frame.container.append(found.value)
+        elif not frame.has_key:
+            self._take_key(frame, found.value, line)
+        else:
+            self._take_value(frame, found.value, line)
+
+    def _take_key(self, frame: _Frame, key: Any, line: int) -> None:
+        if isinstance(key, list | dict):
+            raise NotValid(f"yaml: line {line}: a list or map cannot be a key")
+        if key in frame.lines:
+            first = frame.lines[key]
+            raise NotValid(f"yaml: line {line}: mapping key {_shown(key)} already defined at line {first}")
+        frame.lines[key] = line
+        frame.key, frame.has_key = key, True
+
+    def _take_value(self, frame: _Frame, value: Any, line: int) -> None:
+        frame.has_key = False
+        if not frame.merging:
+            frame.container[frame.key] = value
+            return
+        frame.merging = False
+        parts = value if isinstance(value, list) else [value]
+        if not all(isinstance(part, dict) for part in parts):
+            raise NotValid(f"yaml: line {line}: map merge requires map or sequence of maps as the value")
+        frame.merged.extend(parts)
+
+    def _wants_key(self) -> bool:
+        return (
+            bool(self._stack) and isinstance(self._stack[-1].container, dict) and not self._stack[-1].has_key
+        )
+
+    def _check_depth(self, height: int, line: int) -> None:
+        if len(self._stack) + height > self._limits.depth:
+            raise NotValid(f"yaml: line {line}: exceeded max depth of {self._limits.depth}")
+
+
+def _apply_merges(frame: _Frame) -> None:
+    own = dict(frame.container)
+    for part in reversed(frame.merged):
+        frame.container.update(part)
+    frame.container.update(own)
+
+
+def _shown(key: Any) -> str:
+    return f'"{key}"' if isinstance(key, str) else str(key)
+
+
+def _scalar_value(event: Any, line: int) -> Any:
+    text: str = event.value
+    if event.implicit[0]:
+        return plain_value(text)
+    if event.implicit[1] or event.tag in ("!", _TAG + "str"):
+        return text
+    if event.tag == _TAG + "binary":
+        try:
+            return base64.b64decode("".join(text.split()), validate=True).decode()
+        except (binascii.Error, UnicodeDecodeError):
+            raise NotValid(f"yaml: line {line}: !!binary value contains invalid base64 data") from None
+    wanted = {"int": int, "float": float, "bool": bool, "null": type(None)}.get(event.tag.removeprefix(_TAG))
+    if wanted is None:
+        raise NotValid(f"yaml: line {line}: tag {event.tag} is not supported")
+    value = plain_value(text)
+    if wanted is float and type(value) is int:
+        return float(value)
+    if type(value) is not wanted:
+        raise NotValid(f"yaml: line {line}: cannot decode {text!r} as {event.tag.removeprefix(_TAG)}")
+    return value
+
+
+def plain_value(text: str) -> Any:
+    """Return what an unquoted word means: null, bool, int, float or itself."""
+    if text in _WORDS:
+        return _WORDS[text]
+    if not text or text[0] not in "+-.0123456789":
+        return text
+    if _INT.fullmatch(text):
+        return _integer(text)
+    return float(text) if _FLOAT.fullmatch(text) else text
+
+
+def _integer(text: str) -> int | float | str:
+    digits = text.replace("_", "")
+    sign, body = (-1, digits[1:]) if digits[:1] == "-" else (1, digits.lstrip("+"))
+    if len(body) > 400:
+        return text
+    base, start = {"0x": (16, 2), "0b": (2, 2), "0o": (8, 2)}.get(body[:2].lower(), (10, 0))
+    if base == 10 and len(body) > 1 and body[0] == "0":
+        base, start = 8, 1
+    if not body[start:]:
+        return text
+    value = sign * int(body[start:], base)
+    return value if -(2**63) <= value < 2**64 else float(value)
