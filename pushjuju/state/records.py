@@ -200,7 +200,10 @@ class Status:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """An operation sent to a machine: `prepared` until its result is `committed`."""
+    """An operation sent to a machine: `prepared` until its result is `committed`.
+
+    `events`: number of the last event of it that was taken in.
+    """
 
     id: str
     model: str
@@ -209,6 +212,7 @@ class Operation:
     name: str
     state: str
     document: Mapping[str, Any] = field(metadata=_JSON)
+    events: int = 0
     outcome: str = ""
     result: Mapping[str, Any] = field(default_factory=dict, metadata=_JSON)
     prepared: str

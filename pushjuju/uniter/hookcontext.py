@@ -123,7 +123,7 @@ def _by_role(sides: list[Any]) -> list[Any]:
 
 
 def _visible(name: str, apps: set[str], unit: Unit, container: bool) -> bool:
-    """Tell whether a bag is one of a unit that this unit may read; in container scope its principal's mates."""
+    """Tell whether a bag is of a unit that this unit may read; in container scope its principal's mates."""
     if name in apps:
         return False
     return not container or name in (unit.name, unit.principal) or unit.principal is None

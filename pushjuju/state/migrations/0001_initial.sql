@@ -251,6 +251,7 @@ CREATE TABLE operation (
   name TEXT NOT NULL,
   state TEXT NOT NULL,
   document TEXT NOT NULL,
+  events INTEGER NOT NULL DEFAULT 0,
   outcome TEXT NOT NULL DEFAULT '',
   result TEXT NOT NULL DEFAULT '{}',
   prepared TEXT NOT NULL,

@@ -80,6 +80,9 @@ SELECT * FROM operation WHERE id = :id
 UPDATE operation SET state = 'committed', outcome = :outcome, result = :result, committed = :now
 WHERE id = :id AND state = 'prepared'
 
+-- name: operation_set_events
+UPDATE operation SET events = :events WHERE id = :id
+
 -- name: operation_of_unit
 SELECT * FROM operation WHERE model = :model AND unit = :unit ORDER BY prepared DESC LIMIT :limit
 

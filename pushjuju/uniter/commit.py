@@ -1,0 +1,231 @@
+"""The result of an operation goes into the model, once. Layer: uniter.
+
+A result is taken in one transaction with everything it leads to; the row of the operation tells whether that
+has happened already, so a result that comes twice changes nothing the second time.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from pushjuju.core.clock import to_iso
+from pushjuju.core.names import unit_tag
+from pushjuju.core.status import Agent, StatusKind
+from pushjuju.services import logs, model_config, statuses, touch
+from pushjuju.services.context import Context
+from pushjuju.state.records import Operation as OperationRecord
+from pushjuju.state.store import Tx
+from pushjuju.uniter.flush import flush, refusal
+from pushjuju.uniter.operation import (
+    Outcome,
+    apply_effects,
+    commit_effects,
+    committed,
+    executed,
+    is_success,
+    workload_after,
+)
+from pushjuju.uniter.perform import perform
+from pushjuju.uniter.resolver import LocalState, Operation, OperationName
+from pushjuju.uniter.snapshot import View, look, store_local
+from pushjuju.uniter.turn import read_operation
+
+_DEPLOYS = (OperationName.INSTALL, OperationName.UPGRADE)
+UNITER_LOGGER = "juju.worker.uniter.operation"
+Result = Mapping[str, Any]
+Event = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Committed:
+    """How an operation ended for the model.
+
+    Attributes:
+        ok: It ran well (or is to be run again after a reboot).
+        message: What went wrong, for people.
+        reboot: The machine must be rebooted now.
+        again_later: The machine could not even try; the charm is not to blame.
+    """
+
+    ok: bool
+    message: str = ""
+    reboot: bool = False
+    again_later: bool = False
+
+
+# --- events -----------------------------------------------------------------------------------------------
+
+
+def take_events(ctx: Context, operation_id: str, events: Iterable[tuple[int, Event]]) -> None:
+    """Take in what a running operation streams: log lines, statuses, versions. Each number counts once."""
+    with ctx.store.write() as tx:
+        found = tx.find(OperationRecord, "operation_get", id=operation_id)
+        if found is not None:
+            _take_events(ctx, tx, found, events)
+
+
+def _take_events(
+    ctx: Context, tx: Tx, operation: OperationRecord, events: Iterable[tuple[int, Event]]
+) -> None:
+    last = operation.events
+    logging_config = str(model_config.get(tx, operation.model, "logging-config"))
+    for number, event in sorted(events, key=lambda item: item[0]):
+        if number > last:
+            _take_event(ctx, tx, operation, event, logging_config)
+            last = number
+    if last != operation.events:
+        tx.run("operation_set_events", id=operation.id, events=last)
+
+
+def _take_event(ctx: Context, tx: Tx, operation: OperationRecord, event: Event, logging_config: str) -> None:
+    moment = _moment(ctx, event.get("time"))
+    model, unit = operation.model, operation.unit
+    match event["k"]:
+        case "log":
+            _log(tx, operation, event["level"], event["module"], event["message"], moment, logging_config)
+        case "output":
+            level = "WARNING" if event["stream"] == "stderr" else "DEBUG"
+            module = f"unit.{unit}.{operation.name}"
+            _log(tx, operation, level, module, event["line"], moment, logging_config)
+        case "status":
+            _set_status(tx, model, unit, event, moment)
+        case "version":
+            application = unit.partition("/")[0]
+            tx.run("application_set_version", model=model, name=application, version=event["version"])
+
+
+def _moment(ctx: Context, time: float | None) -> datetime:
+    return ctx.clock.now() if time is None else datetime.fromtimestamp(time, UTC)
+
+
+def _log(
+    tx: Tx, operation: OperationRecord, level: str, module: str, message: str, now: datetime, config: str
+) -> None:
+    if not logs.kept(config, module, level):
+        return
+    entity = unit_tag(operation.unit) if operation.unit else f"machine-{operation.machine}"
+    logs.append(tx, operation.model, entity, level, module, message, now=now)
+
+
+def _set_status(tx: Tx, model: str, unit: str, event: Event, now: datetime) -> None:
+    if event["scope"] == "app":
+        kind, entity = StatusKind.APPLICATION, unit.partition("/")[0]
+    else:
+        kind, entity = StatusKind.WORKLOAD, unit
+    statuses.set_status(tx, model, kind, entity, event["status"], event["message"], now=now)
+
+
+# --- result -----------------------------------------------------------------------------------------------
+
+
+def commit(ctx: Context, operation_id: str, result: Result) -> Committed:
+    """Take the result of an operation into the model."""
+    with ctx.store.write() as tx:
+        found = tx.find(OperationRecord, "operation_get", id=operation_id)
+        if found is None or found.state != "prepared":
+            return Committed(ok=True, message="committed before")
+        events = [(item["seq"], item["e"]) for item in result.get("events", [])]
+        _take_events(ctx, tx, found, events)
+        done = _commit_unit(ctx, tx, found, result) if found.unit else Committed(ok=True)
+        _close(ctx, tx, found, result, done)
+        return done
+
+
+def _close(ctx: Context, tx: Tx, found: OperationRecord, result: Result, done: Committed) -> None:
+    kept = {
+        key: result[key] for key in ("exit", "signal", "via", "message", "started", "ended") if key in result
+    }
+    outcome = str(result.get("outcome", "")) if done.ok else "failed"
+    text = json.dumps({**kept, "message": done.message}, sort_keys=True)
+    tx.run("operation_commit", id=found.id, outcome=outcome, result=text, now=to_iso(ctx.clock.now()))
+
+
+def _commit_unit(ctx: Context, tx: Tx, found: OperationRecord, result: Result) -> Committed:
+    view = look(tx, found.model, found.unit)
+    if view is None:
+        return Committed(ok=True, message="the unit is gone")
+    operation = read_operation(found.document)
+    outcome, problem = _judge(tx, view, operation, result)
+    writes = result.get("writes") or {}
+    local = executed(view.local, operation, outcome, status_set=bool(writes.get("status_set")))
+    _workload_after(ctx, tx, view, operation, outcome, writes)
+    if is_success(outcome):
+        flush(ctx, tx, view, operation, writes)
+    if is_success(outcome) and outcome is not Outcome.REBOOT_AFTER:
+        local = _finish(ctx, tx, view, operation, local)
+    store_local(tx, view.unit, local)
+    reboot = outcome in (Outcome.REBOOT_AFTER, Outcome.REBOOT_NOW)
+    if reboot:
+        statuses.set_agent_status(tx, view.unit.model, view.unit.name, Agent.REBOOTING, now=ctx.clock.now())
+    _after(ctx, tx, view, operation, outcome, problem)
+    machine_failed = bool(problem) and (outcome is Outcome.NOT_STARTED or operation.name in _DEPLOYS)
+    return Committed(ok=not problem, message=problem, reboot=reboot, again_later=machine_failed)
+
+
+def _judge(tx: Tx, view: View, operation: Operation, result: Result) -> tuple[Outcome, str]:
+    """Return the outcome and, for a failure, its reason."""
+    word, reboot = str(result.get("outcome", "")), result.get("reboot") or ""
+    if operation.name is not OperationName.RUN_HOOK:
+        ok = word == "ok"
+        return (Outcome.OK, "") if ok else (Outcome.FAILED, _reason(result))
+    if word == "error":
+        return Outcome.NOT_STARTED, _reason(result)
+    if reboot == "now":
+        return Outcome.REBOOT_NOW, ""
+    if word == "terminated":
+        return Outcome.TERMINATED, ""
+    if word not in ("ok", "missing"):
+        return Outcome.FAILED, _reason(result)
+    if problem := refusal(tx, view, result.get("writes") or {}):
+        return Outcome.FAILED, problem
+    if reboot == "after":
+        return Outcome.REBOOT_AFTER, ""
+    return (Outcome.MISSING if word == "missing" else Outcome.OK), ""
+
+
+def _reason(result: Result) -> str:
+    if message := str(result.get("message") or ""):
+        return message
+    if result.get("signal"):
+        return f"signal {result['signal']}"
+    return f"exit status {result.get('exit')}"
+
+
+def _workload_after(
+    ctx: Context, tx: Tx, view: View, operation: Operation, outcome: Outcome, writes: Mapping[str, Any]
+) -> None:
+    after = workload_after(
+        view.local, operation, success=is_success(outcome), status_set=bool(writes.get("status_set"))
+    )
+    if after:
+        statuses.set_status(
+            tx, view.unit.model, StatusKind.WORKLOAD, view.unit.name, after.status, after.message,
+            now=ctx.clock.now(),
+        )  # fmt: skip
+
+
+def _finish(ctx: Context, tx: Tx, view: View, operation: Operation, local: LocalState) -> LocalState:
+    effects = commit_effects(operation)
+    perform(ctx, tx, view, effects)
+    if operation.name is OperationName.UPGRADE:
+        tx.run(
+            "setting_delete_old", model=view.unit.model, application=view.unit.application,
+            charm_url=view.application.charm_url,
+        )  # fmt: skip
+    return apply_effects(committed(local, operation), effects)
+
+
+def _after(ctx: Context, tx: Tx, view: View, operation: Operation, outcome: Outcome, problem: str) -> None:
+    """Log a failure and let the lane look again."""
+    now = ctx.clock.now()
+    if problem:
+        text = f"{operation.text} for {view.unit.name}: {problem}"
+        logs.append(tx, view.unit.model, unit_tag(view.unit.name), "ERROR", UNITER_LOGGER, text, now=now)
+    if problem and (outcome is Outcome.NOT_STARTED or operation.name in _DEPLOYS):
+        statuses.set_agent_status(tx, view.unit.model, view.unit.name, Agent.FAILED, problem, now=now)
+    if outcome is Outcome.OK and operation.name is OperationName.UPGRADE:
+        touch.application(tx, view.unit.model, view.unit.application, now, "charm upgraded")

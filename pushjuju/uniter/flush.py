@@ -1,0 +1,168 @@
+"""What a successful hook wrote goes into the model: all of it, or the hook has failed. Layer: uniter.
+
+Mirrors: juju apiserver/facades/agent/uniter CommitHookChanges (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pushjuju.core.ports import OpenPort, PortRange, changed, conflict
+from pushjuju.services import charms, network, relations, touch
+from pushjuju.services.context import Context
+from pushjuju.state.records import Port
+from pushjuju.state.store import Tx
+from pushjuju.uniter.hookcontext import MAX_STATE_SIZE, egress_subnets
+from pushjuju.uniter.resolver import HookKind, Operation
+from pushjuju.uniter.snapshot import View, own_charm_url
+
+Writes = Mapping[str, Any]
+_STATE_OVERHEAD = 8  # bytes that Juju's encoding adds to each key with its value
+
+
+def refusal(tx: Tx, view: View, writes: Writes) -> str:
+    """Return why a hook's changes cannot be taken, or an empty text; changes nothing."""
+    return (
+        _relations_refused(view, writes)
+        or _ports_refused(tx, view, writes)
+        or _state_refused(tx, view, writes)
+    )
+
+
+def flush(ctx: Context, tx: Tx, view: View, operation: Operation, writes: Writes) -> None:
+    """Write a hook's changes in Juju's order."""
+    if operation.hook and operation.hook.kind is HookKind.CONFIG_CHANGED:
+        _refresh_addresses(ctx, tx, view)
+    _flush_relations(ctx, tx, view, writes)
+    _flush_ports(ctx, tx, view, writes)
+    _flush_state(tx, view, writes)
+
+
+# --- relations --------------------------------------------------------------------------------------------
+
+
+def _relations_refused(view: View, writes: Writes) -> str:
+    as_leader = any(bags.get("app") for bags in writes.get("relations", {}).values())
+    if as_leader and not view.remote.leader:
+        return f'prerequisites failed: "{view.unit.name}" is not leader of "{view.unit.application}"'
+    return ""
+
+
+def _flush_relations(ctx: Context, tx: Tx, view: View, writes: Writes) -> None:
+    unit = view.unit
+    for relation_id, bags in sorted(writes.get("relations", {}).items(), key=lambda item: int(item[0])):
+        for side, entity in (("unit", unit.name), ("app", unit.application)):
+            changes = bags.get(side)
+            if changes and int(relation_id) in view.remote.relations:
+                relations.update_bag(tx, unit.model, int(relation_id), entity, changes, ctx.clock.now())
+                if side == "app" and view.remote.relations[int(relation_id)].peer:
+                    touch.unit(tx, unit, ctx.clock.now(), "own application settings changed")
+
+
+def _refresh_addresses(ctx: Context, tx: Tx, view: View) -> None:
+    """Write the present addresses into the unit's bag of every joined relation."""
+    unit = view.unit
+    settings: dict[str, str | None] = {
+        "egress-subnets": None,
+        "ingress-address": None,
+        "private-address": None,
+    }
+    settings.update(network.relation_settings(view.machine, egress_subnets(tx, unit.model)))
+    for relation_id in sorted(view.local.relations):
+        if relation_id in view.remote.relations:
+            relations.update_bag(tx, unit.model, relation_id, unit.name, settings, ctx.clock.now())
+
+
+# --- ports ------------------------------------------------------------------------------------------------
+
+
+def _asked(writes: Writes, what: str) -> list[OpenPort]:
+    return [
+        OpenPort(item["endpoint"], PortRange(item["protocol"], item["from"], item["to"]))
+        for item in writes.get("ports", {}).get(what, [])
+    ]
+
+
+def _endpoints(tx: Tx, view: View) -> list[str]:
+    charm = charms.get(tx, view.unit.model, own_charm_url(view.unit, view.application))
+    names = [endpoint.name for endpoint in charm.meta.endpoints()]
+    return [*names, *charm.meta.extra_bindings, *([] if "juju-info" in names else ["juju-info"])]
+
+
+def _ports_refused(tx: Tx, view: View, writes: Writes) -> str:
+    known = _endpoints(tx, view)
+    others = list(_others_ports(tx, view))
+    for word, ports in (("open", _asked(writes, "open")), ("close", _asked(writes, "close"))):
+        for port in ports:
+            if port.endpoint and port.endpoint not in known:
+                missing = f'endpoint "{port.endpoint}" for unit "{view.unit.name}" not found'
+                return f"cannot open/close ports: {word} port range: {missing}"
+            clash = conflict(port.range, others) if word == "open" else None
+            if clash:
+                ours = f'cannot open {port.range} (unit "{view.unit.name}")'
+                theirs = f'port range conflicts with {clash[1]} (unit "{clash[0]}")'
+                return f"cannot open/close ports: {ours}: {theirs}"
+    return ""
+
+
+def _others_ports(tx: Tx, view: View) -> Iterator[tuple[str, PortRange]]:
+    for port in tx.list(Port, "port_on_machine", model=view.unit.model, machine=view.unit.machine):
+        if port.unit != view.unit.name:
+            yield port.unit, PortRange(port.protocol, port.from_port, port.to_port)
+
+
+def _flush_ports(ctx: Context, tx: Tx, view: View, writes: Writes) -> None:
+    opened, closed = _asked(writes, "open"), _asked(writes, "close")
+    if not opened and not closed:
+        return
+    unit = view.unit
+    rows = tx.list(Port, "port_of_unit", model=unit.model, unit=unit.name)
+    present = {OpenPort(row.endpoint, PortRange(row.protocol, row.from_port, row.to_port)) for row in rows}
+    wanted = changed(present, opened, closed, _endpoints(tx, view))
+    for port in present - wanted:
+        tx.run("port_delete", **_columns(view, port))
+    for port in sorted(wanted - present):
+        tx.insert("port", Port(**_columns(view, port)))
+    if wanted != present:
+        touch.cleaner(tx, unit.model, ctx.clock.now(), "ports changed")
+
+
+def _columns(view: View, port: OpenPort) -> dict[str, Any]:
+    return {
+        "model": view.unit.model,
+        "unit": view.unit.name,
+        "endpoint": port.endpoint,
+        "protocol": port.range.protocol,
+        "from_port": port.range.from_port,
+        "to_port": port.range.to_port,
+    }
+
+
+# --- charm state ------------------------------------------------------------------------------------------
+
+
+def _wanted_state(tx: Tx, view: View, writes: Writes) -> dict[str, str]:
+    rows = tx.rows("charm_state_list", model=view.unit.model, unit=view.unit.name)
+    state: dict[str, str | None] = {row["key"]: row["value"] for row in rows}
+    state.update(writes.get("state", {}))
+    return {key: value for key, value in state.items() if value is not None}
+
+
+def _state_refused(tx: Tx, view: View, writes: Writes) -> str:
+    if not writes.get("state"):
+        return ""
+    wanted = _wanted_state(tx, view, writes)
+    size = sum(len(key.encode()) + len(value.encode()) + _STATE_OVERHEAD for key, value in wanted.items())
+    if size > MAX_STATE_SIZE:
+        return f"persisting charm state: max allowed size ({MAX_STATE_SIZE}) exceeded"
+    return ""
+
+
+def _flush_state(tx: Tx, view: View, writes: Writes) -> None:
+    key = {"model": view.unit.model, "unit": view.unit.name}
+    for name, value in writes.get("state", {}).items():
+        if value is None:
+            tx.run("charm_state_delete", **key, key=name)
+        else:
+            tx.run("charm_state_set", **key, key=name, value=value)

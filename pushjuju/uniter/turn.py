@@ -1,0 +1,263 @@
+"""One turn of a unit: set the model right, decide, prepare. Layer: uniter.
+
+All of a turn is one transaction, so a crash leaves either nothing of it or an operation that is known to be
+prepared; an operation that needs no machine is committed in the same turn and the unit decides again.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from pushjuju.core.clock import from_iso, to_iso
+from pushjuju.core.errors import PushjujuError
+from pushjuju.core.gotime import parse_duration
+from pushjuju.core.life import Life
+from pushjuju.core.status import (
+    AGENT_INITIALISING,
+    INSTALLING_AGENT,
+    WAITING_FOR_MACHINE,
+    Agent,
+    StatusKind,
+    Workload,
+)
+from pushjuju.services import charms, leadership, model_config, statuses
+from pushjuju.services.context import Context
+from pushjuju.state.records import Operation as OperationRecord
+from pushjuju.state.records import Unit
+from pushjuju.state.store import Tx
+from pushjuju.uniter.environment import hook_environment
+from pushjuju.uniter.hookcontext import hook_context
+from pushjuju.uniter.operation import (
+    apply_effects,
+    commit_effects,
+    committed,
+    executing_message,
+    prepare,
+    restarted,
+    skip_reason,
+    workload_before,
+)
+from pushjuju.uniter.perform import perform
+from pushjuju.uniter.resolver import (
+    Answer,
+    Decision,
+    LocalState,
+    Operation,
+    OperationName,
+    decide,
+    from_wire,
+    hook_name,
+    next_update_status,
+    reconcile_effects,
+    record,
+    to_wire,
+)
+from pushjuju.uniter.snapshot import View, look, store_local
+
+MAX_STEPS = 100  # decisions of one turn; more means that deciding goes round in circles
+_NOT_ON_MACHINE = (
+    OperationName.SKIP_HOOK,
+    OperationName.ACCEPT_LEADERSHIP,
+    OperationName.RESIGN_LEADERSHIP,
+    OperationName.COMPLETE_SERIES,
+    OperationName.SECRETS_REMOVED,
+)
+_BEFORE_AGENT = (WAITING_FOR_MACHINE, INSTALLING_AGENT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """An operation that must run on the machine now.
+
+    Attributes:
+        id: The machine runs an id once.
+        title: `install`, `config-changed`, `charm local:web-0`: for people.
+        frame: The request, complete.
+        blob: SHA-256 of the archive that the machine must hold first; empty for none.
+    """
+
+    id: str
+    unit: str
+    title: str
+    frame: Mapping[str, Any]
+    blob: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """What a turn came to: an operation to run, or why there is none.
+
+    Attributes:
+        answer: `run`, `idle`, `waiting` or `dead`.
+    """
+
+    answer: Answer
+    reason: str = ""
+    prepared: Prepared | None = field(default=None)
+
+
+def take_turn(ctx: Context, model: str, name: str) -> Turn:
+    """Let a unit decide until something must run on its machine or nothing is left to do.
+
+    Raises:
+        PushjujuError: The unit's state breaks a rule; the store is unchanged.
+    """
+    with ctx.store.write() as tx:
+        _tick(ctx, tx, model, name)
+        for _ in range(MAX_STEPS):
+            view = look(tx, model, name)
+            if view is None:
+                return Turn(answer=Answer.DEAD, reason="the unit is gone")
+            turn = _step(ctx, tx, view)
+            if turn is not None:
+                return turn
+        raise PushjujuError(f"unit {name} does not come to a decision after {MAX_STEPS} steps")
+
+
+def _tick(ctx: Context, tx: Tx, model: str, name: str) -> None:
+    """Claim a free leadership and count the timers that ran out."""
+    unit = tx.find(Unit, "unit_get", model=model, name=name)
+    if unit is None:
+        return
+    now = ctx.clock.now()
+    if unit.life == Life.ALIVE:
+        leadership.claim(tx, unit, now)
+    if unit.retry_due and from_iso(unit.retry_due) <= now:
+        tx.run(
+            "unit_set_retry", model=model, name=name, version=unit.retry_version + 1,
+            count=unit.retry_count, due=None,
+        )  # fmt: skip
+    _tick_update_status(ctx, tx, unit)
+    _initialising(ctx, tx, unit)
+
+
+def _tick_update_status(ctx: Context, tx: Tx, unit: Unit) -> None:
+    now = ctx.clock.now()
+    due = from_iso(unit.update_status_due) if unit.update_status_due else None
+    if due is not None and due > now:
+        return
+    interval = parse_duration(str(model_config.get(tx, unit.model, "update-status-hook-interval")))
+    again = now + timedelta(seconds=next_update_status(interval, ctx.random.random()))
+    version = unit.update_status_version + (due is not None)
+    tx.run("unit_set_update_status", model=unit.model, name=unit.name, version=version, due=to_iso(again))
+
+
+def _initialising(ctx: Context, tx: Tx, unit: Unit) -> None:
+    """Say that the machine is there and the unit's runner works on it."""
+    workload = statuses.get_status(tx, unit.model, StatusKind.WORKLOAD, unit.name)
+    if workload and workload.status == Workload.WAITING and workload.message in _BEFORE_AGENT:
+        statuses.set_status(
+            tx, unit.model, StatusKind.WORKLOAD, unit.name, Workload.WAITING, AGENT_INITIALISING,
+            now=ctx.clock.now(),
+        )  # fmt: skip
+
+
+def _step(ctx: Context, tx: Tx, view: View) -> Turn | None:
+    """Take one decision; None: decide again."""
+    if view.unit.life == Life.DEAD:
+        return Turn(answer=Answer.DEAD, reason="the unit is dead")
+    if effects := reconcile_effects(view.local, view.remote):
+        perform(ctx, tx, view, effects)
+        store_local(tx, view.unit, apply_effects(view.local, effects))
+        return None
+    decision = decide(view.local, view.remote)
+    perform(ctx, tx, view, decision.effects)
+    local = apply_effects(view.local, decision.effects)
+    _keep_decision(tx, view, decision)
+    if decision.answer is Answer.RESTART:
+        store_local(tx, view.unit, restarted(local))
+        return None
+    if decision.operation is None:
+        store_local(tx, view.unit, local)
+        return Turn(answer=decision.answer, reason=decision.reason)
+    return _take_up(ctx, tx, view, local, decision.operation)
+
+
+def _keep_decision(tx: Tx, view: View, decision: Decision) -> None:
+    kept = json.dumps(record(view.local, view.remote, decision), separators=(",", ":"), sort_keys=True)
+    tx.run("unit_set_decision", model=view.unit.model, name=view.unit.name, decision=kept)
+
+
+def _take_up(ctx: Context, tx: Tx, view: View, local: LocalState, operation: Operation) -> Turn | None:
+    """Prepare an operation, or commit one that needs no machine."""
+    pointless = "" if operation.name in _NOT_ON_MACHINE else skip_reason(local, operation, view.remote)
+    if pointless or operation.name in _NOT_ON_MACHINE:
+        effects = commit_effects(operation, pointless=bool(pointless))
+        perform(ctx, tx, view, effects)
+        store_local(tx, view.unit, apply_effects(committed(local, operation), effects))
+        return None
+    store_local(tx, view.unit, prepare(local, operation, view.remote))
+    _announce(ctx, tx, view, local, operation)
+    prepared = prepared_operation(tx, view, operation, str(uuid.uuid4()))
+    tx.insert(
+        "operation",
+        OperationRecord(
+            id=prepared.id,
+            model=view.unit.model,
+            machine=view.machine.id,
+            unit=view.unit.name,
+            name=prepared.title,
+            state="prepared",
+            document=_document(operation),
+            prepared=to_iso(ctx.clock.now()),
+        ),
+    )
+    return Turn(answer=Answer.RUN, reason=operation.text, prepared=prepared)
+
+
+def _document(operation: Operation) -> dict[str, Any]:
+    return {"operation": to_wire(Decision(answer=Answer.RUN, operation=operation))["operation"]}
+
+
+def read_operation(document: Mapping[str, Any]) -> Operation:
+    """Read an operation back from its row."""
+    return from_wire(Operation, document["operation"])
+
+
+def _announce(ctx: Context, tx: Tx, view: View, local: LocalState, operation: Operation) -> None:
+    unit, now = view.unit, ctx.clock.now()
+    if before := workload_before(local, operation):
+        statuses.set_status(
+            tx, unit.model, StatusKind.WORKLOAD, unit.name, before.status, before.message, now=now
+        )
+    message = executing_message(operation)
+    if message is not None:
+        statuses.set_agent_status(tx, unit.model, unit.name, Agent.EXECUTING, message, now=now)
+
+
+def prepared_operation(tx: Tx, view: View, operation: Operation, operation_id: str) -> Prepared:
+    """Build the request for an operation from the present state of the model."""
+    if operation.name in (OperationName.INSTALL, OperationName.UPGRADE):
+        return _deploy(tx, view, operation, operation_id)
+    if operation.name is not OperationName.RUN_HOOK or operation.hook is None:
+        raise AssertionError(f"no snapshot of this version leads to {operation.text}")
+    title = hook_name(operation.hook, operation.endpoint)
+    frame = {
+        "t": "op",
+        "id": operation_id,
+        "kind": "hook",
+        "unit": view.unit.name,
+        "hook": title,
+        "env": hook_environment(tx, view, operation),
+        "context": hook_context(tx, view, operation),
+    }
+    return Prepared(id=operation_id, unit=view.unit.name, title=title, frame=frame)
+
+
+def _deploy(tx: Tx, view: View, operation: Operation, operation_id: str) -> Prepared:
+    blob = charms.record(tx, view.unit.model, operation.charm_url).sha256
+    frame = {
+        "t": "op",
+        "id": operation_id,
+        "kind": "deploy",
+        "unit": view.unit.name,
+        "url": operation.charm_url,
+        "sha256": blob,
+    }
+    title = f"charm {operation.charm_url}"
+    return Prepared(id=operation_id, unit=view.unit.name, title=title, frame=frame, blob=blob)
