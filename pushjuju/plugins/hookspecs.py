@@ -1,0 +1,95 @@
+"""The hooks that plugins implement. Layer: plugins.
+
+A plugin is a module or object with functions named as below and marked `@hookimpl`; it is found through an
+entry point of the group `pushjuju`. Arguments travel by keyword; a plugin may leave out those it does not
+need.
+
+    from pushjuju.plugins.hookspecs import hookimpl
+
+    @hookimpl
+    def pushjuju_provider_types(): ...
+
+Versions: PLUGIN_API is (major, minor). A new hook or argument raises minor; anything else raises major. A
+plugin may say `PUSHJUJU_API = (1, 0)`; the host skips it with a warning when the major differs or it needs a
+newer minor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pluggy
+
+from pushjuju.plugins.types import (
+    CloudSpec,
+    Credential,
+    HookToolFamily,
+    ModelInfo,
+    Provider,
+    ProviderType,
+    Services,
+    StartRequest,
+)
+
+PROJECT = "pushjuju"
+ENTRY_POINT_GROUP = "pushjuju"
+PLUGIN_API = (1, 0)
+
+hookspec = pluggy.HookspecMarker(PROJECT)
+hookimpl = pluggy.HookimplMarker(PROJECT)
+
+
+@hookspec
+def pushjuju_provider_types() -> Sequence[ProviderType]:  # type: ignore[empty-body]
+    """Name the types of cloud that this plugin drives.
+
+    Fires when clouds are listed, checked or opened. All answers are used; a name taken by two plugins belongs
+    to the first. May not block. Raising drops this plugin's answer with a warning. Since 1.0.
+    """
+
+
+@hookspec(firstresult=True)
+def pushjuju_open_provider(
+    cloud: CloudSpec,
+    credential: Credential,
+    model: ModelInfo,
+    config: Mapping[str, Any],
+    services: Services,
+) -> Provider | None:
+    """Return the provider for a model in a cloud, or None when the type of cloud is not yours.
+
+    Fires once per model and run, when a machine is first needed. The first answer that is not None is used.
+    May not block: connect in the provider's methods. Raising ends the command with that error. Since 1.0.
+
+    Args:
+        cloud: The cloud and its own configuration.
+        credential: What opens it.
+        model: Whose machines these are.
+        config: The model's configuration, all keys.
+        services: What the controller lends.
+    """
+
+
+@hookspec
+def pushjuju_hook_tools() -> Sequence[HookToolFamily]:  # type: ignore[empty-body]
+    """Name modules that hold hook tools.
+
+    Fires when the program for the machines is put together. All answers are used; a tool named twice belongs
+    to the first plugin. May not block; the modules are not imported for it. Raising drops this plugin's
+    answer with a warning. Since 1.0.
+    """
+
+
+@hookspec
+def pushjuju_user_data(request: StartRequest, data: dict[str, Any]) -> None:
+    """Amend the cloud-config document of a machine in place.
+
+    Fires before a machine is started, after pushjuju and the model's `cloudinit-userdata` have filled the
+    document. Every plugin is called; order with `tryfirst` and `trylast`. May not block. Raising makes the
+    start fail with that error, naming the plugin. Since 1.0.
+
+    Args:
+        request: What will be started.
+        data: The document; change it, return nothing.
+    """

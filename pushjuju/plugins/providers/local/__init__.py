@@ -1,0 +1,55 @@
+"""The built-in plugin `local`: machines on this host. Layer: plugins. Imports its parts only when used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pushjuju.plugins.hookspecs import hookimpl
+from pushjuju.plugins.types import Attr, CloudSpec, Credential, ModelInfo, Provider, ProviderType, Services
+
+PUSHJUJU_API = (1, 0)
+
+_CONFIG = (
+    Attr(name="subnet", summary="IPv4 network of the machines; a free 10.x.y.0/24 when not set"),
+    Attr(name="machines-dir", summary="where machines are kept; the controller's directory when not set"),
+    Attr(
+        name="stand-in",
+        summary="whether this host's own release may replace a base",
+        type="bool",
+        default=True,
+    ),
+    Attr(name="packages", summary="packages to add to every base that is built", type="list"),
+    Attr(name="bases", summary="base -> mmdebstrap, tarball or directory", type="attrs"),
+)
+
+
+@hookimpl
+def pushjuju_provider_types() -> Sequence[ProviderType]:
+    """Name the cloud type `local`; a cloud of that name is always there."""
+    return [
+        ProviderType(
+            name="local",
+            summary="machines on this host (systemd-nspawn)",
+            regions=("default",),
+            clouds=("local",),
+            cloud_schema=_CONFIG,
+            features=frozenset({"start", "doctor", "host-keys"}),
+        )
+    ]
+
+
+@hookimpl
+def pushjuju_open_provider(
+    cloud: CloudSpec,
+    credential: Credential,  # noqa: ARG001
+    model: ModelInfo,
+    config: Mapping[str, Any],  # noqa: ARG001
+    services: Services,
+) -> Provider | None:
+    """Return the provider of a local cloud."""
+    if cloud.type != "local":
+        return None
+    from pushjuju.plugins.providers.local.provider import LocalProvider
+
+    return LocalProvider(cloud=cloud, model=model, services=services)

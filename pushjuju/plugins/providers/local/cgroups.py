@@ -1,0 +1,230 @@
+"""One cgroup per machine: limits, truth about what runs, the end of all its processes.
+
+Layer: plugins (`local`).
+
+Without a cgroup of its own every nspawn machine of a host without systemd shares one, and stopping a
+service in one machine would hit the others. Works on v2, v1 and hybrid hosts:
+
+    <hierarchy>/<prefix>/<id>/              limits
+                             /supervisor    the shell that starts systemd-nspawn again after a reboot
+                             /machine       systemd-nspawn, which makes payload/ and supervisor/ below
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from pushjuju.core.errors import ProviderError
+
+_V1 = ("name=systemd", "memory", "cpu", "pids")
+_V2_CONTROLLERS = "+cpu +memory +pids"
+_CPU_PERIOD_US = 100_000
+_MAX_PIDS = 16384
+_REMOVE_WAIT_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Hierarchy:
+    """One mounted cgroup hierarchy; `controller` is empty for v2."""
+
+    path: Path
+    controller: str = ""
+
+
+def hierarchies(mountinfo: str | None = None) -> list[Hierarchy]:
+    """Return the hierarchies in which machines get a cgroup.
+
+    Args:
+        mountinfo: Content of /proc/self/mountinfo; None: read it.
+    """
+    text = mountinfo if mountinfo is not None else Path("/proc/self/mountinfo").read_text(encoding="utf-8")
+    found: dict[str, Hierarchy] = {}
+    for line in text.splitlines():
+        before, _, after = line.partition(" - ")
+        point, (kind, _, options) = before.split(" ")[4], after.split(" ", 2)
+        if kind == "cgroup2":
+            found.setdefault("", Hierarchy(Path(point)))
+        elif kind == "cgroup":
+            for controller in set(options.split(",")) & set(_V1):
+                found.setdefault(controller, Hierarchy(Path(point), controller))
+    unique = {item.path: item for item in found.values()}
+    return list(unique.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Cgroup:
+    """The cgroup of one machine in all hierarchies."""
+
+    name: str
+    tree: tuple[Hierarchy, ...]
+
+    @classmethod
+    def of(cls, name: str) -> Cgroup:
+        """Return the cgroup of this name on this host; it need not exist."""
+        return cls(name, tuple(hierarchies()))
+
+    @property
+    def folders(self) -> list[Path]:
+        """Its folder in each hierarchy."""
+        return [item.path / self.name for item in self.tree]
+
+    def create(self, *, cores: int | None, mem: int | None) -> None:
+        """Make the cgroup with its limits.
+
+        Args:
+            cores: Processors' worth of time; None: no limit.
+            mem: MiB; None: no limit.
+
+        Raises:
+            ProviderError: This host has no usable cgroups.
+        """
+        if not self.tree:
+            raise ProviderError("this host has no cgroups mounted", hint="pushjuju doctor")
+        for item in self.tree:
+            folder = item.path / self.name
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise ProviderError(f"cannot make the cgroup {folder}: {error.strerror}") from error
+            if not item.controller:
+                for parent in (item.path, folder.parent, folder):
+                    _try_write(parent / "cgroup.subtree_control", _V2_CONTROLLERS)
+            for leaf in ("supervisor", "machine"):
+                (folder / leaf).mkdir(exist_ok=True)
+        self._limit(cores, mem)
+
+    def _limit(self, cores: int | None, mem: int | None) -> None:
+        wanted = {"pids.max": str(_MAX_PIDS)}
+        if mem:
+            wanted |= dict.fromkeys(("memory.max", "memory.limit_in_bytes"), str(mem * 1024 * 1024))
+        if cores:
+            wanted |= {
+                "cpu.max": f"{cores * _CPU_PERIOD_US} {_CPU_PERIOD_US}",
+                "cpu.cfs_period_us": str(_CPU_PERIOD_US),
+                "cpu.cfs_quota_us": str(cores * _CPU_PERIOD_US),
+            }
+        for folder in self.folders:
+            for name, value in wanted.items():
+                if (folder / name).exists():
+                    _try_write(folder / name, value)
+
+    def pids(self) -> list[int]:
+        """Return every process in the cgroup, in any hierarchy."""
+        found: set[int] = set()
+        for top in self.folders:
+            for folder, _, _ in os.walk(top):
+                found.update(_procs(Path(folder)))
+        return sorted(found)
+
+    def _main(self) -> Path | None:
+        """Its folder where systemd-nspawn sorts processes into leaves; elsewhere all are in `machine`."""
+        for controller in ("", "name=systemd"):
+            for item in self.tree:
+                if item.controller == controller:
+                    return item.path / self.name
+        return None
+
+    def populated(self) -> bool:
+        """Tell whether anything of the machine runs; readable without rights."""
+        main = self._main()
+        events = _read(main / "cgroup.events") if main else ""
+        return "populated 1" in events if events else bool(self.pids())
+
+    def machine_populated(self) -> bool:
+        """Tell whether the machine itself runs, not only the loop that starts it."""
+        main = self._main()
+        return main is not None and any(_procs(Path(folder)) for folder, _, _ in os.walk(main / "machine"))
+
+    def leader(self) -> int | None:
+        """Return the pid of the machine's systemd as the host sees it, or None."""
+        main = self._main()
+        pids = _procs(main / "machine" / "payload" / "init.scope") if main else []
+        return min(pids, default=None)
+
+    def nspawn_pids(self) -> list[int]:
+        """Return the processes of systemd-nspawn itself, never those of the machine inside."""
+        main = self._main()
+        return _procs(main / "machine" / "supervisor") + _procs(main / "machine") if main else []
+
+    def supervisor_pids(self) -> list[int]:
+        """Return the processes of the restarting loop."""
+        main = self._main()
+        return _procs(main / "supervisor") if main else []
+
+    def kill(self, wait_s: float = 5.0) -> None:
+        """End every process of the machine at once.
+
+        Raises:
+            ProviderError: Some process does not end.
+        """
+        deadline = time.monotonic() + wait_s
+        while True:
+            for item in self.tree:
+                if not item.controller:
+                    _try_write(item.path / self.name / "cgroup.kill", "1")
+            pids = self.pids()
+            if not pids:
+                return
+            send(pids, signal.SIGKILL)
+            if time.monotonic() > deadline:
+                raise ProviderError(f"processes of {self.name} do not end: {', '.join(map(str, pids))}")
+            time.sleep(0.01)
+
+    def remove(self) -> None:
+        """Delete the cgroup, and its parent when that is empty; gone already is fine.
+
+        Raises:
+            ProviderError: It stays busy.
+        """
+        deadline = time.monotonic() + _REMOVE_WAIT_S
+        left = [top for top in self.folders if top.exists()]
+        while left:
+            for top in left:
+                for folder, _, _ in os.walk(top, topdown=False):
+                    _try_rmdir(Path(folder))
+            left = [top for top in left if top.exists()]
+            if left and time.monotonic() > deadline:
+                raise ProviderError(f"the cgroup {left[0]} cannot be removed")
+            if left:
+                time.sleep(0.01)
+        for top in self.folders:
+            _try_rmdir(top.parent)
+
+
+def send(pids: list[int], number: signal.Signals) -> None:
+    """Send a signal to processes; those that are gone already do not matter."""
+    for pid in pids:
+        try:
+            os.kill(pid, number)
+        except ProcessLookupError:
+            continue
+
+
+def _procs(folder: Path) -> list[int]:
+    return [int(word) for word in _read(folder / "cgroup.procs").split()]
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="ascii")
+    except OSError:
+        return ""
+
+
+def _try_write(path: Path, text: str) -> None:
+    """Write to a cgroup file; a host without that controller leaves the machine without the limit."""
+    try:
+        path.write_text(text, encoding="ascii")
+    except OSError:
+        return
+
+
+def _try_rmdir(folder: Path) -> None:
+    try:
+        folder.rmdir()
+    except OSError:
+        return

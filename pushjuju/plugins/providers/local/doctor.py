@@ -1,0 +1,190 @@
+"""What this host has and lacks for local machines, and installing what is missing.
+
+Layer: plugins (`local`).
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from pushjuju.core.errors import ProviderError
+from pushjuju.plugins.providers.local.cgroups import hierarchies
+from pushjuju.plugins.providers.local.network import nameservers
+from pushjuju.plugins.providers.local.system import PATH, which
+from pushjuju.plugins.types import Finding, Fix, Progress
+
+# command, package, what for, whether nothing works without it
+_COMMANDS = (
+    ("systemd-nspawn", "systemd-container", "boots the machines", True),
+    ("ip", "iproute2", "makes bridges and namespaces", True),
+    ("nft", "nftables", "lets machines reach the network", True),
+    ("mount", "mount", "mounts the machines' roots", True),
+    ("mmdebstrap", "mmdebstrap", "builds root file systems of bases", True),
+    ("dpkg-deb", "dpkg", "unpacks the keyring of Ubuntu", False),
+)
+_KEYRINGS = (
+    (
+        "/usr/share/keyrings/debian-archive-keyring.gpg",
+        "debian-archive-keyring",
+        "checks archives of Debian bases",
+    ),
+)
+
+
+def look_at_host(environ_user: str = "") -> list[Finding]:
+    """Return the findings that need no rights.
+
+    Args:
+        environ_user: The user's name for messages.
+    """
+    findings = [_command(*item) for item in _COMMANDS]
+    for path, package, use in _KEYRINGS:
+        there = Path(path).exists()
+        findings.append(
+            Finding(
+                name=package,
+                ok=there,
+                message=f"{package} {use}",
+                fix=Fix(packages=(package,)),
+                required=False,
+            )
+        )
+    trees = hierarchies()
+    findings.append(Finding(name="cgroups", ok=bool(trees), message=_cgroup_text(trees != [])))
+    servers = nameservers()
+    findings.append(
+        Finding(
+            name="name servers",
+            ok=bool(servers),
+            message=", ".join(servers) or f"none that a machine can reach in /etc/resolv.conf{environ_user}",
+            required=False,
+        )
+    )
+    return findings
+
+
+def _command(command: str, package: str, use: str, required: bool) -> Finding:
+    there = which(command) is not None
+    message = f"{command} {use}" if there else f"{command} is missing: it {use}"
+    return Finding(name=command, ok=there, message=message, fix=Fix(packages=(package,)), required=required)
+
+
+def _cgroup_text(there: bool) -> str:
+    return "control groups are mounted" if there else "no control groups are mounted at /sys/fs/cgroup"
+
+
+def rights(*, sudo: bool) -> Finding:
+    """Return whether we can become root.
+
+    Args:
+        sudo: Whether sudo lets us in without asking.
+    """
+    if os.geteuid() == 0:
+        return Finding(name="root rights", ok=True, message="running as root")
+    if sudo:
+        return Finding(name="root rights", ok=True, message="sudo lets you in")
+    there = which("sudo") is not None
+    return Finding(
+        name="root rights",
+        ok=False,
+        message="sudo asks for a password" if there else "not root, and sudo is not installed",
+        fix=Fix(command=("sudo", "-v")) if there else Fix(packages=("sudo",)),
+    )
+
+
+_PROBES = (
+    ("overlay", "mount points of type overlay", ("modprobe", "overlay")),
+    ("bridge", "network bridges", ("modprobe", "bridge")),
+    ("veth", "network device pairs", ("modprobe", "veth")),
+    ("nat", "address translation by nftables", ("modprobe", "nft_masq")),
+)
+_NAT = "table inet probe { chain c { type nat hook postrouting priority srcnat; masquerade; }; }"
+
+
+def probe_kernel(folder: Path) -> dict[str, str]:
+    """Try what machines need of the kernel, in namespaces that go at once. Needs root.
+
+    Args:
+        folder: A directory on the file system where machines will live; its nearest existing parent is used.
+
+    Returns:
+        Name of each probe -> what went wrong, empty if it works.
+    """
+    while not folder.is_dir():
+        folder = folder.parent
+    with tempfile.TemporaryDirectory(prefix=".pushjuju-probe-", dir=folder) as place:
+        for name in ("low", "up", "work", "root"):
+            Path(place, name).mkdir()
+        overlay = ["mount", "-t", "overlay", "overlay", "-o", "lowerdir=low,upperdir=up,workdir=work", "root"]
+        return {
+            "overlay": _try(["unshare", "--mount", *overlay], cwd=place),
+            "bridge": _try(["unshare", "--net", "ip", "link", "add", "probe", "type", "bridge"]),
+            "veth": _try(
+                ["unshare", "--net", "ip", "link", "add", "probe", "type", "veth", "peer", "name", "peer"]
+            ),
+            "nat": _try(["unshare", "--net", "nft", _NAT]),
+        }
+
+
+def _try(argv: Sequence[str], cwd: str = "/") -> str:
+    try:
+        done = subprocess.run(argv, capture_output=True, text=True, cwd=cwd, env={"PATH": PATH}, check=False)
+    except FileNotFoundError:
+        return f"{argv[0]} is not installed"
+    return "" if done.returncode == 0 else (done.stderr.strip() or f"exit code {done.returncode}")
+
+
+def kernel_findings(problems: dict[str, str]) -> list[Finding]:
+    """Turn the answers of `probe_kernel` into findings."""
+    return [
+        Finding(
+            name=f"kernel: {name}",
+            ok=not problems.get(name),
+            message=f"{use}: {problems.get(name) or 'work'}",
+            fix=Fix(command=command),
+        )
+        for name, use, command in _PROBES
+    ]
+
+
+def install_missing(findings: Sequence[Finding], progress: Progress) -> list[str]:
+    """Install what findings miss, through apt and with sudo when not root. Blocks.
+
+    Args:
+        findings: As `doctor` returned them; those that are fine are passed over.
+        progress: Told what goes on.
+
+    Returns:
+        The packages that were installed.
+
+    Raises:
+        ProviderError: apt failed; its last lines are in the detail.
+    """
+    missing = [finding.fix for finding in findings if not finding.ok and finding.fix]
+    packages = sorted({package for fix in missing for package in fix.packages})
+    prefix = [] if os.geteuid() == 0 else ["sudo"]
+    if packages:
+        environ = ["env", "DEBIAN_FRONTEND=noninteractive"]
+        progress("installing", "updating package lists")
+        _install([*prefix, *environ, "apt-get", "update", "-q"])
+        progress("installing", " ".join(packages))
+        _install([*prefix, *environ, "apt-get", "install", "-y", "-q", "--no-install-recommends", *packages])
+    for fix in missing:
+        if fix.command[:1] == ("modprobe",):
+            progress("installing", " ".join(fix.command))
+            _install([*prefix, *fix.command])
+    return packages
+
+
+def _install(argv: Sequence[str]) -> None:
+    environ = {"PATH": PATH, "LC_ALL": "C.UTF-8"}
+    done = subprocess.run(argv, stdin=None, capture_output=True, text=True, env=environ, check=False)
+    if done.returncode != 0:
+        text = (done.stdout + done.stderr).strip().splitlines()[-20:]
+        raise ProviderError(
+            f"{' '.join(argv)} failed with exit code {done.returncode}", detail="\n".join(text)
+        )

@@ -1,0 +1,242 @@
+"""Making, ending and restarting machines: the steps that need root. Layer: plugins (`local`).
+
+Every function here blocks. As root the provider calls them in threads, else through the sudo helper;
+arguments and results are therefore plain data.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pushjuju.core.errors import Conflict, NotFound, ProviderError
+from pushjuju.plugins.providers.local import network
+from pushjuju.plugins.providers.local.bases import BaseRoot, host_apt_options
+from pushjuju.plugins.providers.local.cgroups import Cgroup, send
+from pushjuju.plugins.providers.local.files import new_host_key, write_identity
+from pushjuju.plugins.providers.local.layout import Layout, Record
+from pushjuju.plugins.providers.local.prepare import prepare_root
+from pushjuju.plugins.providers.local.supervisor import spawn, wait_if_child
+from pushjuju.plugins.providers.local.system import (
+    boot_id,
+    locked,
+    mounts_below,
+    open_folder,
+    remove_tree,
+    run,
+)
+
+_GRACE_S = 5.0
+_FOLDERS = ("up", "work", "root", "vol")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MachineSpec:
+    """What a machine shall be.
+
+    Attributes:
+        subnet: The cloud's `subnet`, or empty for a free one.
+        created: Present moment as text.
+    """
+
+    id: str
+    controller_uuid: str
+    model_uuid: str
+    machine_id: str
+    hostname: str
+    arch: str
+    created: str
+    nonce: str = ""
+    cores: int | None = None
+    mem: int | None = None
+    subnet: str = ""
+    authorized_keys: tuple[str, ...] = ()
+    tags: dict[str, str] | None = None
+
+
+def create(layout: Layout, spec: MachineSpec, base: BaseRoot) -> Record:
+    """Make a machine and start it; it boots when this returns.
+
+    What is left of an earlier machine with the same id is removed first.
+
+    Raises:
+        ProviderError: A step failed; nothing of the machine is left then.
+    """
+    earlier = layout.read(spec.id)
+    if earlier and earlier.model_uuid != spec.model_uuid:
+        raise Conflict(f"instance {spec.id} belongs to another model")
+    remove(layout, spec.id)
+    record = _reserve(layout, spec, base)
+    try:
+        private, public = new_host_key()
+        record = replace(record, host_key=public, boot_id=boot_id(), ready=True)
+        _mount(layout.machine(spec.id), Path(base.root))
+        root = layout.machine(spec.id) / "root"
+        if not base.prepared:
+            prepare_root(root, host_root=base.root == "/")
+        write_identity(
+            root,
+            record,
+            host_key=private,
+            authorized_keys=spec.authorized_keys,
+            nameservers=network.nameservers(),
+            apt_options=host_apt_options(),
+        )
+        _boot(layout, record)
+        layout.write(record)
+    except BaseException:
+        remove(layout, spec.id)
+        raise
+    return record
+
+
+def _reserve(layout: Layout, spec: MachineSpec, base: BaseRoot) -> Record:
+    """Take an address and write the first record: what happens next is known to list and remove."""
+    with locked(layout.lock):
+        layout.state.parent.mkdir(parents=True, exist_ok=True)
+        open_folder(layout.state)
+        open_folder(layout.machines)
+        subnet = network.ensure_network(layout, network.parse_subnet(spec.subnet) if spec.subnet else None)
+        index = network.free_index(subnet, [item.index for item in layout.records()])
+        record = Record(
+            id=spec.id,
+            controller_uuid=spec.controller_uuid,
+            model_uuid=spec.model_uuid,
+            machine_id=spec.machine_id,
+            hostname=spec.hostname,
+            index=index,
+            address=str(subnet[index]),
+            gateway=str(next(subnet.hosts())),
+            cidr=str(subnet),
+            base=base.base,
+            root=base.root,
+            arch=spec.arch,
+            created=spec.created,
+            nonce=spec.nonce,
+            cores=spec.cores,
+            mem=spec.mem,
+            tags=spec.tags or {},
+        )
+        open_folder(layout.machine(spec.id))
+        layout.write(record)
+        network.make_namespace(layout, index, subnet)
+    return record
+
+
+def _mount(folder: Path, base: Path) -> None:
+    for name in _FOLDERS:
+        open_folder(folder / name)
+    if not mounts_below(folder / "vol"):
+        run(["mount", "--bind", "vol", "vol"], cwd=folder)
+        run(["mount", "--make-shared", "vol"], cwd=folder)
+    if not mounts_below(folder / "root"):
+        # Relative names: a path with a comma or colon would end the option.
+        lower = folder / "base"
+        lower.unlink(missing_ok=True)
+        lower.symlink_to(base)
+        options = "lowerdir=base,upperdir=up,workdir=work"
+        run(["mount", "-t", "overlay", "overlay", "-o", options, "root"], cwd=folder)
+
+
+def _boot(layout: Layout, record: Record) -> None:
+    cgroup = Cgroup.of(layout.cgroup(record.id))
+    cgroup.create(cores=record.cores, mem=record.mem)
+    spawn(layout.machine(record.id), record.hostname, layout.namespace(record.index), cgroup)
+
+
+def resume(layout: Layout, instance_id: str) -> None:
+    """Boot a machine again that was switched off, or that went down with this host; running already is fine.
+
+    Raises:
+        NotFound: There is no such machine.
+    """
+    record = layout.read(instance_id)
+    if record is None or not record.ready:
+        raise NotFound(f"instance {instance_id} not found")
+    cgroup = Cgroup.of(layout.cgroup(record.id))
+    with locked(layout.machine(record.id) / ".lock"):
+        if cgroup.populated():
+            return
+        with locked(layout.lock):
+            subnet = network.ensure_network(layout, network.parse_subnet(record.cidr))
+            if str(subnet) != record.cidr:
+                raise ProviderError(
+                    f"the subnet {record.cidr} of {instance_id} is in use by something else now"
+                )
+            network.make_namespace(layout, record.index, subnet)
+        cgroup.remove()
+        _mount(layout.machine(record.id), Path(record.root))
+        _boot(layout, record)
+        layout.write(replace(record, boot_id=boot_id()))
+
+
+def remove(layout: Layout, instance_id: str, grace_s: float = _GRACE_S) -> None:
+    """End a machine and delete everything of it; nothing there is fine.
+
+    Args:
+        layout: Names and places.
+        instance_id: Which machine.
+        grace_s: Seconds that it has to shut down in order.
+
+    Raises:
+        ProviderError: Something stays; what is left is still listed, so that it can be tried again.
+    """
+    folder = layout.machine(instance_id)
+    record = layout.read(instance_id)
+    if record is None and not folder.exists():
+        return
+    halt(layout, instance_id, grace_s)
+    Cgroup.of(layout.cgroup(instance_id)).remove()
+    if record is not None:
+        network.remove_namespace(layout, record.index)
+    remove_tree(folder)
+    _tidy(layout)
+
+
+def halt(layout: Layout, instance_id: str, grace_s: float = _GRACE_S) -> None:
+    """Shut a machine down in order, and end by force what is left after the grace time."""
+    cgroup = Cgroup.of(layout.cgroup(instance_id))
+    supervisors = cgroup.supervisor_pids()
+    # systemd-nspawn tells the machine to power off and ends with 0, after which its loop ends by itself.
+    send(cgroup.nspawn_pids(), signal.SIGTERM)
+    deadline = time.monotonic() + grace_s
+    while cgroup.machine_populated() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    send(supervisors, signal.SIGKILL)
+    cgroup.kill()
+    for pid in supervisors:
+        wait_if_child(pid)
+
+
+def _tidy(layout: Layout) -> None:
+    """Take the bridge and the folders away when no machine is left."""
+    with locked(layout.lock):
+        if layout.machines.is_dir() and any(layout.machines.iterdir()):
+            return
+        network.remove_network(layout)
+        if layout.machines.is_dir():
+            layout.machines.rmdir()
+    if layout.state.is_dir() and not any(layout.state.iterdir()):
+        layout.state.rmdir()
+
+
+def remove_model(layout: Layout, model_uuid: str) -> None:
+    """End all machines of a model; the network goes when no other model has machines."""
+    for record in layout.records():
+        if record.model_uuid == model_uuid:
+            remove(layout, record.id)
+
+
+def remove_all(layout: Layout, ids: Sequence[str]) -> None:
+    """End machines one after the other; all are tried before the first error is raised."""
+    problem: ProviderError | None = None
+    for instance_id in ids:
+        try:
+            remove(layout, instance_id)
+        except ProviderError as error:
+            problem = problem or error
+    if problem:
+        raise problem

@@ -1,0 +1,103 @@
+"""Runs the privileged steps: here when we are root, else through sudo. Layer: plugins (`local`)."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pushjuju.core import errors
+from pushjuju.plugins.providers.local.operations import OPERATIONS, Data
+from pushjuju.plugins.providers.local.system import which
+from pushjuju.plugins.types import Progress
+
+Call = Callable[[str, Data, Progress], Data]
+
+_HELPER = """import sys
+sys.path.insert(0, sys.argv.pop(1))
+from pushjuju.plugins.providers.local.operations import main
+sys.exit(main())
+"""
+
+
+def caller() -> Call:
+    """Return what runs a privileged step for this user; blocks while it runs."""
+    return _direct if os.geteuid() == 0 else _through_sudo
+
+
+def _direct(operation: str, args: Data, progress: Progress) -> Data:
+    return OPERATIONS[operation](args, progress)
+
+
+def sudo_works() -> bool:
+    """Tell whether sudo lets us in without asking now."""
+    sudo = which("sudo")
+    return (
+        sudo is not None
+        and subprocess.run([sudo, "-n", "true"], capture_output=True, check=False).returncode == 0
+    )
+
+
+def _let_in() -> str:
+    """Return the path of sudo, after the person was asked for a password if that is needed.
+
+    Raises:
+        SudoRefused: No sudo, no right, or nobody to ask.
+    """
+    sudo = which("sudo")
+    if sudo is None:
+        raise errors.SudoRefused(
+            "local machines need root rights, and sudo is not installed",
+            hint="pushjuju doctor",
+            retryable=False,
+        )
+    if sudo_works():
+        return sudo
+    asked = os.isatty(0) and subprocess.run([sudo, "-v"], check=False).returncode == 0
+    if not asked:
+        raise errors.SudoRefused(
+            "local machines need root rights, and sudo does not let you in", hint="sudo -v", retryable=False
+        )
+    return sudo
+
+
+def _through_sudo(operation: str, args: Data, progress: Progress) -> Data:
+    package_root = str(Path(__file__).resolve().parents[4])
+    argv = [_let_in(), "-n", sys.executable, "-I", "-c", _HELPER, package_root]
+    with subprocess.Popen(
+        argv,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdin.write(json.dumps({"op": operation, "args": args}))
+        process.stdin.close()
+        answer: dict[str, Any] = {}
+        for line in process.stdout:
+            answer = json.loads(line)
+            if "progress" in answer:
+                progress(*answer["progress"])
+        complaint = process.stderr.read()
+    if "result" in answer:
+        result: Data = answer["result"]
+        return result
+    raise _error(answer.get("error"), complaint)
+
+
+def _error(said: dict[str, str] | None, complaint: str) -> errors.PushjujuError:
+    if said is None:
+        return errors.ProviderError(
+            "the privileged step for local machines broke off", detail=complaint.strip()[-4000:]
+        )
+    kind = getattr(errors, said["kind"], errors.ProviderError)
+    error: errors.PushjujuError = kind(said["message"], detail=said["detail"], hint=said["hint"])
+    return error

@@ -1,0 +1,231 @@
+"""The provider `local`: real machines on this host through systemd-nspawn. Layer: plugins.
+
+Reads (list, get, ssh_target) need no rights; everything else runs in threads, as root or through sudo.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+from typing import Any
+
+from pushjuju.core.base import Base
+from pushjuju.core.clock import to_iso
+from pushjuju.core.constraints import Constraints
+from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.core.status import InstanceStatus
+from pushjuju.plugins.providers.local import doctor as checks
+from pushjuju.plugins.providers.local.bases import cache_dir, find_cached, host_arch
+from pushjuju.plugins.providers.local.cgroups import Cgroup
+from pushjuju.plugins.providers.local.layout import Layout, Record
+from pushjuju.plugins.providers.local.machines import MachineSpec
+from pushjuju.plugins.providers.local.network import parse_subnet
+from pushjuju.plugins.providers.local.privileged import Call, caller, sudo_works
+from pushjuju.plugins.providers.local.sources import BasesConfig
+from pushjuju.plugins.providers.local.system import boot_id
+from pushjuju.plugins.types import (
+    Address,
+    CloudSpec,
+    Finding,
+    Hardware,
+    Instance,
+    ModelInfo,
+    Progress,
+    Services,
+    SSHTarget,
+    Started,
+    StartRequest,
+    no_progress,
+)
+
+_PARALLEL = 8
+
+
+class LocalProvider:
+    """Machines of one model on this host."""
+
+    def __init__(self, *, cloud: CloudSpec, model: ModelInfo, services: Services) -> None:
+        """Take what the provider needs; touches nothing.
+
+        Raises:
+            NotValid: The cloud's table is wrong.
+        """
+        self._model = model
+        self._services = services
+        self._bases = BasesConfig.of(cloud.config)
+        self._subnet = str(cloud.config.get("subnet", ""))
+        if self._subnet:
+            parse_subnet(self._subnet)
+        self._layout = Layout.of(services.data_dir, str(cloud.config.get("machines-dir", "")))
+        self._cache = cache_dir(services.environ)
+        self._call: Call = caller()
+        self._threads = ThreadPoolExecutor(max_workers=_PARALLEL, thread_name_prefix="local-machines")
+        self._building = asyncio.Lock()
+        self._warned: set[str] = set()
+
+    async def precheck(self, base: Base, constraints: Constraints, placement: str) -> None:
+        """Refuse what can never start here.
+
+        Raises:
+            NotValid: A placement, another architecture, or a virtual machine.
+            NotFound: A base that nobody knows, where nothing may stand in.
+        """
+        if placement:
+            raise NotValid(f"unknown placement directive: {placement}")
+        arch = constraints.get("arch")
+        if arch and arch != host_arch():
+            raise NotValid(f'arch "{arch}" not valid: local machines have {host_arch()}')
+        if constraints.get("virt-type") not in (None, "", "container"):
+            raise NotValid(f'virt-type "{constraints["virt-type"]}" not valid: local machines are containers')
+        if not self._bases.stand_in and self._bases.source(base, host_arch()) is None:
+            raise NotFound(f"no root file system for base {base.display}")
+
+    async def start(self, request: StartRequest) -> Started:
+        """Make and boot a machine; returns when it boots, about half a second before it answers SSH."""
+        await self.precheck(request.base, request.constraints, request.placement)
+        root = await self._base(request.base, request.progress)
+        spec = MachineSpec(
+            id=self._instance_id(request.machine_id),
+            controller_uuid=self._model.controller_uuid,
+            model_uuid=self._model.uuid,
+            machine_id=request.machine_id,
+            hostname=request.hostname or self._instance_id(request.machine_id),
+            arch=host_arch(),
+            created=to_iso(self._services.clock.now()),
+            nonce=request.nonce,
+            cores=request.constraints.get("cores"),
+            mem=request.constraints.get("mem"),
+            subnet=self._subnet,
+            authorized_keys=request.authorized_keys,
+            tags=dict(request.tags),
+        )
+        request.progress(InstanceStatus.ALLOCATING, "starting machine")
+        answer = await self._privileged("create", {"spec": asdict(spec), "base": root})
+        record = Record.from_json(answer["record"])
+        return Started(
+            instance=_instance(record, InstanceStatus.RUNNING, "Running"),
+            base=Base.parse(record.base),
+            nonce=request.nonce,
+            host_keys=(record.host_key,),
+        )
+
+    def _instance_id(self, machine_id: str) -> str:
+        """Return Juju's name for a machine of a model: `juju-f3a1b2-0`."""
+        return f"juju-{self._model.uuid[-6:]}-{machine_id.replace('/', '-')}"
+
+    async def _base(self, base: Base, progress: Progress) -> Mapping[str, Any]:
+        found = find_cached(self._bases, base, self._cache)
+        if found:
+            return asdict(found)
+        # One build at a time: the others would only wait for its lock in a thread each.
+        async with self._building:
+            args = {"config": asdict(self._bases), "base": str(base), "cache": str(self._cache)}
+            answer = await self._privileged("base", args, progress)
+        warning = answer["warning"]
+        if warning and warning not in self._warned:
+            self._warned.add(warning)
+            self._services.warn(warning)
+        return answer
+
+    async def stop(self, ids: Sequence[str]) -> None:
+        """End machines and delete all of them; unknown ids are no error."""
+        known = [item for item in ids if self._layout.machine(item).exists()]
+        results = await asyncio.gather(
+            *(self._privileged("remove", {"ids": [item]}) for item in known), return_exceptions=True
+        )
+        for result in results:
+            if isinstance(result, BaseException):
+                raise result
+
+    async def list(self) -> Sequence[Instance]:
+        """Return the machines of the model, running or not."""
+        records = [record for record in self._layout.records() if record.model_uuid == self._model.uuid]
+        return [self._seen(record) for record in records]
+
+    async def get(self, ids: Sequence[str]) -> Sequence[Instance | None]:
+        """Return the named machines; None for those that are not there or another model's."""
+        found = (self._find(item) for item in ids)
+        return [self._seen(record) if record else None for record in found]
+
+    def _find(self, instance_id: str) -> Record | None:
+        try:
+            record = self._layout.read(instance_id)
+        except NotValid:
+            return None
+        return record if record and record.model_uuid == self._model.uuid else None
+
+    def _seen(self, record: Record) -> Instance:
+        if not record.ready:
+            return _instance(record, InstanceStatus.ALLOCATING, "Starting")
+        if Cgroup.of(self._layout.cgroup(record.id)).populated():
+            return _instance(record, InstanceStatus.RUNNING, "Running")
+        return _instance(record, InstanceStatus.UNKNOWN, "Stopped")
+
+    async def ssh_target(self, instance: Instance) -> SSHTarget:
+        """Return the login as root, with the host key that we made.
+
+        A machine that went down with this host is booted again first; one that was switched off stays off.
+
+        Raises:
+            NotFound: The machine is gone.
+        """
+        record = self._find(instance.id)
+        if record is None:
+            raise NotFound(f"instance {instance.id} not found")
+        if record.ready and record.boot_id != boot_id():
+            await self.resume(instance.id)
+        return SSHTarget(host=record.address, user="root", host_keys=(record.host_key,))
+
+    async def resume(self, instance_id: str) -> None:
+        """Boot a machine again that is switched off.
+
+        Raises:
+            NotFound: The machine is gone.
+        """
+        await self._privileged("resume", {"id": instance_id})
+
+    async def destroy_model(self) -> None:
+        """End all machines of the model; bridge and nft table go when no other model has machines."""
+        await self.stop(
+            [record.id for record in self._layout.records() if record.model_uuid == self._model.uuid]
+        )
+
+    async def doctor(self) -> Sequence[Finding]:
+        """Say what this host has and lacks for local machines."""
+        sudo = os.geteuid() == 0 or await asyncio.to_thread(sudo_works)
+        findings = [checks.rights(sudo=sudo), *await asyncio.to_thread(checks.look_at_host)]
+        if sudo:
+            answer = await self._privileged("probe", {"folder": str(self._layout.state)})
+            findings += checks.kernel_findings(answer["problems"])
+        return findings
+
+    async def _privileged(
+        self, operation: str, args: Mapping[str, Any], progress: Progress = no_progress
+    ) -> Mapping[str, Any]:
+        places = {"state": str(self._layout.state), "key": self._layout.key}
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, self._call, operation, {**places, **args}, progress)
+
+
+def _instance(record: Record, status: InstanceStatus, message: str) -> Instance:
+    return Instance(
+        id=record.id,
+        status=status,
+        message=message,
+        addresses=(Address(value=record.address, cidr=record.cidr),),
+        hardware=Hardware(
+            arch=record.arch,
+            cores=record.cores or os.cpu_count(),
+            mem=record.mem or _host_mem_mib(),
+            virt_type="container",
+        ),
+        display_name=record.hostname,
+        tags=dict(record.tags),
+    )
+
+
+def _host_mem_mib() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 1024**2

@@ -1,0 +1,83 @@
+"""Starts a machine's systemd-nspawn so that it outlives us and comes back after a reboot.
+
+Layer: plugins (`local`).
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from pushjuju.plugins.providers.local.cgroups import Cgroup
+from pushjuju.plugins.providers.local.files import STORAGE
+from pushjuju.plugins.providers.local.system import PATH, which
+
+# nspawn leaves with 133 when the machine wants a reboot. Writing 0 moves the writing (sub)shell itself.
+_LOOP = """cd /; umask 022
+groups=$1; shift
+for group in $groups; do echo 0 > "$group/supervisor/cgroup.procs" || exit 1; done
+while :; do
+  ( for group in $groups; do echo 0 > "$group/machine/cgroup.procs" || exit 1; done; exec "$@" )
+  code=$?
+  echo "machine ended with code $code"
+  [ "$code" -eq 133 ] || exit "$code"
+done
+"""
+
+
+def nspawn_command(folder: Path, name: str, namespace: str) -> list[str]:
+    """Return the command that boots a machine.
+
+    Args:
+        folder: The machine's folder with `root` and `vol`.
+        name: Name of the machine.
+        namespace: Its network namespace.
+    """
+    volumes = str(folder / "vol").replace("\\", "\\\\").replace(":", "\\:")
+    return [
+        which("systemd-nspawn") or "systemd-nspawn",
+        "--quiet",
+        f"--directory={folder / 'root'}",
+        f"--machine={name}",
+        "--register=no",
+        "--keep-unit",
+        f"--network-namespace-path=/run/netns/{namespace}",
+        "--resolv-conf=off",
+        "--timezone=off",
+        "--link-journal=no",
+        "--kill-signal=SIGRTMIN+3",
+        "--console=pipe",
+        "--capability=CAP_NET_ADMIN",
+        f"--bind={volumes}:/{STORAGE}:rbind",
+        "--boot",
+    ]
+
+
+def spawn(folder: Path, name: str, namespace: str, cgroup: Cgroup) -> int:
+    """Start the loop in a session of its own; return its pid.
+
+    It has no tie to this process: it lives in the machine's cgroup and writes to `console.log`.
+    """
+    groups = " ".join(str(item) for item in cgroup.folders)
+    argv = ["sh", "-c", _LOOP, f"pushjuju-{name}", groups, *nspawn_command(folder, name, namespace)]
+    environ = {
+        "PATH": PATH,
+        "LC_ALL": "C.UTF-8",
+        "SYSTEMD_NSPAWN_UNIFIED_HIERARCHY": "1",
+        "SYSTEMD_LOG_LEVEL": "warning",
+    }
+    log = str(folder / "console.log")
+    actions = [
+        (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_OPEN, 1, log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o640),
+        (os.POSIX_SPAWN_DUP2, 1, 2),
+    ]
+    return os.posix_spawn("/bin/sh", argv, environ, file_actions=actions, setsid=True)
+
+
+def wait_if_child(pid: int) -> None:
+    """Collect one ended loop if it is our child."""
+    try:
+        os.waitpid(pid, os.WNOHANG)
+    except ChildProcessError:
+        return

@@ -1,0 +1,394 @@
+"""Values and protocols that plugins and the host exchange. Layer: plugins; imports core only.
+
+A plugin in another package imports this module, `pushjuju.core` and `pushjuju.plugins.hookspecs`, nothing
+else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from pushjuju.core.base import Base
+from pushjuju.core.clock import Clock, SystemClock
+from pushjuju.core.constraints import Constraints
+from pushjuju.core.status import InstanceStatus
+
+Progress = Callable[[str, str], None]
+"""Called with (instance status, message) while something slow goes on. May be called from any thread."""
+
+
+def no_progress(status: str, message: str) -> None:
+    """Take a progress report and do nothing with it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CloudSpec:
+    """One cloud, or one region of it, as the user defined it.
+
+    Attributes:
+        name: The user's name of the cloud.
+        type: The provider's name: `local`, `manual`, `lxd`, `ec2`...
+        config: What else the cloud's table in clouds.toml holds; its keys belong to the provider.
+    """
+
+    name: str
+    type: str
+    region: str = ""
+    endpoint: str = ""
+    config: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Credential:
+    """What opens a cloud; the attributes are secret and never printed."""
+
+    name: str = ""
+    auth_type: str = "empty"
+    attributes: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelInfo:
+    """The model that a provider works for."""
+
+    uuid: str
+    name: str
+    controller_uuid: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScriptResult:
+    """How a script on a machine ended."""
+
+    rc: int
+    stdout: str = ""
+    stderr: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SSHTarget:
+    """Where and how a machine answers SSH.
+
+    Attributes:
+        host_keys: Public keys in OpenSSH's form, known in advance; None: not known, trust on first use.
+        proxy_jump: `user@host:port` of a jump host, or empty.
+        identities: Private key files to offer beside the controller's own.
+    """
+
+    host: str
+    port: int = 22
+    user: str = "ubuntu"
+    host_keys: tuple[str, ...] | None = None
+    proxy_jump: str = ""
+    identities: tuple[Path, ...] = ()
+
+
+class RemoteRunner(Protocol):
+    """Runs one script on a machine over SSH; the controller's own transport stands behind it."""
+
+    async def run_script(
+        self, target: SSHTarget, script: str, *, interactive: bool = False, timeout_s: float = 60.0
+    ) -> ScriptResult:
+        """Feed a script to `/bin/sh -s` of the login shell and return how it ended.
+
+        Args:
+            target: Machine and login.
+            script: POSIX shell text; travels over stdin, never in argv.
+            interactive: A person may be asked for a password (login or sudo).
+            timeout_s: Seconds until the script is given up.
+
+        Raises:
+            TransportError: No login, or the connection broke.
+        """
+        ...
+
+
+def no_warning(message: str) -> None:
+    """Take a warning and do nothing with it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    """What the controller lends to a provider: a narrow view, never the controller itself.
+
+    Attributes:
+        data_dir: The controller's own directory; a provider keeps its files in a folder of its name there.
+        environ: The process environment, already read.
+        warn: Tells the user something once that is not an error.
+        remote: Scripts over SSH; None where the caller has no transport.
+    """
+
+    data_dir: Path
+    environ: Mapping[str, str] = field(default_factory=dict)
+    clock: Clock = field(default_factory=SystemClock)
+    warn: Callable[[str], None] = no_warning
+    remote: RemoteRunner | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attr:
+    """One attribute of a cloud, a credential or a model's configuration."""
+
+    name: str
+    summary: str
+    type: str = "string"
+    default: Any = None
+    required: bool = False
+    secret: bool = False
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProviderType:
+    """A kind of cloud that a plugin can drive.
+
+    Attributes:
+        clouds: Names of clouds that are there without being defined (`local`, `manual`).
+        credential_schemas: Auth type -> its attributes; `empty` needs none.
+        config_schema: Keys that the provider reads from the cloud's table.
+        features: Words that services ask for: `start`, `enlist`, `doctor`, `host-keys`, `nested`.
+    """
+
+    name: str
+    summary: str
+    regions: tuple[str, ...] = ()
+    clouds: tuple[str, ...] = ()
+    credential_schemas: Mapping[str, tuple[Attr, ...]] = field(default_factory=lambda: {"empty": ()})
+    cloud_schema: tuple[Attr, ...] = ()
+    config_schema: tuple[Attr, ...] = ()
+    default_config: Mapping[str, Any] = field(default_factory=dict)
+    features: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hardware:
+    """What a machine is made of; None or empty: not known. Sizes in MiB."""
+
+    arch: str = ""
+    cores: int | None = None
+    cpu_power: int | None = None
+    mem: int | None = None
+    root_disk: int | None = None
+    root_disk_source: str = ""
+    tags: tuple[str, ...] = ()
+    availability_zone: str = ""
+    virt_type: str = ""
+
+    def __str__(self) -> str:
+        """Return Juju's text: fixed order, only what is known. Mirrors: juju core/instance (3.6)."""
+        pairs: tuple[tuple[str, object], ...] = (
+            ("arch", self.arch),
+            ("cores", self.cores),
+            ("cpu-power", self.cpu_power),
+            ("mem", None if self.mem is None else f"{self.mem}M"),
+            ("root-disk", None if self.root_disk is None else f"{self.root_disk}M"),
+            ("root-disk-source", self.root_disk_source),
+            ("tags", ",".join(self.tags)),
+            ("availability-zone", self.availability_zone),
+            ("virt-type", self.virt_type),
+        )
+        return " ".join(f"{name}={value}" for name, value in pairs if value not in ("", None))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """One address of a machine. Scope: `public`, `local-cloud`, `local-machine`..."""
+
+    value: str
+    type: str = "ipv4"
+    scope: str = "local-cloud"
+    cidr: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instance:
+    """What the cloud has behind a machine, as seen now."""
+
+    id: str
+    status: InstanceStatus
+    message: str = ""
+    addresses: tuple[Address, ...] = ()
+    hardware: Hardware = Hardware()
+    display_name: str = ""
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartRequest:
+    """All that a provider needs to make one machine. Mirrors: juju environs/broker.go (3.6).
+
+    Attributes:
+        nonce: Ties the instance to this request; a second start with the same machine id replaces the first.
+        hostname: The name that the machine should have; empty: the provider's choice.
+        authorized_keys: Public keys that may log in, in OpenSSH's form.
+        user_data: A cloud-config document as data.
+        volumes: Volumes to create with the machine, for providers that can.
+    """
+
+    machine_id: str
+    base: Base
+    nonce: str = ""
+    hostname: str = ""
+    authorized_keys: tuple[str, ...] = ()
+    constraints: Constraints = field(default_factory=dict)
+    placement: str = ""
+    zone: str = ""
+    tags: Mapping[str, str] = field(default_factory=dict)
+    user_data: Mapping[str, Any] = field(default_factory=dict)
+    volumes: tuple[Mapping[str, Any], ...] = ()
+    progress: Progress = no_progress
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Started:
+    """A machine was made (or enlisted).
+
+    Attributes:
+        base: The base that the machine really has.
+        host_keys: As in SSHTarget.
+    """
+
+    instance: Instance
+    base: Base
+    nonce: str = ""
+    host_keys: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fix:
+    """How a finding of doctor is put right: Debian packages to install, or one command to type."""
+
+    packages: tuple[str, ...] = ()
+    command: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that doctor looked at.
+
+    Attributes:
+        required: Without it the provider does not work at all; else something is slower or missing.
+    """
+
+    name: str
+    ok: bool
+    message: str
+    fix: Fix | None = None
+    required: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookToolFamily:
+    """Some hook tools in one module that exports `TOOLS`.
+
+    Attributes:
+        name: The family: `config`, `relation`...
+        module: Import path; must run on machines (Python 3.8, standard library and the tool interface only)
+            when `pushable`, else its tools are answered live by the controller.
+    """
+
+    name: str
+    module: str
+    pushable: bool = True
+
+
+@runtime_checkable
+class Provider(Protocol):
+    """Makes, lists and ends machines of one model in one cloud. All ids are text.
+
+    Every method may be called from several tasks at once. All raise ProviderError when the cloud fails.
+    """
+
+    async def precheck(self, base: Base, constraints: Constraints, placement: str) -> None:
+        """Refuse a machine that could never start, before anything is recorded.
+
+        Raises:
+            NotValid: Bad base, constraint or placement.
+        """
+        ...
+
+    async def start(self, request: StartRequest) -> Started:
+        """Make a machine and return at once when its address is known; it may still boot.
+
+        What a failed start made is gone before the error is raised.
+        """
+        ...
+
+    async def stop(self, ids: Sequence[str]) -> None:
+        """End instances and delete what they had; unknown ids are no error."""
+        ...
+
+    async def list(self) -> Sequence[Instance]:
+        """Return all instances of the model."""
+        ...
+
+    async def get(self, ids: Sequence[str]) -> Sequence[Instance | None]:
+        """Return the named instances in the order asked for; None for an unknown id."""
+        ...
+
+    async def ssh_target(self, instance: Instance) -> SSHTarget:
+        """Return how the instance answers SSH.
+
+        Raises:
+            NotFound: The instance is not there any more.
+        """
+        ...
+
+    async def destroy_model(self) -> None:
+        """Remove every trace of the model from the cloud."""
+        ...
+
+    async def doctor(self) -> Sequence[Finding]:
+        """Say what this host or account has and lacks for the provider; never raises for a missing thing."""
+        ...
+
+
+@runtime_checkable
+class Enlister(Protocol):
+    """A provider that takes machines which are there already (`add-machine ssh:user@host`)."""
+
+    async def enlist(
+        self,
+        target: str,
+        *,
+        machine_id: str,
+        authorized_keys: Sequence[str],
+        identities: Sequence[Path] = (),
+        progress: Progress = no_progress,
+    ) -> Started:
+        """Prepare a machine for the model and return what it is.
+
+        Args:
+            target: `ssh:[user@]host[:port]`.
+            machine_id: The machine's id in the model.
+            authorized_keys: Public keys that get a login as `ubuntu`.
+            identities: Private keys to try for the first login.
+
+        Raises:
+            AlreadyExists: `machine is already provisioned`.
+            TransportError: No login there.
+        """
+        ...
+
+
+class OpensProvider(Protocol):
+    """What the host offers to services: one call to get a provider."""
+
+    def open_provider(
+        self,
+        *,
+        cloud: CloudSpec,
+        credential: Credential,
+        model: ModelInfo,
+        config: Mapping[str, Any],
+        services: Services,
+    ) -> Provider:
+        """Return the provider of a cloud.
+
+        Raises:
+            NotFound: No plugin drives this type of cloud.
+        """
+        ...
