@@ -1,0 +1,180 @@
+"""A store that was migrated step by step equals a store made from scratch, and keeps its data.
+
+New migrations are covered as they are added: every schema version there ever was is made, filled with a row
+in every table, and brought up to date.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pushjuju.state import store as store_module
+from pushjuju.state.store import Store, _apply, migrations, schema_version
+
+NUMBERS = [number for number, _ in migrations()]
+NEWEST = NUMBERS[-1]
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(path, isolation_level=None)
+
+
+def make(path: Path, version: int) -> None:
+    """Make a store as an older pushjuju left it: its schema, and a row in every table."""
+    connection = connect(path)
+    for number, script in migrations():
+        if number <= version:
+            _apply(connection, number, script)
+    for table in tables(connection):
+        fill(connection, table)
+    assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+    connection.close()
+
+
+def tables(connection: sqlite3.Connection) -> list[str]:
+    rows = connection.execute(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
+    )
+    return sorted(row[0] for row in rows)
+
+
+def fill(connection: sqlite3.Connection, table: str) -> None:
+    """Insert one row; every key has the same value, so that references hold."""
+    columns = [(row[1], row[2]) for row in connection.execute(f"PRAGMA table_info({table})")]
+    values = [1 if kind == "INTEGER" else "1" for _, kind in columns]
+    names, marks = ", ".join(name for name, _ in columns), ", ".join("?" * len(columns))
+    connection.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", values)
+
+
+def shape(connection: sqlite3.Connection) -> dict[str, Any]:
+    """Describe a schema whatever the order and the way in which it came about."""
+    return {table: table_shape(connection, table) for table in tables(connection)} | {
+        row[0]: re.sub(r"\s+", " ", row[1])
+        for row in connection.execute("SELECT name, sql FROM sqlite_master WHERE type IN ('view', 'trigger')")
+    }
+
+
+def table_shape(connection: sqlite3.Connection, table: str) -> dict[str, Any]:
+    indexes = connection.execute(f"PRAGMA index_list({table})").fetchall()
+    return {
+        "columns": sorted(row[1:] for row in connection.execute(f"PRAGMA table_info({table})")),
+        "references": sorted(row[2:] for row in connection.execute(f"PRAGMA foreign_key_list({table})")),
+        "indexes": sorted(
+            (
+                "" if origin != "c" else name,
+                unique,
+                origin,
+                tuple(row[2] for row in connection.execute(f"PRAGMA index_info({name})")),
+            )
+            for _, name, unique, origin, _ in indexes
+        ),
+        "checks": sorted(re.findall(r"CHECK\s*\(.*?\)", sql_of(connection, table))),
+    }
+
+
+def sql_of(connection: sqlite3.Connection, table: str) -> str:
+    return str(connection.execute("SELECT sql FROM sqlite_master WHERE name = ?", [table]).fetchone()[0])
+
+
+def rows(connection: sqlite3.Connection) -> dict[str, int]:
+    return {
+        table: connection.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0]
+        for table in tables(connection)
+    }
+
+
+def test_migrations_are_numbered_without_a_gap() -> None:
+    assert list(range(1, NEWEST + 1)) == NUMBERS
+    folder = Path(store_module.__file__).parent / "migrations"
+    assert all(re.fullmatch(r"\d{4}_[a-z0-9_]+\.sql", path.name) for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("version", NUMBERS)
+def test_a_migrated_store_equals_one_made_from_scratch(tmp_path: Path, version: int) -> None:
+    make(tmp_path / "old.db", version)
+    Store.open(tmp_path / "old.db").close()
+    Store.open(tmp_path / "new.db", create=True).close()
+    migrated, scratch = connect(tmp_path / "old.db"), connect(tmp_path / "new.db")
+    assert shape(migrated) == shape(scratch)
+    assert schema_version(migrated) == schema_version(scratch) == NEWEST
+    migrated.close()
+    scratch.close()
+
+
+@pytest.mark.parametrize("version", NUMBERS)
+def test_a_migration_keeps_the_rows(tmp_path: Path, version: int) -> None:
+    path = tmp_path / "old.db"
+    make(path, version)
+    before = connect(path)
+    had = rows(before)
+    before.close()
+    Store.open(path).close()
+    after = connect(path)
+    has = rows(after)
+    assert {table: has[table] for table in had if table in has} == {
+        table: had[table] for table in had if table in has
+    }
+    assert after.execute("PRAGMA foreign_key_check").fetchall() == []
+    assert after.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    after.close()
+
+
+def test_a_migration_that_fails_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "state.db"
+    make(path, NEWEST)
+    before = connect(path)
+    old_shape, old_rows = shape(before), rows(before)
+    before.close()
+    broken = (
+        NEWEST + 1,
+        "CREATE TABLE fine (a TEXT);\nDELETE FROM model_config;\nCREATE TABLE fine (a TEXT);\n",
+    )
+    monkeypatch.setattr(store_module, "migrations", lambda: (*migrations(), broken))
+    with pytest.raises(store_module.StoreError, match="table fine already exists"):
+        Store.open(path)
+    after = connect(path)
+    assert (shape(after), rows(after), schema_version(after)) == (old_shape, old_rows, NEWEST)
+    after.close()
+
+
+def test_a_later_migration_is_applied_once_and_only_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "state.db"
+    make(path, NEWEST)
+    added = "ALTER TABLE model ADD COLUMN note TEXT NOT NULL DEFAULT '';\n"
+    script = f"{added}INSERT INTO sequence VALUES ('n', 'n', 1);\n"
+    monkeypatch.setattr(store_module, "migrations", lambda: (*migrations(), (NEWEST + 1, script)))
+    for _ in range(2):
+        Store.open(path).close()
+    after = connect(path)
+    assert schema_version(after) == NEWEST + 1
+    assert after.execute("SELECT COUNT(*) FROM sequence").fetchone() == (2,)
+    assert after.execute("SELECT note FROM model").fetchone() == ("",)
+    after.close()
+
+
+def test_schemas_that_differ_are_told_apart(tmp_path: Path) -> None:
+    """The comparison itself: a column, an index and a reference each count."""
+    plain = ["CREATE TABLE a (x TEXT PRIMARY KEY)", "CREATE TABLE b (x TEXT, y TEXT)"]
+    variants = [
+        plain,
+        [plain[0], "CREATE TABLE b (x TEXT)"],
+        [*plain, "CREATE INDEX i ON b (x)"],
+        [plain[0], "CREATE TABLE b (x TEXT REFERENCES a (x), y TEXT)"],
+        [plain[0], "CREATE TABLE b (x TEXT NOT NULL, y TEXT)"],
+        [plain[0], "CREATE TABLE b (x TEXT CHECK (x > 1), y TEXT)"],
+    ]
+    shapes = []
+    for number, script in enumerate(variants):
+        connection = connect(tmp_path / f"{number}.db")
+        for statement in script:
+            connection.execute(statement)
+        shapes.append(str(shape(connection)))
+        connection.close()
+    assert len(set(shapes)) == len(variants)

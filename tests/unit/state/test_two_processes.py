@@ -1,0 +1,103 @@
+"""Several processes on one store: nothing is lost, nothing deadlocks, a key has one owner at a time."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from pushjuju.core.clock import FakeClock
+from pushjuju.state.records import Model
+from pushjuju.state.store import Store, migrations
+
+HAMMER = Path(__file__).with_name("hammer.py")
+ROUNDS = 150
+
+
+def start(path: Path, proofs: Path, name: str, rounds: int = ROUNDS) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, str(HAMMER), str(path), str(proofs), str(rounds), name],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def settings(store: Store, model: Model) -> dict[str, str]:
+    with store.read() as tx:
+        return {row["key"]: row["value"] for row in tx.rows("model_config_list", model=model.uuid)}
+
+
+@pytest.fixture
+def proofs(tmp_path: Path) -> Path:
+    folder = tmp_path / "proofs"
+    folder.mkdir()
+    return folder
+
+
+@pytest.mark.timeout(120)
+def test_hammering_one_store_loses_nothing(store: Store, path: Path, model: Model, proofs: Path) -> None:
+    runs = [start(path, proofs, name) for name in "abc"]
+    ended = [(*run.communicate(timeout=100), run.returncode) for run in runs]
+    assert [(code, err) for _, err, code in ended] == [(0, "")] * 3
+    numbers = sorted(int(line) for out, _, _ in ended for line in out.split())
+    assert numbers == list(range(len(numbers)))  # each number once, none left out
+    found = settings(store, model)
+    wanted = {key.split()[1]: value for key, value in found.items() if key.startswith("wanted ")}
+    seen = {key.split()[1]: value for key, value in found.items() if key.startswith("seen ")}
+    assert sum(map(int, wanted.values())) == 3 * ROUNDS
+    assert seen == wanted  # every touch was followed by a look
+    with store.read() as tx:
+        assert [row["due"] for row in tx.rows("work_list", prefix="")] == [None] * len(wanted)
+
+
+@pytest.mark.timeout(120)
+def test_killing_workers_leaves_a_store_that_others_finish(
+    store: Store, path: Path, model: Model, proofs: Path
+) -> None:
+    for number in range(6):
+        with start(path, proofs, f"victim{number}", 10**6) as run:
+            assert run.stdout
+            run.stdout.readline()
+            time.sleep(0.01 * number)
+            run.send_signal(signal.SIGKILL)
+        for proof in proofs.iterdir():  # the victim's mark of the key it was working
+            proof.unlink()
+    out, err = start(path, proofs, "last").communicate(timeout=60)
+    assert err == ""
+    assert out
+    found = settings(store, model)
+    for key, value in found.items():
+        if key.startswith("wanted "):
+            assert found[key.replace("wanted", "seen")] == value
+
+
+OPEN = """
+import sys, time
+from pathlib import Path
+from pushjuju.state.store import Store
+time.sleep(max(0, float(sys.argv[2]) - time.time()))
+Store.open(Path(sys.argv[1]), create=True).close()
+"""
+
+
+def test_processes_that_make_one_store_at_once_agree(tmp_path: Path, clock: FakeClock) -> None:
+    for number in range(5):
+        path = tmp_path / f"{number}.db"
+        moment = str(time.time() + 0.4)
+        runs = [
+            subprocess.Popen(
+                [sys.executable, "-c", OPEN, str(path), moment], stderr=subprocess.PIPE, text=True
+            )
+            for _ in range(4)
+        ]
+        assert [(run.communicate(timeout=60)[1], run.returncode) for run in runs] == [("", 0)] * 4
+        made = Store.open(path)
+        with made.read() as tx:
+            assert tx.rows("model_list") == []
+        made.close()
+    assert migrations()

@@ -1,0 +1,241 @@
+"""The work queue: due times, leases, heartbeats, owners that die."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from pushjuju.core.clock import FakeClock
+from pushjuju.state.store import Store
+from pushjuju.state.work import (
+    LEASE_S,
+    SqliteWorkQueue,
+    WorkQueue,
+    machine_key,
+    model_key,
+    owner_alive,
+    process_owner,
+    touch,
+)
+
+KEY = machine_key("m", "0")
+
+
+@pytest.fixture
+def queue(store: Store) -> SqliteWorkQueue:
+    return SqliteWorkQueue(store, "host:1:1", alive=lambda owner: True)
+
+
+@pytest.fixture
+def other(store: Store) -> Iterator[SqliteWorkQueue]:
+    second = Store.open(store.path)
+    yield SqliteWorkQueue(second, "host:2:2", alive=lambda owner: True)
+    second.close()
+
+
+def due(
+    store: Store, queue: WorkQueue, clock: FakeClock, key: str = KEY, seconds: float = 0, reason: str = ""
+) -> None:
+    with store.write() as tx:
+        queue.touch(tx, key, clock.now() + timedelta(seconds=seconds), reason)
+
+
+def test_keys() -> None:
+    assert machine_key("m", "0/lxd/1") == "m/machine/0/lxd/1"
+    assert model_key("m", "cleanup") == "m/loop/cleanup"
+
+
+def test_nothing_is_due_in_an_empty_queue(queue: SqliteWorkQueue, clock: FakeClock) -> None:
+    assert queue.claim("", clock.now()) is None
+    assert queue.items("") == []
+
+
+def test_work_is_claimed_when_it_is_due(store: Store, queue: SqliteWorkQueue, clock: FakeClock) -> None:
+    due(store, queue, clock, seconds=60, reason="retry")
+    assert queue.claim("", clock.now()) is None
+    clock.advance(60)
+    claim = queue.claim("", clock.now())
+    assert claim
+    assert (claim.key, claim.owner, claim.reason, claim.attempts) == (KEY, "host:1:1", "retry", 0)
+
+
+def test_a_touch_belongs_to_its_transaction(store: Store, queue: SqliteWorkQueue, clock: FakeClock) -> None:
+    with pytest.raises(KeyError), store.write() as tx:  # noqa: PT012 - the block is the transaction
+        touch(tx, KEY, clock.now())
+        tx.run("no_such_statement")
+    assert queue.claim("", clock.now()) is None
+
+
+def test_an_earlier_due_time_stays(store: Store, queue: SqliteWorkQueue, clock: FakeClock) -> None:
+    due(store, queue, clock, seconds=10)
+    due(store, queue, clock, seconds=500)
+    assert [item.due for item in queue.items("")] == [clock.now() + timedelta(seconds=10)]
+    due(store, queue, clock, seconds=5)
+    assert [item.due for item in queue.items("")] == [clock.now() + timedelta(seconds=5)]
+
+
+def test_the_key_that_waits_longest_is_first_and_prefixes_part_the_models(
+    store: Store, queue: SqliteWorkQueue, clock: FakeClock
+) -> None:
+    due(store, queue, clock, key="m/machine/1", seconds=2)
+    due(store, queue, clock, key="m/machine/0", seconds=1)
+    due(store, queue, clock, key="n/machine/0", seconds=0)
+    clock.advance(5)
+    claimed = [queue.claim(prefix, clock.now()) for prefix in ("m/", "m/", "m/", "")]
+    assert [claim and claim.key for claim in claimed] == ["m/machine/0", "m/machine/1", None, "n/machine/0"]
+
+
+def test_one_key_has_one_owner(
+    store: Store, queue: SqliteWorkQueue, other: SqliteWorkQueue, clock: FakeClock
+) -> None:
+    due(store, queue, clock)
+    assert queue.claim("", clock.now())
+    assert queue.claim("", clock.now()) is None
+    assert other.claim("", clock.now()) is None
+
+
+def test_a_finished_key_rests_until_it_is_touched(
+    store: Store, queue: SqliteWorkQueue, other: SqliteWorkQueue, clock: FakeClock
+) -> None:
+    due(store, queue, clock)
+    claim = queue.claim("", clock.now())
+    assert claim
+    queue.finish(claim, clock.now(), None)
+    clock.advance(10**6)
+    assert other.claim("", clock.now()) is None
+    due(store, queue, clock)
+    assert other.claim("", clock.now())
+
+
+def test_a_key_is_given_back_with_its_next_time_and_count(
+    store: Store, queue: SqliteWorkQueue, other: SqliteWorkQueue, clock: FakeClock
+) -> None:
+    due(store, queue, clock)
+    claim = queue.claim("", clock.now())
+    assert claim
+    queue.finish(claim, clock.now(), clock.now() + timedelta(seconds=5), attempts=3, reason="no answer")
+    assert other.claim("", clock.now()) is None
+    clock.advance(5)
+    again = other.claim("", clock.now())
+    assert again
+    assert (again.attempts, again.reason) == (3, "no answer")
+
+
+def test_a_touch_while_it_is_worked_is_not_lost(
+    store: Store, queue: SqliteWorkQueue, other: SqliteWorkQueue, clock: FakeClock
+) -> None:
+    due(store, queue, clock)
+    claim = queue.claim("", clock.now())
+    assert claim
+    due(store, queue, clock)
+    assert other.claim("", clock.now()) is None
+    queue.finish(claim, clock.now(), None)
+    assert other.claim("", clock.now())
+
+
+def test_a_lease_ends_without_a_heartbeat(
+    store: Store, queue: SqliteWorkQueue, other: SqliteWorkQueue, clock: FakeClock
+) -> None:
+    due(store, queue, clock)
+    mine = queue.claim("", clock.now())
+    assert mine
+    clock.advance(LEASE_S - 1)
+    assert other.claim("", clock.now()) is None
+    assert queue.heartbeat(mine, clock.now())
+    clock.advance(LEASE_S - 1)
+    assert other.claim("", clock.now()) is None
+    clock.advance(1)
+    theirs = other.claim("", clock.now())
+    assert theirs
+    assert theirs.owner == "host:2:2"
+    assert not queue.heartbeat(mine, clock.now())
+    queue.finish(mine, clock.now(), None)  # too late: says nothing about their lease
+    assert [item.owner for item in queue.items("")] == ["host:2:2"]
+
+
+def test_what_people_see_of_the_queue(store: Store, queue: SqliteWorkQueue, clock: FakeClock) -> None:
+    due(store, queue, clock, reason="config changed")
+    due(store, queue, clock, key="n/loop/x")
+    assert queue.claim("m/", clock.now())
+    (item,) = queue.items("m/")
+    assert (item.key, item.due, item.owner, item.reason) == (KEY, clock.now(), "host:1:1", "config changed")
+    with store.write() as tx:
+        assert tx.scalar("work_next_due", prefix="n/") is not None
+        tx.run("work_delete_prefix", prefix="n/")
+        tx.run("work_delete", key=KEY)
+    assert queue.items("") == []
+
+
+def test_this_process_is_alive() -> None:
+    assert owner_alive(process_owner())
+
+
+@pytest.mark.parametrize(
+    ("change", "alive"),
+    [
+        (
+            lambda host, pid, start: f"{host}:{pid}:{int(start) + 1}",
+            False,
+        ),  # the pid was given to another process
+        (lambda host, pid, start: f"{host}:4194305:{start}", False),  # no such pid
+        (lambda host, pid, start: f"elsewhere:{pid}:0", True),  # another host: only its lease tells
+        (lambda host, pid, start: "nonsense", True),
+    ],
+)
+def test_who_counts_as_alive(change: object, alive: bool) -> None:
+    assert owner_alive(change(*process_owner().rsplit(":", 2))) is alive  # type: ignore[operator]
+
+
+CLAIM_AND_HANG = """
+import sys, time
+from pathlib import Path
+from datetime import UTC, datetime
+from pushjuju.state.store import Store
+from pushjuju.state.work import SqliteWorkQueue, process_owner
+store = Store.open(Path(sys.argv[1]))
+claim = SqliteWorkQueue(store, process_owner()).claim("", datetime.now(UTC))
+print("claimed", claim.key, flush=True)
+if sys.argv[2] == "in a transaction":
+    with store.write() as tx:
+        tx.run("work_touch", key="half", due="2000-01-01T00:00:00.000000Z", reason="")
+        print("writing", flush=True)
+        time.sleep(60)
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("moment", ["between transactions", "in a transaction"])
+@pytest.mark.parametrize("buried", [True, False], ids=["buried", "zombie"])
+def test_the_lease_of_a_killed_process_is_free_at_once(
+    store: Store, path: Path, clock: FakeClock, moment: str, buried: bool
+) -> None:
+    mine = SqliteWorkQueue(store, process_owner())
+    due(store, mine, clock)
+    with subprocess.Popen(
+        [sys.executable, "-c", CLAIM_AND_HANG, str(path), moment], stdout=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdout
+        assert child.stdout.readline() == f"claimed {KEY}\n"
+        if moment == "in a transaction":
+            assert child.stdout.readline() == "writing\n"
+        assert mine.items("")[0].owner != process_owner()
+        child.send_signal(signal.SIGKILL)
+        if buried:
+            child.wait()
+        else:
+            os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        with store.read() as tx:
+            row = tx.row("work_get", key=KEY)
+        assert row
+        claim = mine.claim("", clock.now())  # far before the lease ends
+    assert claim
+    assert claim.key == KEY
+    assert row["leased_until"] > "2025-03-01T10"
+    assert [item.key for item in mine.items("")] == [KEY]  # the half transaction is gone
