@@ -1,0 +1,250 @@
+"""Applications: deploying and what may be changed of them. Layer: services.
+
+Mirrors: juju apiserver/facades/client/application, state/application.go (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from pushjuju.charms import wire
+from pushjuju.charms.config import Settings, config_document, parse_settings, parse_settings_yaml
+from pushjuju.charms.model import Charm
+from pushjuju.charms.pack import PackedCharm
+from pushjuju.core.base import Base
+from pushjuju.core.clock import to_iso
+from pushjuju.core.errors import AlreadyExists, NotFound, NotValid
+from pushjuju.core.life import Life
+from pushjuju.core.names import is_application
+from pushjuju.core.placement import Placement
+from pushjuju.core.status import StatusKind, Workload
+from pushjuju.services import charms, models, relations, statuses, touch, units
+from pushjuju.services.context import Context
+from pushjuju.state.records import Application, CharmRecord
+from pushjuju.state.store import Tx
+
+LOCAL = "local"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeployRequest:
+    """What `deploy` asks for, checked and typed.
+
+    Attributes:
+        settings: Typed values of the charm's options.
+        count: Number of units; 0 for a subordinate.
+    """
+
+    application: str
+    packed: PackedCharm
+    base: Base
+    settings: Settings = field(default_factory=dict)
+    constraints: Mapping[str, Any] = field(default_factory=dict)
+    count: int = 1
+    placements: Sequence[Placement] = ()
+    trust: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deployed:
+    """What came of a deploy."""
+
+    application: str
+    charm: str
+    revision: int
+    base: Base
+    units: tuple[str, ...]
+
+
+def get(tx: Tx, model: str, name: str) -> Application:
+    """Return an application.
+
+    Raises:
+        NotFound: There is none of that name.
+    """
+    return tx.get(Application, "application_get", f'application "{name}" not found', model=model, name=name)
+
+
+# --- deploy -----------------------------------------------------------------------------------------------
+
+
+def deploy(ctx: Context, model: str, request: DeployRequest) -> Deployed:
+    """Deploy a local charm as a new application; all of it or, after a refusal, nothing.
+
+    Raises:
+        NotValid: A name, placement or number that makes no sense.
+        AlreadyExists: The application is there already.
+        NotFound: A machine to place on is not there.
+    """
+    _check(request)
+    blob = ctx.controller.blobs.add(request.packed.path)
+    now = ctx.clock.now()
+    try:
+        with ctx.store.write() as tx:
+            models.require_alive(tx, model)
+            if tx.find(Application, "application_get", model=model, name=request.application):
+                raise AlreadyExists(
+                    f'cannot add application "{request.application}": application already exists'
+                )
+            revision = add_charm(tx, model, request.packed, blob)
+            application = _insert(tx, model, request, f"{LOCAL}:{request.packed.charm.name}-{revision}", now)
+            added = (
+                units.add(tx, application, request.count, request.placements, now) if request.count else []
+            )
+    except BaseException:
+        drop_unused_blob(ctx, blob)
+        raise
+    return Deployed(
+        application=application.name,
+        charm=request.packed.charm.name,
+        revision=revision,
+        base=request.base,
+        units=tuple(unit.name for unit in added),
+    )
+
+
+def _check(request: DeployRequest) -> None:
+    if not is_application(request.application):
+        raise NotValid(f'invalid application name "{request.application}"')
+    if request.packed.charm.meta.subordinate and request.constraints:
+        raise NotValid("cannot use --constraints with subordinate application")
+    if request.packed.charm.meta.subordinate and request.count:
+        raise NotValid("cannot use --num-units or --to with subordinate application")
+
+
+def add_charm(tx: Tx, model: str, packed: PackedCharm, blob: str) -> int:
+    """Make a model know a local charm; return the revision that it gets.
+
+    The number grows with every upload and is never used again.
+    """
+    charm = packed.charm
+    revision = tx.next(model, f"charm-{LOCAL}:{charm.name}", charm.revision)
+    record = CharmRecord(
+        model=model, url=f"{LOCAL}:{charm.name}-{revision}", name=charm.name, revision=revision,
+        origin=LOCAL, channel="", sha256=blob, size=packed.size, document=wire.to_wire(charm),
+    )  # fmt: skip
+    tx.insert("charm", record)
+    return revision
+
+
+def _insert(tx: Tx, model: str, request: DeployRequest, url: str, now: datetime) -> Application:
+    charm = request.packed.charm
+    application = Application(
+        model=model, name=request.application, charm_url=url, life=Life.ALIVE,
+        subordinate=int(charm.meta.subordinate), base=str(request.base), trust=int(request.trust),
+        constraints=dict(request.constraints), created=to_iso(now),
+    )  # fmt: skip
+    tx.insert("application", application)
+    charms.put_settings(tx, model, application.name, url, request.settings)
+    statuses.set_status(tx, model, StatusKind.APPLICATION, application.name, Workload.UNSET, now=now)
+    relations.add_peers(tx, model, application.name, charm, now)
+    return application
+
+
+def drop_unused_blob(ctx: Context, blob: str) -> None:
+    """Delete an archive that no charm of any model uses."""
+    with ctx.store.write() as tx:
+        if not tx.scalar("charm_uses_of_blob", sha256=blob):
+            ctx.controller.blobs.delete(blob)
+
+
+# --- settings ---------------------------------------------------------------------------------------------
+
+
+def current_charm(tx: Tx, application: Application) -> Charm:
+    """Return the charm that an application is on."""
+    return charms.get(tx, application.model, application.charm_url)
+
+
+def config(ctx: Context, model: str, name: str) -> dict[str, Any]:
+    """Return the document of `juju config APP`.
+
+    Raises:
+        NotFound: No such application.
+    """
+    with ctx.store.read() as tx:
+        application = get(tx, model, name)
+        charm = current_charm(tx, application)
+        settings = charms.stored_settings(tx, model, name, application.charm_url)
+        return config_document(
+            name, charm.name, options=charm.config, settings=settings, trust=bool(application.trust)
+        )
+
+
+def set_config(
+    ctx: Context,
+    model: str,
+    name: str,
+    *,
+    values: Mapping[str, str] | None = None,
+    file: bytes | None = None,
+    reset: Iterable[str] = (),
+) -> None:
+    """Change an application's settings: file first, then reset, then values.
+
+    Raises:
+        NotFound: No such application.
+        NotValid: Unknown option or a value that does not fit; nothing is changed.
+    """
+    with ctx.store.write() as tx:
+        application = get(tx, model, name)
+        charm = current_charm(tx, application)
+        changes: Settings = {}
+        try:
+            changes.update(parse_settings_yaml(charm.config, file, name) if file is not None else {})
+            changes.update(dict.fromkeys(_known(charm, reset)))
+            changes.update(_parse_values(charm, values or {}))
+        except NotValid as error:
+            raise NotValid(f"parsing settings for application: {error.message}") from error
+        trust = _trust_change(values or {}, reset)
+        charms.put_settings(tx, model, name, application.charm_url, changes)
+        if trust is not None:
+            tx.run("application_set_trust", model=model, name=name, trust=int(trust))
+        touch.application(tx, model, name, ctx.clock.now(), "config changed")
+
+
+def _known(charm: Charm, names: Iterable[str]) -> list[str]:
+    found = [name for name in names if name != "trust"]
+    for name in found:
+        if name not in charm.config:
+            raise NotValid(f'unknown option "{name}"')
+    return found
+
+
+def _parse_values(charm: Charm, values: Mapping[str, str]) -> Settings:
+    own = {key: value for key, value in values.items() if key != "trust" or key in charm.config}
+    return parse_settings(charm.config, own)
+
+
+def _trust_change(values: Mapping[str, str], reset: Iterable[str]) -> bool | None:
+    if "trust" in values:
+        return values["trust"].lower() in ("1", "t", "true")
+    return False if "trust" in reset else None
+
+
+def set_trust(ctx: Context, model: str, name: str, *, trusted: bool) -> None:
+    """Give an application access to the cloud's credentials, or take it.
+
+    Raises:
+        NotFound: No such application.
+    """
+    with ctx.store.write() as tx:
+        get(tx, model, name)
+        tx.run("application_set_trust", model=model, name=name, trust=int(trusted))
+        touch.application(tx, model, name, ctx.clock.now(), "trust changed")
+
+
+def require_alive(tx: Tx, model: str, name: str) -> Application:
+    """Return an application that may still change.
+
+    Raises:
+        NotFound: There is none of that name.
+        NotValid: It is going away.
+    """
+    found = get(tx, model, name)
+    if found.life == Life.DEAD:
+        raise NotFound(f'application "{name}" not found')
+    return found
