@@ -1,6 +1,6 @@
-"""juju-log and application-version-set: what goes to the controller at once, one way.
+"""juju-log: a message to the model's log, at once and one way.
 
-Mirrors: juju worker/uniter/runner/jujuc/{juju-log,application-version-set}.go (3.6)
+Mirrors: juju worker/uniter/runner/jujuc/juju-log.go (3.6)
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from pushjuju.runner.remote.toolkit import (
     Flag,
     Tool,
     ToolContext,
-    check_empty,
     deprecated_format_flag,
     quote,
     usage_error,
@@ -45,14 +44,6 @@ def _juju_log(ctx: ToolContext, args: Args) -> None:
     _log(ctx, level, prefix + " ".join(args.positional))
 
 
-def _application_version_set(ctx: ToolContext, args: Args) -> None:
-    if not args.positional:
-        raise usage_error("no version specified")
-    version = args.take()
-    check_empty(args.positional)
-    ctx.emit({"k": "version", "version": version})
-
-
 TOOLS = {
     "juju-log": Tool(
         "juju-log",
@@ -64,12 +55,5 @@ TOOLS = {
             Flag("l", "log-level", help="Send log message at the given level", default="INFO"),
             deprecated_format_flag(),
         ],
-    ),
-    "application-version-set": Tool(
-        "application-version-set",
-        _application_version_set,
-        usage="<new-version>",
-        summary="Specify which version of the application is deployed.",
-        details="The version last set by any unit is shown in the Version column of status.",
     ),
 }

@@ -242,7 +242,9 @@ TOOLS = {
         _relation_set,
         usage="<key>=<value> [...]",
         summary="Set relation settings.",
-        details="Written when the hook ends well.\nAn empty value deletes the key.\nArguments override the file.",
+        details=(
+            "Written when the hook ends well. An empty value deletes the key.\nArguments override the file."
+        ),
         flags=[
             Flag("app", help="Set the data for the overall application, not only a unit", boolean=True),
             file_flag(),

@@ -25,13 +25,14 @@ from pushjuju.runner.remote.goflags import (
     trim,
 )
 from pushjuju.runner.remote.goformat import Struct
+from pushjuju.runner.remote.toolcontext import Args, ToolContext, ToolError, file_error, usage_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable, Iterable, Mapping, Sequence
 
-    # (tool, argv, stdin, cwd) -> (rc, stdout, stderr), answered by the controller
-    Live = Callable[[str, list[str], bytes, str], tuple[int, bytes, bytes]]
+    from pushjuju.runner.remote.toolcontext import Live
+
     Run = Callable[["ToolContext", "Args"], Any]
 
 __all__ = [
@@ -72,157 +73,6 @@ _FORMATTERS = {
 }
 
 
-class ToolError(Exception):
-    """A tool fails: `ERROR text` on stderr, nothing on stdout.
-
-    Attributes:
-        text: The message.
-        rc: 1 when execution failed, 2 when the arguments are wrong.
-        raw: The exact bytes for stderr when the controller gave them; `text` is then not printed.
-    """
-
-    def __init__(self, text: str, rc: int = 1, raw: bytes | None = None) -> None:
-        super().__init__(text)
-        self.text = text
-        self.rc = rc
-        self.raw = raw
-
-
-def usage_error(text: str) -> ToolError:
-    """Return the error for wrong arguments (exit code 2)."""
-    return ToolError(text, 2)
-
-
-class Args:
-    """A parsed command line: `args["relation"]` is a flag's value, `args.positional` the rest."""
-
-    __slots__ = ("argv", "flags", "positional")
-
-    def __init__(self, flags: dict[str, Any], positional: list[str], argv: list[str]) -> None:
-        self.flags = flags
-        self.positional = positional
-        self.argv = argv
-
-    def __getitem__(self, key: str) -> Any:
-        return self.flags[key]
-
-    @property
-    def format(self) -> str:
-        """The format asked for."""
-        return str(self.flags["format"])
-
-    def take(self, default: str = "") -> str:
-        """Take the next positional argument away, or return `default`."""
-        return self.positional.pop(0) if self.positional else default
-
-
-class ToolContext:
-    """What a tool may look at and change during one call.
-
-    Attributes:
-        context: The snapshot that came with the operation. Never changed.
-        writes: Buffered changes, shared by all calls of the run, returned with the result of the hook.
-        reads: Cache of the run: what a later call of the same run must see.
-        cwd: Working directory of the caller.
-        errors: Warnings for stderr of a call that succeeds.
-    """
-
-    __slots__ = ("_emit", "_live", "_stdin", "context", "cwd", "errors", "reads", "writes")
-
-    def __init__(
-        self,
-        context: Mapping[str, Any],
-        writes: dict[str, Any],
-        *,
-        reads: dict[str, Any],
-        stdin: Callable[[], bytes],
-        cwd: str,
-        emit: Callable[[dict[str, Any]], None],
-        live: Live,
-    ) -> None:
-        self.context = context
-        self.writes = writes
-        self.reads = reads
-        self.cwd = cwd
-        self.errors: list[str] = []
-        self._stdin = stdin
-        self._emit = emit
-        self._live = live
-
-    @property
-    def unit(self) -> str:
-        """Name of the own unit."""
-        return str(self.context["unit"])
-
-    @property
-    def app(self) -> str:
-        """Name of the own application."""
-        return str(self.context["app"])
-
-    @property
-    def hook_relation(self) -> dict[str, Any] | None:
-        """The relation of the running relation hook, None in other hooks."""
-        return self.context.get("relation") or None
-
-    def is_leader(self) -> bool:
-        """Tell whether the unit is the leader; the controller keeps leadership still during the run."""
-        return bool(self.context.get("leader"))
-
-    def relation(self, relation_id: int) -> dict[str, Any] | None:
-        """Return the snapshot of a relation that this unit takes part in, or None."""
-        found: dict[str, Any] | None = self.context.get("relations", {}).get(str(relation_id))
-        return found
-
-    def pending(self, *path: str) -> dict[str, Any]:
-        """Return the map of buffered writes at `path`, made on first use."""
-        node = self.writes
-        for name in path:
-            if not isinstance(node.get(name), dict):
-                node[name] = {}
-            node = node[name]
-        return node
-
-    def emit(self, event: dict[str, Any]) -> None:
-        """Send an event to the controller at once; it is kept even when the hook fails."""
-        self._emit(event)
-
-    def ask(self, tool: str, argv: Sequence[str], stdin: bytes = b"") -> bytes:
-        """Have the controller answer now and return its stdout.
-
-        Raises:
-            ToolError: with the controller's own stderr and exit code.
-        """
-        rc, out, err = self._live(tool, list(argv), stdin, self.cwd)
-        if rc:
-            raise ToolError(err.decode("utf-8", "replace"), rc, err)
-        return out
-
-    def path(self, name: str) -> str:
-        """Return the absolute path of a file named on the command line."""
-        if name == "~" or name.startswith("~/"):
-            import os
-
-            return os.path.expanduser("~") + name[1:]
-        if name.startswith("/"):
-            return name
-        return self.cwd.rstrip("/") + "/" + name
-
-    def read_input(self, name: str) -> bytes:
-        """Read a file named on the command line; `-` is stdin."""
-        if name == "-":
-            return self._stdin()
-        path = self.path(name)
-        try:
-            with open(path, "rb") as stream:
-                return stream.read()
-        except OSError as error:
-            raise _file_error(path, error) from None
-
-
-def _file_error(path: str, error: OSError) -> ToolError:
-    return ToolError("open %s: %s" % (path, (error.strerror or "input/output error").lower()))
-
-
 class Tool:
     """One hook tool.
 
@@ -230,7 +80,7 @@ class Tool:
     written as it is, or None.
     """
 
-    __slots__ = ("details", "flags", "formats", "name", "run", "summary", "usage")
+    __slots__ = ("details", "flags", "formats", "name", "parsed", "run", "summary", "usage")
 
     def __init__(
         self,
@@ -242,7 +92,21 @@ class Tool:
         details: str = "",
         flags: Sequence[Flag] = (),
         formats: Sequence[str] = (),
+        parsed: bool = True,
     ) -> None:
+        """Describe a tool.
+
+        Args:
+            name: Its name on the command line.
+            run: Its behaviour.
+            summary: One line of help.
+            usage: The arguments, as help shows them.
+            details: More help.
+            flags: Its flags; `--format` and `--output` come with `formats`.
+            formats: Formats of its output, the default first; none for a tool without `--format`.
+            parsed: False for a tool that takes its command line as it is, apart from `--help`.
+        """
+        self.parsed = parsed
         self.name = name
         self.run = run
         self.summary = summary
@@ -396,11 +260,14 @@ def _deliver(ctx: ToolContext, tool: Tool, args: Args, value: Any) -> bytes:
         with open(path, "wb") as stream:
             stream.write(data)
     except OSError as error:
-        raise _file_error(path, error) from None
+        raise file_error(path, error) from None
     return b""
 
 
 def _call(ctx: ToolContext, tool: Tool, argv: Sequence[str]) -> bytes:
+    if not tool.parsed and not {"-h", "--help"}.intersection(argv):
+        args = Args({}, list(argv), list(argv))
+        return _deliver(ctx, tool, args, tool.run(ctx, args))
     try:
         flags, positional = parse(tool.flags, argv, ctx)
     except HelpWanted:

@@ -1,0 +1,27 @@
+"""add-metric: refused, since no hook collects metrics.
+
+Mirrors: juju worker/uniter/runner/jujuc/add-metric.go (3.6)
+"""
+
+from __future__ import annotations
+
+from pushjuju.runner.remote.toolkit import Args, Flag, Tool, ToolContext, ToolError, key_values, usage_error
+
+
+def _add_metric(_: ToolContext, args: Args) -> None:
+    if not args.positional:
+        raise usage_error("no metrics specified")
+    key_values(args.positional, allow_empty=False)
+    raise ToolError("cannot record metric: metrics not allowed in this context")
+
+
+TOOLS = {
+    "add-metric": Tool(
+        "add-metric",
+        _add_metric,
+        usage="<key>=<value> [...]",
+        summary="Add metrics.",
+        details="Deprecated: metrics are not collected.",
+        flags=[Flag("l", "labels", help="Labels to be associated with metric values")],
+    ),
+}

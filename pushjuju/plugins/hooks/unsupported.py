@@ -1,0 +1,26 @@
+"""Names that charms may call although pushjuju does not answer them yet.
+
+The links exist on the machine all the same: a tool that is missing makes some charm libraries fall back to
+older behaviour, a tool that refuses tells what is the matter.
+"""
+
+from __future__ import annotations
+
+from pushjuju.runner.remote.toolkit import Args, Tool, ToolContext, ToolError
+
+_NAMES = (
+    "k8s-raw-get", "k8s-raw-set", "k8s-spec-get", "k8s-spec-set", "payload-register", "payload-status-set",
+    "payload-unregister", "pod-spec-get", "pod-spec-set", "resource-get", "secret-add", "secret-get",
+    "secret-grant", "secret-ids", "secret-info-get", "secret-remove", "secret-revoke", "secret-set",
+    "storage-add", "storage-get", "storage-list",
+)  # fmt: skip
+
+
+def _refusal(name: str) -> Tool:
+    def refuse(_: ToolContext, __: Args) -> None:
+        raise ToolError("%s is not supported yet by pushjuju" % name)
+
+    return Tool(name, refuse, summary="Not supported yet by pushjuju.", parsed=False)
+
+
+TOOLS = {name: _refusal(name) for name in _NAMES}

@@ -1,0 +1,167 @@
+"""What one call of a hook tool sees: its arguments, the snapshot, the buffered writes, the caller's files.
+
+Part of the interface in toolkit.py, from where tools import it. Pushed to machines: Python 3.8, lean imports.
+
+Mirrors: juju worker/uniter/runner/jujuc/context.go, juju/cmd cmd.go (3.6)
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable, Mapping, Sequence
+
+    # (tool, argv, stdin, cwd) -> (rc, stdout, stderr), answered by the controller
+    Live = Callable[[str, list[str], bytes, str], tuple[int, bytes, bytes]]
+
+
+class ToolError(Exception):
+    """A tool fails: `ERROR text` on stderr, nothing on stdout.
+
+    Attributes:
+        text: The message.
+        rc: 1 when execution failed, 2 when the arguments are wrong.
+        raw: The exact bytes for stderr when the controller gave them; `text` is then not printed.
+    """
+
+    def __init__(self, text: str, rc: int = 1, raw: bytes | None = None) -> None:
+        super().__init__(text)
+        self.text = text
+        self.rc = rc
+        self.raw = raw
+
+
+def usage_error(text: str) -> ToolError:
+    """Return the error for wrong arguments (exit code 2)."""
+    return ToolError(text, 2)
+
+
+class Args:
+    """A parsed command line: `args["relation"]` is a flag's value, `args.positional` the rest."""
+
+    __slots__ = ("argv", "flags", "positional")
+
+    def __init__(self, flags: dict[str, Any], positional: list[str], argv: list[str]) -> None:
+        self.flags = flags
+        self.positional = positional
+        self.argv = argv
+
+    def __getitem__(self, key: str) -> Any:
+        return self.flags[key]
+
+    @property
+    def format(self) -> str:
+        """The format asked for."""
+        return str(self.flags["format"])
+
+    def take(self, default: str = "") -> str:
+        """Take the next positional argument away, or return `default`."""
+        return self.positional.pop(0) if self.positional else default
+
+
+class ToolContext:
+    """What a tool may look at and change during one call.
+
+    Attributes:
+        context: The snapshot that came with the operation. Never changed.
+        writes: Buffered changes, shared by all calls of the run, returned with the result of the hook.
+        reads: Cache of the run: what a later call of the same run must see.
+        cwd: Working directory of the caller.
+        errors: Warnings for stderr of a call that succeeds.
+    """
+
+    __slots__ = ("_emit", "_live", "_stdin", "context", "cwd", "errors", "reads", "writes")
+
+    def __init__(
+        self,
+        context: Mapping[str, Any],
+        writes: dict[str, Any],
+        *,
+        reads: dict[str, Any],
+        stdin: Callable[[], bytes],
+        cwd: str,
+        emit: Callable[[dict[str, Any]], None],
+        live: Live,
+    ) -> None:
+        self.context = context
+        self.writes = writes
+        self.reads = reads
+        self.cwd = cwd
+        self.errors: list[str] = []
+        self._stdin = stdin
+        self._emit = emit
+        self._live = live
+
+    @property
+    def unit(self) -> str:
+        """Name of the own unit."""
+        return str(self.context["unit"])
+
+    @property
+    def app(self) -> str:
+        """Name of the own application."""
+        return str(self.context["app"])
+
+    @property
+    def hook_relation(self) -> dict[str, Any] | None:
+        """The relation of the running relation hook, None in other hooks."""
+        return self.context.get("relation") or None
+
+    def is_leader(self) -> bool:
+        """Tell whether the unit is the leader; the controller keeps leadership still during the run."""
+        return bool(self.context.get("leader"))
+
+    def relation(self, relation_id: int) -> dict[str, Any] | None:
+        """Return the snapshot of a relation that this unit takes part in, or None."""
+        found: dict[str, Any] | None = self.context.get("relations", {}).get(str(relation_id))
+        return found
+
+    def pending(self, *path: str) -> dict[str, Any]:
+        """Return the map of buffered writes at `path`, made on first use."""
+        node = self.writes
+        for name in path:
+            if not isinstance(node.get(name), dict):
+                node[name] = {}
+            node = node[name]
+        return node
+
+    def emit(self, event: dict[str, Any]) -> None:
+        """Send an event to the controller at once; it is kept even when the hook fails."""
+        self._emit(event)
+
+    def ask(self, tool: str, argv: Sequence[str], stdin: bytes = b"") -> bytes:
+        """Have the controller answer now and return its stdout.
+
+        Raises:
+            ToolError: with the controller's own stderr and exit code.
+        """
+        rc, out, err = self._live(tool, list(argv), stdin, self.cwd)
+        if rc:
+            raise ToolError(err.decode("utf-8", "replace"), rc, err)
+        return out
+
+    def path(self, name: str) -> str:
+        """Return the absolute path of a file named on the command line."""
+        if name == "~" or name.startswith("~/"):
+            import os
+
+            return os.path.expanduser("~") + name[1:]
+        if name.startswith("/"):
+            return name
+        return self.cwd.rstrip("/") + "/" + name
+
+    def read_input(self, name: str) -> bytes:
+        """Read a file named on the command line; `-` is stdin."""
+        if name == "-":
+            return self._stdin()
+        path = self.path(name)
+        try:
+            with open(path, "rb") as stream:
+                return stream.read()
+        except OSError as error:
+            raise file_error(path, error) from None
+
+
+def file_error(path: str, error: OSError) -> ToolError:
+    """Return the error for a file that cannot be opened, in Go's words."""
+    return ToolError("open %s: %s" % (path, (error.strerror or "input/output error").lower()))
