@@ -53,11 +53,13 @@ class RemoteStorage:
 
     Attributes:
         attached: Provisioned, and attached to the machine with a location.
+        implemented: The charm on the machine has the store (false until an upgrade brought it).
     """
 
     kind: str = "filesystem"
     life: Life = Life.ALIVE
     attached: bool = False
+    implemented: bool = True
     location: str = ""
 
 

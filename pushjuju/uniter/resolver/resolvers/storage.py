@@ -24,6 +24,8 @@ def storage(local: LocalState, remote: RemoteState) -> Verdict:
         known = storage_id in local.storage
         life = attachment_life(remote, storage_id)
         if life is Life.ALIVE and not known:
+            if not remote.storage[storage_id].implemented:
+                continue  # the old charm must not miss what the new one is told
             if remote.storage[storage_id].attached:
                 hook = HookInfo(kind=HookKind.STORAGE_ATTACHED, storage_id=storage_id)
                 return run_hook(remote, hook, f"storage {storage_id} was attached")
