@@ -44,7 +44,9 @@ _LABEL = re.compile(r"(?:([a-z]+)@([^:]+):)?(.+)")
 
 _DISPATCH = """#!/bin/sh
 # The entry of every event: runs the charm's Python code with the packages it carries.
-JUJU_DISPATCH_PATH="${JUJU_DISPATCH_PATH:-$0}" PYTHONPATH=lib:venv exec python3 src/charm.py
+export JUJU_DISPATCH_PATH="${JUJU_DISPATCH_PATH:-$0}"
+export PYTHONPATH=lib:venv
+exec python3 src/charm.py
 """
 
 

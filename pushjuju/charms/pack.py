@@ -10,6 +10,7 @@ import os
 import shutil
 import stat
 import tempfile
+import tomllib
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -131,6 +132,7 @@ def _check_built(loaded: LoadedCharm) -> None:
     if "dispatch" not in loaded.generated or (loaded.path / "venv").is_dir():
         return
     needs = [name for name in _BUILD_FILES if _lists_something(loaded.path / name)]
+    needs += ["pyproject.toml"] if _has_dependencies(loaded.path / "pyproject.toml") else []
     if needs:
         raise InvalidCharm(
             f"charm {quote(loaded.charm.name)} needs the packages of {needs[0]}, which are not in its tree",
@@ -144,6 +146,16 @@ def _lists_something(path: Path) -> bool:
         return False
     lines = path.read_text("utf-8", "replace").splitlines()
     return any(line.strip() and not line.lstrip().startswith("#") for line in lines)
+
+
+def _has_dependencies(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    try:
+        project = tomllib.loads(path.read_text("utf-8")).get("project")
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+        return False
+    return isinstance(project, dict) and bool(project.get("dependencies"))
 
 
 def _check_documents(members: Mapping[str, _Member]) -> None:

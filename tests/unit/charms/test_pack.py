@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from tests.unit.charms.charmdirs import METADATA, charm_tree, write_tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pushjuju.charms.pack import pack
 from pushjuju.charms.unpack import unpack
 from pushjuju.core.errors import AlreadyExists, InvalidCharm, NotFound
+from tests.unit.charms.charmdirs import METADATA, charm_tree, write_tree
 
 
 def modes(path: Path) -> dict[str, str]:
@@ -78,11 +78,14 @@ def test_built_in_and_own_ignore_rules(tmp_path: Path) -> None:
 def test_version_text_comes_from_git(tmp_path: Path) -> None:
     tree = charm_tree(tmp_path / "c")
     env = {**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null"}
-    for argv in (["init", "-q"], ["add", "-A"],
-                 ["-c", "user.name=n", "-c", "user.email=e", "commit", "-qm", "x"], ["tag", "v3"]):  # fmt: skip
+    who = ("-c", "user.name=n", "-c", "user.email=e")
+    for argv in (
+        ("init", "-q"),
+        ("add", "-A"),
+        (*who, "commit", "-qm", "x"),
+        (*who, "tag", "-am", "x", "v4"),
+    ):
         subprocess.run(["git", *argv], cwd=tree, check=True, env=env)
-    subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e", "tag", "-am", "x", "v4"],
-                   cwd=tree, check=True, env=env)  # fmt: skip
     assert pack(tree, tmp_path / "c.charm").charm.version == "v4"
     (tree / "metadata.yaml").write_text(METADATA + "tags: [x]\n")
     assert pack(tree, tmp_path / "c.charm").charm.version == "v4-dirty"
@@ -128,7 +131,7 @@ def make_socket(path: Path) -> None:
         (lambda path: path.symlink_to("x"), 'symlink "x" links out of charm: "x"'),
         (make_fifo, 'file is a named pipe: "x"'),
         (make_socket, 'file is a socket: "x"'),
-        (lambda path: (path.parent / "a\\b").write_text(""), "file name has a backslash or control character"),
+        (lambda path: (path.parent / "a\\b").write_text(""), "file name has a backslash"),
         (lambda path: (path.parent / ".jujuignore").write_text("ok\n[a\n"),
          'parsing ".jujuignore" file: [line 2]: unterminated character class in pattern "[a"'),
         (lambda path: (path.parent / ".jujuignore").write_text("/metadata.yaml\n"),

@@ -1,0 +1,90 @@
+"""Which base an application gets. Layer: charms. Mirrors: juju cmd/juju/application baseselector.go (3.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from pushjuju.charms.goform import quote
+from pushjuju.core.base import Base
+from pushjuju.core.errors import NotValid
+
+# The workload bases of the Juju whose behaviour is emulated. Admins add theirs (`extra_bases`).
+WORKLOAD_BASES = (
+    Base("ubuntu", "24.04"),
+    Base("ubuntu", "22.04"),
+    Base("ubuntu", "20.04"),
+    Base("centos", "9"),
+    Base("centos", "7"),
+    Base("genericlinux", "genericlinux"),
+)
+DEFAULT_LTS = Base("ubuntu", "24.04")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaseRequest:
+    """What the user and the model say about the base.
+
+    Attributes:
+        requested: `--base`, or the value in a bundle.
+        model_default: `default-base` of the model, only if it was set.
+        image_id: Whether an image-id constraint is in force.
+        force: `--force`: a base that the charm does not name may be used.
+        daily_images: `image-stream: daily`: the requested base counts as supported.
+        extra_bases: Bases that the admin supports beyond Juju's.
+    """
+
+    requested: Base | None = None
+    model_default: Base | None = None
+    image_id: bool = False
+    force: bool = False
+    daily_images: bool = False
+    extra_bases: Sequence[Base] = ()
+
+
+def choose_base(charm: str, charm_bases: Sequence[Base], request: BaseRequest) -> Base:
+    """Return the base to deploy a charm on.
+
+    Args:
+        charm: Its name.
+        charm_bases: Those it names, in its order (`Charm.bases()`).
+        request: What is wished for.
+
+    Raises:
+        NotValid: No base fits; the message is Juju's.
+    """
+    wanted = request.requested or request.model_default
+    if request.image_id and request.requested is None:
+        raise NotValid("base must be explicitly provided when image-id constraint is used")
+    known = _known(request)
+    if wanted and not _among(wanted, known):
+        raise NotValid(f"{charm} is not available on the following base: {wanted} not supported")
+    if wanted and request.force:
+        return wanted
+    if not charm_bases:
+        raise NotValid("charm does not define any bases, not valid")
+    usable = [base for base in charm_bases if _among(base, known)]
+    if not usable:
+        named = ", ".join(base.display for base in charm_bases)
+        raise NotValid(f"the charm defined bases {quote(named)} not supported")
+    if wanted:
+        return _requested(wanted, usable, from_model=request.requested is None)
+    return DEFAULT_LTS if _among(DEFAULT_LTS, usable) else usable[0]
+
+
+def _known(request: BaseRequest) -> tuple[Base, ...]:
+    extra = (*request.extra_bases, request.requested) if request.daily_images else request.extra_bases
+    return (*WORKLOAD_BASES, *(base for base in extra if base))
+
+
+def _among(base: Base, bases: Iterable[Base]) -> bool:
+    return any(base.matches(other) for other in bases)
+
+
+def _requested(wanted: Base, usable: Sequence[Base], *, from_model: bool) -> Base:
+    if _among(wanted, usable):
+        return wanted
+    names = ", ".join(base.display for base in usable)
+    text = f"base {quote(str(wanted))} is not supported, supported bases are: {names}"
+    used = " Used the default-base." if from_model else ""
+    raise NotValid(f"{text}. Use --force to deploy the charm anyway.{used}")
