@@ -1,0 +1,61 @@
+# One entry for the daily work. `make` or `make help` lists the targets from the comments behind `##`.
+.DEFAULT_GOAL := help
+.PHONY: help setup check format lint types imports old-python unit test machine golden bench docs demo dist clean
+BIN := .venv/bin
+QUICK := not machine and not sshd and not bench
+WORKERS ?= $(shell nproc)
+
+help:  ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+$(BIN)/installed-dev: pyproject.toml
+	python3 contrib/dev.py setup
+
+setup: $(BIN)/installed-dev  ## Make .venv with all that developers need
+
+check: lint types imports old-python unit  ## All quick checks, under a minute
+
+format: setup  ## Format the code and fix what can be fixed
+	$(BIN)/ruff check --fix-only -q
+	$(BIN)/ruff format
+
+lint: setup  ## Format and style (ruff)
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+
+types: setup  ## Types (mypy --strict)
+	$(BIN)/mypy
+
+imports: setup  ## Layers: who may import whom (import-linter)
+	$(BIN)/lint-imports --no-logo
+
+old-python: setup  ## What runs on machines stays valid Python 3.8 (vermin)
+	$(BIN)/vermin -q --target=3.8- --no-tips --violations pushjuju/runner/remote pushjuju/plugins/hooks
+
+unit: setup  ## Tests without machines and without sshd
+	$(BIN)/python -m pytest -q -n $(WORKERS) -m "$(QUICK)" tests/unit tests/uniter tests/migration tests/golden
+
+test:  ## Every test, on real machines too; installs what is missing (root or sudo)
+	python3 contrib/dev.py test
+
+machine: setup  ## The tests on real machines only (root)
+	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile -m "machine and not bench"
+
+golden: setup  ## Write the expected output anew; read the diff before you commit it
+	$(BIN)/python -m pytest -q tests/golden --golden-update
+	git diff --stat tests/golden
+
+bench: setup  ## Measure speed and weight, and print the figures
+	$(BIN)/python -m pytest -q -s -p no:xdist -m bench tests/bench
+
+docs: setup  ## Check that every link and file named in the docs exists
+	$(BIN)/python -m pytest -q tests/docs
+
+demo:  ## Deploy the example charm onto a new local machine
+	python3 contrib/dev.py demo
+
+dist: setup  ## Build the wheel and the sdist
+	$(BIN)/python -m hatchling build
+
+clean:  ## Delete .venv and caches; the state of controllers stays
+	python3 contrib/dev.py clean

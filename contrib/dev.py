@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+"""Set up a checkout and use it: `demo` deploys a charm, `test` runs every test.
+
+Needs python3 (3.11 or newer) on Debian or Ubuntu, nothing else: what is missing comes from apt (through sudo,
+asked once) and PyPI (into .venv). Standard library only, so that it runs before anything is installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import importlib.util
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / ".venv"
+PYTHON = VENV / "bin" / "python"
+PUSHJUJU = VENV / "bin" / "pushjuju"
+CHARM = "./contrib/charms/hello"
+TEST_PACKAGES = (
+    "iproute2",
+    "mmdebstrap",
+    "nftables",
+    "openssh-client",
+    "openssh-server",
+    "perl",
+    "sudo",
+    "systemd-container",
+)
+KEPT_FOR_ROOT = ("PATH", "PIP_", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "PUSHJUJU_TEST_")
+
+
+def say(text: str) -> None:
+    """Print one line of progress."""
+    print(f"==> {text}", flush=True)
+
+
+def run(*command: str | Path, check: bool = True) -> int:
+    """Run a command in the checkout and show it; end this script when it fails and `check` is set."""
+    words = [str(word) for word in command]
+    print(f"$ {shlex.join(words)}", flush=True)
+    code = subprocess.run(words, cwd=ROOT, check=False).returncode
+    if check and code:
+        sys.exit(f"ERROR {shlex.join(words)} failed with exit code {code}")
+    return code
+
+
+def as_root(*command: str) -> list[str]:
+    """Return a command that runs with root rights, keeping what it needs of the environment."""
+    if os.geteuid() == 0:
+        return list(command)
+    if not shutil.which("sudo"):
+        sys.exit(f"ERROR this needs root rights and sudo is missing; run as root: {shlex.join(command)}")
+    kept = [f"{name}={value}" for name, value in os.environ.items() if name.startswith(KEPT_FOR_ROOT)]
+    return ["sudo", "env", *kept, *command]
+
+
+def install_packages(names: list[str]) -> None:
+    """Install system packages that are missing."""
+    missing = [name for name in names if not is_installed(name)]
+    if not missing:
+        return
+    if not shutil.which("apt-get"):
+        sys.exit(
+            f"ERROR this is neither Debian nor Ubuntu; install what these packages hold: {' '.join(missing)}"
+        )
+    say(f"installing {' '.join(missing)}")
+    run(*as_root("apt-get", "update", "-q"))
+    run(
+        *as_root(
+            "env",
+            "DEBIAN_FRONTEND=noninteractive",
+            "apt-get",
+            "install",
+            "-q",
+            "-y",
+            "--no-install-recommends",
+            *missing,
+        )
+    )
+
+
+def is_installed(package: str) -> bool:
+    """Tell whether a Debian package is installed."""
+    if not shutil.which("dpkg-query"):
+        return False
+    query = ["dpkg-query", "-W", "-f", "${db:Status-Status}", package]
+    return subprocess.run(query, capture_output=True, text=True, check=False).stdout == "installed"
+
+
+def set_up(*, dev: bool) -> None:
+    """Make .venv with pushjuju in it, and the tools of its developers if `dev`."""
+    if sys.version_info < (3, 11):  # noqa: UP036 - an older one shall say so, not fail somewhere
+        sys.exit(f"ERROR pushjuju needs Python 3.11 or newer; {sys.executable} is {sys.version.split()[0]}")
+    project = (ROOT / "pyproject.toml").read_bytes()
+    wanted = hashlib.sha256(project + bytes([dev])).hexdigest()
+    stamp = VENV / f"installed-{'dev' if dev else 'run'}"
+    if PYTHON.exists() and stamp.exists() and stamp.read_text() == wanted:
+        return
+    if not PYTHON.exists():
+        make_venv()
+    say("installing pushjuju into .venv")
+    extra = dev_requirements(project.decode()) if dev else []
+    run(PYTHON, "-m", "pip", "install", "-q", "--disable-pip-version-check", "-e", ".", *extra)
+    stamp.write_text(wanted)
+
+
+def setup() -> int:
+    """Make .venv with all that developers need."""
+    set_up(dev=True)
+    return 0
+
+
+def make_venv() -> None:
+    """Make .venv; Debian keeps that part of Python in a package of its own."""
+    if importlib.util.find_spec("ensurepip") is None:
+        install_packages(["python3-venv"])
+    say("making .venv")
+    run(sys.executable, "-m", "venv", "--clear", VENV)
+
+
+def dev_requirements(project: str) -> list[str]:
+    """Return what the dev group of pyproject.toml asks for; the pip of Debian 12 cannot read groups."""
+    import tomllib
+
+    return list(tomllib.loads(project)["dependency-groups"]["dev"])
+
+
+def demo() -> int:
+    """Deploy the first charm onto a new local machine and show it."""
+    set_up(dev=False)
+    settings = ROOT / "state" / "pushjuju.toml"
+    if not settings.exists():
+        shutil.copy(ROOT / "state" / "sample" / "pushjuju.toml", settings)
+        settings.chmod(0o600)
+    run(PUSHJUJU, "doctor", "--install")
+    name = Path(CHARM).name
+    known = subprocess.run([PUSHJUJU, "show-unit", f"{name}/0"], cwd=ROOT, capture_output=True, check=False)
+    run(PUSHJUJU, *(("deploy", CHARM) if known.returncode else ("update-status",)))
+    run(PUSHJUJU, "status")
+    say("a machine runs the charm. Go on with:")
+    for line in (
+        f"export PATH={shlex.quote(str(VENV / 'bin'))}:$PATH",
+        f"pushjuju config {name}",
+        f"pushjuju ssh {name}/0",
+        f"pushjuju remove-application {name}",
+    ):
+        print(f"    {line}")
+    return 0
+
+
+def test(arguments: list[str]) -> int:
+    """Run the tests: first those that need no machine, then those on real ones; every skip is named."""
+    set_up(dev=True)
+    install_packages(list(TEST_PACKAGES))
+    run(PUSHJUJU, "doctor", "--install")
+    workers = str(min(os.cpu_count() or 1, 4))
+    quick = pytest(workers, "load", "not machine and not bench", arguments)
+    real = pytest(workers, "loadfile", "machine and not bench", arguments)
+    say(
+        "left out: tests/bench, which measures (make bench); each skipped test is named above with its reason"
+    )
+    say("passed" if not quick and not real else "FAILED")
+    return quick or real
+
+
+def pytest(workers: str, distribution: str, marks: str, arguments: list[str]) -> int:
+    """Run one part of the tests as root, without leaving files of root in the checkout."""
+    say(f"tests: {marks}")
+    quiet = ["-p", "no:cacheprovider", "-q", "-rs"]
+    code = run(
+        *as_root("env", "PYTHONDONTWRITEBYTECODE=1", "HYPOTHESIS_STORAGE_DIRECTORY=/tmp/pushjuju-hypothesis"),
+        *(PYTHON, "-m", "pytest", *quiet, "-n", workers, "--dist", distribution, "-m", marks, *arguments),
+        check=False,
+    )
+    return 0 if code == 5 else code  # 5: this part has no tests, as when the arguments choose some
+
+
+def clean() -> int:
+    """Delete what a checkout gathered, the state of its controllers apart."""
+    for name in (
+        ".venv",
+        ".mypy_cache",
+        ".ruff_cache",
+        ".pytest_cache",
+        ".hypothesis",
+        ".import_linter_cache",
+        "dist",
+    ):
+        shutil.rmtree(ROOT / name, ignore_errors=True)
+    for folder in ROOT.rglob("__pycache__"):
+        shutil.rmtree(folder, ignore_errors=True)
+    return 0
+
+
+def main() -> int:
+    """Choose the job."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    jobs = parser.add_subparsers(dest="job", required=True)
+    jobs.add_parser("demo", help="set up, deploy the example charm onto a new local machine, show the status")
+    jobs.add_parser("test", help="set up and run the tests; further arguments go to pytest")
+    jobs.add_parser("setup", help="make .venv with all that developers need")
+    jobs.add_parser("clean", help="delete .venv and caches")
+    chosen, rest = parser.parse_known_args()
+    if rest and chosen.job != "test":
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    os.environ.setdefault("PIP_ROOT_USER_ACTION", "ignore")
+    if chosen.job == "test":
+        return test(rest)
+    return {"demo": demo, "setup": setup, "clean": clean}[chosen.job]()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
