@@ -1,0 +1,40 @@
+"""Tables of pushjuju's own commands: `plugins` and `doctor`. Layer: cli, pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from pushjuju.cli.formatters.table import heads
+from pushjuju.cli.paint import GREEN, RED, YELLOW, paint
+from pushjuju.cli.tabwriter import TabWriter
+
+_LEVELS = {"ok": GREEN, "warning": YELLOW, "error": RED}
+
+
+def plugins(entries: Iterable[Mapping[str, Any]], *, colour: bool = False) -> str:
+    """Return the table of plugins: `name`, `version`, `api`, `hooks` (list), `error` (may be empty)."""
+    table = TabWriter(colour=colour)
+    table.row(*heads("Plugin", "Version", "API", "Hooks", "Message"))
+    for entry in entries:
+        hooks = ",".join(hook.removeprefix("pushjuju_") for hook in entry.get("hooks", ()))
+        table.row(
+            entry["name"],
+            entry.get("version", ""),
+            entry.get("api", ""),
+            hooks,
+            paint(entry.get("error", ""), RED),
+        )
+    return table.text()
+
+
+def findings(entries: Sequence[Mapping[str, str]], *, colour: bool = False) -> str:
+    """Return the table of what `doctor` found: `subject`, `level` (ok, warning, error), `message`, `fix`."""
+    table = TabWriter(colour=colour)
+    table.row(*heads("Subject", "Level", "Message"))
+    for entry in entries:
+        level = entry["level"]
+        table.row(entry["subject"], paint(level, _LEVELS.get(level, "")), entry["message"])
+        if entry.get("fix"):
+            table.row("", "", f"-> {entry['fix']}")
+    return table.text()

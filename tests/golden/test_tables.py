@@ -1,0 +1,362 @@
+"""The tables of the listing commands, byte for byte."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from pushjuju.cli.formatters import (
+    config,
+    controllers,
+    history,
+    listings,
+    loglines,
+    machines,
+    models,
+    storage_table,
+    times,
+    units,
+)
+
+Golden = Callable[[str, str], None]
+NINE = datetime(2025, 3, 1, 9, 0, 0, tzinfo=UTC)
+
+
+@pytest.fixture(autouse=True)
+def _utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+def _model(
+    name: str, uuid: str, status: str, access: str, seen: datetime | None, now: datetime
+) -> dict[str, Any]:
+    owner, _, short = name.rpartition("/")
+    return {
+        "name": f"{owner or 'admin'}/{short}",
+        "short-name": short,
+        "model-uuid": uuid,
+        "model-type": "iaas",
+        "controller-uuid": "c",
+        "controller-name": "home",
+        "is-controller": short == "controller",
+        "owner": owner or "admin",
+        "cloud": "lab",
+        "region": "default",
+        "type": "manual",
+        "life": "alive",
+        "status": {"current": status, "since": "just now"},
+        "access": access,
+        "last-connection": times.friendly(seen, now),
+    }
+
+
+def _models() -> dict[str, Any]:
+    listed = [
+        _model("controller", "u1", "available", "admin", NINE, NINE),
+        _model("shop", "u2", "available", "admin", NINE - timedelta(minutes=2, seconds=5), NINE),
+        _model("kim/dev", "u3", "busy", "read", None, NINE),
+    ]
+    return {"models": listed, "current-model": "shop"}
+
+
+COUNTS = {
+    "u1": models.Counts(machines=1, cores=4),
+    "u2": models.Counts(machines=4, cores=16, units=6),
+    "u3": models.Counts(machines=0),
+}
+
+
+def test_models(golden: Golden) -> None:
+    forms = models.formatters(COUNTS, controller="home", user="admin")
+    golden("tables/models.txt", forms["tabular"](_models()))
+    assert json.loads(forms["json"](_models())) == _models()
+    assert next(iter(json.loads(forms["json"](_models()))["models"][0])) == "name"
+    assert forms["yaml"](_models()).startswith(
+        "models:\n- name: admin/controller\n  short-name: controller\n"
+    )
+
+
+def test_models_with_uuid() -> None:
+    table = models.formatters(COUNTS, controller="home", user="admin", uuid=True)["tabular"](_models())
+    assert table.splitlines()[3].startswith("controller  u1    lab/default   manual  available         1")
+
+
+def test_controllers(golden: Golden) -> None:
+    document = {
+        "controllers": {
+            "office": {"controller-uuid": "2", "cloud": "aws", "region": "eu-west-1"},
+            "home": {
+                "current-model": "admin/shop",
+                "user": "admin",
+                "access": "superuser",
+                "controller-uuid": "1",
+                "api-endpoints": [],
+                "ca-cert": "",
+                "cloud": "lab",
+                "region": "default",
+                "agent-version": "3.6.14",
+                "model-count": 3,
+                "machine-count": 1,
+                "controller-machines": {"active": 1, "total": 1},
+            },
+        },
+        "current-controller": "home",
+    }
+    golden("tables/controllers.txt", controllers.formatters(refreshed=False)["tabular"](document))
+    forms = controllers.formatters(refreshed=True)
+    assert forms["tabular"](document).startswith("Controller ")
+    shown = json.loads(forms["json"](document))["controllers"]["home"]
+    assert shown["uuid"] == "1"
+    assert shown["controller-machines"] == {"Active": 1, "Total": 1}
+    assert "    controller-uuid: " in forms["yaml"](document)
+
+
+def test_show_controller_has_jujus_json_names() -> None:
+    document = {"home": {"details": {"controller-uuid": "1"}, "models": {"m": {"model-uuid": "2"}}}}
+    assert controllers.show_controller("json", document) == (
+        '{"home":{"details":{"uuid":"1"},"models":{"m":{"uuid":"2"}}}}\n'
+    )
+
+
+@dataclass(frozen=True)
+class Entry:
+    kind: str
+    status: str
+    message: str
+    since: datetime
+    data: dict[str, Any] = field(default_factory=dict)
+
+
+ENTRIES = [
+    Entry("juju-unit", "executing", "running install hook", NINE + timedelta(seconds=1)),
+    Entry("workload", "active", "Primary", NINE + timedelta(seconds=40)),
+]
+
+
+def test_show_status_log(golden: Golden) -> None:
+    golden("tables/history.txt", history.formatters(utc=False)["tabular"](ENTRIES))
+    assert (
+        history.formatters(utc=True)["tabular"](ENTRIES).splitlines()[1].startswith("2025-03-01 09:00:01Z  ")
+    )
+    assert history.formatters(utc=False)["json"](ENTRIES[1:]) == (
+        '[{"status":"active","message":"Primary","since":"2025-03-01T09:00:40Z","type":"workload"}]\n'
+    )
+
+
+def test_storage(golden: Golden) -> None:
+    instance = {"kind": "filesystem", "life": "alive", "persistent": False}
+    document = {
+        "storage": {
+            "pgdata/0": {
+                **instance,
+                "status": {"current": "attached"},
+                "attachments": {"units": {"pg/0": {"location": "/srv"}}},
+            },
+            "pgdata/3": {**instance, "status": {"current": "detached"}},
+        },
+        "filesystems": {
+            "0": {"storage": "pgdata/0", "pool": "rootfs", "size": 8192},
+            "1": {"storage": "pgdata/3", "pool": "rootfs", "size": 8192},
+        },
+    }
+    golden("tables/storage.txt", storage_table.tabular(document))
+    assert storage_table.tabular({}) == ""
+
+
+def test_machines(shop: ModuleType, golden: Golden) -> None:
+    document = machines.document(shop.DOCUMENT)
+    golden("tables/machines.txt", machines.formatters()["tabular"](document))
+    assert list(machines.document(shop.DOCUMENT, ["3", "7", "2/lxd/0"])["machines"]) == ["3"]
+    assert machines.formatters()["tabular"](machines.document(shop.DOCUMENT, ["7"])).count("\n") == 1
+
+
+@dataclass(frozen=True)
+class Record:
+    time: str
+    entity: str
+    level: str
+    module: str
+    message: str
+    location: str = ""
+    labels: str = ""
+
+
+def _record(second: int, entity: str, level: str, module: str, message: str, **more: str) -> Record:
+    return Record(f"2025-03-01T09:00:0{second}.250000Z", entity, level, module, message, **more)
+
+
+RECORDS = [
+    _record(
+        1,
+        "unit-pg-0",
+        "INFO",
+        "juju.worker.uniter.operation",
+        'ran "config-changed" hook (via hook dispatching script: dispatch)',
+    ),
+    _record(2, "machine-0", "WARNING", "juju.worker.provisioner", "no tools"),
+    _record(3, "controller-0", "DEBUG", "juju.apiserver", "started"),
+    _record(4, "unit-pg-0", "INFO", "unit.pg/0.juju-log", "hello from charm"),
+    _record(5, "unit-pg-0", "INFO", "unit.pg/0.juju-log", "database:5: relation changed"),
+]
+
+
+def test_debug_log(golden: Golden) -> None:
+    golden(
+        "tables/debug-log.txt", "".join(loglines.line(record, loglines.Look()) + "\n" for record in RECORDS)
+    )
+
+
+def test_a_log_line_with_everything() -> None:
+    look = loglines.Look(date=True, milliseconds=True, utc=True, location=True)
+    record = _record(1, "unit-pg-0", "INFO", "m", "text", location="a.py:7", labels="http,charmhub")
+    assert (
+        loglines.line(record, look) == "unit-pg-0: 2025-03-01 09:00:01.250 INFO m a.py:7 http,charmhub text"
+    )
+
+
+@pytest.mark.parametrize(
+    ("selection", "seconds"),
+    [
+        ({}, "12345"),
+        ({"level": "INFO"}, "1245"),
+        ({"level": "WARNING"}, "2"),
+        ({"include": ["pg"]}, "145"),
+        ({"include": ["pg/0"]}, "145"),
+        ({"include": ["0"]}, "2"),
+        ({"include": ["unit-*", "controller-0"]}, "1345"),
+        ({"exclude": ["unit-pg-0"]}, "23"),
+        ({"include": ["pg"], "exclude": ["pg/0"]}, ""),
+        ({"include_module": ["juju.worker"]}, "12"),
+        ({"include_module": ["juju.work"]}, ""),
+        ({"exclude_module": ["juju"]}, "45"),
+        ({"include_label": ["x"]}, ""),
+        ({"exclude_label": ["x"]}, "12345"),
+    ],
+)
+def test_which_records_are_shown(selection: dict[str, Any], seconds: str) -> None:
+    shown = loglines.Selection(**selection).predicate()
+    assert "".join(record.time[18] for record in RECORDS if shown(record)) == seconds
+
+
+def test_application_config() -> None:
+    document = {
+        "application": "a",
+        "charm": "a",
+        "settings": {
+            "port": {"default": 80, "description": "d", "source": "user", "type": "int", "value": 81}
+        },
+    }
+    assert config.application("yaml", document) == (
+        "application: a\ncharm: a\nsettings:\n  port:\n    default: 80\n    description: d\n"
+        "    source: user\n    type: int\n    value: 81\n"
+    )
+    assert config.bare_value("14.11") == "14.11\n"
+    assert config.bare_value(True) == "true\n"
+    assert config.bare_value("") == "\n"
+
+
+def test_model_config() -> None:
+    document = {
+        "name": {"value": "shop", "source": "model"},
+        "development": {"value": False, "source": "default"},
+        "apt-mirror": {"value": "", "source": "default"},
+        "cloudinit-userdata": {"value": "x: 1\ny: 2\n", "source": "model"},
+    }
+    forms = config.model_formatters()
+    assert forms["tabular"](document) == (
+        "Attribute           From     Value\n"
+        'apt-mirror          default  ""\n'
+        "cloudinit-userdata  model    <value set, see juju model-config cloudinit-userdata>\n"
+        "development         default  false\n"
+    )
+    assert json.loads(forms["json"](document))["development"] == {"Value": False, "Source": "default"}
+    assert "development:\n  value: false\n  source: default\n" in forms["yaml"](document)
+
+
+def test_constraints() -> None:
+    values = {"mem": 6144, "cores": 2, "arch": "amd64", "spaces": ["db", "^dmz"], "zones": None}
+    assert config.constraints("constraints", values) == "arch=amd64 cores=2 mem=6144M spaces=db,^dmz\n"
+    assert config.constraints("json", values) == (
+        '{"arch":"amd64","cores":2,"mem":6144,"spaces":["db","^dmz"]}\n'
+    )
+    assert config.constraints("constraints", {}) == "\n"
+
+
+UNIT: dict[str, Any] = {
+    "opened-ports": [],
+    "charm": "local:web-0",
+    "leader": True,
+    "relation-info": [
+        {"relation-id": 1, "endpoint": "db", "related-endpoint": "db", "application-data": {"a": "1"}},
+        {
+            "relation-id": 2,
+            "endpoint": "log",
+            "related-endpoint": "log",
+            "application-data": {},
+            "related-units": {
+                "log/0": {"in-scope": True, "data": {"b": "2"}},
+                "log/1": {"in-scope": True, "data": {"b": "3"}},
+            },
+        },
+        {"relation-id": 3, "endpoint": "none", "related-endpoint": "x", "application-data": {}},
+    ],
+}
+
+
+def test_show_unit_json_has_a_local_unit_everywhere() -> None:
+    shown = json.loads(units.show_unit("json", {"web/0": UNIT}))["web/0"]["relation-info"]
+    assert shown[0]["local-unit"] == {"in-scope": False, "data": None}
+    assert list(shown[1])[-1] == "related-units"
+    assert "local-unit" not in units.show_unit("yaml", {"web/0": UNIT})
+
+
+def test_show_unit_keeps_the_relations_that_say_something() -> None:
+    def ids(**flags: Any) -> list[int]:
+        found = units.select_relations(UNIT, **flags)
+        return [entry["relation-id"] for entry in found.get("relation-info", ())]
+
+    assert ids() == [1, 2]
+    assert ids(endpoint="none") == [3]
+    assert ids(related_unit="log/1") == [1, 2]
+    assert ids(application_only=True) == [1]
+    chosen = units.select_relations(UNIT, related_unit="log/1")["relation-info"][1]["related-units"]
+    assert list(chosen) == ["log/1"]
+
+
+def test_times() -> None:
+    assert times.since_text(NINE, utc=False) == "01 Mar 2025 09:00:00Z"
+    assert times.since_text(NINE, utc=True) == "2025-03-01 09:00:00Z"
+    assert times.clock_text(NINE, utc=False) == "09:00:00Z"
+    assert times.clock_text(NINE, utc=True) == "09:00:00"
+    assert times.wants_utc({"JUJU_STATUS_ISO_TIME": "true"}, flag=False)
+    for seconds, text in ((1, "just now"), (2, "2 seconds ago"), (60, "1 minute ago"), (7300, "2 hours ago")):
+        assert times.friendly(NINE - timedelta(seconds=seconds), NINE) == text
+    assert times.friendly(NINE - timedelta(days=2), NINE) == "2025-02-27"
+
+
+def test_times_away_from_utc(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "CET-1")
+    time.tzset()
+    assert times.since_text(NINE, utc=False) == "01 Mar 2025 10:00:00+01:00"
+    assert times.clock_text(NINE, utc=False) == "10:00:00+01:00"
+    assert times.rfc3339(NINE, utc=False) == "2025-03-01T10:00:00+01:00"
+
+
+def test_own_listings() -> None:
+    shown = listings.plugins([{"name": "x", "version": "1", "api": "1.0", "hooks": ["pushjuju_user_data"]}])
+    assert shown == "Plugin  Version  API  Hooks      Message\nx       1        1.0  user_data\n"
+    found = listings.findings(
+        [{"subject": "nspawn", "level": "error", "message": "missing", "fix": "apt install x"}]
+    )
+    assert found == "Subject  Level  Message\nnspawn   error  missing\n                -> apt install x\n"
