@@ -41,7 +41,7 @@ def bootstrap(
     chosen = name or (cloud_name if region == clouds.DEFAULT_REGION else f"{cloud_name}-{region}")
     if not chosen or chosen.startswith(".") or _FORBIDDEN & set(chosen):
         raise NotValid(f'"{chosen}" is not a valid controller name')
-    made = datadir.create_controller(
+    return datadir.create_controller(
         chosen,
         {
             "uuid": str(uuid.uuid4()),
@@ -51,9 +51,8 @@ def bootstrap(
             "agent-version": JUJU_VERSION,
             **({"config": dict(config)} if config else {}),
         },
+        prepare=lambda made: Store.open(made.store_path, create=True).close(),
     )
-    Store.open(made.store_path, create=True).close()
-    return made
 
 
 def current(datadir: DataDir, wanted: str | None, environ: Mapping[str, str]) -> str:

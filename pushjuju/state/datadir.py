@@ -176,8 +176,15 @@ class DataDir:
         """Read the credentials: cloud -> name -> attributes."""
         return dict(read_toml(self.root / CREDENTIALS).get("credentials", {}))
 
-    def create_controller(self, name: str, settings: Mapping[str, Any]) -> ControllerDir:
+    def create_controller(
+        self, name: str, settings: Mapping[str, Any], prepare: Callable[[ControllerDir], None] | None = None
+    ) -> ControllerDir:
         """Make a controller's directory with its key; it exists for others only when it is whole.
+
+        Args:
+            name: Its name.
+            settings: What controller.toml holds.
+            prepare: Makes what else belongs to it; repeated when an earlier try was cut short.
 
         Raises:
             AlreadyExists: There is one of that name.
@@ -189,8 +196,10 @@ class DataDir:
             for folder in ("ssh", "blobs", "known_hosts", "machines", "log"):
                 with explained(made.root):
                     private_dir(made.root / folder)
-            if not made.private_key.exists():
+            if not made.public_key.exists():  # the second half of the key is written last
                 _make_key(made)
+            if prepare:
+                prepare(made)
             edit_toml(made.root / "controller.toml", lambda document: document.update(settings))
         return made
 

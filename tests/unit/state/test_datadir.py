@@ -11,6 +11,7 @@ import pytest
 
 from pushjuju.core.errors import AlreadyExists, NotFound, NotValid, StoreError
 from pushjuju.state.datadir import ControllerDir, DataDir, edit_toml, locate, read_toml
+from pushjuju.state.store import Store
 
 CLOUDS = """\
 # Clouds of the team. Ask Ann before you change one.
@@ -89,6 +90,22 @@ def test_a_half_made_controller_is_none_and_is_finished_later(data: DataDir) -> 
     assert data.controllers() == []
     data.create_controller("lab", {})
     assert data.controllers() == ["lab"]
+
+
+def test_making_a_controller_may_be_cut_short_anywhere(data: DataDir) -> None:
+    def die(made: ControllerDir) -> None:
+        made.store_path.touch()
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        data.create_controller("lab", {}, die)
+    assert data.controllers() == []
+    key = data.root / "controllers" / "lab" / "ssh" / "id_ed25519.pub"
+    key.unlink()
+    made = data.create_controller("lab", {}, lambda made: Store.open(made.store_path, create=True).close())
+    assert data.controllers() == ["lab"]
+    assert made.public_key.exists()
+    Store.open(made.store_path).close()
 
 
 RACE = """
