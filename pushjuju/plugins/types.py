@@ -61,11 +61,16 @@ class ModelInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptResult:
-    """How a script on a machine ended."""
+    """How a script on a machine ended.
+
+    Attributes:
+        host_key: The key that the machine showed, in OpenSSH's form; empty if the transport cannot tell.
+    """
 
     rc: int
     stdout: str = ""
     stderr: str = ""
+    host_key: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,18 +95,27 @@ class RemoteRunner(Protocol):
     """Runs one script on a machine over SSH; the controller's own transport stands behind it."""
 
     async def run_script(
-        self, target: SSHTarget, script: str, *, interactive: bool = False, timeout_s: float = 60.0
+        self,
+        target: SSHTarget,
+        script: str,
+        *,
+        sudo: bool = False,
+        interactive: bool = False,
+        timeout_s: float = 60.0,
     ) -> ScriptResult:
-        """Feed a script to `/bin/sh -s` of the login shell and return how it ended.
+        """Run a POSIX shell script on a machine and return how it ended.
 
         Args:
             target: Machine and login.
-            script: POSIX shell text; travels over stdin, never in argv.
-            interactive: A person may be asked for a password (login or sudo).
+            script: Its text; travels in the channel, never in argv.
+            sudo: Run it as root, through sudo unless the login is root already.
+            interactive: A person may be asked for a password (login or sudo); else nobody is.
             timeout_s: Seconds until the script is given up.
 
         Raises:
-            TransportError: No login, or the connection broke.
+            AuthFailed: The machine refuses the login.
+            SudoRefused: Logged in, but not allowed to become root.
+            TransportError: No answer, another host key than before, or the connection broke.
         """
         ...
 

@@ -18,18 +18,12 @@ from pathlib import Path
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, NotValid, ProviderError
 from pushjuju.core.status import InstanceStatus
+from pushjuju.plugins.providers.arches import juju_arch
 from pushjuju.plugins.providers.local.prepare import prepare_root
 from pushjuju.plugins.providers.local.sources import KEYRINGS, BasesConfig, Source, host_base
 from pushjuju.plugins.providers.local.system import PATH, locked, open_folder, remove_tree, run
 from pushjuju.plugins.types import Progress
 
-_ARCHES = {
-    "x86_64": "amd64",
-    "aarch64": "arm64",
-    "ppc64le": "ppc64el",
-    "s390x": "s390x",
-    "riscv64": "riscv64",
-}
 _PROBE_S = 5
 _TICK_S = 2.0
 # The release pocket of Ubuntu 24.04 keeps this file; it is trusted by its hash, not by the way it comes.
@@ -39,8 +33,7 @@ _UBUNTU_KEYRING_SHA256 = "36de43b15853ccae0028e9a767613770c704833f82586f28eb262f
 
 def host_arch() -> str:
     """Return Juju's word for this host's processor."""
-    machine = platform.machine()
-    return _ARCHES.get(machine, machine)
+    return juju_arch(platform.machine())
 
 
 def cache_dir(environ: Mapping[str, str]) -> Path:

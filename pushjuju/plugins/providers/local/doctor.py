@@ -1,4 +1,4 @@
-"""What this host has and lacks for local machines, and installing what is missing.
+"""What this host has and lacks for local machines.
 
 Layer: plugins (`local`).
 """
@@ -11,11 +11,10 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from pushjuju.core.errors import ProviderError
 from pushjuju.plugins.providers.local.cgroups import hierarchies
 from pushjuju.plugins.providers.local.network import nameservers
 from pushjuju.plugins.providers.local.system import PATH, which
-from pushjuju.plugins.types import Finding, Fix, Progress
+from pushjuju.plugins.types import Finding, Fix
 
 # command, package, what for, whether nothing works without it
 _COMMANDS = (
@@ -149,42 +148,3 @@ def kernel_findings(problems: dict[str, str]) -> list[Finding]:
         )
         for name, use, command in _PROBES
     ]
-
-
-def install_missing(findings: Sequence[Finding], progress: Progress) -> list[str]:
-    """Install what findings miss, through apt and with sudo when not root. Blocks.
-
-    Args:
-        findings: As `doctor` returned them; those that are fine are passed over.
-        progress: Told what goes on.
-
-    Returns:
-        The packages that were installed.
-
-    Raises:
-        ProviderError: apt failed; its last lines are in the detail.
-    """
-    missing = [finding.fix for finding in findings if not finding.ok and finding.fix]
-    packages = sorted({package for fix in missing for package in fix.packages})
-    prefix = [] if os.geteuid() == 0 else ["sudo"]
-    if packages:
-        environ = ["env", "DEBIAN_FRONTEND=noninteractive"]
-        progress("installing", "updating package lists")
-        _install([*prefix, *environ, "apt-get", "update", "-q"])
-        progress("installing", " ".join(packages))
-        _install([*prefix, *environ, "apt-get", "install", "-y", "-q", "--no-install-recommends", *packages])
-    for fix in missing:
-        if fix.command[:1] == ("modprobe",):
-            progress("installing", " ".join(fix.command))
-            _install([*prefix, *fix.command])
-    return packages
-
-
-def _install(argv: Sequence[str]) -> None:
-    environ = {"PATH": PATH, "LC_ALL": "C.UTF-8"}
-    done = subprocess.run(argv, stdin=None, capture_output=True, text=True, env=environ, check=False)
-    if done.returncode != 0:
-        text = (done.stdout + done.stderr).strip().splitlines()[-20:]
-        raise ProviderError(
-            f"{' '.join(argv)} failed with exit code {done.returncode}", detail="\n".join(text)
-        )

@@ -88,6 +88,7 @@ class BasesConfig:
         Raises:
             NotValid: A key or value is wrong.
         """
+        config = _plain(config)
         tables = config.get("bases", {})
         if not isinstance(tables, Mapping):
             raise NotValid("`bases` of the local cloud must be a table")
@@ -98,11 +99,7 @@ class BasesConfig:
         if not isinstance(stand_in, bool):
             raise NotValid("`stand-in` of the local cloud must be true or false")
         packages = tuple(str(item) for item in config.get("packages", ()))
-        return cls(
-            tables={str(key): dict(value) for key, value in tables.items()},
-            stand_in=stand_in,
-            packages=packages,
-        )
+        return cls(tables=tables, stand_in=stand_in, packages=packages)
 
     def source(self, base: Base, arch: str) -> Source | None:
         """Return where a base comes from, or None when nobody knows.
@@ -123,6 +120,15 @@ class BasesConfig:
             return Source(kind=kind, location=str(value), configured=True)
         location = str(value.get("path") or value.get("url"))
         return Source(kind=kind, location=location, sha256=str(value.get("sha256", "")), configured=True)
+
+
+def _plain(value: Any) -> Any:
+    """Return TOML data as ordinary dicts, lists and texts: they travel to the helper as JSON."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return str(value) if isinstance(value, str) else value
 
 
 _TABLE_KEYS = {

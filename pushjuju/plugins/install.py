@@ -1,0 +1,51 @@
+"""Installs what `doctor` found missing. Layer: plugins."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Sequence
+
+from pushjuju.core.errors import ProviderError
+from pushjuju.plugins.types import Finding, Progress
+
+_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+def install_missing(findings: Sequence[Finding], progress: Progress) -> list[str]:
+    """Install what findings miss, through apt and with sudo when not root. Blocks.
+
+    Args:
+        findings: As `doctor` returned them; those that are fine are passed over.
+        progress: Told what goes on.
+
+    Returns:
+        The packages that were installed.
+
+    Raises:
+        ProviderError: apt failed; its last lines are in the detail.
+    """
+    missing = [finding.fix for finding in findings if not finding.ok and finding.fix]
+    packages = sorted({package for fix in missing for package in fix.packages})
+    prefix = [] if os.geteuid() == 0 else ["sudo"]
+    if packages:
+        environ = ["env", "DEBIAN_FRONTEND=noninteractive"]
+        progress("installing", "updating package lists")
+        _install([*prefix, *environ, "apt-get", "update", "-q"])
+        progress("installing", " ".join(packages))
+        _install([*prefix, *environ, "apt-get", "install", "-y", "-q", "--no-install-recommends", *packages])
+    for fix in missing:
+        if fix.command[:1] == ("modprobe",):
+            progress("installing", " ".join(fix.command))
+            _install([*prefix, *fix.command])
+    return packages
+
+
+def _install(argv: Sequence[str]) -> None:
+    environ = {"PATH": _PATH, "LC_ALL": "C.UTF-8"}
+    done = subprocess.run(argv, stdin=None, capture_output=True, text=True, env=environ, check=False)
+    if done.returncode != 0:
+        text = (done.stdout + done.stderr).strip().splitlines()[-20:]
+        raise ProviderError(
+            f"{' '.join(argv)} failed with exit code {done.returncode}", detail="\n".join(text)
+        )

@@ -1,0 +1,314 @@
+"""The plugin host: loads plugins once they are needed, and calls their hooks with types. Layer: plugins.
+
+Importing this module costs nothing; pluggy and the plugins are loaded at the first hook that is asked for. A
+plugin that cannot be loaded, or that raises where its answer can be spared, is one warning with its name.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pushjuju.core.errors import NotFound, ProviderError, PushjujuError
+from pushjuju.plugins.types import (
+    CloudSpec,
+    Credential,
+    HookToolFamily,
+    ModelInfo,
+    Provider,
+    ProviderType,
+    Services,
+    StartRequest,
+    no_warning,
+)
+
+if TYPE_CHECKING:
+    import pluggy
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PluginInfo:
+    """What `pushjuju plugins` tells of one plugin.
+
+    Attributes:
+        api: Version of the hooks that it was made for, `1.0`; empty if it does not say.
+        hooks: The hooks that it implements.
+        source: `built-in`, or the package that offers it.
+        error: Why it is not used, or empty.
+    """
+
+    name: str
+    version: str
+    api: str = ""
+    hooks: tuple[str, ...] = ()
+    source: str = "built-in"
+    error: str = ""
+
+
+class PluginHost:
+    """All plugins of this process, loaded at first use."""
+
+    def __init__(
+        self,
+        *,
+        environ: Mapping[str, str],
+        warn: Say = no_warning,
+        trace: Say | None = None,
+        path: Sequence[str] | None = None,
+    ) -> None:
+        """Take what loading needs; loads nothing.
+
+        Args:
+            environ: Process environment: PUSHJUJU_DISABLE_PLUGINS (names with commas, or `all` for those of
+            other
+                packages), PUSHJUJU_TRACE_PLUGINS (any text), PUSHJUJU_CACHE, XDG_CACHE_HOME, HOME.
+            warn: Told of each plugin that fails, once.
+            trace: Told of each call when tracing is on; None: standard error.
+            path: Where other packages are looked for; None: `sys.path`.
+        """
+        self._environ = environ
+        self._warn = warn
+        self._trace = trace or _to_stderr
+        self._path = path
+        self._loaded: _Loaded | None = None
+
+    def provider_types(self) -> tuple[ProviderType, ...]:
+        """Return the types of cloud that can be driven; a name belongs to the first plugin that claims it."""
+        return tuple(item for _, item in self._owned_types())
+
+    def provider_type(self, name: str) -> ProviderType:
+        """Return one type of cloud.
+
+        Raises:
+            NotFound: No plugin drives it.
+        """
+        for item in self.provider_types():
+            if item.name == name:
+                return item
+        raise NotFound(f'no plugin drives clouds of type "{name}"', hint="pushjuju plugins")
+
+    def _owned_types(self) -> Iterator[tuple[str, ProviderType]]:
+        seen: dict[str, str] = {}
+        for plugin, answer in self._answers("pushjuju_provider_types"):
+            for item in answer:
+                if item.name in seen:
+                    self._host().complain(
+                        plugin, f'cloud type "{item.name}" belongs to plugin {seen[item.name]} already'
+                    )
+                    continue
+                seen[item.name] = plugin
+                yield plugin, item
+
+    def open_provider(
+        self,
+        *,
+        cloud: CloudSpec,
+        model: ModelInfo,
+        services: Services,
+        credential: Credential | None = None,
+        config: Mapping[str, Any] | None = None,
+    ) -> Provider:
+        """Return the provider for a model in a cloud.
+
+        Raises:
+            NotFound: No plugin drives this type of cloud.
+            PushjujuError: What the plugin raised, for example about a wrong configuration.
+        """
+        self.provider_type(cloud.type)
+        provider: Provider | None = self._host().manager.hook.pushjuju_open_provider(
+            cloud=cloud,
+            credential=credential or Credential(),
+            model=model,
+            config=config or {},
+            services=services,
+        )
+        if provider is None:
+            raise NotFound(f'no plugin opens clouds of type "{cloud.type}"', hint="pushjuju plugins")
+        return provider
+
+    def hook_tool_families(self) -> tuple[HookToolFamily, ...]:
+        """Return the families of hook tools in the order in which they may claim names."""
+        return tuple(item for _, answer in self._answers("pushjuju_hook_tools") for item in answer)
+
+    def user_data(self, request: StartRequest, data: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a cloud-config document as the plugins amended it; the given one is not changed.
+
+        Raises:
+            ProviderError: A plugin failed; it is named.
+        """
+        amended = deepcopy(dict(data))
+        for plugin, call in self._callers("pushjuju_user_data"):
+            try:
+                call(request=request, data=amended)
+            except PushjujuError:
+                raise
+            except Exception as error:
+                raise ProviderError(
+                    f"plugin {plugin} failed to amend the user data",
+                    detail=f"{type(error).__name__}: {error}",
+                ) from error
+        return amended
+
+    def list_plugins(self) -> tuple[PluginInfo, ...]:
+        """Return all plugins in the order in which they are asked, unused ones with the reason."""
+        return tuple(reversed(self._host().infos.values()))
+
+    def _host(self) -> _Loaded:
+        if self._loaded is None:
+            self._loaded = _Loaded(self._environ, self._warn, self._trace, self._path)
+        return self._loaded
+
+    def _answers(self, hook: str) -> Iterator[tuple[str, Any]]:
+        """Yield each plugin's answer that is not None; one that raises is a warning."""
+        for plugin, call in self._callers(hook):
+            try:
+                answer = call()
+            except Exception as error:  # noqa: BLE001 (a foreign plugin must not break the command)
+                self._host().complain(plugin, f"{hook} raised {type(error).__name__}: {error}")
+                continue
+            yield from ((plugin, item) for item in answer)
+
+    def _callers(self, hook: str) -> Iterator[tuple[str, Callable[..., Any]]]:
+        """Yield for each plugin a call of the hook that reaches only it and wrappers, in pluggy's order."""
+        manager = self._host().manager
+        implementations = getattr(manager.hook, hook).get_hookimpls()
+        plain = [item for item in implementations if not (item.hookwrapper or item.wrapper)]
+        for item in reversed(plain):
+            others = [other.plugin for other in plain if other.plugin is not item.plugin]
+            yield item.plugin_name, manager.subset_hook_caller(hook, others)
+
+
+class _Loaded:
+    """Plugins, loaded and registered."""
+
+    def __init__(self, environ: Mapping[str, str], warn: Say, trace: Say, path: Sequence[str] | None) -> None:
+        import pluggy
+
+        from pushjuju.plugins import hookspecs
+
+        self._warn = warn
+        self._complaints: set[tuple[str, str]] = set()
+        self._api: tuple[int, int] = hookspecs.PLUGIN_API
+        self._disabled = {name.strip() for name in environ.get("PUSHJUJU_DISABLE_PLUGINS", "").split(",")}
+        self.infos: dict[str, PluginInfo] = {}
+        self.manager: pluggy.PluginManager = pluggy.PluginManager(hookspecs.PROJECT)
+        self.manager.add_hookspecs(hookspecs)
+        # The one registered last is asked first: built-ins come last, in reverse.
+        self._load_entry_points(hookspecs.ENTRY_POINT_GROUP, environ, path)
+        self._load_builtins()
+        if environ.get("PUSHJUJU_TRACE_PLUGINS"):
+            _follow(self.manager, trace)
+
+    def complain(self, plugin: str, problem: str) -> None:
+        """Warn of a plugin once for each problem."""
+        if (plugin, problem) not in self._complaints:
+            self._complaints.add((plugin, problem))
+            self._warn(f"plugin {plugin}: {problem}")
+
+    def _load_builtins(self) -> None:
+        from pushjuju import __version__
+        from pushjuju.plugins import builtin
+
+        for name, module in reversed(builtin.MODULES):
+            self._load(PluginInfo(name=name, version=__version__), partial(_load_value, module))
+        for family in reversed(builtin.HOOK_TOOLS):
+            info = PluginInfo(name=f"hooks-{family}", version=__version__)
+            self._load(info, partial(builtin.HookToolsPlugin, family))
+        info = PluginInfo(name=f"hooks-{builtin.REFUSALS}", version=__version__)
+        self._load(info, partial(builtin.RefusalsPlugin, builtin.REFUSALS))
+
+    def _load_entry_points(self, group: str, environ: Mapping[str, str], path: Sequence[str] | None) -> None:
+        from pushjuju.plugins import builtin
+        from pushjuju.plugins.scan import find_entry_points
+
+        found = find_entry_points(group, sys.path if path is None else path, _cache_file(environ))
+        reserved = {name for name, _ in builtin.MODULES}
+        for item in reversed(found):
+            info = PluginInfo(name=item.name, version=item.version, source=item.distribution)
+            refused = "a built-in plugin has this name" if item.name in reserved else ""
+            off = "turned off by PUSHJUJU_DISABLE_PLUGINS" if "all" in self._disabled else refused
+            self._load(info, partial(_load_value, item.value), off=off)
+
+    def _load(self, info: PluginInfo, load: Callable[[], object], *, off: str = "") -> None:
+        """Load and register one plugin, and write down what became of it; `off` says why it shall not be."""
+        hooks: tuple[str, ...] = ()
+        api, error = "", off
+        if info.name in self._disabled:
+            error = "turned off by PUSHJUJU_DISABLE_PLUGINS"
+        elif not error:
+            try:
+                plugin = load()
+                api = self._check_api(plugin)
+                self.manager.register(plugin, info.name)
+                hooks = self._check_hooks(plugin)
+            except Exception as problem:  # noqa: BLE001 (whatever a foreign module does at import)
+                if self.manager.has_plugin(info.name):
+                    self.manager.unregister(name=info.name)
+                error = f"{type(problem).__name__}: {problem}"
+                self.complain(info.name, f"not used: {error}")
+        key = info.name if not off else f"{info.name} of {info.source}"
+        self.infos[key] = PluginInfo(
+            name=info.name, version=info.version, api=api, hooks=hooks, source=info.source, error=error
+        )
+
+    def _check_api(self, plugin: object) -> str:
+        wanted = getattr(plugin, "PUSHJUJU_API", None)
+        if wanted is None:
+            return ""
+        major, minor = wanted
+        if major != self._api[0] or minor > self._api[1]:
+            raise ValueError(f"made for plugin API {major}.{minor}, this is {self._api[0]}.{self._api[1]}")
+        return f"{major}.{minor}"
+
+    def _check_hooks(self, plugin: object) -> tuple[str, ...]:
+        self.manager.check_pending()
+        callers = self.manager.get_hookcallers(plugin) or []
+        return tuple(sorted(caller.name for caller in callers))
+
+
+def _load_value(value: str) -> object:
+    from importlib import import_module
+
+    module, _, attribute = value.partition(":")
+    found: object = import_module(module)
+    for part in filter(None, attribute.split(".")):
+        found = getattr(found, part)
+    return found
+
+
+def _cache_file(environ: Mapping[str, str]) -> Path | None:
+    folder = environ.get("PUSHJUJU_CACHE")
+    if folder:
+        return Path(folder, "plugins.json")
+    base = environ.get("XDG_CACHE_HOME") or (f"{environ['HOME']}/.cache" if environ.get("HOME") else "")
+    return Path(base, "pushjuju", "plugins.json") if base else None
+
+
+def _follow(manager: pluggy.PluginManager, say: Say) -> None:
+    """Tell of each hook call: who was asked, how long it took; never arguments, they may hold secrets."""
+    started: list[float] = []
+
+    def before(hook: str, implementations: Sequence[Any], _kwargs: Mapping[str, Any]) -> None:
+        started.append(time.perf_counter())
+        asked = ", ".join(item.plugin_name for item in reversed(implementations))
+        say(f"plugins: {hook} -> {asked or 'nobody'}")
+
+    def after(outcome: Any, hook: str, _implementations: Sequence[Any], _kwargs: Mapping[str, Any]) -> None:
+        taken = (time.perf_counter() - started.pop()) * 1000
+        failed = f" raised {type(outcome.exception).__name__}" if outcome.exception else ""
+        say(f"plugins: {hook}{failed} after {taken:.1f} ms")
+
+    manager.add_hookcall_monitoring(before, after)
+
+
+def _to_stderr(text: str) -> None:
+    sys.stderr.write(f"{text}{os.linesep}")

@@ -1,0 +1,12 @@
+"""Words for processors. Layer: plugins (providers). Mirrors: juju core/arch (3.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_JUJU: Mapping[str, str] = {"x86_64": "amd64", "aarch64": "arm64", "ppc64le": "ppc64el"}
+
+
+def juju_arch(machine: str) -> str:
+    """Return Juju's word for what `uname -m` says; an unknown one stays as it is."""
+    return _JUJU.get(machine, machine)

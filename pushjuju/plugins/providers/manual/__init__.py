@@ -1,0 +1,42 @@
+"""The built-in plugin `manual`: machines that are there already. Layer: plugins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pushjuju.plugins.hookspecs import hookimpl
+from pushjuju.plugins.types import CloudSpec, Credential, ModelInfo, Provider, ProviderType, Services
+
+PUSHJUJU_API = (1, 0)
+
+
+@hookimpl
+def pushjuju_provider_types() -> Sequence[ProviderType]:
+    """Name the cloud type `manual`; a cloud of that name is always there."""
+    return [
+        ProviderType(
+            name="manual",
+            summary="machines that are there already and answer SSH",
+            regions=("default",),
+            clouds=("manual",),
+            default_config={"enable-os-upgrade": False},
+            features=frozenset({"enlist"}),
+        )
+    ]
+
+
+@hookimpl
+def pushjuju_open_provider(
+    cloud: CloudSpec,
+    credential: Credential,  # noqa: ARG001
+    model: ModelInfo,
+    config: Mapping[str, Any],  # noqa: ARG001
+    services: Services,
+) -> Provider | None:
+    """Return the provider of manual machines."""
+    if cloud.type != "manual":
+        return None
+    from pushjuju.plugins.providers.manual.provider import ManualProvider
+
+    return ManualProvider(model=model, services=services)

@@ -1,0 +1,260 @@
+"""The provider `manual`: machines that are there already join a model and leave it. Layer: plugins.
+
+It makes and ends nothing. What it knows of its machines is one small file per machine in the controller's
+directory; the machine carries a marker that names its owner.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pushjuju.core.base import Base
+from pushjuju.core.constraints import Constraints
+from pushjuju.core.errors import (
+    AlreadyExists,
+    AuthFailed,
+    Conflict,
+    NotFound,
+    NotPermitted,
+    ProviderError,
+    RemoteFailed,
+    SudoRefused,
+)
+from pushjuju.core.status import InstanceStatus
+from pushjuju.plugins.providers.arches import juju_arch
+from pushjuju.plugins.providers.manual import scripts
+from pushjuju.plugins.providers.manual.target import Target
+from pushjuju.plugins.types import (
+    Address,
+    Finding,
+    Hardware,
+    Instance,
+    ModelInfo,
+    Progress,
+    RemoteRunner,
+    ScriptResult,
+    Services,
+    SSHTarget,
+    Started,
+    StartRequest,
+    no_progress,
+)
+
+_TIMEOUT_S = 120.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """What is kept of one machine."""
+
+    id: str
+    machine_id: str
+    host: str
+    port: int
+    owner: str
+    hardware: dict[str, Any]
+    host_keys: tuple[str, ...] = ()
+
+
+class ManualProvider:
+    """Machines of one model that somebody else made."""
+
+    def __init__(self, *, model: ModelInfo, services: Services) -> None:
+        self._model = model
+        self._services = services
+        self._folder = services.data_dir / "manual" / model.uuid
+
+    async def precheck(self, base: Base, constraints: Constraints, placement: str) -> None:  # noqa: ARG002
+        """Refuse every new machine: there is nothing to make one from.
+
+        Raises:
+            NotPermitted: Always, with Juju's text.
+        """
+        raise NotPermitted('use "juju add-machine ssh:[user@]<host>" to provision machines')
+
+    async def start(self, request: StartRequest) -> Started:
+        """Refuse, as `precheck` does.
+
+        Raises:
+            NotPermitted: Always.
+        """
+        await self.precheck(request.base, request.constraints, request.placement)
+        raise AssertionError("precheck always raises")
+
+    async def enlist(
+        self,
+        target: str,
+        *,
+        machine_id: str,
+        authorized_keys: Sequence[str],
+        identities: Sequence[Path] = (),
+        progress: Progress = no_progress,
+    ) -> Started:
+        """Let a machine join the model: make the login `ubuntu`, mark it as ours, ask what it is.
+
+        Mirrors: juju environs/manual/sshprovisioner/sshprovisioner.go (3.6).
+
+        Raises:
+            NotValid: The target is malformed.
+            AlreadyExists: `machine is already provisioned`.
+            TransportError: No login there.
+        """
+        place = Target.parse(target)
+        login = SSHTarget(host=place.host, port=place.port, user=scripts.USER, identities=tuple(identities))
+        if not await self._is_set_up(login):
+            progress(InstanceStatus.ALLOCATING, f"setting up user {scripts.USER} on {place.host}")
+            await self._set_up(place, authorized_keys, tuple(identities))
+        owner = self._owner(machine_id)
+        progress(InstanceStatus.ALLOCATING, f"checking {place.host}")
+        done = await self._remote().run_script(login, scripts.enlist(owner), sudo=True, timeout_s=_TIMEOUT_S)
+        if done.rc == scripts.PROVISIONED:
+            raise AlreadyExists("machine is already provisioned", detail=done.stderr.strip())
+        _check(done, f"cannot enlist {place.host}")
+        base, hardware = read_facts(done.stdout)
+        record = Record(
+            id=place.instance_id,
+            machine_id=machine_id,
+            host=place.host,
+            port=place.port,
+            owner=owner,
+            hardware=hardware,
+            host_keys=(done.host_key,) if done.host_key else (),
+        )
+        self._write(record)
+        return Started(
+            instance=_instance(record),
+            base=base,
+            nonce=f"{place.instance_id}:{uuid.uuid4()}",
+            host_keys=record.host_keys or None,
+        )
+
+    async def _is_set_up(self, login: SSHTarget) -> bool:
+        """Tell whether `ubuntu` may log in and become root without being asked."""
+        try:
+            return (await self._remote().run_script(login, "exit 0\n", sudo=True)).rc == 0
+        except (AuthFailed, SudoRefused):
+            return False
+
+    async def _set_up(self, place: Target, keys: Sequence[str], identities: tuple[Path, ...]) -> None:
+        login = SSHTarget(host=place.host, port=place.port, user=place.user, identities=identities)
+        done = await self._remote().run_script(
+            login, scripts.make_user(keys), sudo=True, interactive=True, timeout_s=_TIMEOUT_S
+        )
+        _check(done, f"cannot set up user {scripts.USER} on {place.host}")
+
+    def _owner(self, machine_id: str) -> str:
+        return f"controller={self._model.controller_uuid} model={self._model.uuid} machine={machine_id}"
+
+    async def stop(self, ids: Sequence[str]) -> None:
+        """Take our traces off machines and forget them; the machines go on. Unknown ids are no error.
+
+        Raises:
+            TransportError: A machine does not answer; it stays known.
+            Conflict: A machine was taken over by another controller meanwhile; it is forgotten, not touched.
+        """
+        for record in [item for item in self._records() if item.id in ids]:
+            target = await self.ssh_target(_instance(record))
+            done = await self._remote().run_script(target, scripts.release(record.owner), sudo=True)
+            if done.rc != scripts.NOT_OURS:
+                _check(done, f"cannot clean up {record.host}")
+            self._path(record.machine_id).unlink(missing_ok=True)
+            if done.rc == scripts.NOT_OURS:
+                raise Conflict(f"{record.host} belongs to another model now; nothing was changed on it")
+        self._drop_empty_folders()
+
+    async def list(self) -> Sequence[Instance]:
+        """Return the machines that were enlisted for the model."""
+        return [_instance(record) for record in self._records()]
+
+    async def get(self, ids: Sequence[str]) -> Sequence[Instance | None]:
+        """Return the named machines; they are taken to run, as in Juju."""
+        known = {record.id: _instance(record) for record in self._records()}
+        return [known.get(item) for item in ids]
+
+    async def ssh_target(self, instance: Instance) -> SSHTarget:
+        """Return the login as `ubuntu`.
+
+        Raises:
+            NotFound: The machine was not enlisted for this model.
+        """
+        for record in self._records():
+            if record.id == instance.id:
+                keys = tuple(record.host_keys) or None
+                return SSHTarget(host=record.host, port=record.port, user=scripts.USER, host_keys=keys)
+        raise NotFound(f"instance {instance.id} not found")
+
+    async def destroy_model(self) -> None:
+        """Let all machines of the model go."""
+        await self.stop([record.id for record in self._records()])
+
+    async def doctor(self) -> Sequence[Finding]:
+        """Say what is there: nothing is needed but SSH."""
+        return [Finding(name="ssh", ok=True, message="manual machines need only a login")]
+
+    def _remote(self) -> RemoteRunner:
+        if self._services.remote is None:
+            raise ProviderError("no SSH transport is at hand for manual machines", retryable=False)
+        return self._services.remote
+
+    def _path(self, machine_id: str) -> Path:
+        return self._folder / f"{machine_id.replace('/', '-')}.json"
+
+    def _records(self) -> Sequence[Record]:
+        files = sorted(self._folder.glob("*.json"))
+        found = [json.loads(path.read_text(encoding="utf-8")) for path in files]
+        return [Record(**{**item, "host_keys": tuple(item["host_keys"])}) for item in found]
+
+    def _write(self, record: Record) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        data = {name: getattr(record, name) for name in Record.__slots__}
+        path = self._path(record.machine_id)
+        new = path.with_suffix(".new")
+        new.write_text(json.dumps(data, indent=1), encoding="utf-8")
+        new.replace(path)
+
+    def _drop_empty_folders(self) -> None:
+        for folder in (self._folder, self._folder.parent):
+            if folder.is_dir() and not any(folder.iterdir()):
+                folder.rmdir()
+
+
+def read_facts(text: str) -> tuple[Base, dict[str, Any]]:
+    """Read what the script on the machine printed: its base, and arguments for Hardware.
+
+    Raises:
+        RemoteFailed: Something that every Linux has was not there.
+    """
+    facts = dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
+    try:
+        base = Base(facts["id"].lower(), facts["version"])
+        machine = facts["arch"]
+        hardware = {
+            "arch": juju_arch(machine),
+            "cores": int(facts["cores"]),
+            "mem": int(facts["mem_kib"]) // 1024,
+        }
+    except (KeyError, ValueError) as error:
+        raise RemoteFailed("cannot tell what the machine is", detail=text.strip()) from error
+    return base, hardware
+
+
+def _instance(record: Record) -> Instance:
+    place = Target(record.host, record.port)
+    return Instance(
+        id=record.id,
+        status=InstanceStatus.RUNNING,
+        message="Manually provisioned machine",
+        addresses=(Address(value=record.host, type=place.address_type, scope="public"),),
+        hardware=Hardware(**record.hardware),
+        display_name=record.host,
+    )
+
+
+def _check(done: ScriptResult, problem: str) -> None:
+    if done.rc != 0:
+        raise RemoteFailed(problem, detail=(done.stderr or done.stdout).strip()[-4000:])

@@ -1,0 +1,121 @@
+"""The shell scripts that run on a manual machine. Layer: plugins (`manual`).
+
+POSIX shell and the tools of a minimal system only; values go in through `shlex.quote`.
+Mirrors: juju environs/manual/sshprovisioner (3.6).
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+USER = "ubuntu"
+FOLDER = "/var/lib/pushjuju"
+MARKER = f"{FOLDER}/machine"
+_KEYS = f"{FOLDER}/added-keys"
+
+PROVISIONED = 90
+NOT_OURS = 91
+
+
+def make_user(authorized_keys: Sequence[str]) -> str:
+    """Return a script for root that makes the user `ubuntu` with sudo rights and our keys.
+
+    Keys that it adds are written down, so that removing the machine takes them away again.
+    """
+    keys = " ".join(shlex.quote(key.strip()) for key in authorized_keys)
+    return f"""set -e
+umask 022
+if ! id {USER} >/dev/null 2>&1; then
+  getent group {USER} >/dev/null || groupadd {USER}
+  useradd --create-home --shell /bin/bash --gid {USER} {USER}
+fi
+rule=/etc/sudoers.d/90-juju-{USER}
+if [ ! -e "$rule" ]; then
+  mkdir -p /etc/sudoers.d
+  echo '{USER} ALL=(ALL) NOPASSWD:ALL' > "$rule.new"
+  chmod 0440 "$rule.new"
+  mv "$rule.new" "$rule"
+fi
+home=$(getent passwd {USER} | cut -d: -f6)
+group=$(id -gn {USER})
+mkdir -p "$home/.ssh" {FOLDER}
+chmod 0700 "$home/.ssh" {FOLDER}
+keys="$home/.ssh/authorized_keys"
+touch "$keys"
+[ -z "$(tail -c 1 "$keys")" ] || echo >> "$keys"
+for key in {keys}; do
+  if ! grep -qxF -e "$key" "$keys"; then
+    printf '%s\\n' "$key" >> "$keys"
+    printf '%s\\n' "$key" >> {_KEYS}
+  fi
+done
+chmod 0600 "$keys"
+chown -R {USER}:"$group" "$home/.ssh"
+"""
+
+
+def enlist(owner: str) -> str:
+    """Return a script for root that marks the machine as ours and prints what it is.
+
+    It exits with PROVISIONED when the machine belongs to somebody: a marker of another owner, or Juju's
+    agent.
+
+    Args:
+        owner: One line that names controller, model and machine.
+    """
+    return f"""set -e
+umask 077
+owner={shlex.quote(owner)}
+if [ -e {MARKER} ] && [ "$(cat {MARKER})" != "$owner" ]; then
+  cat {MARKER} >&2
+  exit {PROVISIONED}
+fi
+for unit in /etc/systemd/system/jujud-machine-*; do
+  if [ -e "$unit" ]; then
+    echo "$unit" >&2
+    exit {PROVISIONED}
+  fi
+done
+{DETECT}
+mkdir -p {FOLDER}
+printf '%s\\n' "$owner" > {MARKER}.new
+mv {MARKER}.new {MARKER}
+"""
+
+
+DETECT = r"""release=/etc/os-release
+[ -e "$release" ] || release=/usr/lib/os-release
+printf 'id=%s\n' "$(. "$release"; echo "$ID")"
+printf 'version=%s\n' "$(. "$release"; echo "$VERSION_ID")"
+printf 'arch=%s\n' "$(uname -m)"
+printf 'mem_kib=%s\n' "$(awk '/^MemTotal:/ { print $2 }' /proc/meminfo)"
+printf 'cores=%s\n' "$(awk -F': *' '
+  /^processor/ { processors++ }
+  /^physical id/ { package = $2 }
+  /^cpu cores/ { cores[package] = $2 }
+  END { for (package in cores) sum += cores[package]; print sum ? sum : processors }
+' /proc/cpuinfo)"
+"""
+
+
+def release(owner: str) -> str:
+    """Return a script for root that takes our traces away; a marker of another owner stays, with NOT_OURS.
+
+    Our key goes last, so that a broken connection leaves the machine reachable.
+    """
+    return f"""set -e
+[ -e {MARKER} ] || exit 0
+[ "$(cat {MARKER})" = {shlex.quote(owner)} ] || exit {NOT_OURS}
+rm -f {MARKER} {MARKER}.new
+if [ -s {_KEYS} ]; then
+  home=$(getent passwd {USER} | cut -d: -f6)
+  keys="$home/.ssh/authorized_keys"
+  grep -vxF -f {_KEYS} "$keys" > "$keys.new" || true
+  rm -f {_KEYS}
+  rmdir {FOLDER} 2>/dev/null || true
+  cat "$keys.new" > "$keys"
+  rm -f "$keys.new"
+fi
+rmdir {FOLDER} 2>/dev/null || true
+"""

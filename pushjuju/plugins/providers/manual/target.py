@@ -1,0 +1,70 @@
+"""Where a manual machine is: `ssh:[user@]host[:port]`. Layer: plugins (`manual`)."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass
+
+from pushjuju.core.errors import NotValid
+
+_PREFIX = "manual:"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One machine to log in to; `user` is empty when none was given."""
+
+    host: str
+    port: int = 22
+    user: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> Target:
+        """Read `ssh:[user@]host[:port]`; the scope may be left out, IPv6 with a port stands in brackets.
+
+        Raises:
+            NotValid: No host, or a bad port.
+        """
+        user, _, place = text.removeprefix("ssh:").rpartition("@")
+        host, port = _split_port(place)
+        if not host or host.startswith("-") or any(char.isspace() or char == "/" for char in host + user):
+            raise NotValid(f'invalid SSH target "{text}"')
+        if not port.isdigit() or not 0 < int(port) < 65536:
+            raise NotValid(f'invalid port "{port}" in SSH target "{text}"')
+        return cls(host, int(port), user)
+
+    @property
+    def instance_id(self) -> str:
+        """The instance id: `manual:<host>`, with the port unless it is SSH's own."""
+        if self.port == 22:
+            return f"{_PREFIX}{self.host}"
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{_PREFIX}{host}:{self.port}"
+
+    @classmethod
+    def from_instance_id(cls, instance_id: str) -> Target | None:
+        """Return the machine that an instance id means, or None when it is no manual machine's."""
+        if not instance_id.startswith(_PREFIX):
+            return None
+        try:
+            return cls.parse(instance_id.removeprefix(_PREFIX))
+        except NotValid:
+            return None
+
+    @property
+    def address_type(self) -> str:
+        """What the host is written as: `ipv4`, `ipv6` or `hostname`."""
+        try:
+            return f"ipv{ipaddress.ip_address(self.host).version}"
+        except ValueError:
+            return "hostname"
+
+
+def _split_port(place: str) -> tuple[str, str]:
+    if place.startswith("["):
+        host, _, rest = place[1:].partition("]")
+        return host, rest.removeprefix(":") or "22"
+    if place.count(":") > 1:  # a bare IPv6 address
+        return place, "22"
+    host, colon, port = place.partition(":")
+    return host, port if colon else "22"

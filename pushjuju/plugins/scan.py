@@ -1,0 +1,117 @@
+"""Finds plugins of other packages without importing anything heavy. Layer: plugins.
+
+The standard library's entry points cost 30 to 60 ms; reading the few files takes under one, and nothing at
+all when no directory of `sys.path` has changed since the last time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryPoint:
+    """One plugin that an installed package offers.
+
+    Attributes:
+        name: The plugin's name.
+        value: `module` or `module:attribute`.
+        distribution: The package that offers it.
+    """
+
+    name: str
+    value: str
+    distribution: str
+    version: str
+
+
+def find_entry_points(group: str, path: Sequence[str], cache: Path | None = None) -> list[EntryPoint]:
+    """Return the entry points of a group, the package that comes first on the path before later ones.
+
+    Args:
+        group: For example `pushjuju`.
+        path: As `sys.path`.
+        cache: File that keeps the answer as long as no directory changed; None: none.
+    """
+    folders = [folder or os.curdir for folder in dict.fromkeys(path)]
+    key: list[object] = [group, *([folder, _mtime(folder)] for folder in folders)]
+    kept = _read_cache(cache, key)
+    if kept is not None:
+        return kept
+    found: dict[str, EntryPoint] = {}
+    for folder in folders:
+        for item in _in_folder(folder, group):
+            found.setdefault(item.name, item)
+    answer = list(found.values())
+    _write_cache(cache, key, answer)
+    return answer
+
+
+def _mtime(folder: str) -> int:
+    try:
+        return os.stat(folder).st_mtime_ns  # noqa: PTH116 (a Path per entry would cost more than the call)
+    except OSError:
+        return 0
+
+
+def _in_folder(folder: str, group: str) -> list[EntryPoint]:
+    try:
+        names = sorted(os.listdir(folder))  # noqa: PTH208
+    except OSError:
+        return []
+    found = []
+    for name in names:
+        if name.endswith((".dist-info", ".egg-info")):
+            found += _in_distribution(f"{folder}/{name}", name.rsplit(".", 1)[0], group)
+    return found
+
+
+def _in_distribution(folder: str, stem: str, group: str) -> list[EntryPoint]:
+    try:
+        text = Path(folder, "entry_points.txt").read_text(encoding="utf-8")
+    except OSError:
+        return []
+    if f"[{group}]" not in text:
+        return []
+    distribution, _, rest = stem.partition("-")
+    found, here = [], False
+    for line in map(str.strip, text.splitlines()):
+        if line.startswith("["):
+            here = line == f"[{group}]"
+        elif here and "=" in line and not line.startswith("#"):
+            name, _, value = line.partition("=")
+            found.append(
+                EntryPoint(
+                    name=name.strip(),
+                    value=value.split("[")[0].strip(),
+                    distribution=distribution,
+                    version=rest.partition("-")[0],
+                )
+            )
+    return found
+
+
+def _read_cache(cache: Path | None, key: list[object]) -> list[EntryPoint] | None:
+    if cache is None:
+        return None
+    try:
+        data = json.loads(cache.read_text(encoding="utf-8"))
+        return [EntryPoint(**item) for item in data["found"]] if data["key"] == key else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _write_cache(cache: Path | None, key: list[object], found: Sequence[EntryPoint]) -> None:
+    if cache is None:
+        return
+    new = cache.with_name(f"{cache.name}.{os.getpid()}")
+    try:
+        cache.parent.mkdir(parents=True, exist_ok=True)
+        new.write_text(json.dumps({"key": key, "found": [asdict(item) for item in found]}), encoding="utf-8")
+        new.replace(cache)
+    except OSError:  # a cache that cannot be written is no reason to fail
+        return
