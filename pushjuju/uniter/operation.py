@@ -23,6 +23,7 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import Final
 
+from pushjuju.core.errors import NotValid
 from pushjuju.uniter import records
 from pushjuju.uniter.effects import SERIES_AFTER, apply_effects, commit_effects, restarted
 from pushjuju.uniter.messages import executing_message, workload_after, workload_before
@@ -337,7 +338,9 @@ def _back_from_action(local: LocalState) -> LocalState:
 
 def _accept_leadership(local: LocalState, operation: Operation) -> LocalState:  # noqa: ARG001
     """Acceptance and leader-elected are one commit: no other hook can slip in between."""
-    if local.leader or local.kind is not OperationKind.CONTINUE:
+    if local.kind is not OperationKind.CONTINUE:
+        raise NotValid(f"cannot accept leadership with kind {local.kind}")
+    if local.leader:
         return local
     return replace(
         _current_hook(local, HookInfo(kind=HookKind.LEADER_ELECTED), Step.QUEUED),

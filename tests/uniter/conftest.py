@@ -141,8 +141,9 @@ class World:
 
     def _run(self, operation: Operation) -> None:
         self.operations.append(operation.text)
-        if operation.name is OperationName.SKIP_HOOK or skip_reason(self.local, operation, self.remote):
-            self._commit(operation)
+        pointless = bool(skip_reason(self.local, operation, self.remote))
+        if operation.name is OperationName.SKIP_HOOK or pointless:
+            self._commit(operation, pointless=pointless and operation.name is OperationName.RUN_HOOK)
             return
         self._write(prepare(self.local, operation, self.remote))
         outcome = self._on_machine(operation)
@@ -165,8 +166,8 @@ class World:
         if is_success(outcome) or (action and outcome is Outcome.FAILED):
             self._commit(operation)
 
-    def _commit(self, operation: Operation) -> None:
-        self._perform(commit_effects(operation))
+    def _commit(self, operation: Operation, *, pointless: bool = False) -> None:
+        self._perform(commit_effects(operation, pointless=pointless))
         self.model(
             actions=tuple(item for item in self.remote.actions if item.id != operation.action_id),
             commands=tuple(item for item in self.remote.commands if item != operation.command),

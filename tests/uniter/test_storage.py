@@ -1,0 +1,119 @@
+"""Storage: its table, waiting before install, teardown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from pushjuju.core.errors import NotValid
+from pushjuju.core.life import Life
+from pushjuju.uniter.operation import prepare
+from pushjuju.uniter.resolver import (
+    Answer,
+    EffectKind,
+    HookInfo,
+    HookKind,
+    LocalState,
+    Operation,
+    OperationName,
+    RemoteState,
+    RemoteStorage,
+    decide,
+    reconcile_effects,
+)
+
+WORLD = Callable[..., Any]
+REMOTE = RemoteState(unit="web/0", charm_url="ch:1")
+IDLE = LocalState(installed=True, started=True, current_charm_url="ch:1", leader_settings_version=1)
+A, B = "secret:aaaaaaaaaaaaaaaaaaaa", "secret:bbbbbbbbbbbbbbbbbbbb"
+
+
+def text(local: LocalState, remote: RemoteState) -> str:
+    """The operation, else the answer."""
+    decision = decide(local, remote)
+    return decision.operation.text if decision.operation else decision.answer.value
+
+
+FRESH = {"installed": False, "started": False}
+THERE, NOT_YET = RemoteStorage(attached=True), RemoteStorage()
+STORAGE = [
+    ("alive, attached", {}, {"data/0": THERE}, "run storage-attached (data/0) hook"),
+    ("alive, pending: install waits", FRESH, {"data/0": NOT_YET}, "waiting"),
+    ("alive, pending on an installed unit", {}, {"data/0": NOT_YET}, "idle"),
+    (
+        "some attached: these first",
+        FRESH,
+        {"data/0": NOT_YET, "data/1": THERE},
+        "run storage-attached (data/1) hook",
+    ),
+    (
+        "all attached: install",
+        {**FRESH, "storage": frozenset({"data/0"})},
+        {"data/0": THERE},
+        "run install hook",
+    ),
+    ("known", {"storage": frozenset({"data/0"})}, {"data/0": THERE}, "idle"),
+    ("ascending id", {}, {"data/10": THERE, "logs/9": THERE}, "run storage-attached (logs/9) hook"),
+    (
+        "dying, known",
+        {"storage": frozenset({"data/0"})},
+        {"data/0": replace(THERE, life=Life.DYING)},
+        "run storage-detaching (data/0) hook",
+    ),
+    ("dying, never attached", FRESH, {"data/0": replace(NOT_YET, life=Life.DYING)}, "run install hook"),
+    ("dead", {"storage": frozenset({"data/0"})}, {"data/0": replace(THERE, life=Life.DEAD)}, "idle"),
+]
+
+
+@pytest.mark.parametrize(
+    ("local", "storage", "answer"), [pytest.param(*case[1:], id=case[0]) for case in STORAGE]
+)
+def test_storage(local: dict[str, Any], storage: dict[str, RemoteStorage], answer: str) -> None:
+    """13.2."""
+    assert text(replace(IDLE, **local), replace(REMOTE, storage=storage)) == answer
+
+
+class TestStorageStories:
+    def test_install_waits_for_all(self, world: WORLD) -> None:
+        made = world(storage={"data/0": THERE, "data/1": NOT_YET})
+        assert made.settle().reason == "storage is not attached yet: data/1"
+        made.model(storage={"data/0": THERE, "data/1": THERE})
+        assert made.new_hooks()[:2] == ["data-storage-attached", "install"]
+
+    def test_teardown(self, idle: WORLD) -> None:
+        world = idle({"storage": {"data/0": THERE}})
+        world.relate(1, members={"pg/0": 0})
+        world.settle()
+        world.model(life=Life.DYING)
+        assert world.new_hooks() == [
+            "data-storage-detaching", "db-relation-departed", "db-relation-broken", "stop", "remove"
+        ]  # fmt: skip
+        assert world.remote.storage == {}
+
+    def test_never_attached_goes_without_a_hook(self, world: WORLD) -> None:
+        made = world(storage={"data/0": NOT_YET})
+        made.settle()
+        made.model(life=Life.DYING)
+        assert made.settle().answer is Answer.DEAD
+        assert (made.hooks, made.remote.storage) == ([], {})
+
+    def test_dying_marks_come_once(self) -> None:
+        remote = replace(REMOTE, life=Life.DYING, storage={"data/0": THERE})
+        local = replace(IDLE, storage=frozenset({"data/0"}))
+        [effect] = reconcile_effects(local, remote)
+        assert effect.kind is EffectKind.DESTROY_STORAGE_ATTACHMENTS
+        marked = replace(remote, storage={"data/0": replace(THERE, life=Life.DYING)})
+        assert reconcile_effects(local, marked) == ()
+
+    def test_prepare_refuses(self) -> None:
+        attached = Operation(
+            name=OperationName.RUN_HOOK, hook=HookInfo(kind=HookKind.STORAGE_ATTACHED, storage_id="data/0")
+        )
+        detaching = replace(attached, hook=replace(attached.hook, kind=HookKind.STORAGE_DETACHING))
+        with pytest.raises(NotValid, match="already attached"):
+            prepare(replace(IDLE, storage=frozenset({"data/0"})), attached, REMOTE)
+        with pytest.raises(NotValid, match="not attached"):
+            prepare(IDLE, detaching, REMOTE)
