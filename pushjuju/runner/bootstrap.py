@@ -1,0 +1,354 @@
+"""Start the program on a machine over an open SSH connection, sending it or Python itself where they lack."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import binascii
+import json
+import shlex
+import zlib
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from pushjuju.core.errors import ConnectionLost, DiskFull, PushjujuError, RemoteFailed, SudoRefused
+from pushjuju.runner.packer import REMOTE, Program
+from pushjuju.runner.remote import wire
+from pushjuju.runner.transport import Connection
+
+if TYPE_CHECKING:
+    import asyncssh
+
+MARK = b"PJ1"
+NOISE_LIMIT = 64 * 1024  # bytes that a login shell may print before the program speaks
+STDERR_KEEP = 8 * 1024
+HELLO_TIMEOUT = 60.0
+INSTALL_TIMEOUT = 600.0
+
+_PYTHONS = (
+    "/usr/bin/python3 /usr/local/bin/python3 python3 /usr/libexec/platform-python "
+    "python3.13 python3.12 python3.11 python3.10 python3.9 python3.8"
+)
+_SCRIPT = (
+    f"for p in {_PYTHONS}; do "
+    'if command -v "$p" >/dev/null 2>&1; then exec "$p" -I -S -c "$0" "$@"; fi; done; '
+    r"printf 'PJ1P\000\000\000\000'"
+)
+_INSTALL = """
+set -e
+s=; if [ "$(id -u)" != 0 ]; then s='sudo -n'; $s true; fi
+export DEBIAN_FRONTEND=noninteractive
+if command -v apt-get >/dev/null; then
+  $s apt-get -qq update || true
+  $s env DEBIAN_FRONTEND=noninteractive apt-get -qq -y install --no-install-recommends python3
+elif command -v dnf >/dev/null; then $s dnf -q -y install python3
+elif command -v yum >/dev/null; then $s yum -q -y install python3
+elif command -v apk >/dev/null; then $s apk add -q python3
+elif command -v zypper >/dev/null; then $s zypper -q -n install python3
+else echo 'no package manager known (apt-get, dnf, yum, apk, zypper)' >&2; exit 3
+fi
+"""
+
+
+@lru_cache(maxsize=1)
+def _boot() -> tuple[str, str]:
+    """Return START and the packed text of ``remote/boot.py``, without its comments."""
+    tree = ast.parse((REMOTE / "boot.py").read_text("utf-8"))
+    start = next(
+        ast.literal_eval(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "START"
+    )
+    tree.body = tree.body[1:]  # the docstring
+    packed = zlib.compress(ast.unparse(tree).encode(), 9)
+    return str(start), binascii.b2a_base64(packed, newline=False).decode()
+
+
+def command(program: Program, root: str, options: Mapping[str, Any]) -> str:
+    """Return the command line for the machine's login shell."""
+    start, text = _boot()
+    words = ["sh", "-c", _SCRIPT, start, program.digest, root, json.dumps(dict(options)), text]
+    return "exec " + shlex.join(words)
+
+
+class Link:
+    """One attachment: the SSH channel after the program answered.
+
+    Attributes:
+        hello: The machine's first message.
+        lost: Done when the channel is gone, with the reason as its value.
+        on_message: Called with each JSON message.
+        frames_in: Frames received after hello.
+        frames_out: Frames sent.
+    """
+
+    def __init__(self) -> None:
+        loop = asyncio.get_running_loop()
+        self.hello: dict[str, Any] = {}
+        self.lost: asyncio.Future[str] = loop.create_future()
+        self.on_message: Callable[[dict[str, Any]], None] = lambda _: None
+        self.frames_in = 0
+        self.frames_out = 0
+        self.stderr = b""
+        self.exit_status: int | None = None
+        self.channel: asyncssh.SSHClientChannel[bytes] | None = None
+        self._answers: asyncio.Queue[tuple[str, str]] = asyncio.Queue()
+        self._buffer = b""
+        self._reader: wire.Reader | None = None
+        self._greeted: asyncio.Future[None] = loop.create_future()
+        self._writable = asyncio.Event()
+        self._writable.set()
+
+    # -- called by asyncssh --------------------------------------------------------------------------------
+
+    def data_received(self, data: bytes, datatype: int | None) -> None:
+        """Take bytes of the channel."""
+        if datatype is not None:
+            self.stderr = (self.stderr + data)[-STDERR_KEEP:]
+        elif self._reader is None:
+            self._boot_received(data)
+        else:
+            self._frames_received(data)
+
+    def _boot_received(self, data: bytes) -> None:
+        self._buffer += data
+        at = self._buffer.find(MARK)
+        if at < 0:
+            if len(self._buffer) > NOISE_LIMIT:
+                self._answers.put_nowait(
+                    ("E", "the login shell prints without end instead of starting Python")
+                )
+            return
+        if len(self._buffer) < at + 8:
+            return
+        letter = chr(self._buffer[at + 3])
+        if letter == "R":
+            rest = self._buffer[at + 4 :]
+            self._buffer = b""
+            self._reader = wire.Reader()
+            self._answers.put_nowait(("R", ""))
+            self._frames_received(rest)
+            return
+        size = int.from_bytes(self._buffer[at + 4 : at + 8], "big")
+        text = self._buffer[at + 8 : at + 8 + size]
+        if len(text) == size:
+            self._buffer = self._buffer[at + 8 + size :]
+            self._answers.put_nowait((letter, text.decode("utf-8", "replace")))
+            if self._buffer:
+                self._boot_received(b"")
+
+    def _frames_received(self, data: bytes) -> None:
+        assert self._reader is not None
+        try:
+            for flag, payload in self._reader.feed(data):
+                message = _decode(flag, payload)
+                if not self._greeted.done():
+                    self.hello = message
+                    self._greeted.set_result(None)
+                else:
+                    self.frames_in += 1
+                    self.on_message(message)
+        except ValueError as error:
+            self.connection_lost(error)
+            self.close()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """Take note of the end of the channel."""
+        if not self.lost.done():
+            reason = str(error) if error else self.stderr.decode("utf-8", "replace").strip()
+            self.lost.set_result(reason or "the connection was closed")
+        self._writable.set()
+        if not self._greeted.done():
+            self._greeted.cancel()
+        self._answers.put_nowait(("", ""))
+
+    def set_writable(self, writable: bool) -> None:
+        """Take note of flow control."""
+        if writable:
+            self._writable.set()
+        else:
+            self._writable.clear()
+
+    # -- called by the session -----------------------------------------------------------------------------
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Send a JSON message; a lost link swallows it (its owner finds out by ``lost``)."""
+        data = json.dumps(message, separators=(",", ":")).encode()
+        if len(data) > wire.COMPRESS_FROM:
+            self.send_frame(wire.ZLIB, zlib.compress(data, 1))
+        else:
+            self.send_frame(wire.RAW, data)
+
+    def send_frame(self, flag: int, payload: bytes) -> None:
+        """Send one frame."""
+        self.frames_out += 1
+        self.write(wire.frame(flag, payload))
+
+    def write(self, data: bytes) -> None:
+        """Write raw bytes."""
+        if self.channel is not None and not self.lost.done():
+            try:
+                self.channel.write(data)
+            except (OSError, BrokenPipeError) as error:
+                self.connection_lost(error)
+
+    async def drain(self) -> None:
+        """Wait until the channel takes more."""
+        await self._writable.wait()
+        if self.lost.done():
+            raise ConnectionLost(detail=self.lost.result())
+
+    async def answer(self) -> tuple[str, str]:
+        """Return the next answer of the bootstrap, as (letter, text); empty letter: the channel ended."""
+        return await self._answers.get()
+
+    async def greeting(self) -> None:
+        """Wait for hello."""
+        await self._greeted
+
+    def close(self) -> None:
+        """Hang up; what runs on the machine goes on."""
+        if self.channel is not None:
+            self.channel.close()
+
+
+def _decode(flag: int, payload: bytes) -> dict[str, Any]:
+    if flag == wire.RAW:
+        message = json.loads(payload)
+        if not isinstance(message, dict):
+            raise wire.BadFrame("frame is not an object")
+        return message
+    return wire.unpack(flag, payload)
+
+
+async def _open_channel(connection: Connection, line: str) -> Link:
+    import asyncssh
+
+    link = Link()
+
+    class Session(asyncssh.SSHClientSession[bytes]):
+        def data_received(self, data: bytes, datatype: int | None) -> None:
+            link.data_received(data, datatype)
+
+        def exit_status_received(self, status: int) -> None:
+            link.exit_status = status
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            link.connection_lost(exc)
+
+        def pause_writing(self) -> None:
+            link.set_writable(False)
+
+        def resume_writing(self) -> None:
+            link.set_writable(True)
+
+    try:
+        channel, _ = await connection.ssh.create_session(Session, line, encoding=None)
+    except (OSError, asyncssh.Error) as error:
+        raise ConnectionLost("the machine refuses a session", detail=str(error)) from error
+    link.channel = channel
+    return link
+
+
+async def attach(
+    connection: Connection, program: Program, root: str, options: Mapping[str, Any], *, name: str
+) -> Link:
+    """Start or join the program on a machine.
+
+    Args:
+        connection: An open SSH connection.
+        program: What to run there.
+        root: Directory that stands for ``/`` below which everything is kept; empty on real machines.
+        options: Options of the machine's server.
+        name: The machine, for error texts.
+
+    Raises:
+        SudoRefused: Logged in as another user than root, and sudo says no.
+        RemoteFailed: No Python that can be used or installed, or the program cannot start.
+        DiskFull: No room for the program.
+        ConnectionLost: The channel ended.
+    """
+    line = command(program, root, options)
+    for attempt in range(2):
+        link = await _open_channel(connection, line)
+        try:
+            async with asyncio.timeout(HELLO_TIMEOUT):
+                if await _converse(link, program, name):
+                    connection.settled()
+                    return link
+        except TimeoutError as error:
+            link.close()
+            raise RemoteFailed(f"the program on {name} does not start", detail=_tail(link)) from error
+        except PushjujuError:
+            link.close()
+            raise
+        link.close()
+        if attempt == 0:
+            await _install_python(connection, name)
+    raise RemoteFailed(f"{name} has no python3", hint="Install python3 on it.")
+
+
+async def _converse(link: Link, program: Program, name: str) -> bool:
+    """Talk with the bootstrap until the program greets; False when the machine has no Python."""
+    while True:
+        letter, text = await link.answer()
+        if letter == "R":
+            try:
+                await link.greeting()
+            except asyncio.CancelledError:
+                if link.lost.done():
+                    raise ConnectionLost(detail=link.lost.result()) from None
+                raise
+            return True
+        if letter == "N":
+            link.write(program.data)
+        elif letter == "P":
+            return False
+        else:
+            raise _refusal(letter, text, link, name)
+
+
+def _refusal(letter: str, text: str, link: Link, name: str) -> PushjujuError:
+    """Return the error for an answer of the bootstrap that is none of the good ones."""
+    said = _tail(link)
+    if letter == "S" or (not letter and "sudo:" in said):
+        return SudoRefused(
+            f"cannot become root on {name}",
+            detail=text or said,
+            hint="Log in as root, or allow the user to run sudo without a password.",
+        )
+    if letter == "E":
+        if "[28]" in text or "[122]" in text or "No space left" in text:
+            return DiskFull(f"the disk of {name} is full", detail=text)
+        return RemoteFailed(f"the program on {name} cannot start", detail=text)
+    if link.exit_status:
+        return RemoteFailed(
+            f"the program on {name} cannot start: exit status {link.exit_status}", detail=said
+        )
+    return ConnectionLost(f"the connection to {name} was lost while the program started", detail=said)
+
+
+def _tail(link: Link) -> str:
+    return link.stderr.decode("utf-8", "replace").strip()
+
+
+async def _install_python(connection: Connection, name: str) -> None:
+    """Install python3 with the machine's package manager."""
+    import asyncssh
+
+    try:
+        async with asyncio.timeout(INSTALL_TIMEOUT):
+            done = await connection.ssh.run("exec sh -c " + shlex.quote(_INSTALL.strip()), input="")
+    except TimeoutError as error:
+        raise RemoteFailed(f"installing python3 on {name} does not end") from error
+    except (OSError, asyncssh.Error) as error:
+        raise ConnectionLost(f"the connection to {name} was lost", detail=str(error)) from error
+    if done.exit_status == 0:
+        return
+    said = str(done.stderr or "").strip()[-2000:]
+    if "sudo:" in said:
+        raise SudoRefused(f"cannot become root on {name}", detail=said)
+    raise RemoteFailed(
+        f"{name} has no python3 and it cannot be installed", detail=said, hint="Install python3 on it."
+    )

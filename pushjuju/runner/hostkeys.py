@@ -1,0 +1,82 @@
+"""The model's own ``known_hosts`` file: accepted once, checked always.
+
+The format is OpenSSH's, so that ``ssh -o UserKnownHostsFile=...`` and ``ssh-keygen -R`` work with it.
+"""
+
+from __future__ import annotations
+
+import base64
+import fcntl
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+
+def entry_name(host: str, port: int) -> str:
+    """Return the name of a machine in a known_hosts file."""
+    return host if port == 22 else f"[{host}]:{port}"
+
+
+def fingerprint(key: str) -> str:
+    """Return type and SHA-256 fingerprint of a public key line, as ssh-keygen prints them."""
+    kind, _, rest = key.partition(" ")
+    data = rest.split(" ")[0]
+    try:
+        digest = hashlib.sha256(base64.b64decode(data, validate=True)).digest()
+    except ValueError:
+        return f"{kind} (not readable)"
+    return f"{kind} SHA256:{base64.b64encode(digest).decode().rstrip('=')}"
+
+
+def normal(key: str) -> str:
+    """Return type and data of a public key line, without comment."""
+    return " ".join(key.split()[:2])
+
+
+@dataclass(frozen=True, slots=True)
+class HostKeyFile:
+    """A known_hosts file.
+
+    Attributes:
+        path: The file; it need not exist.
+    """
+
+    path: Path
+
+    def find(self, name: str) -> list[str]:
+        """Return the keys known under a name."""
+        try:
+            text = self.path.read_text("utf-8")
+        except FileNotFoundError:
+            return []
+        found = []
+        for line in text.splitlines():
+            names, _, key = line.strip().partition(" ")
+            if key and not names.startswith(("#", "@")) and name in names.split(","):
+                found.append(normal(key))
+        return found
+
+    def add(self, name: str, key: str) -> None:
+        """Accept a key; safe against other processes that add at the same time."""
+        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        with os.fdopen(fd, "a+") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            if normal(key) in self.find(name):
+                return
+            file.write(f"{name} {normal(key)}\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+    def remove(self, name: str) -> None:
+        """Forget the keys of a name (its machine is gone, or a person accepted the change)."""
+        if not self.path.exists():
+            return
+        with self.path.open("r+") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            lines = file.read().splitlines(keepends=True)
+            keep = [line for line in lines if name not in line.partition(" ")[0].split(",")]
+            file.seek(0)
+            file.truncate()
+            file.write("".join(keep))

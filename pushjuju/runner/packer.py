@@ -1,0 +1,97 @@
+"""Build the program that is pushed to machines: remote modules, hook tool families, an index of the tools."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import marshal
+import zlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from pushjuju.core.errors import NotValid
+
+REMOTE = Path(__file__).parent / "remote"
+_NOT_PUSHED = ("boot.py",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """What a machine runs.
+
+    Attributes:
+        digest: Names the content; the machine keeps programs under it.
+        data: Length and compressed files, as the bootstrap takes them.
+        tools: Names of the hook tools that it answers.
+    """
+
+    digest: str
+    data: bytes
+    tools: tuple[str, ...]
+
+
+def _remote_files() -> dict[str, str]:
+    return {
+        f"pushjuju/runner/remote/{path.name}": path.read_text("utf-8")
+        for path in sorted(REMOTE.glob("*.py"))
+        if path.name not in _NOT_PUSHED
+    }
+
+
+def _with_packages(files: dict[str, str]) -> dict[str, str]:
+    """Add an empty ``__init__.py`` to every package that has none."""
+    for name in list(files):
+        parts = name.split("/")[:-1]
+        for depth in range(1, len(parts) + 1):
+            files.setdefault("/".join([*parts[:depth], "__init__.py"]), "")
+    return files
+
+
+def _tool_names(module: str, path: Path) -> list[str]:
+    """Return the names in a family's TOOLS, from the very file that is pushed."""
+    spec = importlib.util.spec_from_file_location(module, path)
+    if spec is None or spec.loader is None:
+        raise NotValid(f'hook tool module "{module}" cannot be loaded from {path}')
+    loaded = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(loaded)
+        return sorted(loaded.TOOLS)
+    except Exception as error:
+        raise NotValid(
+            f'hook tool module "{module}" cannot be loaded', detail=f"{type(error).__name__}: {error}"
+        ) from error
+
+
+def pack(families: Iterable[tuple[str, Path]] = ()) -> Program:
+    """Build the program.
+
+    Args:
+        families: Hook tool modules as (dotted name, source file). A module may import the standard library,
+        the
+            tool interface and other modules given here; one without TOOLS is pushed as a helper.
+
+    Raises:
+        NotValid: A module cannot be loaded.
+    """
+    return _pack(tuple((name, Path(path)) for name, path in families))
+
+
+@lru_cache(maxsize=8)
+def _pack(families: tuple[tuple[str, Path], ...]) -> Program:
+    files = _remote_files()
+    tools: dict[str, str] = {}
+    for module, path in families:
+        name = module.replace(".", "/")
+        package = path.name == "__init__.py"
+        files[f"{name}/__init__.py" if package else f"{name}.py"] = path.read_text("utf-8")
+        if "TOOLS" in files[f"{name}/__init__.py" if package else f"{name}.py"]:
+            for tool in _tool_names(module, path):
+                tools.setdefault(tool, module)
+    files["tools.json"] = json.dumps(tools, sort_keys=True)
+    files = dict(sorted(_with_packages(files).items()))
+    digest = hashlib.sha256(json.dumps(list(files.items())).encode()).hexdigest()[:32]
+    data = zlib.compress(marshal.dumps(files, 2), 9)
+    return Program(digest=digest, data=len(data).to_bytes(4, "big") + data, tools=tuple(sorted(tools)))

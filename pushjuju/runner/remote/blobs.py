@@ -1,0 +1,128 @@
+"""The machine's cache of blobs (charm archives, resources), named by SHA-256."""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+KEEP_SECONDS = 30 * 24 * 3600  # unused for longer: the cache forgets it
+
+
+def sha256() -> Any:
+    """Return a SHA-256 without loading OpenSSL."""
+    try:
+        from _sha256 import sha256 as new  # type: ignore[import-not-found]  # up to Python 3.11
+    except ImportError:
+        try:
+            from _sha2 import sha256 as new  # type: ignore[import-not-found]
+        except ImportError:
+            from hashlib import sha256 as new
+    return new()
+
+
+def is_digest(text: str) -> bool:
+    """Tell whether a text is a SHA-256 in lower-case hex."""
+    return len(text) == 64 and all(c in "0123456789abcdef" for c in text)
+
+
+def listing(directory: str) -> tuple[list[str], dict[str, int]]:
+    """Return the digests of complete blobs, and size by digest of partly received ones."""
+    done: list[str] = []
+    parts: dict[str, int] = {}
+    try:
+        names = os.listdir(directory)
+    except OSError:
+        names = []
+    for name in names:
+        if is_digest(name):
+            done.append(name)
+        elif name.endswith(".part") and is_digest(name[:-5]):
+            parts[name[:-5]] = os.stat(directory + "/" + name).st_size
+    return sorted(done), parts
+
+
+def forget_old(directory: str, now: float) -> None:
+    """Delete blobs that nobody used for a month."""
+    try:
+        names = os.listdir(directory)
+    except OSError:
+        return
+    for name in names:
+        path = directory + "/" + name
+        try:
+            if now - os.stat(path).st_mtime > KEEP_SECONDS:
+                os.unlink(path)
+        except OSError:
+            pass
+
+
+class Receiver:
+    """One blob being received; what has arrived survives a cut and is taken up again."""
+
+    def __init__(self, directory: str, digest: str, size: int, offset: int) -> None:
+        if not is_digest(digest):
+            raise ValueError("bad blob name")
+        os.makedirs(directory, 0o700, exist_ok=True)
+        self.digest = digest
+        self.size = size
+        self._path = directory + "/" + digest
+        self._fd = os.open(self._path + ".part", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        self._hash = sha256()
+        self.offset = self._rehash(offset)
+
+    def _rehash(self, offset: int) -> int:
+        """Hash the first ``offset`` bytes that are there already; return how many there are."""
+        have = 0
+        while have < offset:
+            data = os.pread(self._fd, min(1 << 20, offset - have), have)
+            if not data:
+                break
+            self._hash.update(data)
+            have += len(data)
+        os.ftruncate(self._fd, have)
+        return have
+
+    def feed(self, data: bytes) -> bool:
+        """Take a piece; return True when the blob is complete and in place.
+
+        Raises:
+            OSError: The disk does not take it.
+            ValueError: The content is not what the name says.
+        """
+        view = memoryview(data)
+        while view:
+            done = os.pwrite(self._fd, view, self.offset)
+            self._hash.update(view[:done])
+            self.offset += done
+            view = view[done:]
+        return self.settle()
+
+    def settle(self) -> bool:
+        """Put the blob in place if it is complete."""
+        if self.offset < self.size:
+            return False
+        if self._hash.hexdigest() != self.digest or self.offset != self.size:
+            self.abort()
+            raise ValueError("content does not match its SHA-256")
+        os.fdatasync(self._fd)
+        os.close(self._fd)
+        self._fd = -1
+        os.rename(self._path + ".part", self._path)
+        return True
+
+    def close(self) -> None:
+        """Stop receiving; keep what has arrived."""
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+    def abort(self) -> None:
+        """Stop receiving and forget what has arrived."""
+        self.close()
+        try:
+            os.unlink(self._path + ".part")
+        except OSError:
+            pass

@@ -1,0 +1,411 @@
+"""The process of one operation.
+
+The server forks one of these per operation. It holds the operation's journal, runs the hook or command,
+answers its hook tools, and writes the result; it needs the server only to talk to the controller. When the
+server dies it goes on alone and looks for a new server, so nothing that a hook did is lost.
+"""
+
+from __future__ import annotations
+
+import _socket
+import fcntl
+import os
+import select
+import sys
+
+from pushjuju.runner.remote import journal, layout, signals, wire
+from pushjuju.runner.remote.jsonlite import dumps
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+EVENT_DELAY = 0.02  # seconds that an event waits for company; a short hook is one frame in, one frame out
+EVENTS_PER_FRAME = 256
+LOG_LIMIT = 8 * 1024 * 1024  # bytes of events other than output that one operation keeps
+RECONNECT_EVERY = 0.25
+LOCK_EVERY = 0.02
+OPERATION_LOGGER = "juju.worker.uniter.operation"
+RUNNER_LOGGER = "pushjuju.runner"
+
+
+class Refused(Exception):
+    """The operation cannot be done; the text is the answer."""
+
+
+class Interrupted(Refused):
+    """The user cancelled the operation before it did anything."""
+
+
+class Host:
+    """One operation being run.
+
+    Attributes:
+        op: The operation frame of the controller.
+        options: Options of the server.
+        paths: Where things live.
+        cancelled: Signal number asked for by the user; 0 while nobody did.
+    """
+
+    def __init__(
+        self, op: dict[str, Any], options: dict[str, Any], paths: layout.Layout, channel: int
+    ) -> None:
+        self.op = op
+        self.options = options
+        self.paths = paths
+        self.cancelled = 0
+        self.on_cancel: Callable[[int], None] | None = None
+        self.live_results: dict[int, dict[str, Any]] = {}
+        self.output_left_out = 0
+        self.unsaved = ""
+        self._channel: Any = _socket.socket(fileno=channel)
+        self._alive_until = 0.0
+        self._channel_fd = channel
+        self._reader = wire.Reader()
+        self._poll = select.poll()
+        self._handlers: dict[int, Callable[[], None]] = {}
+        self._seq = 0
+        self._pending: list[dict[str, Any]] = []
+        self._pending_since = 0.0
+        self._log_left = LOG_LIMIT
+        self._live_frames: dict[int, bytes] = {}
+        self._next_reconnect = 0.0
+        self._journal: journal.Writer | None = None
+        self._lock_fd = -1
+        self.watch(channel, self._read_channel)
+
+    # -- waiting ---------------------------------------------------------------------------------------------
+
+    def watch(self, fd: int, handler: Callable[[], None]) -> None:
+        """Call a handler whenever a descriptor is readable or closed."""
+        self._handlers[fd] = handler
+        self._poll.register(fd, select.POLLIN)
+
+    def unwatch(self, fd: int) -> None:
+        """Stop watching a descriptor."""
+        if self._handlers.pop(fd, None) is not None:
+            self._poll.unregister(fd)
+
+    def pump(self, timeout: float | None) -> None:
+        """Wait for something to happen, at most ``timeout`` seconds, and handle it."""
+        limits = [] if timeout is None else [timeout]
+        now = monotonic()
+        if self._pending:
+            limits.append(self._pending_since + EVENT_DELAY - now)
+        if self._channel is None:
+            limits.append(self._next_reconnect - now)
+        wait = max(min(limits), 0.0) if limits else None
+        ready = self._poll.poll(None if wait is None else int(wait * 1000) + (1 if wait else 0))
+        for fd, _ in ready:
+            handler = self._handlers.get(fd)
+            if handler is not None:
+                handler()
+        now = monotonic()
+        if self._pending and now >= self._pending_since + EVENT_DELAY:
+            self.flush_events()
+        if self._channel is None and now >= self._next_reconnect:
+            self._reconnect()
+
+    # -- the server ------------------------------------------------------------------------------------------
+
+    def _read_channel(self) -> None:
+        try:
+            data = os.read(self._channel_fd, 1 << 20)
+            frames = self._reader.feed(data)
+        except (OSError, wire.BadFrame):
+            data, frames = b"", []
+        for kind, payload in frames:
+            message = wire.unpack(wire.RAW, payload)
+            if kind == wire.CANCEL:
+                self._cancel(int(message.get("signal", signals.KILL)))
+            elif kind == wire.LIVE_RESULT:
+                self.live_results[int(message["call"])] = message
+        if not data:
+            self._lose_channel()
+
+    def _cancel(self, signal: int) -> None:
+        self.cancelled = signal
+        if self.on_cancel is not None:
+            self.on_cancel(signal)
+
+    def _lose_channel(self) -> None:
+        if self._channel is None:
+            return
+        self.unwatch(self._channel_fd)
+        self._channel.close()
+        self._channel = None
+        self._reader = wire.Reader()
+        self._next_reconnect = monotonic() + RECONNECT_EVERY
+
+    def _reconnect(self) -> None:
+        self._next_reconnect = monotonic() + RECONNECT_EVERY
+        channel = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM | _socket.SOCK_CLOEXEC)
+        here = os.open(".", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.chdir(self.paths.program)  # a relative path is never too long for a socket address
+            channel.connect("server.sock")
+        except OSError:
+            channel.close()
+            return
+        finally:
+            os.fchdir(here)
+            os.close(here)
+        self._channel = channel
+        self._channel_fd = channel.fileno()
+        self.watch(self._channel_fd, self._read_channel)
+        hello = dumps({"host": self.op["id"], "pid": os.getpid(), "unsaved": bool(self.unsaved)})
+        self._send(wire.HELLO, hello.encode("ascii"))
+        for frame in list(self._live_frames.values()):
+            self._send(wire.LIVE, frame)
+
+    def _send(self, kind: int, payload: bytes) -> bool:
+        if self._channel is None:
+            return False
+        try:
+            self._channel.sendall(wire.frame(kind, payload))
+        except OSError:
+            self._lose_channel()
+            return False
+        return True
+
+    # -- events ----------------------------------------------------------------------------------------------
+
+    def emit(self, event: dict[str, Any]) -> None:
+        """Record an event; it is on its way to the controller within moments."""
+        event.setdefault("time", wall_time())
+        if event.get("k") != "output":
+            if self._log_left <= 0:
+                return
+            self._log_left -= 64 + len(str(event.get("message", "")))
+            if self._log_left <= 0:
+                event = log_event("WARNING", RUNNER_LOGGER, "too many log messages: the rest is left out")
+        self._seq += 1
+        if not self._pending:
+            self._pending_since = monotonic()
+        self._pending.append({"seq": self._seq, "e": event})
+        if len(self._pending) >= EVENTS_PER_FRAME:
+            self.flush_events()
+
+    def log(self, level: str, message: str, module: str = OPERATION_LOGGER) -> None:
+        """Record a log message."""
+        self.emit(log_event(level, module, message))
+
+    def flush_events(self) -> None:
+        """Write pending events to the journal and send them."""
+        events, self._pending = self._pending, []
+        if not events:
+            return
+        self._record("events", events)
+        frame = wire.pack({"t": "event", "id": self.op["id"], "seq": events[0]["seq"], "es": events})
+        self._send(wire.EVENT, frame)
+
+    def _record(self, key: str, value: Any, sync: bool = False) -> None:
+        if self._journal is None:
+            return
+        try:
+            self._journal.write(key, value, sync)
+        except OSError as error:
+            self.unsaved = error.strerror or str(error)
+
+    def started(self, pid: int) -> None:
+        """Record the process that does the work, so that it can be found if this process is killed."""
+        self._record("child", {"pid": pid, "start": layout.process_start(pid)})
+
+    # -- live calls ------------------------------------------------------------------------------------------
+
+    def ask_controller(self, call: int, message: dict[str, Any]) -> dict[str, Any] | None:
+        """Ask the controller and wait for the answer; None when it did not come in time."""
+        self.flush_events()
+        frame = wire.pack(dict(message, t="live", id=self.op["id"], call=call))
+        self._live_frames[call] = frame
+        self._send(wire.LIVE, frame)
+        limit = float(self.options.get("live_timeout", 300))
+        alone_since = monotonic()
+        while call not in self.live_results:
+            if self._channel is not None:
+                alone_since = monotonic()  # the server counts the time without a controller
+            elif monotonic() - alone_since > limit:
+                break
+            if self.cancelled:
+                break
+            self.pump(1.0)
+        del self._live_frames[call]
+        return self.live_results.pop(call, None)
+
+    # -- life of the operation -------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Take the machine lock and write the journal's first line: the id is never started again."""
+        lock = str(self.op.get("_lock") or "")
+        if lock:
+            self._take_lock(lock)
+        writer = journal.Writer(self.paths.journal, str(self.op["id"]))
+        record: dict[str, Any] = {
+            key: self.op[key] for key in ("id", "kind", "unit", "hook", "url") if key in self.op
+        }
+        record.update(boot_id=layout.boot_id(), started=wall_time(), lock=lock, host=os.getpid())
+        record["program"] = self.paths.version
+        try:
+            writer.begin(record)
+        except OSError:
+            writer.discard()
+            raise
+        self._journal = writer
+        self.begun = record["started"]
+
+    def _take_lock(self, lock: str) -> None:
+        name = self.paths.machine_lock
+        if lock != "machine":
+            name += "-" + journal.file_name(lock)[3:]
+        self._lock_fd = os.open(name, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        while True:
+            try:
+                fcntl.flock(self._lock_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except OSError:
+                if self.cancelled:
+                    raise Interrupted("cancelled before it started") from None
+            self.pump(LOCK_EVERY)
+
+    def finish(self, result: dict[str, Any]) -> None:
+        """Write the result, send it, and wait until it is safe to end."""
+        events, self._pending = self._pending, []
+        result.setdefault("started", getattr(self, "begun", None))
+        result["ended"] = wall_time()
+        if events:
+            self._record("events", events)
+        self._record("result", result, True)
+        if self.unsaved:
+            note = "the journal could not be written (%s): the result is kept in memory" % self.unsaved
+            self._seq += 1
+            events.append({"seq": self._seq, "e": log_event("WARNING", RUNNER_LOGGER, note)})
+        frame = wire.pack(dict(result, t="result", id=self.op["id"], events=events))
+        if self._journal is None or not self.unsaved:
+            self._send(wire.RESULT, frame)
+            return
+        self._hold(result, frame)
+
+    def _hold(self, result: dict[str, Any], frame: bytes) -> None:
+        """Keep a result that no disk takes, until the controller has it or the disk takes it."""
+        end = monotonic() + float(self.options.get("unsaved_timeout", 3600))
+        sent = self._send(wire.UNSAVED, frame)
+        while monotonic() < end:
+            self.pump(1.0)
+            if self._channel is None:
+                sent = False
+            elif not sent:
+                sent = self._send(wire.UNSAVED, frame)
+            self.unsaved = ""
+            self._record("result", result, True)
+            if not self.unsaved or not os.path.exists(self.paths.journal):
+                return
+
+
+def log_event(level: str, module: str, message: str) -> dict[str, Any]:
+    """Return a log event."""
+    return {"k": "log", "level": level, "module": module, "message": message, "time": wall_time()}
+
+
+def monotonic() -> float:
+    """Return seconds of a clock that never jumps."""
+    import time
+
+    return time.monotonic()
+
+
+def wall_time() -> float:
+    """Return seconds since the epoch."""
+    import time
+
+    return time.time()
+
+
+def error_result(message: str, errno: int | None = None) -> dict[str, Any]:
+    """Return the result of an operation that could not be done."""
+    return dict(plain_result("error", message=message), errno=errno)
+
+
+def plain_result(outcome: str = "ok", via: str | None = None, message: str = "") -> dict[str, Any]:
+    """Return a result without writes."""
+    result: dict[str, Any] = {
+        "outcome": outcome,
+        "exit": None,
+        "signal": None,
+        "via": via,
+        "message": message,
+    }
+    result.update(writes={}, reboot="")
+    return result
+
+
+def describe(error: BaseException) -> str:
+    """Return one line about an exception, with the file it is about."""
+    if isinstance(error, OSError) and error.strerror:
+        return "%s: %s" % (error.filename, error.strerror) if error.filename else error.strerror
+    return "%s: %s" % (type(error).__name__, error)
+
+
+def run(op: dict[str, Any], options: dict[str, Any], paths: layout.Layout, channel: int) -> None:
+    """Run one operation in this (freshly forked) process, to its end."""
+    _settle(options)
+    host = Host(op, options, paths, channel)
+    try:
+        host.begin()
+        result = _work(host)
+    except Refused as refused:
+        result = error_result(str(refused))
+        if isinstance(refused, Interrupted):
+            result["outcome"] = "interrupted"
+    except OSError as error:
+        result = error_result(describe(error), error.errno)
+    except Exception as error:
+        result = error_result("runner: " + describe(error))
+        result["trace"] = _trace()
+    host.finish(result)
+
+
+def _settle(options: dict[str, Any]) -> None:
+    """Make this process a session leader with the surroundings of Juju's agent."""
+    os.setsid()
+    os.umask(0o022)
+    try:
+        import resource
+
+        limit = int(options.get("nofile", 64000))
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        if hard != resource.RLIM_INFINITY and hard < limit and os.geteuid() == 0:
+            hard = limit
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, max(hard, limit) if hard > 0 else hard))
+    except (ImportError, OSError, ValueError):
+        pass
+
+
+def _work(host: Host) -> dict[str, Any]:
+    kind = str(host.op.get("kind", ""))
+    if kind in ("hook", "action", "commands"):
+        from pushjuju.runner.remote import hookrun
+
+        return hookrun.run(host)
+    if kind == "exec":
+        from pushjuju.runner.remote import hookrun
+
+        return hookrun.run_plain(host)
+    if kind == "deploy":
+        from pushjuju.runner.remote import deploy
+
+        return deploy.run(host)
+    if kind in ("remove-unit", "reboot"):
+        from pushjuju.runner.remote import machine
+
+        return machine.run(host)
+    raise Refused('unknown kind of operation "%s"' % kind)
+
+
+def _trace() -> str:
+    trace = sys.exc_info()[2]
+    lines = []
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        lines.append("%s:%d %s" % (os.path.basename(code.co_filename), trace.tb_lineno, code.co_name))
+        trace = trace.tb_next
+    return " < ".join(reversed(lines))

@@ -1,0 +1,202 @@
+"""The journal: one file per operation, synced before the operation starts and before its result is told.
+
+Lines of JSON: ``begin`` first, then ``child`` (the started process), ``events``, last ``result``. The process
+that runs the operation holds an exclusive flock on its file; a file without result and without lock is an
+operation whose runner died. Acknowledged ids move to a short ``seen`` list, so that they never start again.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+
+from pushjuju.runner.remote.jsonlite import dumps, loads
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+RESERVE = 64 * 1024  # bytes taken at the start, so that a disk that fills up later cannot lose the result
+SEEN_KEEP = 1000
+_SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_")
+
+
+def file_name(op_id: str) -> str:
+    """Return the journal's file name of an operation id."""
+    name = "".join(c if c in _SAFE else "".join("%%%02x" % b for b in c.encode("utf-8")) for c in op_id)
+    if not op_id or len(name) > 200:
+        raise ValueError("operation id is empty or too long")
+    return "op-" + name
+
+
+class Writer:
+    """The journal file of one operation, held by the process that runs it."""
+
+    def __init__(self, directory: str, op_id: str) -> None:
+        os.makedirs(directory, 0o700, exist_ok=True)
+        self.path = directory + "/" + file_name(op_id)
+        self._directory = directory
+        self.fd = os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        self._offset = 0
+        fcntl.flock(self.fd, fcntl.LOCK_EX)
+
+    def begin(self, record: dict[str, Any]) -> None:
+        """Write the first line; it is on disk, with its directory entry, when this returns."""
+        self._reserve(RESERVE)
+        self.write("begin", record)
+        os.fsync(self.fd)
+        directory = os.open(self._directory, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)
+
+    def _reserve(self, size: int) -> None:
+        try:
+            os.posix_fallocate(self.fd, 0, size)
+        except OSError as error:
+            import errno
+
+            if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):
+                raise
+
+    def write(self, key: str, value: Any, sync: bool = False) -> None:
+        """Append one line."""
+        line = ('{"%s":%s}\n' % (key, dumps(value))).encode("ascii")
+        view = memoryview(line)
+        offset = self._offset
+        while view:
+            done = os.pwrite(self.fd, view, offset)
+            offset += done
+            view = view[done:]
+        self._offset = offset  # only whole lines count: a failed one is overwritten by the next
+        if sync:
+            os.fdatasync(self.fd)
+
+    def discard(self) -> None:
+        """Remove the file of an operation that never started."""
+        os.close(self.fd)
+        os.unlink(self.path)
+
+
+class Entry:
+    """What the journal knows of one operation.
+
+    Attributes:
+        begin: The first line.
+        child: Pid and start time of the started process; empty before it started.
+        events: Each as ``{"seq", "e"}``.
+        result: None while it runs, or when its runner died.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.begin: dict[str, Any] = {}
+        self.child: dict[str, Any] = {}
+        self.events: list[dict[str, Any]] = []
+        self.result: dict[str, Any] | None = None
+        self.end = 0
+        self._load()
+
+    def _load(self) -> None:
+        with open(self.path, "rb") as file:
+            data = file.read()
+        for line in data.split(b"\n")[:-1]:
+            try:
+                record = loads(line.decode("ascii"))
+            except ValueError:
+                break
+            self.end += len(line) + 1
+            self.begin = record.get("begin", self.begin)
+            self.child = record.get("child", self.child)
+            self.events += record.get("events", ())
+            self.result = record.get("result", self.result)
+
+    @property
+    def op_id(self) -> str:
+        """Return the operation id; empty when the file broke off before its first line was complete."""
+        return str(self.begin.get("id", ""))
+
+
+def running(path: str) -> bool:
+    """Tell whether a process still holds the journal file of its operation."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(fd)
+    return False
+
+
+def close_entry(entry: Entry, result: dict[str, Any]) -> None:
+    """Write the result of an operation whose runner died."""
+    fd = os.open(entry.path, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        line = ('{"result":%s}\n' % dumps(result)).encode("ascii")
+        os.pwrite(fd, line, entry.end)
+        os.fdatasync(fd)
+    finally:
+        os.close(fd)
+    entry.result = result
+
+
+def entries(directory: str) -> list[str]:
+    """Return the paths of all journal files, oldest first."""
+    try:
+        names = [name for name in os.listdir(directory) if name.startswith("op-")]
+    except OSError:
+        return []
+    return sorted((directory + "/" + name for name in names), key=_age)
+
+
+def _age(path: str) -> float:
+    try:
+        return os.stat(path).st_ctime
+    except OSError:
+        return 0.0
+
+
+class Seen:
+    """Ids of acknowledged operations."""
+
+    def __init__(self, directory: str) -> None:
+        self._path = directory + "/seen"
+        self._ids: dict[str, None] = {}
+        try:
+            with open(self._path, encoding="utf-8", errors="replace") as file:
+                lines = file.read().split("\n")
+        except OSError:
+            lines = []
+        for line in lines[-SEEN_KEEP:]:
+            if line:
+                self._ids[line] = None
+        self._lines = len(lines)
+
+    def __contains__(self, op_id: str) -> bool:
+        return op_id in self._ids
+
+    def add(self, op_id: str) -> None:
+        """Remember an id; a full disk only shortens the memory."""
+        self._ids[op_id] = None
+        while len(self._ids) > SEEN_KEEP:
+            del self._ids[next(iter(self._ids))]
+        try:
+            if self._lines > 2 * SEEN_KEEP:
+                self._rewrite()
+            else:
+                with open(self._path, "a", encoding="utf-8") as file:
+                    file.write(op_id + "\n")
+                self._lines += 1
+        except OSError:
+            pass
+
+    def _rewrite(self) -> None:
+        with open(self._path + ".new", "w", encoding="utf-8") as file:
+            file.write("".join(op_id + "\n" for op_id in self._ids))
+        os.rename(self._path + ".new", self._path)
+        self._lines = len(self._ids)

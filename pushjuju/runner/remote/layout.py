@@ -1,0 +1,88 @@
+"""Where things live on a machine.
+
+Mirrors: juju agent/paths and worker/uniter/paths.go (3.6). ``root`` moves everything below another directory,
+for tests.
+"""
+
+from __future__ import annotations
+
+import os
+
+AGENT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/snap/bin"
+SOCKET_PATH_MAX = 100  # sun_path holds 108 bytes
+
+
+class BadName(ValueError):
+    """A name from the controller that could leave its directory."""
+
+
+def _plain(name: str) -> bool:
+    return bool(name) and all(c.isalnum() or c == "-" for c in name) and name.isascii()
+
+
+def unit_tag(unit: str) -> str:
+    """Return ``unit-web-0`` for ``web/0``; refuse anything that is not a unit name."""
+    app, slash, number = unit.partition("/")
+    if not slash or not _plain(app) or not number.isdigit():
+        raise BadName('"%s" is not a valid unit name' % unit)
+    return "unit-%s-%s" % (app, number)
+
+
+class Layout:
+    """Paths below one root."""
+
+    def __init__(self, root: str, program: str) -> None:
+        self.root = root
+        self.program = program
+        self.juju = root + "/var/lib/juju"
+        self.base = self.juju + "/pushjuju"
+        self.journal = self.base + "/journal"
+        self.blobs = self.base + "/blobs"
+        self.machine_lock = self.base + "/machine-lock"
+        self.agents = self.juju + "/agents"
+        self.tools = self.juju + "/tools"
+        self.version = os.path.basename(program)
+
+    def agent(self, unit: str) -> str:
+        """Return the agent directory of a unit."""
+        return self.agents + "/" + unit_tag(unit)
+
+    def charm(self, unit: str) -> str:
+        """Return the charm directory of a unit."""
+        return self.agent(unit) + "/charm"
+
+    def unit_tools(self, unit: str) -> str:
+        """Return the directory with the hook tools of a unit."""
+        return self.tools + "/" + unit_tag(unit)
+
+    def socket(self, unit: str) -> str:
+        """Return the hook tool socket of a unit: Juju's path, or a short one when that is too long."""
+        path = self.agent(unit) + "/agent.socket"
+        if len(os.fsencode(path)) <= SOCKET_PATH_MAX:
+            return path
+        import zlib
+
+        return "/run/pushjuju-%08x.socket" % zlib.crc32(os.fsencode(path))
+
+
+def read_text(path: str, default: str = "") -> str:
+    """Return the content of a small file, or the default when it cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(1 << 20).decode("utf-8", "replace")
+    except OSError:
+        return default
+
+
+def boot_id() -> str:
+    """Return the identity of the running boot of this machine."""
+    return read_text("/proc/sys/kernel/random/boot_id").strip()
+
+
+def process_start(pid: int) -> str:
+    """Return the start time of a process in clock ticks, empty if it is gone; tells a reused pid apart."""
+    stat = read_text("/proc/%d/stat" % pid)
+    fields = stat[stat.rfind(")") + 2 :].split()
+    if len(fields) < 20 or fields[0] in ("Z", "X"):
+        return ""
+    return fields[19]

@@ -1,0 +1,46 @@
+"""Signals without the ``signal`` module, which imports ``enum`` and costs milliseconds."""
+
+from __future__ import annotations
+
+import _signal  # type: ignore[import-not-found]
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+INT, KILL, TERM = 2, 9, 15
+
+_TEXTS = {
+    1: "hangup",
+    2: "interrupt",
+    3: "quit",
+    4: "illegal instruction",
+    6: "aborted",
+    8: "floating point exception",
+    9: "killed",
+    11: "segmentation fault",
+    13: "broken pipe",
+    14: "alarm clock",
+    15: "terminated",
+}
+
+# A hook starts with every signal at its default (KILL and STOP cannot be set).
+SETTABLE = tuple(number for number in range(1, 32) if number not in (9, 19))
+
+set_wakeup_fd: Callable[[int], int] = _signal.set_wakeup_fd
+
+
+def on_child_end(handler: Callable[..., Any]) -> None:
+    """Call a handler when a child ends."""
+    _signal.signal(_signal.SIGCHLD, handler)
+
+
+def ignore_hangup() -> None:
+    """Undo what a session brings: a hang-up or interrupt of its terminal is nothing to the server."""
+    for number in (_signal.SIGHUP, _signal.SIGINT):
+        _signal.signal(number, _signal.SIG_IGN)
+
+
+def text(number: int) -> str:
+    """Return Go's name of a signal."""
+    return _TEXTS.get(number, "signal %d" % number)

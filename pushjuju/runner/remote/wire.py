@@ -1,0 +1,86 @@
+"""Frames: length (4 bytes, big endian), flag (1 byte), payload.
+
+The same frames travel between controller and server, and between server and the process that runs an
+operation. Numbers here are the protocol; the controller imports this module too.
+"""
+
+from __future__ import annotations
+
+import zlib
+
+from pushjuju.runner.remote.jsonlite import dumps, loads
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+PROTOCOL = 1
+
+# Flags of controller frames.
+RAW = 0  # JSON
+ZLIB = 1  # zlib of JSON
+BLOB = 2  # 32 bytes SHA-256, then a piece of that blob
+
+# Kinds of messages between the server and the process of an operation.
+EVENT, LIVE, RESULT, UNSAVED, HELLO, CANCEL, LIVE_RESULT = 10, 11, 12, 13, 14, 15, 16
+
+COMPRESS_FROM = 8192
+MAX_FRAME = 64 * 1024 * 1024
+
+
+class BadFrame(ValueError):
+    """The other side does not speak this protocol."""
+
+
+def frame(flag: int, payload: bytes) -> bytes:
+    """Return one frame around ready bytes."""
+    return len(payload).to_bytes(4, "big") + bytes((flag,)) + payload
+
+
+def pack(message: dict[str, Any]) -> bytes:
+    """Return the frame of a JSON message, compressed when it is large."""
+    data = dumps(message).encode("ascii")
+    if len(data) > COMPRESS_FROM:
+        return frame(ZLIB, zlib.compress(data, 1))
+    return frame(RAW, data)
+
+
+def unpack(flag: int, payload: bytes) -> dict[str, Any]:
+    """Return the JSON message of a frame."""
+    if flag == ZLIB:
+        inflater = zlib.decompressobj()
+        payload = inflater.decompress(payload, MAX_FRAME)
+        if inflater.unconsumed_tail:
+            raise BadFrame("frame inflates beyond the limit")
+    elif flag != RAW:
+        raise BadFrame("frame with unknown flag %d" % flag)
+    message = loads(payload.decode("utf-8"))
+    if not isinstance(message, dict):
+        raise BadFrame("frame is not an object")
+    return message
+
+
+class Reader:
+    """Cut a byte stream into frames."""
+
+    def __init__(self) -> None:
+        self._buffer = bytearray()
+
+    def feed(self, data: bytes) -> list[tuple[int, bytes]]:
+        """Add bytes; return the frames that are complete now, as (flag, payload)."""
+        buffer = self._buffer
+        buffer += data
+        frames = []
+        start = 0
+        while len(buffer) - start >= 5:
+            size = int.from_bytes(buffer[start : start + 4], "big")
+            if size > MAX_FRAME:
+                raise BadFrame("frame of %d bytes" % size)
+            end = start + 5 + size
+            if len(buffer) < end:
+                break
+            frames.append((buffer[start + 4], bytes(buffer[start + 5 : end])))
+            start = end
+        if start:
+            del buffer[:start]
+        return frames

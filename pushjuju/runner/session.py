@@ -1,0 +1,457 @@
+"""One machine, attached: operations out, events and results back.
+
+A session outlives its SSH connection: when that is cut in the middle of an operation it connects again,
+asks the machine what it knows, and goes on. What the machine started goes on without us in any case; its
+result waits there until it is acknowledged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import errno
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from pushjuju.core.errors import ConnectionLost, DiskFull, RemoteFailed, Unreachable
+from pushjuju.runner import bootstrap
+from pushjuju.runner.packer import Program, pack
+from pushjuju.runner.remote import wire
+from pushjuju.runner.target import MachineTarget
+from pushjuju.runner.transport import Connector
+
+OnEvent = Callable[[int, dict[str, Any]], None]
+"""Called with the sequence number and the event, once per event and session, in order."""
+
+OnLive = Callable[[dict[str, Any]], Awaitable[tuple[int, bytes, bytes]]]
+"""Answers a live hook tool call (``tool``, ``argv``, ``stdin`` as bytes, ``cwd``) with rc, stdout, stderr."""
+
+CHUNK = 256 * 1024
+REATTACH_FOR = 30.0  # seconds of trying to connect again before the caller hears of it
+REATTACH_PAUSE = 0.25  # seconds before the second try; doubled each time, at most 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecResult:
+    """How a plain command ended.
+
+    Attributes:
+        exit: Exit status; None when a signal ended it.
+        signal: The signal, or None.
+        stdout: Its output; bytes that are not UTF-8 as surrogates.
+        stderr: Its error output.
+    """
+
+    exit: int | None
+    signal: int | None
+    stdout: str
+    stderr: str
+
+
+class _Pending:
+    """An operation somebody waits for."""
+
+    def __init__(self, on_event: OnEvent | None, on_live: OnLive | None) -> None:
+        self.on_event = on_event
+        self.on_live = on_live
+        self.events: dict[int, dict[str, Any]] = {}
+        self.answered: set[int] = set()
+        self.result: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+
+    def take(self, events: Sequence[dict[str, Any]]) -> None:
+        """Take events; those seen before are dropped."""
+        for event in events:
+            seq = int(event["seq"])
+            if seq not in self.events:
+                self.events[seq] = event["e"]
+                if self.on_event:
+                    self.on_event(seq, event["e"])
+
+    def finish(self, message: dict[str, Any]) -> None:
+        """Take the result."""
+        self.take(message.get("events") or [])
+        message["events"] = [{"seq": seq, "e": self.events[seq]} for seq in sorted(self.events)]
+        if not self.result.done():
+            self.result.set_result(message)
+
+
+class MachineSession:
+    """An attachment to one machine, made by `open_session`."""
+
+    def __init__(
+        self,
+        target: MachineTarget,
+        *,
+        program: Program,
+        connector: Connector,
+        root: str,
+        options: Mapping[str, Any],
+        reattach: float,
+    ) -> None:
+        self.target = target
+        self._program = program
+        self._connector = connector
+        self._root = root
+        self._options = dict(options)
+        self._reattach = reattach
+        self._link: bootstrap.Link | None = None
+        self._stack = contextlib.AsyncExitStack()
+        self._opening = asyncio.Lock()
+        self._pending: dict[str, _Pending] = {}
+        self._puts: dict[str, asyncio.Future[dict[str, Any]]] = {}
+        self._blobs: set[str] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._closed = False
+        self._frames = (0, 0)
+
+    # -- facts ---------------------------------------------------------------------------------------------
+
+    @property
+    def hello(self) -> dict[str, Any]:
+        """What the machine said about itself at the last contact."""
+        return self._link.hello if self._link else {}
+
+    @property
+    def frames_out(self) -> int:
+        """Frames sent since the session was opened."""
+        return self._frames[0] + (self._link.frames_out if self._link else 0)
+
+    @property
+    def frames_in(self) -> int:
+        """Frames received since the session was opened, hello not counted."""
+        return self._frames[1] + (self._link.frames_in if self._link else 0)
+
+    # -- connection ----------------------------------------------------------------------------------------
+
+    async def open(self) -> Self:
+        """Connect now; the first contact reports its errors at once."""
+        await self._attach()
+        return self
+
+    async def _attach(self) -> bootstrap.Link:
+        """Return the live link, connecting when there is none."""
+        async with self._opening:
+            if self._closed:
+                raise ConnectionLost(f"the session with {self.target} is closed")
+            if self._link and not self._link.lost.done():
+                return self._link
+            await self._drop_link()
+            async with contextlib.AsyncExitStack() as stack:
+                connection = await stack.enter_async_context(self._connector.connect(self.target))
+                link = await bootstrap.attach(
+                    connection, self._program, self._root, self._options, name=str(self.target)
+                )
+                link.on_message = self._on_message
+                self._stack = stack.pop_all()
+            self._link = link
+            self._blobs.update(link.hello.get("blobs", ()))
+            return link
+
+    async def _drop_link(self) -> None:
+        if self._link:
+            self._frames = (self.frames_out, self.frames_in)
+            self._link.close()
+            self._link = None
+        stack, self._stack = self._stack, contextlib.AsyncExitStack()
+        await stack.aclose()
+
+    async def close(self) -> None:
+        """Detach; what runs on the machine goes on and keeps its result."""
+        self._closed = True
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        async with self._opening:
+            await self._drop_link()
+
+    async def _attach_again(self, since: float) -> bootstrap.Link:
+        """Connect, again and again for the session's patience.
+
+        Raises:
+            ConnectionLost: The machine did not come back in time.
+        """
+        pause = REATTACH_PAUSE
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                return await self._attach()
+            except (Unreachable, ConnectionLost) as error:
+                if self._closed or loop.time() + pause - since > self._reattach:
+                    raise ConnectionLost(
+                        f"the connection to {self.target} was lost",
+                        detail=error.detail or error.message,
+                        hint="What was started there goes on; its result is taken at the next contact.",
+                    ) from error
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, 4.0)
+
+    # -- messages of the machine ---------------------------------------------------------------------------
+
+    def _on_message(self, message: dict[str, Any]) -> None:
+        kind = message.get("t")
+        if kind in ("ok", "put-error"):
+            put = self._puts.get(str(message.get("sha256")))
+            if put and not put.done():
+                put.set_result(message)
+            return
+        pending = self._pending.get(str(message.get("id")))
+        if pending is None:
+            return
+        if kind == "event":
+            pending.take(message.get("es") or [message])
+        elif kind == "result":
+            pending.finish(message)
+        elif kind == "error":
+            text = str(message.get("message") or "")
+            pending.finish(
+                {"id": message["id"], "outcome": "error", "message": text, "writes": {}, "reboot": ""}
+            )
+        elif kind == "live":
+            task = asyncio.create_task(
+                self._answer_live(pending, message), name=f"live {message.get('tool')}"
+            )
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    async def _answer_live(self, pending: _Pending, message: dict[str, Any]) -> None:
+        call = dict(message, stdin=_as_bytes(message, "stdin"))
+        if pending.on_live is None:
+            rc, out, err = 1, b"", f"ERROR {message['tool']} needs a live controller\n".encode()
+        else:
+            rc, out, err = await pending.on_live(call)
+        answer = {"t": "live-result", "id": message["id"], "call": message["call"], "rc": rc}
+        answer.update(_as_text("stdout", out), **_as_text("stderr", err))
+        if self._link:
+            self._link.send(answer)
+
+    # -- operations ----------------------------------------------------------------------------------------
+
+    async def run(
+        self, op: Mapping[str, Any], on_event: OnEvent | None = None, on_live: OnLive | None = None
+    ) -> dict[str, Any]:
+        """Run an operation and return its result.
+
+        An id that the machine knows is never started again: its stored result is returned, or it is waited
+        for. When the connection is cut, the session connects again and goes on waiting.
+
+        Args:
+            op: The operation; ``id`` is unique for all times and controllers.
+            on_event: Called for each event as it comes.
+            on_live: Answers live hook tool calls.
+
+        Returns:
+            The result frame. ``events`` holds every event as ``{"seq", "e"}``, also those told by
+            ``on_event``.
+
+        Raises:
+            ConnectionLost: The connection was cut and could not be had again in time; what was started goes
+            on.
+        """
+        return await self._carry(dict(op, t="op"), on_event, on_live)
+
+    async def fetch(
+        self, op_id: str, on_event: OnEvent | None = None, on_live: OnLive | None = None
+    ) -> dict[str, Any]:
+        """Wait for an operation that was started at an earlier contact (``hello["journal"]``).
+
+        Returns:
+            Its result; outcome ``unknown`` when the machine never heard of it.
+        """
+        return await self._carry({"t": "fetch", "id": op_id}, on_event, on_live)
+
+    async def _carry(
+        self, message: dict[str, Any], on_event: OnEvent | None, on_live: OnLive | None
+    ) -> dict[str, Any]:
+        op_id = str(message["id"])
+        if op_id in self._pending:
+            raise ValueError(f"operation {op_id} is being waited for already")
+        pending = self._pending[op_id] = _Pending(on_event, on_live)
+        loop = asyncio.get_running_loop()
+        lost_at = loop.time()
+        try:
+            while True:
+                link = await self._attach_again(lost_at)
+                link.send(message)
+                await asyncio.wait(_either(pending.result, link.lost), return_when=asyncio.FIRST_COMPLETED)
+                if pending.result.done():
+                    return pending.result.result()
+                lost_at = loop.time()
+        finally:
+            del self._pending[op_id]
+
+    async def ack(self, op_id: str) -> None:
+        """Tell the machine that the result is committed, so that it may forget it.
+
+        Without a connection this does nothing: the machine lists the operation again at the next contact.
+        """
+        if self._link:
+            self._link.send({"t": "ack", "id": op_id})
+
+    async def cancel(self, op_id: str, signal: str = "KILL") -> None:
+        """Interrupt an operation: ``KILL`` or ``TERM`` to the hook and everything in its group."""
+        link = await self._attach()
+        link.send({"t": "cancel", "id": op_id, "signal": signal})
+
+    async def exec(
+        self,
+        argv: Sequence[str] = (),
+        *,
+        script: str = "",
+        stdin: str | None = None,
+        env: Mapping[str, str] | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - the limit is kept on the machine
+    ) -> ExecResult:
+        """Run a plain command as root, without unit context: a program with arguments, or a shell script.
+
+        Raises:
+            RemoteFailed: It could not be started.
+            DiskFull: The machine has no room to note it down.
+        """
+        op: dict[str, Any] = {
+            "id": f"exec-{uuid.uuid4().hex}",
+            "kind": "exec",
+            "stdin": stdin,
+            "timeout": timeout,
+        }
+        op.update({"argv": list(argv)} if argv else {"script": script}, env=dict(env or {}))
+        result = await self.run(op)
+        await self.ack(op["id"])
+        raise_for_error(result, str(self.target))
+        stdout, stderr = (
+            _as_bytes(result, name).decode("utf-8", "surrogateescape") for name in ("stdout", "stderr")
+        )
+        return ExecResult(exit=result.get("exit"), signal=result.get("signal"), stdout=stdout, stderr=stderr)
+
+    # -- blobs ---------------------------------------------------------------------------------------------
+
+    async def put_blob(self, sha256: str, path: Path) -> None:
+        """Bring a file into the machine's cache, once; a cut transfer goes on where it stopped.
+
+        Raises:
+            DiskFull: The machine has no room for it.
+            RemoteFailed: The machine did not take it.
+            ConnectionLost: The connection was cut and could not be had again in time.
+        """
+        other = self._puts.get(sha256)
+        if other:
+            await asyncio.wait({other})
+        loop = asyncio.get_running_loop()
+        lost_at = loop.time()
+        while True:
+            link = await self._attach_again(lost_at)
+            if sha256 in self._blobs:
+                return
+            done = self._puts[sha256] = loop.create_future()
+            try:
+                await self._send_blob(link, sha256, path, done)
+                await asyncio.wait(_either(done, link.lost), return_when=asyncio.FIRST_COMPLETED)
+            except ConnectionLost:
+                pass
+            finally:
+                self._puts.pop(sha256, None)
+                if not done.done():
+                    done.cancel()
+            if not done.cancelled():
+                self._check_put(done.result(), path)
+                self._blobs.add(sha256)
+                return
+            lost_at = loop.time()
+
+    async def _send_blob(
+        self, link: bootstrap.Link, sha256: str, path: Path, done: asyncio.Future[dict[str, Any]]
+    ) -> None:
+        size = path.stat().st_size  # noqa: ASYNC240 - a local file, and it is read here anyway
+        offset = min(int(link.hello.get("parts", {}).get(sha256, 0)), size)
+        link.send({"t": "put", "sha256": sha256, "size": size, "offset": offset})
+        name = bytes.fromhex(sha256)
+        with path.open("rb") as file:
+            file.seek(offset)
+            while not done.done():
+                data = file.read(CHUNK)
+                if not data:
+                    return
+                link.send_frame(wire.BLOB, name + data)
+                await link.drain()
+
+    def _check_put(self, answer: dict[str, Any], path: Path) -> None:
+        if answer.get("t") == "ok":
+            return
+        text = str(answer.get("message", ""))
+        if answer.get("errno") in (errno.ENOSPC, errno.EDQUOT):
+            raise DiskFull(f"the disk of {self.target} is full", detail=text)
+        raise RemoteFailed(f"{self.target} does not take {path.name}", detail=text)
+
+
+def _either(*futures: asyncio.Future[Any]) -> set[asyncio.Future[Any]]:
+    return set(futures)
+
+
+def raise_for_error(result: Mapping[str, Any], machine: str) -> None:
+    """Raise the error of a result whose outcome is ``error``: the machine could not do it.
+
+    Raises:
+        DiskFull: Its disk is full.
+        RemoteFailed: Any other reason.
+    """
+    if result.get("outcome") != "error":
+        return
+    text = str(result.get("message", ""))
+    if result.get("errno") in (errno.ENOSPC, errno.EDQUOT):
+        raise DiskFull(f"the disk of {machine} is full", detail=text)
+    raise RemoteFailed(f"{machine}: {text}", detail=str(result.get("trace", "")))
+
+
+def _as_text(name: str, data: bytes) -> dict[str, str]:
+    try:
+        return {name: data.decode()}
+    except UnicodeDecodeError:
+        return {name: base64.b64encode(data).decode(), f"{name}-encoding": "base64"}
+
+
+def _as_bytes(message: Mapping[str, Any], name: str) -> bytes:
+    text = str(message.get(name) or "")
+    if message.get(f"{name}-encoding") == "base64":
+        return base64.b64decode(text)
+    return text.encode("utf-8", "surrogateescape")
+
+
+@contextlib.asynccontextmanager
+async def open_session(
+    target: MachineTarget,
+    *,
+    program: Program | None = None,
+    connector: Connector | None = None,
+    root: str = "",
+    options: Mapping[str, Any] | None = None,
+    reattach: float = REATTACH_FOR,
+) -> AsyncIterator[MachineSession]:
+    """Attach to a machine for the length of the block.
+
+    Args:
+        target: The machine.
+        program: What runs there; None for one without hook tools.
+        connector: Shared by sessions of one run, so that keys are parsed once.
+        root: Directory that stands for ``/``; for tests.
+        options: Of the machine's server: ``linger`` and ``live_timeout`` (seconds), ``client`` (perl or
+        python). reattach: Seconds of trying to connect again after a cut, before the caller hears of it.
+
+    Raises:
+        TransportError: One of its subclasses tells why the machine cannot be used.
+        RemoteFailed: The program cannot run there.
+    """
+    session = MachineSession(
+        target,
+        program=program or pack(),
+        connector=connector or Connector(),
+        root=root,
+        options=options or {},
+        reattach=reattach,
+    )
+    try:
+        yield await session.open()
+    finally:
+        await session.close()

@@ -1,0 +1,274 @@
+"""SSH connections through asyncssh: login, host keys, jump hosts, and errors a person can act on."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pushjuju.core.errors import AuthFailed, HostKeyChanged, PushjujuError, TransportError, Unreachable
+from pushjuju.runner.hostkeys import HostKeyFile, entry_name, fingerprint, normal
+from pushjuju.runner.target import MachineTarget
+
+if TYPE_CHECKING:
+    import asyncssh
+
+KEEPALIVE_INTERVAL = 15  # seconds; a hook may be silent for hours, a dead peer is noticed within a minute
+KEEPALIVE_COUNT = 3
+QUICKACK_EVERY = 0.002  # seconds
+QUICKACK_FOR = 5.0
+
+
+class HostKeyCheck:
+    """Decides about the host key of one machine and remembers why it was refused."""
+
+    def __init__(self, target: MachineTarget, host: str, port: int) -> None:
+        self.target = target
+        self.name = target.host_key_alias or entry_name(host, port)
+        self.file = HostKeyFile(target.known_hosts) if target.known_hosts else None
+        self.known = [normal(key) for key in target.host_keys]
+        if not self.known and self.file:
+            self.known = self.file.find(self.name)
+        self.refused = ""
+
+    def accept(self, key: str) -> bool:
+        """Tell whether a key is the machine's; a first one is accepted and written down."""
+        key = normal(key)
+        if key in self.known:
+            return True
+        if self.known:
+            self.refused = key
+            return False
+        if self.file:
+            self.file.add(self.name, key)
+        return True
+
+    def error(self) -> HostKeyChanged:
+        """Return the error for the refused key."""
+        shown = fingerprint(self.refused) if self.refused else "none of a known type"
+        known = ", ".join(fingerprint(key) for key in self.known)
+        hint = "Check with the machine's owner; the key came from the provider."
+        if self.file and not self.target.host_keys:
+            hint = f"If the machine was reinstalled: ssh-keygen -f {self.file.path} -R '{self.name}'"
+        return HostKeyChanged(
+            f"host key of {self.target} changed: expected {known}, got {shown}",
+            detail="Somebody may be between you and the machine, or it was reinstalled.",
+            hint=hint,
+        )
+
+
+class Connection:
+    """An open SSH connection.
+
+    Attributes:
+        ssh: asyncssh's connection.
+    """
+
+    def __init__(self, ssh: asyncssh.SSHClientConnection, quick_acks: QuickAcks) -> None:
+        self.ssh = ssh
+        self._quick_acks = quick_acks
+
+    def settled(self) -> None:
+        """Tell that the first session has answered: from here on the kernel decides about ACKs."""
+        self._quick_acks.stop()
+
+
+class QuickAcks:
+    """Keeps TCP_QUICKACK set while a connection is set up.
+
+    sshd writes two small packets before it sets TCP_NODELAY; without this the second one waits 40 ms for the
+    delayed ACK of the first.
+    """
+
+    def __init__(self) -> None:
+        self._handle: asyncio.TimerHandle | None = None
+        self._end = 0.0
+
+    def start(self, sock: Any) -> None:
+        """Begin, on the socket of a connection that was made."""
+        if sock is None or not hasattr(socket, "TCP_QUICKACK") or sock.family == socket.AF_UNIX:
+            return
+        self._end = asyncio.get_running_loop().time() + QUICKACK_FOR
+        self._tick(sock)
+
+    def _tick(self, sock: Any) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
+        except OSError:
+            return
+        self._handle = loop.call_later(QUICKACK_EVERY, self._tick, sock) if loop.time() < self._end else None
+
+    def stop(self) -> None:
+        """End it."""
+        if self._handle:
+            self._handle.cancel()
+            self._handle = None
+
+
+class Connector:
+    """Opens connections; keys are loaded and parsed once and shared by all of them."""
+
+    def __init__(self) -> None:
+        self._keys: dict[Path, tuple[int, Any]] = {}
+
+    def _load_key(self, path: Path) -> Any:
+        import asyncssh
+
+        stamp = path.stat().st_mtime_ns
+        known = self._keys.get(path)
+        if known is None or known[0] != stamp:
+            known = (stamp, asyncssh.read_private_key(str(path)))
+            self._keys[path] = known
+        return known[1]
+
+    def _load_keys(self, target: MachineTarget) -> list[Any]:
+        import asyncssh
+
+        keys = []
+        for path in target.identity_files:
+            try:
+                keys.append(self._load_key(path))
+            except (OSError, ValueError, asyncssh.Error) as error:
+                raise AuthFailed(f"cannot read the SSH key {path}", detail=str(error)) from error
+        return keys
+
+    @contextlib.asynccontextmanager
+    async def connect(self, target: MachineTarget) -> AsyncIterator[Connection]:
+        """Connect and log in; closed at the end of the block.
+
+        Raises:
+            Unreachable: No answer in time.
+            HostKeyChanged: Another host key than the known one.
+            AuthFailed: No key was taken.
+        """
+        async with contextlib.AsyncExitStack() as stack:
+            tunnel = None
+            if target.jump:
+                tunnel = (await stack.enter_async_context(self.connect(target.jump))).ssh
+            connection = await self._login(target, tunnel)
+            stack.push_async_callback(_close, connection)
+            yield connection
+
+    async def _login(self, target: MachineTarget, tunnel: Any) -> Connection:
+        """Log in with the target's own keys, then with what ``ssh`` would offer.
+
+        Two attempts, because an agent full of keys would use up the server's patience before ours is tried.
+        """
+        keys = self._load_keys(target)
+        if keys:
+            try:
+                return await self._attempt(target, tunnel, {"client_keys": keys, "agent_path": None})
+            except AuthFailed:
+                if not target.use_ssh_config:
+                    raise
+        if not target.use_ssh_config:
+            return await self._attempt(target, tunnel, {"client_keys": None, "agent_path": None})
+        return await self._attempt(target, tunnel, {})
+
+    async def _attempt(self, target: MachineTarget, tunnel: Any, keys: dict[str, Any]) -> Connection:
+        import asyncssh
+
+        checks: list[HostKeyCheck] = []
+        quick_acks = QuickAcks()
+        arguments = _arguments(target, checks, quick_acks) | keys
+        try:
+            async with asyncio.timeout(target.connect_timeout):
+                ssh = await asyncssh.connect(target.host, tunnel=tunnel or (), **arguments)
+        except TimeoutError as error:
+            text = f"cannot reach {target}: no answer within {target.connect_timeout:g} seconds"
+            raise Unreachable(text) from error
+        except (OSError, asyncssh.Error) as error:
+            raise _explain(target, error, checks) from error
+        return Connection(ssh, quick_acks)
+
+
+def _arguments(target: MachineTarget, checks: list[HostKeyCheck], quick_acks: QuickAcks) -> dict[str, Any]:
+    """Return asyncssh's arguments for a target, without keys."""
+
+    def known_hosts(host: str, _address: str, port: int | None) -> tuple[list[Any], list[Any], list[Any]]:
+        check = HostKeyCheck(target, host, port or 22)
+        checks.append(check)
+        import asyncssh
+
+        return [asyncssh.import_public_key(key) for key in check.known], [], []
+
+    arguments: dict[str, Any] = {
+        "client_factory": _client_class(checks, quick_acks),
+        "known_hosts": known_hosts,
+        "encryption_algs": _ciphers(),
+        "gss_kex": False,
+        "gss_auth": False,
+        "keepalive_interval": KEEPALIVE_INTERVAL,
+        "keepalive_count_max": KEEPALIVE_COUNT,
+        "login_timeout": target.connect_timeout,
+        "password_auth": False,
+        "kbdint_auth": False,
+        "config": () if target.use_ssh_config else None,
+    }
+    if target.port is not None:
+        arguments["port"] = target.port
+    if target.user is not None:
+        arguments["username"] = target.user
+    return arguments
+
+
+def _ciphers() -> list[str]:
+    """Return asyncssh's default ciphers with the fastest one first."""
+    from asyncssh.encryption import get_default_encryption_algs
+
+    names = [name.decode() for name in get_default_encryption_algs()]
+    return sorted(names, key=lambda name: name != "aes128-gcm@openssh.com")
+
+
+def _client_class(checks: list[HostKeyCheck], quick_acks: QuickAcks) -> Any:
+    import asyncssh
+
+    class Client(asyncssh.SSHClient):
+        def connection_made(self, conn: asyncssh.SSHClientConnection) -> None:
+            quick_acks.start(conn.get_extra_info("socket"))
+
+        def validate_host_public_key(self, host: str, addr: str, port: int, key: asyncssh.SSHKey) -> bool:
+            del host, addr, port
+            return bool(checks) and checks[-1].accept(key.export_public_key("openssh").decode())
+
+    return Client
+
+
+def _explain(target: MachineTarget, error: Exception, checks: list[HostKeyCheck]) -> PushjujuError:
+    """Return the error of ours for one of asyncssh or the system."""
+    import asyncssh
+
+    check = checks[-1] if checks else None
+    if check and check.refused:
+        return check.error()
+    if isinstance(error, asyncssh.HostKeyNotVerifiable):
+        text = f"host key of a jump host on the way to {target} is not known"
+        return HostKeyChanged(text, detail=str(error), hint="Connect to it once with ssh and accept its key.")
+    if isinstance(error, asyncssh.PermissionDenied):
+        user = target.user or "the default user"
+        return AuthFailed(
+            f"{target} refuses the login of {user}",
+            detail=str(error),
+            hint=f"Check that one of your SSH keys is authorized there: ssh {target.host}",
+        )
+    if isinstance(error, asyncssh.KeyExchangeFailed) and check and check.known and "host key" in str(error):
+        return check.error()
+    if isinstance(error, socket.gaierror):
+        return Unreachable(f"cannot reach {target}: name not known", detail=str(error))
+    reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    if isinstance(error, asyncssh.Error | OSError):
+        return Unreachable(f"cannot reach {target}: {reason}")
+    return TransportError(str(error))
+
+
+async def _close(connection: Connection) -> None:
+    connection.settled()
+    connection.ssh.close()
+    with contextlib.suppress(Exception):
+        async with asyncio.timeout(2):
+            await connection.ssh.wait_closed()
+    connection.ssh.abort()

@@ -1,0 +1,76 @@
+"""Charms on disk: deploy, upgrade, removal."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+from pushjuju.runner.session import MachineSession
+
+from .conftest import Machine, charm_zip, hook_op, lines
+
+V0 = {
+    "metadata.yaml": "name: web\n",
+    "dispatch": ("#!/bin/sh\necho dispatched $JUJU_DISPATCH_PATH v0\n", 0o100644),
+    "hooks/install": ("#!/bin/sh\n", 0o100644),
+    "hooks/data.txt": ("x", 0o100644),
+    "src/charm.py": "print('v0')\n",
+    "src/gone.py": "x = 1\n",
+    "old/only.txt": "old",
+    "lib64": ("src", 0o120777),
+}
+V1 = {
+    "metadata.yaml": "name: web\n",
+    "dispatch": ("#!/bin/sh\necho dispatched $JUJU_DISPATCH_PATH v1\n", 0o100755),
+    "src/charm.py": "print('v1')\n",
+    "new/file.txt": ("n", 0o100600),
+}
+
+
+async def deploy(
+    session: MachineSession, tmp_path: Path, number: int, files: dict[str, Any]
+) -> dict[str, Any]:
+    """Push an archive and deploy it."""
+    digest, path = charm_zip(tmp_path / f"charm-{number}.zip", files)
+    await session.put_blob(digest, path)
+    op = {"id": f"d-{os.urandom(4).hex()}", "kind": "deploy", "unit": "web/0", "url": f"local:web-{number}"}
+    result = await session.run(op | {"sha256": digest})
+    await session.ack(op["id"])
+    return result
+
+
+async def test_deploy_then_upgrade_keeps_what_the_charm_made(machine: Machine, tmp_path: Path) -> None:
+    charm = machine.charm()
+    async with machine.session() as session:
+        assert (await deploy(session, tmp_path, 0, V0))["outcome"] == "ok"
+        assert (charm / "revision").read_text() == "0"
+        assert (charm / ".juju-charm").read_text() == "local:web-0\n"
+        assert stat.S_IMODE((charm / "dispatch").stat().st_mode) == 0o744
+        assert stat.S_IMODE((charm / "hooks/install").stat().st_mode) == 0o744
+        assert stat.S_IMODE((charm / "hooks/data.txt").stat().st_mode) == 0o644
+        assert (charm / "lib64").readlink() == Path("src")
+        assert list((charm / "src/__pycache__").glob("charm.*.pyc"))
+        result = await session.run(hook_op("install"))
+        assert lines(result) == ["dispatched hooks/install v0"]
+        (charm / ".unit-state.db").write_text("mine")
+        (charm / "old/mine.txt").write_text("mine")
+        assert (await deploy(session, tmp_path, 1, V1))["upgraded"]
+        result = await session.run(hook_op("upgrade-charm"))
+        assert lines(result) == ["dispatched hooks/upgrade-charm v1"]
+    assert (charm / ".unit-state.db").read_text() == "mine"
+    assert sorted(path.name for path in (charm / "old").iterdir()) == ["mine.txt"]
+    assert not (charm / "hooks").exists()
+    assert not (charm / "lib64").is_symlink()
+    assert not list((charm / "src/__pycache__").glob("gone.*"))
+    assert (charm / "revision").read_text() == "1"
+    assert not (charm / ".juju-deploying").exists()
+
+
+async def test_exec_runs_programs_and_scripts_as_root(machine: Machine) -> None:
+    async with machine.session() as session:
+        done = await session.exec(["sh", "-c", "id -u; cat; exit 3"], stdin="in\n")
+        assert (done.exit, done.stdout) == (3, "0\nin\n")
+        done = await session.exec(script="echo $FOO >&2", env={"FOO": "bar"})
+        assert (done.exit, done.stderr) == (0, "bar\n")
