@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 PUSHJUJU = VENV / "bin" / "pushjuju"
-CHARM = "./contrib/charms/hello"
+CHARM = "./contrib/charms/hello-page"
 TEST_PACKAGES = (
     "iproute2",
     "mmdebstrap",
