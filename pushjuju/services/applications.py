@@ -80,7 +80,6 @@ def deploy(ctx: Context, model: str, request: DeployRequest) -> Deployed:
         NotFound: A machine to place on is not there.
     """
     _check(request)
-    blob = ctx.controller.blobs.add(request.packed.path)
     now = ctx.clock.now()
     try:
         with ctx.store.write() as tx:
@@ -89,13 +88,13 @@ def deploy(ctx: Context, model: str, request: DeployRequest) -> Deployed:
                 raise AlreadyExists(
                     f'cannot add application "{request.application}": application already exists'
                 )
-            revision = add_charm(tx, model, request.packed, blob)
+            revision = add_charm(ctx, tx, model, request.packed)
             application = _insert(tx, model, request, f"{LOCAL}:{request.packed.charm.name}-{revision}", now)
             added = (
                 units.add(tx, application, request.count, request.placements, now) if request.count else []
             )
     except BaseException:
-        drop_unused_blob(ctx, blob)
+        drop_unused_blob(ctx, request.packed.sha256)
         raise
     return Deployed(
         application=application.name,
@@ -115,12 +114,14 @@ def _check(request: DeployRequest) -> None:
         raise NotValid("cannot use --num-units or --to with subordinate application")
 
 
-def add_charm(tx: Tx, model: str, packed: PackedCharm, blob: str) -> int:
+def add_charm(ctx: Context, tx: Tx, model: str, packed: PackedCharm) -> int:
     """Make a model know a local charm; return the revision that it gets.
 
-    The number grows with every upload and is never used again.
+    The number grows with every upload and is never used again. The archive is copied inside the transaction,
+    so that nobody can take it for unused before the charm's row names it.
     """
     charm = packed.charm
+    blob = ctx.controller.blobs.add(packed.path)
     revision = tx.next(model, f"charm-{LOCAL}:{charm.name}", charm.revision)
     record = CharmRecord(
         model=model, url=f"{LOCAL}:{charm.name}-{revision}", name=charm.name, revision=revision,

@@ -133,3 +133,10 @@ def require_alive(tx: Tx, model: str) -> Model:
     if found.life != Life.ALIVE:
         raise NotValid(f'model "{found.name}" is no longer alive')
     return found
+
+
+def delete(tx: Tx, model: str) -> None:
+    """Delete a model that nothing is left of, with its numbers and its work."""
+    tx.run("work_delete_prefix", prefix=model)
+    tx.run("sequence_delete", scope=model)
+    tx.run("model_delete", model=model)

@@ -1,0 +1,116 @@
+"""Changing the charm of an application. Layer: services. Mirrors: juju application SetCharm (3.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from pushjuju.charms.config import Settings, filter_settings, parse_settings, parse_settings_yaml
+from pushjuju.charms.model import Endpoint, Role, Scope
+from pushjuju.charms.pack import PackedCharm
+from pushjuju.charms.upgrade import UpgradeFacts, UsedRelation, check_upgrade
+from pushjuju.core.base import Base
+from pushjuju.core.errors import NotValid
+from pushjuju.services import applications, charms, relations, touch
+from pushjuju.services.context import Context
+from pushjuju.state.records import Application
+from pushjuju.state.store import Tx
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefreshRequest:
+    """What `refresh --path` asks for.
+
+    Attributes:
+        force_units: Units in error take the charm at once.
+        force: Rules of safety are waived.
+        values: Settings that go with it, as texts.
+        file: Settings as YAML.
+    """
+
+    application: str
+    packed: PackedCharm
+    force_units: bool = False
+    force: bool = False
+    force_base: bool = False
+    values: Mapping[str, str] = field(default_factory=dict)
+    file: bytes | None = None
+    trust: bool | None = None
+
+
+def refresh(ctx: Context, model: str, request: RefreshRequest) -> tuple[int, list[str]]:
+    """Put an application on another revision of its charm.
+
+    Returns:
+        The revision that the charm got, and warnings.
+
+    Raises:
+        NotFound: No such application.
+        NotValid: The new charm does not fit; nothing is changed.
+    """
+    try:
+        with ctx.store.write() as tx:
+            application = applications.get(tx, model, request.application)
+            warnings = _check(tx, application, request)
+            revision = applications.add_charm(ctx, tx, model, request.packed)
+            _switch(
+                ctx, tx, application, request, f"{applications.LOCAL}:{request.packed.charm.name}-{revision}"
+            )
+    except BaseException:
+        applications.drop_unused_blob(ctx, request.packed.sha256)
+        raise
+    return revision, warnings
+
+
+def _check(tx: Tx, application: Application, request: RefreshRequest) -> list[str]:
+    old, new = applications.current_charm(tx, application), request.packed.charm
+    facts = UpgradeFacts(
+        application=application.name,
+        url=f"{applications.LOCAL}:{new.name}",
+        base=Base.parse(application.base),
+        relations=tuple(_used(tx, application)),
+        config=request.values,
+        force=request.force,
+        force_base=request.force_base,
+    )
+    return check_upgrade(old, new, facts)
+
+
+def _used(tx: Tx, application: Application) -> Iterator[UsedRelation]:
+    for relation in relations.of_application(tx, application.model, application.name):
+        side = relations.own_endpoint(
+            relations.endpoints(tx, application.model, relation.id), application.name
+        )
+        endpoint = Endpoint(
+            name=side.endpoint,
+            role=Role(side.role),
+            interface=side.interface,
+            limit=side.capacity,
+            scope=Scope(relation.scope),
+        )
+        yield UsedRelation(key=relation.key, endpoint=endpoint)
+
+
+def _switch(ctx: Context, tx: Tx, application: Application, request: RefreshRequest, url: str) -> None:
+    now, charm = ctx.clock.now(), request.packed.charm
+    model, name = application.model, application.name
+    old = charms.stored_settings(tx, model, name, application.charm_url)
+    settings: Settings = {**filter_settings(charm.config, old), **_asked(request)}
+    charms.put_settings(tx, model, name, url, settings)
+    tx.run("application_set_charm", model=model, name=name, charm_url=url, force=int(request.force_units))
+    if request.trust is not None:
+        tx.run("application_set_trust", model=model, name=name, trust=int(request.trust))
+    relations.add_peers(tx, model, name, charm, now)
+    touch.application(tx, model, name, now, "refresh")
+
+
+def _asked(request: RefreshRequest) -> Settings:
+    charm = request.packed.charm
+    try:
+        found: Settings = {}
+        if request.file is not None:
+            found.update(parse_settings_yaml(charm.config, request.file, request.application))
+        found.update(parse_settings(charm.config, request.values))
+    except NotValid as error:
+        raise NotValid(f"validating config settings: {error.message}") from error
+    return found

@@ -1,0 +1,84 @@
+"""A controller process in the background: started when a command does not wait. Layer: workers.
+
+One per controller: a lock file says that it runs. It works what is due, lingers a little, and ends by itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import IO
+
+from pushjuju.services.context import Context
+from pushjuju.state.datadir import ControllerDir
+from pushjuju.workers.drive import Driver
+from pushjuju.workers.events import Tell, silent
+
+LINGER_S = 10.0  # how long a background process waits for more work
+
+
+@contextmanager
+def only_one(controller: ControllerDir) -> Iterator[bool]:
+    """Hold the lock of the background process; False: another one holds it."""
+    path = controller.root / "background.lock"
+    with path.open("a") as stream:
+        yield _try_lock(stream)
+
+
+def _try_lock(stream: IO[str]) -> bool:
+    try:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def running(controller: ControllerDir) -> bool:
+    """Tell whether a background process works for a controller."""
+    with only_one(controller) as free:
+        return not free
+
+
+def ensure(controller: ControllerDir, data: str, environ: Mapping[str, str]) -> None:
+    """Start a background process unless one runs; it has its own session and outlives us."""
+    if running(controller):
+        return
+    controller.background_log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    argv = [
+        sys.executable,
+        "-m",
+        "pushjuju.cli",
+        "controller",
+        "run",
+        "--until-idle",
+        "--controller",
+        controller.name,
+    ]
+    with controller.background_log.open("ab") as log:
+        subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            close_fds=True,
+            cwd="/",
+            env={**environ, "PUSHJUJU_DATA": data},
+        )
+
+
+async def serve(
+    ctx: Context, *, tell: Tell = silent, warn: Callable[[str], None] | None = None, until_idle: bool = False
+) -> None:
+    """Work everything of a controller until told to stop (SIGTERM, SIGINT), or until idle."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    driver = Driver(ctx, tell=tell, warn=warn)
+    await driver.run(stop, idle_exit_s=LINGER_S if until_idle else None)

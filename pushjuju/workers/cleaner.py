@@ -1,0 +1,84 @@
+"""Removals that nobody else finishes: forced ends, empty models, unused archives. Layer: workers."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pushjuju.core.clock import from_iso
+from pushjuju.core.life import Life
+from pushjuju.services import machines, models, removal
+from pushjuju.services.context import Context
+from pushjuju.state.records import Application, Cleanup, Machine, Model, Unit
+from pushjuju.state.store import Tx
+from pushjuju.workers.events import Event
+from pushjuju.workers.lane import Outcome
+from pushjuju.workers.workshop import Workshop
+
+
+async def clean(shop: Workshop, model: str) -> Outcome:
+    """Do the cleanups of a model that are due; end the model itself when nothing is left of it."""
+    ctx = shop.ctx
+    next_due = _forced_ends(ctx, model)
+    with ctx.store.read() as tx:
+        found = tx.find(Model, "model_by_uuid", uuid=model)
+        if found is None:
+            return Outcome()
+        waits = removal.blockers(tx, model) if found.life != Life.ALIVE else []
+    if found.life != Life.ALIVE and not waits:
+        await _end_model(shop, found)
+        return Outcome()
+    _drop_blobs(ctx)
+    return Outcome(due=next_due, reason="; ".join(waits))
+
+
+def _forced_ends(ctx: Context, model: str) -> datetime | None:
+    """Force away what had its time; return when the next one is due."""
+    with ctx.store.write() as tx:
+        for cleanup in tx.list(Cleanup, "cleanup_list", model=model):
+            due = from_iso(cleanup.due)
+            if due > ctx.clock.now():
+                return due
+            _force(ctx, tx, cleanup)
+            tx.run("cleanup_delete", id=cleanup.id)
+    return None
+
+
+def _force(ctx: Context, tx: Tx, cleanup: Cleanup) -> None:
+    now = ctx.clock.now()
+    if cleanup.kind == "force-unit":
+        unit = tx.find(Unit, "unit_get", model=cleanup.model, name=cleanup.entity)
+        if unit is not None:
+            removal.force_unit(tx, unit, now)
+    elif cleanup.kind == "force-machine":
+        machine = tx.find(Machine, "machine_get", model=cleanup.model, id=cleanup.entity)
+        if machine is not None:
+            for unit in machines.units_on(tx, cleanup.model, cleanup.entity):
+                removal.force_unit(tx, unit, now)
+
+
+async def _end_model(shop: Workshop, model: Model) -> None:
+    ctx = shop.ctx
+    await shop.provider(model.uuid).destroy_model()
+    with ctx.store.write() as tx:
+        if tx.list(Application, "application_list", model=model.uuid):
+            return
+        blobs = [row["sha256"] for row in tx.rows("charm_blobs", model=model.uuid)]
+        models.delete(tx, model.uuid)
+    for blob in blobs:
+        _drop_blob(ctx, blob)
+    ctx.controller.known_hosts(model.uuid).unlink(missing_ok=True)
+    if ctx.controller.settings().get("current-model") == model.qualified:
+        ctx.controller.set("current-model", None)
+    shop.tell(Event(entity=f"model {model.name}", text="destroyed", state="done"))
+
+
+def _drop_blobs(ctx: Context) -> None:
+    """Delete archives that no charm of any model uses any more."""
+    for path in ctx.controller.blobs.root.glob("??/*"):
+        _drop_blob(ctx, path.name)
+
+
+def _drop_blob(ctx: Context, blob: str) -> None:
+    with ctx.store.write() as tx:
+        if not tx.scalar("charm_uses_of_blob", sha256=blob):
+            ctx.controller.blobs.delete(blob)

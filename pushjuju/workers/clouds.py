@@ -1,0 +1,49 @@
+"""The provider of a model, opened once. Layer: workers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pushjuju.plugins.manager import PluginHost
+from pushjuju.plugins.types import ModelInfo, Provider, RemoteRunner, Services
+from pushjuju.services import clouds, model_config
+from pushjuju.services.context import Context
+from pushjuju.state.records import Model
+
+
+def services_for(ctx: Context, warn: Callable[[str], None], remote: RemoteRunner | None = None) -> Services:
+    """Return what a provider may use of the controller."""
+    return Services(
+        data_dir=ctx.controller.machines, environ=ctx.environ, clock=ctx.clock, warn=warn, remote=remote
+    )
+
+
+def open_provider(
+    ctx: Context,
+    host: PluginHost,
+    model: Model,
+    *,
+    warn: Callable[[str], None],
+    remote: RemoteRunner | None = None,
+    cloud: str | None = None,
+) -> Provider:
+    """Open the provider of a model's cloud.
+
+    Args:
+        cloud: Another cloud than the model's: `manual`, for a machine that was given.
+
+    Raises:
+        NotFound: No plugin drives the cloud.
+    """
+    name = cloud or model.cloud
+    with ctx.store.read() as tx:
+        config = {key: item["value"] for key, item in model_config.effective(tx, model.uuid).items()}
+    return host.open_provider(
+        cloud=clouds.open_spec(ctx.datadir, name, model.region if cloud is None else clouds.DEFAULT_REGION),
+        credential=clouds.open_credential(ctx.datadir, name, model.credential if cloud is None else ""),
+        model=ModelInfo(
+            uuid=model.uuid, name=model.name, controller_uuid=str(ctx.controller.settings().get("uuid", ""))
+        ),
+        config=config,
+        services=services_for(ctx, warn, remote),
+    )

@@ -1,0 +1,171 @@
+"""Working the queue: claim a key, work it, give it back; until all is at rest, or for ever.
+
+Layer: workers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from pushjuju.core.status import Agent, StatusKind
+from pushjuju.services.context import Context
+from pushjuju.state.records import Status
+from pushjuju.state.work import HEARTBEAT_S, Claim, SqliteWorkQueue, process_owner
+from pushjuju.workers.cleaner import clean
+from pushjuju.workers.events import Tell, silent
+from pushjuju.workers.lane import Lane, Outcome
+from pushjuju.workers.workshop import Workshop
+
+POLL_S = 0.05  # how often the queue is looked at while other lanes of this process work
+IDLE_POLL_S = 0.5  # ... while nothing is due
+LANES = 100  # keys worked at once
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """How things are when nothing that is due is left.
+
+    Attributes:
+        problems: One sentence per thing that failed: unit, hook, reason.
+    """
+
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Worked:
+    failures: dict[str, str] = field(default_factory=dict)
+
+
+class Driver:
+    """Works all keys below a prefix: a model's UUID, or empty for the whole controller."""
+
+    def __init__(
+        self,
+        ctx: Context,
+        prefix: str = "",
+        *,
+        tell: Tell = silent,
+        warn: Callable[[str], None] | None = None,
+    ) -> None:
+        self.ctx = ctx
+        self.prefix = prefix
+        self.tell = tell
+        self.shop = Workshop(ctx, tell, warn)
+        self.queue = SqliteWorkQueue(ctx.store, process_owner())
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._worked = _Worked()
+        self._broken: BaseException | None = None
+
+    async def settle(self) -> Settled:
+        """Work until nothing is due now, here or in another process; then say what failed."""
+        try:
+            while True:
+                self._claim_all()
+                if not self._tasks and not self._due_elsewhere():
+                    return self._summary()
+                await self._wait(POLL_S)
+        finally:
+            await self._end()
+
+    async def run(self, stop: asyncio.Event, *, idle_exit_s: float | None = None) -> None:
+        """Work for ever, or until nothing was due for some seconds.
+
+        Args:
+            stop: Set it to end after the operations under way.
+            idle_exit_s: Leave after so many seconds without work; None: stay.
+        """
+        idle = 0.0
+        try:
+            while not stop.is_set():
+                self._claim_all()
+                busy = bool(self._tasks)
+                idle = 0.0 if busy else idle + IDLE_POLL_S
+                if idle_exit_s is not None and idle > idle_exit_s and not self._due_elsewhere():
+                    return
+                await self._wait(POLL_S if busy else IDLE_POLL_S)
+        finally:
+            await self._end()
+
+    # --- claims -------------------------------------------------------------------------------------------
+
+    def _claim_all(self) -> None:
+        if self._broken is not None:
+            raise self._broken
+        while len(self._tasks) < LANES:
+            claim = self.queue.claim(self.prefix, self.ctx.clock.now())
+            if claim is None:
+                return
+            task = asyncio.create_task(self._work(claim), name=claim.key)
+            self._tasks[claim.key] = task
+            task.add_done_callback(self._finished)
+
+    def _finished(self, task: asyncio.Task[None]) -> None:
+        self._tasks.pop(task.get_name(), None)
+        if not task.cancelled() and task.exception() is not None:
+            self._broken = self._broken or task.exception()
+
+    async def _work(self, claim: Claim) -> None:
+        beat = asyncio.create_task(self._heartbeat(claim))
+        outcome = Outcome(due=self.ctx.clock.now(), attempts=claim.attempts, reason="interrupted")
+        try:
+            outcome = await self._dispatch(claim)
+        finally:
+            beat.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await beat
+            self._note(claim, outcome)
+            self.queue.finish(
+                claim, self.ctx.clock.now(), outcome.due, attempts=outcome.attempts, reason=outcome.reason
+            )
+
+    async def _dispatch(self, claim: Claim) -> Outcome:
+        model, kind, name = claim.key.split("/", 2)
+        if kind == "machine":
+            return await Lane(self.shop, model, name, claim.attempts).work()
+        return await clean(self.shop, model)
+
+    async def _heartbeat(self, claim: Claim) -> None:
+        while True:
+            await asyncio.sleep(HEARTBEAT_S)
+            self.queue.heartbeat(claim, self.ctx.clock.now())
+
+    def _note(self, claim: Claim, outcome: Outcome) -> None:
+        if outcome.failed:
+            self._worked.failures[claim.key] = outcome.reason
+        else:
+            self._worked.failures.pop(claim.key, None)
+
+    def _due_elsewhere(self) -> bool:
+        """Tell whether a key is due that another process works on."""
+        now = self.ctx.clock.now()
+        return any(item.due is not None and item.due <= now for item in self.queue.items(self.prefix))
+
+    async def _wait(self, seconds: float) -> None:
+        if self._tasks:
+            await asyncio.wait(self._tasks.values(), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        else:
+            await asyncio.sleep(seconds)
+
+    async def _end(self) -> None:
+        """Let go of everything: hooks under way go on on their machines, and are taken up again later."""
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self.shop.close()
+
+    # --- the end ------------------------------------------------------------------------------------------
+
+    def _summary(self) -> Settled:
+        problems = [
+            f"{key.split('/', 1)[1].replace('/', ' ')}: {why}" for key, why in self._worked.failures.items()
+        ]
+        with self.ctx.store.read() as tx:
+            every = tx.list(Status, "status_list", model=self.prefix)
+        errors = (item for item in every if item.kind == StatusKind.AGENT and item.status == Agent.ERROR)
+        problems += [f"unit {item.entity}: {item.message}" for item in errors]
+        return Settled(problems=tuple(problems))

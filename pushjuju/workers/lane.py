@@ -1,0 +1,406 @@
+"""One machine's lane: make it, reach it, let its units take their turns, end it. Layer: workers.
+
+A lane runs one operation at a time, and asks each unit anew after every operation. It holds no state of its
+own: kill it anywhere, and the next lane goes on from what the store and the machine's journal know.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from pushjuju.core.base import Base
+from pushjuju.core.clock import from_iso, to_iso
+from pushjuju.core.errors import NotValid, PushjujuError, RemoteFailed, TransportError
+from pushjuju.core.life import Life
+from pushjuju.core.status import InstanceStatus, MachineStatus, StatusKind
+from pushjuju.runner.session import MachineSession
+from pushjuju.services import logs, machines, network, removal, statuses
+from pushjuju.services.context import Context
+from pushjuju.state.records import Machine, Operation, Unit
+from pushjuju.uniter.commit import commit, take_events
+from pushjuju.uniter.resolver import Answer, decide, reconcile_effects
+from pushjuju.uniter.snapshot import look
+from pushjuju.uniter.turn import Prepared, prepared_operation, read_operation, take_turn
+from pushjuju.workers import live, provisioner
+from pushjuju.workers.events import Event
+from pushjuju.workers.provisioner import StartFailed, given
+from pushjuju.workers.workshop import Workshop
+
+BOOT_WAIT_S = 120.0  # how long a machine that was just made or rebooted may take to answer SSH
+BOOT_POLL_S = 0.05
+RETRY_FIRST_S = 5.0
+RETRY_MOST_S = 300.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a lane leaves behind.
+
+    Attributes:
+        due: When to look again without being touched; None: never.
+        attempts: Failures in a row.
+        reason: Why it waits, for people.
+        failed: It could not do what it should.
+    """
+
+    due: datetime | None = None
+    attempts: int = 0
+    reason: str = ""
+    failed: bool = False
+
+
+class Lane:
+    """The work on one machine, from one claim."""
+
+    def __init__(self, shop: Workshop, model: str, machine_id: str, attempts: int) -> None:
+        self.shop = shop
+        self.ctx: Context = shop.ctx
+        self.model = model
+        self.machine_id = machine_id
+        self.attempts = attempts
+
+    async def work(self) -> Outcome:
+        """Do all that is due on the machine; failures come back as reasons."""
+        try:
+            return await self._work()
+        except StartFailed as error:
+            self._tell(str(error), "failed")
+            due = self._in(error.retry_s) if error.retry_s is not None else None
+            return Outcome(due=due, attempts=self.attempts + 1, reason=_full(error), failed=True)
+        except PushjujuError as error:
+            await self._gave_up(error)
+            delay = min(RETRY_FIRST_S * 2 ** min(self.attempts, 10), RETRY_MOST_S)
+            return Outcome(due=self._in(delay), attempts=self.attempts + 1, reason=_full(error), failed=True)
+
+    async def _work(self) -> Outcome:
+        machine = self._machine()
+        if machine is None:
+            return Outcome()
+        if not machine.instance_id:
+            if machine.life != Life.ALIVE:
+                self._remove(machine)
+                return Outcome()
+            if self._start_given_up(machine):
+                return Outcome(reason="the machine could not be started; see status")
+            machine = await provisioner.start(self.shop, machine)
+        if self._must_go(machine):
+            await self._tear_down(machine)
+            return Outcome()
+        if self._needs_machine(machine):
+            await self._run_units(machine)
+        self._settle_units()
+        machine = self._machine()
+        if machine is not None and self._must_go(machine):
+            await self._tear_down(machine)
+            return Outcome()
+        return Outcome(due=self._next_due())
+
+    # --- what there is to do ------------------------------------------------------------------------------
+
+    def _machine(self) -> Machine | None:
+        with self.ctx.store.read() as tx:
+            return tx.find(Machine, "machine_get", model=self.model, id=self.machine_id)
+
+    def _units(self) -> list[Unit]:
+        with self.ctx.store.read() as tx:
+            return machines.units_on(tx, self.model, self.machine_id)
+
+    def _start_given_up(self, machine: Machine) -> bool:
+        with self.ctx.store.read() as tx:
+            found = statuses.get_status(tx, machine.model, StatusKind.INSTANCE, machine.id)
+        return found is not None and found.status == InstanceStatus.PROVISIONING_ERROR
+
+    def _must_go(self, machine: Machine) -> bool:
+        return machine.life != Life.ALIVE and not self._units()
+
+    def _needs_machine(self, machine: Machine) -> bool:
+        """Tell whether the machine must be reached: nothing is ever prepared before it answers."""
+        if not machine.last_seen or self._open_operations():
+            return True
+        return any(self._wants_to_run(unit) for unit in self._units())
+
+    def _wants_to_run(self, unit: Unit) -> bool:
+        now = self.ctx.clock.now()
+        if any(due and from_iso(due) <= now for due in (unit.retry_due, unit.update_status_due)):
+            return True
+        with self.ctx.store.read() as tx:
+            view = look(tx, unit.model, unit.name)
+        if view is None:
+            return False
+        if reconcile_effects(view.local, view.remote):
+            return True
+        return decide(view.local, view.remote).answer in (Answer.RUN, Answer.RESTART, Answer.DEAD)
+
+    def _open_operations(self) -> list[Operation]:
+        with self.ctx.store.read() as tx:
+            return tx.list(Operation, "operation_open", model=self.model, machine=self.machine_id)
+
+    def _settle_units(self) -> None:
+        """Let units that have nothing to run report that."""
+        for unit in self._units():
+            if not self._wants_to_run(unit):
+                take_turn(self.ctx, unit.model, unit.name)
+
+    def _next_due(self) -> datetime | None:
+        dues = [due for unit in self._units() for due in (unit.retry_due, unit.update_status_due) if due]
+        return from_iso(min(dues)) if dues else None
+
+    # --- reaching the machine -----------------------------------------------------------------------------
+
+    async def _attach(self, machine: Machine) -> MachineSession:
+        """Open the session; a machine that never answered yet, or just rebooted, gets time to boot."""
+        deadline = self.ctx.clock.now() + timedelta(seconds=BOOT_WAIT_S)
+        fresh = not machine.last_seen
+        if fresh:
+            self._tell("waiting for the machine to answer")
+        while True:
+            try:
+                session = await self.shop.session(machine)
+                break
+            except TransportError as error:
+                if not fresh or not error.retryable or self.ctx.clock.now() > deadline or given(machine):
+                    raise
+                await asyncio.sleep(BOOT_POLL_S)
+        self._note_facts(machine, session.hello)
+        return session
+
+    def _note_facts(self, machine: Machine, hello: dict[str, Any]) -> None:
+        """Record what the machine says of itself; changed addresses let everybody look again."""
+        now = self.ctx.clock.now()
+        addresses = network.addresses_from_nics(hello["nics"])
+        hardware = {**_hardware(hello), **machine.hardware}
+        with self.ctx.store.write() as tx:
+            tx.run(
+                "machine_set_facts",
+                model=machine.model,
+                id=machine.id,
+                hostname=hello["hostname"],
+                addresses=json.dumps(addresses),
+                boot_id=hello["boot_id"],
+                hardware=json.dumps(hardware),
+                now=to_iso(now),
+            )
+            if machine.life == Life.ALIVE:
+                _set_once(self.ctx, tx, machine, StatusKind.MACHINE, MachineStatus.STARTED, "")
+            _set_once(
+                self.ctx, tx, machine, StatusKind.INSTANCE, InstanceStatus.RUNNING, _running(machine, hello)
+            )
+
+    async def _gave_up(self, error: PushjujuError) -> None:
+        """Record why the machine could not be used."""
+        machine = self._machine()
+        if machine is None:
+            return
+        await self.shop.drop(machine)
+        self._tell(str(error), "failed")
+        now = self.ctx.clock.now()
+        with self.ctx.store.write() as tx:
+            if isinstance(error, TransportError):
+                tx.run("machine_set_unreachable", model=machine.model, id=machine.id, now=to_iso(now))
+                _set_once(self.ctx, tx, machine, StatusKind.INSTANCE, InstanceStatus.RUNNING, error.message)
+            entity = f"machine-{machine.id}"
+            logs.append(tx, machine.model, entity, "ERROR", "pushjuju.lane", _full(error), now=now)
+
+    # --- units --------------------------------------------------------------------------------------------
+
+    async def _run_units(self, machine: Machine) -> None:
+        session = await self._attach(machine)
+        session = await self._recover(machine, session)
+        busy = True
+        while busy:
+            busy = False
+            for unit in self._units():
+                turn = take_turn(self.ctx, unit.model, unit.name)
+                if turn.prepared is not None:
+                    session = await self._execute(machine, session, turn.prepared)
+                    busy = True
+                elif turn.answer is Answer.DEAD:
+                    busy |= await self._bury(machine, session, unit)
+
+    async def _recover(self, machine: Machine, session: MachineSession) -> MachineSession:
+        """Finish what an earlier controller began: each operation has its id, so it runs once."""
+        for item in session.hello.get("journal", []):
+            if self._is_committed(item["id"]):
+                await session.ack(item["id"])
+        for operation in self._open_operations():
+            prepared = self._prepared_again(operation)
+            if prepared is None:
+                commit(self.ctx, operation.id, {"outcome": "gone"})
+            elif operation.name == "reboot":
+                session = await self._reboot(machine, session, operation.id)
+            else:
+                session = await self._execute(machine, session, prepared)
+        return session
+
+    def _is_committed(self, operation_id: str) -> bool:
+        with self.ctx.store.read() as tx:
+            found = tx.find(Operation, "operation_get", id=operation_id)
+        return found is None or found.state != "prepared"
+
+    def _prepared_again(self, operation: Operation) -> Prepared | None:
+        if not operation.unit:
+            return Prepared(id=operation.id, unit="", title=operation.name, frame={})
+        with self.ctx.store.read() as tx:
+            view = look(tx, operation.model, operation.unit)
+            if view is None:
+                return None
+            return prepared_operation(tx, view, read_operation(operation.document), operation.id)
+
+    async def _execute(self, machine: Machine, session: MachineSession, prepared: Prepared) -> MachineSession:
+        """Run an operation on the machine and take its result in."""
+        self._tell_unit(prepared, "running", "running")
+        if prepared.blob:
+            await session.put_blob(prepared.blob, self.ctx.controller.blobs.path(prepared.blob))
+        sink = _EventSink(self.ctx, prepared.id)
+        result = await session.run(prepared.frame, sink.take, self._answering(prepared.unit))
+        sink.close()
+        done = commit(self.ctx, prepared.id, result)
+        await session.ack(prepared.id)
+        self._tell_unit(
+            prepared, "done" if done.ok else f"failed: {done.message}", "done" if done.ok else "failed"
+        )
+        if done.reboot:
+            return await self._reboot(machine, session, str(uuid.uuid4()))
+        if done.again_later:
+            raise RemoteFailed(f"unit {prepared.unit}: {prepared.title}: {done.message}")
+        return session
+
+    def _answering(self, unit: str) -> Any:
+        async def on_live(call: dict[str, Any]) -> live.LiveAnswer:
+            return live.answer(self.ctx, self.model, unit, call["tool"], call["argv"])
+
+        return on_live
+
+    async def _reboot(self, machine: Machine, session: MachineSession, operation_id: str) -> MachineSession:
+        """Reboot the machine and attach again when it is back."""
+        self._tell("rebooting")
+        boot_id = session.hello["boot_id"]
+        frame = {"t": "op", "id": operation_id, "kind": "reboot", "if_boot_id": boot_id}
+        await session.run(frame)
+        await self.shop.drop(machine)
+        deadline = self.ctx.clock.now() + timedelta(seconds=BOOT_WAIT_S)
+        while True:
+            try:
+                again = await self.shop.session(machine)
+                if again.hello["boot_id"] != boot_id:
+                    break
+                await self.shop.drop(machine)
+            except TransportError:
+                if self.ctx.clock.now() > deadline:
+                    raise
+            await asyncio.sleep(BOOT_POLL_S * 4)
+        self._note_facts(machine, again.hello)
+        return again
+
+    async def _bury(self, machine: Machine, session: MachineSession, unit: Unit) -> bool:
+        """Take a finished unit's files from the machine and its record from the model."""
+        with self.ctx.store.read() as tx:
+            if removal.subordinates(tx, unit):
+                return False
+        others = [other for other in self._units() if other.name != unit.name]
+        if others or given(machine) or machine.keep_instance:
+            operation_id = str(uuid.uuid4())
+            frame = {
+                "t": "op",
+                "id": operation_id,
+                "kind": "remove-unit",
+                "unit": unit.name,
+                "last": not others,
+            }
+            result = await session.run(frame)
+            if result["outcome"] not in ("ok", "missing"):
+                raise RemoteFailed(f"unit {unit.name} could not be removed: {result.get('message', '')}")
+            await session.ack(operation_id)
+        with self.ctx.store.write() as tx:
+            removal.remove_unit(tx, unit, self.ctx.clock.now())
+        self.shop.tell(Event(entity=unit.name, text="removed", state="done"))
+        return True
+
+    # --- the end ------------------------------------------------------------------------------------------
+
+    async def _tear_down(self, machine: Machine) -> None:
+        await self.shop.drop(machine)
+        self._tell("stopping")
+        await provisioner.stop(self.shop, machine)
+        self._remove(machine)
+
+    def _remove(self, machine: Machine) -> None:
+        with self.ctx.store.write() as tx:
+            if machines.units_on(tx, machine.model, machine.id):
+                raise NotValid(f"machine {machine.id} still has units")
+            removal.remove_machine(tx, machine, self.ctx.clock.now())
+        self._tell("removed", "done")
+
+    # --- telling ------------------------------------------------------------------------------------------
+
+    def _in(self, seconds: float) -> datetime:
+        return self.ctx.clock.now() + timedelta(seconds=seconds)
+
+    def _tell(self, text: str, state: str = "running") -> None:
+        self.shop.tell(Event(entity=f"machine {self.machine_id}", text=text, state=state))
+
+    def _tell_unit(self, prepared: Prepared, text: str, state: str) -> None:
+        self.shop.tell(Event(entity=prepared.unit, text=f"{prepared.title}: {text}", state=state))
+
+
+class _EventSink:
+    """Takes the events of one operation into the model, those of one turn of the loop in one transaction."""
+
+    def __init__(self, ctx: Context, operation_id: str) -> None:
+        self._ctx = ctx
+        self._id = operation_id
+        self._waiting: list[tuple[int, dict[str, Any]]] = []
+        self._handle: asyncio.Handle | None = None
+
+    def take(self, number: int, event: dict[str, Any]) -> None:
+        """Take one event."""
+        self._waiting.append((number, event))
+        if self._handle is None:
+            self._handle = asyncio.get_running_loop().call_soon(self._flush)
+
+    def _flush(self) -> None:
+        self._handle = None
+        events, self._waiting = self._waiting, []
+        take_events(self._ctx, self._id, events)
+
+    def close(self) -> None:
+        """Leave the rest to the commit: the result holds every event."""
+        if self._handle is not None:
+            self._handle.cancel()
+
+
+def _full(error: PushjujuError) -> str:
+    return f"{error.message}: {error.detail}" if error.detail else error.message
+
+
+def _running(machine: Machine, hello: dict[str, Any]) -> str:
+    """Return the instance's message: what is special about a machine that runs."""
+    if given(machine):
+        return "Manually provisioned machine"
+    wanted, real = Base.parse(machine.base), hello.get("os") or {}
+    if real and (real.get("id"), real.get("version_id")) != (wanted.os, wanted.track):
+        return f"Running {real.get('id')}@{real.get('version_id')} in place of {wanted.display}"
+    return "Running"
+
+
+def _hardware(hello: dict[str, Any]) -> dict[str, str]:
+    pairs: Iterator[tuple[str, str]] = iter(
+        (
+            ("arch", str(hello.get("arch", ""))),
+            ("cores", str(hello.get("cores", ""))),
+            ("mem", f"{hello['mem_mib']}M" if hello.get("mem_mib") else ""),
+        )
+    )
+    return {key: value for key, value in pairs if value}
+
+
+def _set_once(ctx: Context, tx: Any, machine: Machine, kind: StatusKind, status: str, message: str) -> None:
+    present = statuses.get_status(tx, machine.model, kind, machine.id)
+    if present is None or (present.status, present.message) != (str(status), message):
+        statuses.set_status(tx, machine.model, kind, machine.id, status, message, now=ctx.clock.now())

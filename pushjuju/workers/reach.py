@@ -1,0 +1,98 @@
+"""How machines are reached over SSH: targets, and plain scripts for providers. Layer: workers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pushjuju.core.errors import SudoRefused, Unreachable
+from pushjuju.plugins.types import ScriptResult, SSHTarget
+from pushjuju.runner.target import MachineTarget
+from pushjuju.runner.transport import Connector
+from pushjuju.services.context import Context
+
+_NO_SUDO = 97  # exit status of _AS_ROOT when root rights were refused
+_AS_ROOT = (
+    'if [ "$(id -u)" = 0 ]; then exec /bin/sh -s; fi; '
+    f"sudo -n true || exit {_NO_SUDO}; exec sudo -n /bin/sh -s"
+)
+
+
+def reach(ctx: Context, model: str, ssh: Mapping[str, Any], *, config: bool) -> MachineTarget:
+    """Return a target from what a machine's row keeps.
+
+    Args:
+        ssh: {host, port, user, host_keys, jump, identities}.
+        config: Whether the user's own SSH configuration and agent count.
+    """
+    known_hosts = ctx.controller.known_hosts(model)
+    return MachineTarget(
+        host=str(ssh["host"]),
+        port=int(ssh["port"]) if ssh.get("port") else None,
+        user=ssh.get("user") or None,
+        jump=_jump(str(ssh["jump"])) if ssh.get("jump") else None,
+        identity_files=(ctx.controller.private_key, *(Path(item) for item in ssh.get("identities", ()))),
+        known_hosts=known_hosts,
+        host_keys=tuple(ssh.get("host_keys") or ()),
+        use_ssh_config=config,
+    )
+
+
+def _jump(text: str) -> MachineTarget:
+    """Read `user@host:port`."""
+    user, _, rest = text.rpartition("@")
+    host, _, port = rest.partition(":")
+    return MachineTarget(host=host, port=int(port) if port else None, user=user or None)
+
+
+class ScriptRunner:
+    """Runs plain scripts for providers, over the controller's own transport."""
+
+    def __init__(self, ctx: Context, connector: Connector, model: str) -> None:
+        self._ctx = ctx
+        self._connector = connector
+        self._model = model
+
+    async def run_script(
+        self,
+        target: SSHTarget,
+        script: str,
+        *,
+        sudo: bool = False,
+        interactive: bool = False,
+        timeout_s: float = 60.0,
+    ) -> ScriptResult:
+        """Run a POSIX shell script on a machine; its text travels over standard input.
+
+        Nobody is asked for a password: a controller may run without a terminal.
+
+        Raises:
+            SudoRefused: Logged in, but not allowed to become root.
+            TransportError: No login, or the connection broke.
+        """
+        del interactive
+        ssh = {
+            "host": target.host,
+            "port": target.port,
+            "user": target.user,
+            "host_keys": target.host_keys,
+            "jump": target.proxy_jump,
+            "identities": target.identities,
+        }
+        command = _AS_ROOT if sudo else "/bin/sh -s"
+        async with self._connector.connect(reach(self._ctx, self._model, ssh, config=True)) as connection:
+            try:
+                async with asyncio.timeout(timeout_s):
+                    done = await connection.ssh.run(command, input=script)
+            except TimeoutError as error:
+                raise Unreachable(f"a script on {target.host} did not end in {timeout_s:.0f} s") from error
+        result = ScriptResult(rc=int(done.exit_status or 0), stdout=str(done.stdout), stderr=str(done.stderr))
+        if sudo and result.rc == _NO_SUDO:
+            raise SudoRefused(
+                f"sudo was refused on {target.host}",
+                detail=result.stderr.strip(),
+                hint=f"let {target.user or 'the login user'} run sudo without a password there",
+            )
+        return result

@@ -1,0 +1,138 @@
+"""What all lanes of one process share: plugins, providers, SSH connections. Layer: workers."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+from pushjuju.plugins.manager import PluginHost
+from pushjuju.plugins.types import HookToolFamily, Provider, SSHTarget
+from pushjuju.runner.packer import Program, pack
+from pushjuju.runner.session import MachineSession, open_session
+from pushjuju.runner.target import MachineTarget
+from pushjuju.runner.transport import Connector
+from pushjuju.services import models
+from pushjuju.services.context import Context
+from pushjuju.state.records import Machine, Model
+from pushjuju.workers import clouds
+from pushjuju.workers.events import Event, Tell, silent
+from pushjuju.workers.reach import ScriptRunner, reach
+
+HANDSHAKES = 50  # SSH logins under way at once
+STARTS = 16  # machines being made at once, Juju's num-provision-workers
+MANUAL = "manual"
+
+
+class Workshop:
+    """Opened for one drive, or for the life of a controller process; close it at the end."""
+
+    def __init__(self, ctx: Context, tell: Tell = silent, warn: Callable[[str], None] | None = None) -> None:
+        self.ctx = ctx
+        self.tell = tell
+        self.warn = warn or (lambda text: tell(Event(entity="controller", text=text, state="waiting")))
+        self.handshakes = asyncio.Semaphore(HANDSHAKES)
+        self.starts = asyncio.Semaphore(STARTS)
+        self._host: PluginHost | None = None
+        self._program: Program | None = None
+        self.connector = Connector()
+        self._providers: dict[tuple[str, str], Provider] = {}
+        self._sessions: dict[tuple[str, str], tuple[MachineSession, AsyncExitStack]] = {}
+
+    @property
+    def host(self) -> PluginHost:
+        """The plugins, loaded when first needed."""
+        if self._host is None:
+            self._host = PluginHost(environ=self.ctx.environ, warn=self.warn)
+        return self._host
+
+    @property
+    def program(self) -> Program:
+        """What is pushed to machines: the runner with all hook tools, packed once."""
+        if self._program is None:
+            self._program = pack(_sources(self.host.hook_tool_families()))
+        return self._program
+
+    def provider(self, model: str, cloud: str | None = None) -> Provider:
+        """Return the provider of a model; `manual` for machines that were given.
+
+        Raises:
+            NotFound: No plugin drives the cloud.
+        """
+        key = (model, cloud or "")
+        if key not in self._providers:
+            with self.ctx.store.read() as tx:
+                found: Model = models.get(tx, model)
+            self._providers[key] = clouds.open_provider(
+                self.ctx,
+                self.host,
+                found,
+                warn=self.warn,
+                remote=ScriptRunner(self.ctx, self.connector, model),
+                cloud=cloud,
+            )
+        return self._providers[key]
+
+    def cloud_type(self, model: str) -> str:
+        """Return the type of a model's cloud."""
+        with self.ctx.store.read() as tx:
+            return models.get(tx, model).cloud_type
+
+    def provider_of(self, machine: Machine) -> Provider:
+        """Return the provider that made a machine, or took it in."""
+        return self.provider(machine.model, MANUAL if machine.provider == MANUAL else None)
+
+    async def session(self, machine: Machine) -> MachineSession:
+        """Return the open session to a machine, or open one.
+
+        Raises:
+            TransportError: No way in.
+            RemoteFailed: The machine cannot hold our program.
+        """
+        key = (machine.model, machine.id)
+        if key in self._sessions:
+            return self._sessions[key][0]
+        async with self.handshakes:
+            stack = AsyncExitStack()
+            opening = open_session(self.target(machine), program=self.program, connector=self.connector)
+            session = await stack.enter_async_context(opening)
+        self._sessions[key] = (session, stack)
+        return session
+
+    async def drop(self, machine: Machine) -> None:
+        """Close the session to a machine, if there is one."""
+        found = self._sessions.pop((machine.model, machine.id), None)
+        if found is not None:
+            await found[1].aclose()
+
+    def target(self, machine: Machine) -> MachineTarget:
+        """Return how a machine is reached."""
+        return reach(self.ctx, machine.model, machine.ssh, config=machine.provider == MANUAL)
+
+    async def close(self) -> None:
+        """Close every connection; what runs on machines goes on."""
+        found, self._sessions = list(self._sessions.values()), {}
+        await asyncio.gather(*(stack.aclose() for _, stack in found), return_exceptions=True)
+
+
+def _sources(families: Iterable[HookToolFamily]) -> Iterator[tuple[str, Path]]:
+    """Yield module and source file of every family that runs on machines."""
+    for family in families:
+        spec = importlib.util.find_spec(family.module) if family.pushable else None
+        if spec is not None and spec.origin:
+            yield family.module, Path(spec.origin)
+
+
+def target_document(target: SSHTarget) -> dict[str, Any]:
+    """Return an SSH target as the machine's row keeps it."""
+    return {
+        "host": target.host,
+        "port": target.port,
+        "user": target.user,
+        "host_keys": list(target.host_keys or ()),
+        "jump": target.proxy_jump,
+        "identities": [str(path) for path in target.identities],
+    }
