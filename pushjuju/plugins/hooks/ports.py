@@ -172,8 +172,10 @@ def _close(ctx: ToolContext, endpoints: list[str], found: Range) -> None:
     opening, closing = _buffer(ctx)
     for endpoint in endpoints:
         record = _record(endpoint, found)
-        if record in opening:
-            opening.remove(record)
+        # What is opened first and then closed for all endpoints was never opened.
+        opening[:] = [
+            other for other in opening if not (other == record or (not endpoint and _range(other) == found))
+        ]
         open_for = {name for name, other in _opened(ctx) if other == found}
         concerned = bool(open_for) if not endpoint else bool(open_for & {"", endpoint})
         if concerned and record not in closing:

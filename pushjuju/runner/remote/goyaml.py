@@ -50,7 +50,7 @@ class _Decoder:
         import binascii
 
         try:
-            return binascii.a2b_base64(node.text.encode()).decode("utf-8", "surrogateescape")
+            return binascii.a2b_base64(node.text.encode()).decode("utf-8", "replace")
         except ValueError:
             self.faults.append("!!binary value contains invalid base64 data")
             return None

@@ -51,7 +51,6 @@ __all__ = [
     "is_application",
     "is_unit",
     "key_values",
-    "needs_stdin",
     "quote",
     "quote_list",
     "read_settings",
@@ -60,6 +59,7 @@ __all__ = [
     "run_tool",
     "trim",
     "usage_error",
+    "valid_text",
     "warn_format",
 ]
 
@@ -219,6 +219,11 @@ def read_settings(ctx: ToolContext, name: str) -> dict[str, str]:
         raise ToolError(str(error)) from None
 
 
+def valid_text(text: str) -> str:
+    """Replace bytes that are not UTF-8 by U+FFFD, as Juju does on the way to its controller."""
+    return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
 def is_application(name: str) -> bool:
     """Tell whether `name` is a valid application name."""
     parts = name.split("-")
@@ -233,19 +238,6 @@ def is_unit(name: str) -> bool:
     return (
         is_application(app) and number.isascii() and number.isdigit() and (number == "0" or number[0] != "0")
     )
-
-
-def needs_stdin(registry: Mapping[str, Tool], name: str, argv: Sequence[str]) -> bool:
-    """Tell whether a call will read its stdin, so that the client sends it only then."""
-    tool = registry.get(name)
-    if tool is None or not any(flag.key == "file" for flag in tool.flags):
-        return False
-    lenient = [Flag(*flag.names, help="", boolean=flag.boolean) for flag in tool.flags]
-    try:
-        values, _ = parse(lenient, argv, None)
-    except (UsageError, HelpWanted):
-        return False
-    return bool(values["file"] == "-")
 
 
 def _deliver(ctx: ToolContext, tool: Tool, args: Args, value: Any) -> bytes:
@@ -274,7 +266,7 @@ def _call(ctx: ToolContext, tool: Tool, argv: Sequence[str]) -> bytes:
         return goformat.encode(tool.help())
     except UsageError as error:
         raise usage_error(str(error)) from None
-    args = Args(flags, positional, list(argv))
+    args = Args(flags, [valid_text(word) for word in positional], list(argv))
     return _deliver(ctx, tool, args, tool.run(ctx, args))
 
 
