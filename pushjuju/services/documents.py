@@ -1,0 +1,207 @@
+"""What `models`, `show-model`, `controllers` and `show-unit` tell, as plain documents. Layer: services.
+
+Keys and order are those of Juju's JSON; times are aware datetimes, for the command line to render.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pushjuju import JUJU_VERSION
+from pushjuju.core.natural import natural_key
+from pushjuju.core.status import StatusKind
+from pushjuju.services import leadership, machines, models, network, relations, statuses, units
+from pushjuju.services.context import Context
+from pushjuju.services.status import open_ports
+from pushjuju.state.datadir import DataDir
+from pushjuju.state.records import Application, Bag, Model, Port, RelationScope, Unit
+from pushjuju.state.store import Store, Tx
+
+ADMIN = "superuser"
+
+
+# --- models -----------------------------------------------------------------------------------------------
+
+
+def model_entry(ctx: Context, tx: Tx, model: Model) -> dict[str, Any]:
+    """Return one entry of `models`."""
+    settings = ctx.controller.settings()
+    status = statuses.get_status(tx, model.uuid, StatusKind.MODEL, model.name)
+    return {
+        "name": model.qualified,
+        "short-name": model.name,
+        "model-uuid": model.uuid,
+        "model-type": "iaas",
+        "controller-uuid": settings.get("uuid", ""),
+        "controller-name": ctx.controller.name,
+        "is-controller": False,
+        "owner": model.owner,
+        "cloud": model.cloud,
+        "region": model.region,
+        "type": model.cloud_type,
+        "life": model.life,
+        "status": {
+            "current": status.status if status else "available",
+            "since": status.since if status else None,
+        },
+        "access": "admin",
+        "last-connection": ctx.clock.now(),
+        "agent-version": JUJU_VERSION,
+    }
+
+
+def models_document(ctx: Context) -> dict[str, Any]:
+    """Return the document of `models`."""
+    with ctx.store.read() as tx:
+        entries = [model_entry(ctx, tx, model) for model in tx.list(Model, "model_list")]
+    found: dict[str, Any] = {"models": entries}
+    current = ctx.controller.settings().get("current-model")
+    if current:
+        owner, _, name = str(current).rpartition("/")
+        found["current-model"] = name if owner == ctx.user else current
+    return found
+
+
+def model_counts(ctx: Context) -> dict[str, tuple[int, int, int]]:
+    """Return model UUID -> (machines, cores, units)."""
+    found = {}
+    with ctx.store.read() as tx:
+        for model in tx.list(Model, "model_list"):
+            counts = tx.row("model_counts", model=model.uuid)
+            every = machines.list_machines(tx, model.uuid)
+            cores = sum(int(machine.hardware.get("cores") or 0) for machine in every)
+            found[model.uuid] = (counts["machines"], cores, counts["units"]) if counts else (0, 0, 0)
+    return found
+
+
+def show_model(ctx: Context, model: Model) -> dict[str, Any]:
+    """Return the document of `show-model`: short name -> description."""
+    with ctx.store.read() as tx:
+        entry = model_entry(ctx, tx, models.get(tx, model.uuid))
+        every = machines.list_machines(tx, model.uuid)
+    shown = {key: value for key, value in entry.items() if key not in ("access", "last-connection")}
+    shown["users"] = {
+        model.owner: {"display-name": model.owner, "access": "admin", "last-connection": ctx.clock.now()}
+    }
+    shown["machines"] = {item.id: {"cores": int(item.hardware.get("cores") or 0)} for item in every}
+    shown["secret-backends"] = {"internal": {"num-secrets": 0, "status": "active"}}
+    shown["sla"] = "unsupported"
+    shown["agent-version"] = shown.pop("agent-version")
+    if model.credential:
+        shown["credential"] = {
+            "name": model.credential, "owner": model.owner, "cloud": model.cloud, "validity-check": "valid",
+        }  # fmt: skip
+    shown["supported-features"] = [
+        {"name": "juju", "description": "the version of Juju used by the model", "version": JUJU_VERSION}
+    ]
+    return {model.name: shown}
+
+
+# --- controllers ------------------------------------------------------------------------------------------
+
+
+def controllers_document(datadir: DataDir, user: str) -> dict[str, Any]:
+    """Return the document of `controllers`."""
+    found = {name: _controller(datadir, name, user) for name in datadir.controllers()}
+    return {"controllers": found, "current-controller": datadir.current_controller() or ""}
+
+
+def _controller(datadir: DataDir, name: str, user: str) -> dict[str, Any]:
+    controller = datadir.controller(name)
+    settings = controller.settings()
+    every, count = _sizes(controller.store_path)
+    return {
+        "current-model": settings.get("current-model", ""),
+        "user": user,
+        "access": ADMIN,
+        "recent-server": "local",
+        "controller-uuid": settings.get("uuid", ""),
+        "api-endpoints": ["local"],
+        "ca-cert": "",
+        "cloud": settings.get("cloud", ""),
+        "region": settings.get("region", ""),
+        "agent-version": JUJU_VERSION,
+        "model-count": every,
+        "machine-count": count,
+        "controller-machines": {"active": 1, "total": 1},
+    }
+
+
+def _sizes(path: Any) -> tuple[int, int]:
+    store = Store.open(path)
+    try:
+        with store.read() as tx:
+            every = tx.list(Model, "model_list")
+            return len(every), sum(len(machines.list_machines(tx, model.uuid)) for model in every)
+    finally:
+        store.close()
+
+
+# --- units ------------------------------------------------------------------------------------------------
+
+
+def show_units(ctx: Context, model: str, names: list[str]) -> dict[str, Any]:
+    """Return the document of `show-unit`: unit -> description.
+
+    Raises:
+        NotFound: No such unit.
+    """
+    with ctx.store.read() as tx:
+        return {name: _show_unit(tx, units.get(tx, model, name)) for name in names}
+
+
+def _show_unit(tx: Tx, unit: Unit) -> dict[str, Any]:
+    application = tx.get(Application, "application_get", "", model=unit.model, name=unit.application)
+    found: dict[str, Any] = {}
+    if application.workload_version:
+        found["workload-version"] = application.workload_version
+    if unit.machine is not None:
+        found["machine"] = unit.machine
+    found["opened-ports"] = open_ports(tx.list(Port, "port_of_unit", model=unit.model, unit=unit.name))
+    if unit.machine is not None:
+        machine = machines.get(tx, unit.model, unit.machine)
+        if machine.instance_id:
+            found["public-address"] = network.public_address(machine)
+    found["charm"] = unit.charm_url or application.charm_url
+    found["leader"] = leadership.holder(tx, unit.model, unit.application) == unit.name
+    found["life"] = unit.life
+    entries = [
+        _relation_info(tx, unit, relation.id)
+        for relation in relations.of_application(tx, unit.model, unit.application)
+    ]
+    if entries:
+        found["relation-info"] = entries
+    return found
+
+
+def _relation_info(tx: Tx, unit: Unit, relation_id: int) -> dict[str, Any]:
+    sides = relations.endpoints(tx, unit.model, relation_id)
+    own, other = (
+        relations.own_endpoint(sides, unit.application),
+        relations.remote_endpoint(sides, unit.application),
+    )
+    bags = relations.bags(tx, unit.model, relation_id)
+    scopes = {
+        scope.unit for scope in tx.list(RelationScope, "scope_list", model=unit.model, relation=relation_id)
+    }
+    found: dict[str, Any] = {
+        "relation-id": relation_id,
+        "endpoint": own.endpoint,
+        "related-endpoint": other.endpoint,
+        "application-data": _data(bags, other.application),
+    }
+    if relations.is_peer(sides):
+        found["local-unit"] = {"in-scope": unit.name in scopes, "data": _data(bags, unit.name)}
+    related = sorted(
+        (name for name in bags if name.startswith(f"{other.application}/") and name != unit.name),
+        key=natural_key,
+    )
+    if related:
+        found["related-units"] = {
+            name: {"in-scope": name in scopes, "data": _data(bags, name)} for name in related
+        }
+    return found
+
+
+def _data(bags: dict[str, Bag], entity: str) -> dict[str, str]:
+    return dict(bags[entity].data) if entity in bags else {}
