@@ -33,7 +33,7 @@ old-python: setup  ## What runs on machines stays valid Python 3.8 (vermin)
 	$(BIN)/vermin -q --target=3.8- --no-tips --violations pushjuju/runner/remote pushjuju/plugins/hooks
 
 unit: setup  ## Tests without machines and without sshd
-	$(BIN)/python -m pytest -q -n $(WORKERS) -m "$(QUICK)" tests/unit tests/uniter tests/migration tests/golden
+	$(BIN)/python -m pytest -q -n $(WORKERS) -m "$(QUICK)" tests/unit tests/uniter tests/migration tests/golden tests/docs
 
 test:  ## Every test, on real machines too; installs what is missing (root or sudo)
 	python3 contrib/dev.py test

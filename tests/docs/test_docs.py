@@ -1,0 +1,122 @@
+"""The docs are complete and true where a program can tell: links, variables, targets, the two commands."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted(
+    path
+    for path in [
+        *ROOT.glob("*.md"),
+        *ROOT.glob("docs/**/*.md"),
+        *ROOT.glob("state/*.md"),
+        *ROOT.glob("contrib/**/*.md"),
+    ]
+)
+MODULES = sorted((ROOT / "pushjuju").rglob("*.py"))
+TEST_COMMAND = "python3 contrib/dev.py test"
+DEMO_COMMAND = "python3 contrib/dev.py demo"
+
+
+def name(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def prose(page: Path) -> str:
+    return re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+
+
+def anchors(page: Path) -> set[str]:
+    titles = re.findall(r"^#+ (.+)$", prose(page), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
+        if link.startswith(("http://", "https://")):
+            continue
+        target, _, anchor = link.partition("#")
+        found = (page.parent / target).resolve() if target else page
+        assert found.exists(), f"{link} does not exist"
+        assert not anchor or anchor in anchors(found), f"{link}: no such heading"
+
+
+def test_every_page_of_the_docs_can_be_reached() -> None:
+    reached: set[Path] = set()
+    todo = [ROOT / "README.md"]
+    while todo:
+        page = todo.pop()
+        if page in reached or page.suffix != ".md":
+            continue
+        reached.add(page)
+        links = [
+            link.partition("#")[0]
+            for link in re.findall(r"\]\(([^)\s]+)\)", prose(page))
+            if "://" not in link
+        ]
+        todo += [(page.parent / link).resolve() for link in links if link]
+    assert {path for path in PAGES if "docs" in path.relative_to(ROOT).parts} <= reached
+
+
+def test_environment_variables_are_documented() -> None:
+    text = "\n".join(path.read_text() for path in MODULES)
+    used = set(re.findall(r"""["'](PUSHJUJU_[A-Z_]+)["']""", text)) - {
+        "PUSHJUJU_API"
+    }  # an attribute of plugins
+    shown = set(re.findall(r"`(PUSHJUJU_[A-Z_]+)`", (ROOT / "docs/reference/environment.md").read_text()))
+    assert used <= shown
+    assert {variable for variable in shown if variable not in text} == set()
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name)
+def test_a_module_says_what_it_is_for(path: Path) -> None:
+    tree = ast.parse(path.read_text())
+    assert not tree.body or ast.get_docstring(tree)
+
+
+def test_make_help_lists_every_target() -> None:
+    text = (ROOT / "Makefile").read_text()
+    targets = set(re.findall(r"^([a-z][a-z-]*):", text, re.MULTILINE))
+    assert targets == set(re.findall(r"^([a-z][a-z-]*):.*##", text, re.MULTILINE))
+    phony = re.search(r"^\.PHONY: (.*)$", text, re.MULTILINE)
+    assert phony
+    assert set(phony[1].split()) == targets
+
+
+def test_ci_runs_the_readmes_test_command() -> None:
+    assert f"    {TEST_COMMAND}\n" in (ROOT / "README.md").read_text()
+    assert f"    {DEMO_COMMAND}\n" in (ROOT / "README.md").read_text()
+    script = ROOT / ".ci" / "run"
+    assert script.read_text().rstrip().endswith(TEST_COMMAND)
+    assert script.stat().st_mode & 0o100
+    subprocess.run(["bash", "-n", script], check=True)
+
+
+def test_the_set_up_script_starts_without_anything_installed() -> None:
+    run = [sys.executable, "-I", "-S", ROOT / "contrib" / "dev.py"]
+    assert "demo" in subprocess.run([*run, "--help"], capture_output=True, text=True, check=True).stdout
+    for wrong in ([], ["dance"], ["demo", "--extra"]):
+        ended = subprocess.run([*run, *wrong], capture_output=True, text=True, check=False)
+        assert ended.returncode == 2
+        assert "usage:" in ended.stderr
+
+
+def test_an_old_python_can_read_the_set_up_script_to_say_that_it_is_too_old() -> None:
+    text = (ROOT / "contrib" / "dev.py").read_text()
+    ast.parse(text, feature_version=(3, 8))
+
+
+def test_the_demos_charm_exists() -> None:
+    text = (ROOT / "contrib" / "dev.py").read_text()
+    charm = re.search(r'^CHARM = "(.+)"$', text, re.MULTILINE)
+    assert charm
+    assert (ROOT / charm[1] / "metadata.yaml").exists()
+    assert charm[1].removeprefix("./") in (ROOT / "README.md").read_text()
