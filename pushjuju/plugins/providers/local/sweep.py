@@ -1,0 +1,67 @@
+"""Finds and removes what machines of one controller left on this host. Layer: plugins (`local`).
+
+Ordinary removal leaves nothing. This is for what an interrupted removal, a killed test run or a deleted data
+directory leaves: everything is found by the controller's prefix, whether a record of it exists or not.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pushjuju.plugins.providers.local import network
+from pushjuju.plugins.providers.local.cgroups import Cgroup, hierarchies
+from pushjuju.plugins.providers.local.layout import Layout
+from pushjuju.plugins.providers.local.machines import remove
+from pushjuju.plugins.providers.local.system import mounts_below, remove_tree, run
+
+_NETNS = Path("/run/netns")
+_DEVICES = Path("/sys/class/net")
+
+
+def leftovers(layout: Layout) -> list[str]:
+    """Return what is on this host under the controller's prefix or in its folder; needs root for nft."""
+    found = [f"cgroup {path}" for path in _cgroups(layout)]
+    found += [f"namespace {name}" for name in _named(_NETNS, layout)]
+    found += [f"device {name}" for name in _named(_DEVICES, layout)]
+    found += [f"mount {point}" for point in mounts_below(layout.state)]
+    if f"table inet {layout.bridge}" in run(["nft", "list", "tables"], check=False).splitlines():
+        found.append(f"nft table {layout.bridge}")
+    if layout.state.exists():
+        found.append(f"folder {layout.state}")
+    return found
+
+
+def sweep(layout: Layout) -> None:
+    """End all machines of a controller and remove everything that bears its prefix. Needs root.
+
+    Raises:
+        ProviderError: Something cannot be removed.
+    """
+    for folder in sorted(layout.machines.iterdir()) if layout.machines.is_dir() else []:
+        if folder.is_dir():
+            remove(layout, folder.name, grace_s=0)
+    for path in _cgroups(layout):
+        cgroup = Cgroup.of(f"{layout.prefix}/{path.name}")
+        cgroup.kill()
+        cgroup.remove()
+    for item in hierarchies():
+        if (item.path / layout.prefix).is_dir():
+            (item.path / layout.prefix).rmdir()
+    for name in _named(_DEVICES, layout):
+        run(["ip", "link", "del", name], check=False)
+    for name in _named(_NETNS, layout):
+        run(["ip", "netns", "del", name], check=False)
+    network.remove_network(layout)
+    remove_tree(layout.state)
+
+
+def _cgroups(layout: Layout) -> list[Path]:
+    tops = (item.path / layout.prefix for item in hierarchies())
+    return [path for top in tops if top.is_dir() for path in sorted(top.iterdir()) if path.is_dir()]
+
+
+def _named(folder: Path, layout: Layout) -> list[str]:
+    if not folder.is_dir():
+        return []
+    names = sorted(path.name for path in folder.iterdir())
+    return [name for name in names if name == layout.bridge or name.startswith(f"{layout.prefix}-")]

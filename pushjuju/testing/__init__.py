@@ -1,0 +1,8 @@
+"""What plugin authors and charm tests may import: contract suites and real machines. Needs pytest.
+
+Layer: outside the product; nothing in pushjuju imports it.
+"""
+
+import pytest
+
+pytest.register_assert_rewrite("pushjuju.testing.provider_contract")

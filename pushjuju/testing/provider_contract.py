@@ -1,0 +1,254 @@
+"""The contract suite of providers: subclass it and give it a bench.
+
+    from pushjuju.testing.provider_contract import Bench, ProviderContract
+
+    class TestMyCloud(ProviderContract):
+        @pytest.fixture
+        def bench(self, tmp_path): return MyBench(tmp_path)
+
+Needs pytest and pytest-asyncio. Machines are really started: mark the class as your own slow tests are.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Protocol
+
+import pytest
+
+from pushjuju.core.errors import AlreadyExists, NotFound
+from pushjuju.core.status import InstanceStatus
+from pushjuju.plugins.types import Enlister, Provider, ScriptResult, SSHTarget, Started, StartRequest
+
+MODEL = "0b0b0b0b-1111-4222-8333-a1a1a1a1a1a1"
+OTHER_MODEL = "0c0c0c0c-1111-4222-8333-b2b2b2b2b2b2"
+READY_S = 120.0
+
+
+class Bench(Protocol):
+    """What the suite needs of the provider's author."""
+
+    def open(self, model_uuid: str) -> Provider:
+        """Return a new provider object for a model, as a restarted controller would."""
+        ...
+
+    def request(self, machine_id: str) -> StartRequest:
+        """Return a request for a plain machine that lets `run` log in."""
+        ...
+
+    async def run(self, target: SSHTarget, script: str) -> ScriptResult:
+        """Run a script as root as soon as the machine lets us in."""
+        ...
+
+    async def leftovers(self) -> list[str]:
+        """Return what is left in the cloud after all models were destroyed, as far as can be told."""
+        ...
+
+
+@pytest.mark.asyncio
+class ProviderContract:
+    """What every provider that can start machines must do."""
+
+    async def test_a_machine_starts_is_listed_answers_ssh_and_stops(self, bench: Bench) -> None:
+        """The whole life of one machine."""
+        provider = bench.open(MODEL)
+        started = await provider.start(bench.request("0"))
+        try:
+            assert isinstance(provider, Provider)
+            instance = started.instance
+            assert instance.id
+            assert instance.status in (
+                InstanceStatus.RUNNING,
+                InstanceStatus.ALLOCATING,
+                InstanceStatus.PENDING,
+            )
+            assert [item.id for item in await provider.list()] == [instance.id]
+            (again,) = await provider.get([instance.id])
+            assert again is not None
+            assert again.id == instance.id
+            target = await provider.ssh_target(again)
+            facts = await bench.run(target, ". /etc/os-release; echo $ID $VERSION_ID $(id -u)\n")
+            assert facts.stdout.split() == [started.base.os, started.base.track, "0"]
+        finally:
+            await provider.stop([started.instance.id])
+        assert await provider.list() == []
+        assert await provider.get([started.instance.id]) == [None]
+        with pytest.raises(NotFound):
+            await provider.ssh_target(started.instance)
+        await provider.stop([started.instance.id])
+        await provider.destroy_model()
+        assert await bench.leftovers() == []
+
+    async def test_host_keys_known_in_advance_are_the_ones_shown(self, bench: Bench) -> None:
+        """Strict checking works from the first connection when the provider claims to know the keys."""
+        provider = bench.open(MODEL)
+        started = await provider.start(bench.request("0"))
+        try:
+            target = await provider.ssh_target(started.instance)
+            assert target.host_keys == started.host_keys
+            done = await bench.run(target, "exit 0\n")
+            assert started.host_keys is None or _bare(done.host_key) in map(_bare, started.host_keys)
+        finally:
+            await provider.destroy_model()
+
+    async def test_unknown_ids_are_no_error(self, bench: Bench) -> None:
+        """Stop and get take ids that nobody knows, in the order given."""
+        provider = bench.open(MODEL)
+        await provider.stop(["no-such-instance"])
+        assert await provider.get(["no-such-instance", "nor-this-one"]) == [None, None]
+        assert await provider.get([]) == []
+        started = await provider.start(bench.request("0"))
+        try:
+            await provider.stop(["no-such-instance"])
+            found = await provider.get(["no-such-instance", started.instance.id])
+            assert [item and item.id for item in found] == [None, started.instance.id]
+        finally:
+            await provider.destroy_model()
+
+    async def test_machines_start_in_parallel(self, bench: Bench) -> None:
+        """Several starts at once give different machines that all answer."""
+        provider = bench.open(MODEL)
+        try:
+            requests = [bench.request(str(number)) for number in range(3)]
+            started = await asyncio.gather(*(provider.start(request) for request in requests))
+            assert len({item.instance.id for item in started}) == 3
+            targets = [await provider.ssh_target(item.instance) for item in started]
+            assert len({(target.host, target.port) for target in targets}) == 3
+            done = await asyncio.gather(*(bench.run(target, "cat /etc/machine-id\n") for target in targets))
+            assert len({item.stdout for item in done}) == 3
+        finally:
+            await provider.destroy_model()
+        assert await provider.list() == []
+
+    async def test_a_second_start_of_a_machine_replaces_the_first(self, bench: Bench) -> None:
+        """A controller that died during a start asks again; one machine results."""
+        provider = bench.open(MODEL)
+        try:
+            await provider.start(bench.request("0"))
+            second = await provider.start(bench.request("0"))
+            assert [item.id for item in await provider.list()] == [second.instance.id]
+            await bench.run(await provider.ssh_target(second.instance), "exit 0\n")
+        finally:
+            await provider.destroy_model()
+
+    async def test_a_restarted_controller_finds_its_machines(self, bench: Bench) -> None:
+        """Nothing is kept in the provider object that is needed later."""
+        started = await bench.open(MODEL).start(bench.request("0"))
+        provider = bench.open(MODEL)
+        try:
+            (instance,) = await provider.list()
+            assert instance.id == started.instance.id
+            target = await provider.ssh_target(instance)
+            assert target.host_keys == started.host_keys
+            await bench.run(target, "exit 0\n")
+        finally:
+            await bench.open(MODEL).destroy_model()
+        assert await provider.list() == []
+
+    async def test_models_do_not_see_each_other(self, bench: Bench) -> None:
+        """Listing, getting and destroying keep to the own model."""
+        mine, other = bench.open(MODEL), bench.open(OTHER_MODEL)
+        try:
+            one = await mine.start(bench.request("0"))
+            two = await other.start(bench.request("0"))
+            assert one.instance.id != two.instance.id
+            assert [item.id for item in await mine.list()] == [one.instance.id]
+            assert await mine.get([two.instance.id]) == [None]
+            await mine.destroy_model()
+            assert [item.id for item in await other.list()] == [two.instance.id]
+            await bench.run(await other.ssh_target(two.instance), "exit 0\n")
+        finally:
+            await mine.destroy_model()
+            await other.destroy_model()
+        assert await bench.leftovers() == []
+
+    async def test_a_reboot_comes_back(self, bench: Bench) -> None:
+        """`juju-reboot` needs it: the machine reboots with the same address, keys and disk."""
+        provider = bench.open(MODEL)
+        started = await provider.start(bench.request("0"))
+        try:
+            target = await provider.ssh_target(started.instance)
+            await bench.run(target, "touch /var/lib/stays /run/goes\n")
+            await bench.run(target, "(sleep 0.2; systemctl reboot) >/dev/null 2>&1 </dev/null &\n")
+            await asyncio.sleep(0.2)
+            await _until_gone(bench, target, "/run/goes")
+            assert (await bench.run(target, "test -e /var/lib/stays\n")).rc == 0
+        finally:
+            await provider.destroy_model()
+
+    async def test_a_plain_machine_passes_the_precheck(self, bench: Bench) -> None:
+        """What `start` takes is not refused before."""
+        request = bench.request("0")
+        await bench.open(MODEL).precheck(request.base, request.constraints, request.placement)
+
+    async def test_doctor_answers_here(self, bench: Bench) -> None:
+        """Where the suite runs nothing that is required can be missing."""
+        findings = await bench.open(MODEL).doctor()
+        assert [item.message for item in findings if item.required and not item.ok] == []
+
+
+class EnlistBench(Bench, Protocol):
+    """A bench for providers that take machines which are there already."""
+
+    target: str
+    """`ssh:user@host` of a machine that `run` can log in to and that belongs to nobody."""
+
+    public_key: str
+
+
+@pytest.mark.asyncio
+class EnlistContract:
+    """What every provider must do that takes machines which are there already."""
+
+    async def _enlist(self, bench: EnlistBench, model: str, machine_id: str) -> tuple[Provider, Started]:
+        provider = bench.open(model)
+        assert isinstance(provider, Enlister)
+        started = await provider.enlist(
+            bench.target, machine_id=machine_id, authorized_keys=[bench.public_key]
+        )
+        return provider, started
+
+    async def test_a_machine_joins_and_leaves(self, bench: EnlistBench) -> None:
+        """Enlisting tells what it is and gives a login with root rights; stopping lets it go on."""
+        provider, started = await self._enlist(bench, MODEL, "0")
+        assert started.instance.hardware.arch
+        assert started.instance.hardware.cores
+        assert started.instance.hardware.mem
+        target = await provider.ssh_target(started.instance)
+        facts = await bench.run(target, ". /etc/os-release; echo $ID $VERSION_ID $(id -u)\n")
+        assert facts.stdout.split() == [started.base.os, started.base.track, "0"]
+        assert [item.id for item in await bench.open(MODEL).list()] == [started.instance.id]
+        await provider.stop([started.instance.id])
+        assert await provider.list() == []
+        await provider.stop([started.instance.id])
+        assert await bench.leftovers() == []
+
+    async def test_a_machine_belongs_to_one_model(self, bench: EnlistBench) -> None:
+        """A second model is refused until the first lets go; a repeated attempt of the first is fine."""
+        provider, started = await self._enlist(bench, MODEL, "0")
+        with pytest.raises(AlreadyExists, match="machine is already provisioned"):
+            await self._enlist(bench, OTHER_MODEL, "0")
+        with pytest.raises(AlreadyExists, match="machine is already provisioned"):
+            await self._enlist(bench, MODEL, "1")
+        await self._enlist(bench, MODEL, "0")
+        await provider.stop([started.instance.id])
+        other, again = await self._enlist(bench, OTHER_MODEL, "7")
+        await other.stop([again.instance.id])
+        assert await bench.leftovers() == []
+
+    async def test_unknown_ids_are_no_error(self, bench: EnlistBench) -> None:
+        """As for every provider."""
+        provider = bench.open(MODEL)
+        await provider.stop(["manual:192.0.2.77"])
+        assert await provider.get(["manual:192.0.2.77"]) == [None]
+
+
+async def _until_gone(bench: Bench, target: SSHTarget, path: str) -> None:
+    async with asyncio.timeout(READY_S):
+        while (await bench.run(target, f"test -e {path}\n")).rc == 0:  # noqa: ASYNC110 (a file elsewhere)
+            await asyncio.sleep(0.1)
+
+
+def _bare(key: str) -> str:
+    """Return a public key without its comment."""
+    return " ".join(key.split()[:2])

@@ -1,0 +1,107 @@
+"""A small SSH transport for tests: one login per script, strict about keys that are known."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from pathlib import Path
+
+from pushjuju.core.errors import AuthFailed, HostKeyChanged, SudoRefused, Unreachable
+from pushjuju.plugins.types import ScriptResult, SSHTarget
+
+_RETRY_S = 0.05
+_SUDO_REFUSED = 97
+
+
+class TestTransport:
+    """Runs scripts with private keys of the test's; fits the RemoteRunner that providers ask for."""
+
+    __test__ = False  # pytest: not a class of tests
+
+    def __init__(self, *keys: Path) -> None:
+        self._keys = keys
+
+    async def run_script(
+        self,
+        target: SSHTarget,
+        script: str,
+        *,
+        sudo: bool = False,
+        interactive: bool = False,  # noqa: ARG002 (nobody is there to ask)
+        timeout_s: float = 60.0,
+    ) -> ScriptResult:
+        """Run a script over one connection of its own.
+
+        Raises:
+            AuthFailed: The machine refuses the login.
+            HostKeyChanged: It shows another key than the known ones.
+            SudoRefused: No root rights.
+            Unreachable: No answer.
+        """
+        import asyncssh
+
+        keys = [str(path) for path in (*self._keys, *target.identities)]
+        try:
+            async with asyncssh.connect(
+                target.host,
+                target.port,
+                username=target.user or "root",
+                client_keys=keys,
+                known_hosts=_known_hosts(target),
+                agent_path=None,
+                config=None,
+                connect_timeout=min(timeout_s, 5.0),
+            ) as connection:
+                shown = connection.get_server_host_key()
+                command = _as_root("/bin/sh -s") if sudo else "/bin/sh -s"
+                done = await connection.run(command, input=script, timeout=timeout_s)
+        except asyncssh.HostKeyNotVerifiable as error:
+            raise HostKeyChanged(str(error)) from error
+        except asyncssh.PermissionDenied as error:
+            raise AuthFailed(str(error)) from error
+        except (OSError, asyncssh.Error, TimeoutError) as error:
+            raise Unreachable(f"{target.host} does not answer: {error}") from error
+        if done.exit_status == _SUDO_REFUSED:
+            raise SudoRefused(str(done.stderr))
+        host_key = shown.export_public_key().decode().strip() if shown else ""
+        rc = done.exit_status if done.exit_status is not None else 255
+        return ScriptResult(rc=rc, stdout=str(done.stdout), stderr=str(done.stderr), host_key=host_key)
+
+    async def wait_for(
+        self, target: SSHTarget, script: str = "exit 0\n", *, within_s: float = 60.0
+    ) -> ScriptResult:
+        """Run a script as root as soon as the machine lets us in.
+
+        Raises:
+            Unreachable: It does not in time.
+        """
+        deadline = time.monotonic() + within_s
+        while True:
+            try:
+                return await self.run_script(target, script, sudo=True)
+            except (Unreachable, AuthFailed):
+                if time.monotonic() > deadline:
+                    raise
+                await asyncio.sleep(_RETRY_S)
+
+
+def _as_root(command: str) -> str:
+    """Return a command line that runs as root; the login's own shell may be anything POSIX."""
+    refused = f"sudo -n true 2>/dev/null || exit {_SUDO_REFUSED}"
+    return f'if [ "$(id -u)" = 0 ]; then exec {command}; fi; {refused}; exec sudo -n {command}'
+
+
+def _known_hosts(target: SSHTarget) -> bytes | None:
+    if target.host_keys is None:
+        return None
+    host = target.host if target.port == 22 else f"[{target.host}]:{target.port}"
+    return "".join(f"{host} {key}\n" for key in target.host_keys).encode()
+
+
+def new_key(path: Path) -> str:
+    """Write a new private key and return its public line."""
+    import asyncssh
+
+    key = asyncssh.generate_private_key("ssh-ed25519", comment="pushjuju-tests")
+    key.write_private_key(path)
+    return key.export_public_key().decode().strip()
