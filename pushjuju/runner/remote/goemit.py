@@ -118,9 +118,12 @@ def yaml_string(text: str) -> str:
     """Render a string on one line: bare, single-quoted or double-quoted, as Juju chooses."""
     if not text:
         return '""'
-    if not _is_text(text):
+    if text.isascii() and text.isprintable():
+        if needs_quotes(text):
+            return _double(text)
+    elif not _is_text(text):
         return _binary(text)
-    if "\n" in text or not _all_printable(text) or needs_quotes(text):
+    elif "\n" in text or not _all_printable(text) or needs_quotes(text):
         return _double(text)
     if _plain_allowed(text):
         return text
@@ -261,7 +264,7 @@ class _Emitter:
             elif kind is str:
                 known = self._cache.get(item)
                 if known is not None and len(prefix) + len(text) + len(known) < WIDTH:
-                    out.append(prefix + text + " " + known + "\n")
+                    out.append(f"{prefix}{text} {known}\n")
                 else:
                     self.scalar(item, prefix + text, deeper)
             elif item and isinstance(item, dict):

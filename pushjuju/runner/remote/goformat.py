@@ -31,15 +31,30 @@ def _prepare(value: Any, sort_keys: bool) -> Any:
     return value
 
 
-def _json_encoder() -> Callable[[Any], str]:
+def _needs_care(value: Any) -> bool:
+    """Tell whether a plain encoder would get something wrong: a float, or a map that keeps its order."""
+    todo = [value]
+    while todo:
+        item = todo.pop()
+        kind = type(item)
+        if kind is dict:
+            todo.extend(item.values())
+        elif kind is list:
+            todo.extend(item)
+        elif kind is float or kind is Struct:
+            return True
+    return False
+
+
+def _json_encoder(sort_keys: bool) -> Callable[[Any], str]:
     """Return the C encoder without the cost of importing json (which pulls in re)."""
     try:
         from _json import encode_basestring, make_encoder
     except ImportError:  # an interpreter without the C module
         import json
 
-        return json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-    encode = make_encoder(None, _refuse, encode_basestring, None, ":", ",", False, False, True)
+        return json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=sort_keys).encode
+    encode = make_encoder(None, _refuse, encode_basestring, None, ":", ",", sort_keys, False, True)
     return lambda value: "".join(encode(value, 0))
 
 
@@ -66,7 +81,9 @@ def to_json(value: Any, *, sort_keys: bool = True) -> str:
         value: None, bool, int, float, str, list, tuple and dict, nested.
         sort_keys: Sort the keys of plain dicts; a `Struct` always keeps its order.
     """
-    return escape_json(_json_encoder()(_prepare(value, sort_keys)))
+    if _needs_care(value):
+        value, sort_keys = _prepare(value, sort_keys), False
+    return escape_json(_json_encoder(sort_keys)(value))
 
 
 def format_json(value: Any, *, sort_keys: bool = True) -> str:

@@ -19,6 +19,7 @@ _FLOAT_WORDS = frozenset(".nan .NaN .NAN .inf .Inf .INF +.inf +.Inf +.INF -.inf 
 # "<<" and "=" are tags of their own in YAML 1.1 readers; quoting them keeps every reader right.
 _WORDS = _TRUE | _FALSE | _NULL | _FLOAT_WORDS | frozenset(("<<", "="))
 _NUMBER_START = frozenset("0123456789+-.")
+_NUMBER_CHARS = "0123456789abcdefABCDEFxXoO_.+-"
 _SIGNS = "+-"
 
 
@@ -28,7 +29,7 @@ def _split_sign(text: str) -> str:
 
 def number_tag(text: str) -> str:
     """Return "!!int" or "!!float" when `text` reads as a number, else ""."""
-    if not text.isascii() or text != text.strip():
+    if text.strip(_NUMBER_CHARS) or text.count(".") > 1:  # the usual case: an address, a name, words
         return ""
     plain = text.replace("_", "")
     body = _split_sign(plain)

@@ -242,7 +242,7 @@ class Scanner:
     def _hex(self, size: int) -> int:
         digits = self.text[self.pos : self.pos + size]
         if len(digits) < size or digits.strip("0123456789abcdefABCDEF"):
-            self.fail("did not find expected hexdecimal number")
+            self.fail("did not find expected hexadecimal number")
         self.pos += size
         return int(digits, 16)
 
