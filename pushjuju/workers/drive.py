@@ -17,7 +17,7 @@ from pushjuju.state.work import HEARTBEAT_S, Claim, SqliteWorkQueue, process_own
 from pushjuju.workers.cleaner import clean
 from pushjuju.workers.events import Tell, silent
 from pushjuju.workers.lane import Lane, Outcome
-from pushjuju.workers.workshop import Workshop
+from pushjuju.workers.workshop import Workshop, no_checkpoint
 
 POLL_S = 0.05  # how often the queue is looked at while other lanes of this process work
 IDLE_POLL_S = 0.5  # ... while nothing is due
@@ -41,7 +41,10 @@ class _Worked:
 
 
 class Driver:
-    """Works all keys below a prefix: a model's UUID, or empty for the whole controller."""
+    """Works all keys below a prefix: a model's UUID, or empty for the whole controller.
+
+    `checkpoint` is called with the name of each step between two writes; tests die there.
+    """
 
     def __init__(
         self,
@@ -50,11 +53,12 @@ class Driver:
         *,
         tell: Tell = silent,
         warn: Callable[[str], None] | None = None,
+        checkpoint: Callable[[str], None] = no_checkpoint,
     ) -> None:
         self.ctx = ctx
         self.prefix = prefix
         self.tell = tell
-        self.shop = Workshop(ctx, tell, warn)
+        self.shop = Workshop(ctx, tell, warn, checkpoint)
         self.queue = SqliteWorkQueue(ctx.store, process_owner())
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._worked = _Worked()

@@ -89,6 +89,7 @@ class Lane:
             if self._start_given_up(machine):
                 return Outcome(reason="the machine could not be started; see status")
             machine = await provisioner.start(self.shop, machine)
+            self.shop.checkpoint("machine-started")
         if self._must_go(machine):
             await self._tear_down(machine)
             return Outcome()
@@ -168,6 +169,7 @@ class Lane:
                     raise
                 await asyncio.sleep(BOOT_POLL_S)
         self._note_facts(machine, session.hello)
+        self.shop.checkpoint("attached")
         return session
 
     def _note_facts(self, machine: Machine, hello: dict[str, Any]) -> None:
@@ -255,13 +257,18 @@ class Lane:
     async def _execute(self, machine: Machine, session: MachineSession, prepared: Prepared) -> MachineSession:
         """Run an operation on the machine and take its result in."""
         self._tell_unit(prepared, "running", "running")
+        self.shop.checkpoint("prepared")
         if prepared.blob:
             await session.put_blob(prepared.blob, self.ctx.controller.blobs.path(prepared.blob))
+            self.shop.checkpoint("charm-pushed")
         sink = _EventSink(self.ctx, prepared.id)
         result = await session.run(prepared.frame, sink.take, self._answering(prepared.unit))
         sink.close()
+        self.shop.checkpoint("result")
         done = commit(self.ctx, prepared.id, result)
+        self.shop.checkpoint("committed")
         await session.ack(prepared.id)
+        self.shop.checkpoint("acknowledged")
         self._tell_unit(
             prepared, "done" if done.ok else f"failed: {done.message}", "done" if done.ok else "failed"
         )
@@ -317,6 +324,7 @@ class Lane:
             if result["outcome"] not in ("ok", "missing"):
                 raise RemoteFailed(f"unit {unit.name} could not be removed: {result.get('message', '')}")
             await session.ack(operation_id)
+        self.shop.checkpoint("files-removed")
         with self.ctx.store.write() as tx:
             removal.remove_unit(tx, unit, self.ctx.clock.now())
         self.shop.tell(Event(entity=unit.name, text="removed", state="done"))
@@ -328,6 +336,7 @@ class Lane:
         await self.shop.drop(machine)
         self._tell("stopping")
         await provisioner.stop(self.shop, machine)
+        self.shop.checkpoint("machine-stopped")
         self._remove(machine)
 
     def _remove(self, machine: Machine) -> None:

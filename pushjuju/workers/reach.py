@@ -86,6 +86,7 @@ class ScriptRunner:
             try:
                 async with asyncio.timeout(timeout_s):
                     done = await connection.ssh.run(command, input=script)
+                    key = connection.ssh.get_server_host_key()
             except TimeoutError as error:
                 raise Unreachable(f"a script on {target.host} did not end in {timeout_s:.0f} s") from error
         result = ScriptResult(rc=int(done.exit_status or 0), stdout=str(done.stdout), stderr=str(done.stderr))

@@ -27,12 +27,23 @@ STARTS = 16  # machines being made at once, Juju's num-provision-workers
 MANUAL = "manual"
 
 
+def no_checkpoint(name: str) -> None:
+    """Go on: nobody wants to die at this step."""
+
+
 class Workshop:
     """Opened for one drive, or for the life of a controller process; close it at the end."""
 
-    def __init__(self, ctx: Context, tell: Tell = silent, warn: Callable[[str], None] | None = None) -> None:
+    def __init__(
+        self,
+        ctx: Context,
+        tell: Tell = silent,
+        warn: Callable[[str], None] | None = None,
+        checkpoint: Callable[[str], None] = no_checkpoint,
+    ) -> None:
         self.ctx = ctx
         self.tell = tell
+        self.checkpoint = checkpoint
         self.warn = warn or (lambda text: tell(Event(entity="controller", text=text, state="waiting")))
         self.handshakes = asyncio.Semaphore(HANDSHAKES)
         self.starts = asyncio.Semaphore(STARTS)
