@@ -89,7 +89,12 @@ class ScriptRunner:
                     key = connection.ssh.get_server_host_key()
             except TimeoutError as error:
                 raise Unreachable(f"a script on {target.host} did not end in {timeout_s:.0f} s") from error
-        result = ScriptResult(rc=int(done.exit_status or 0), stdout=str(done.stdout), stderr=str(done.stderr))
+        result = ScriptResult(
+            rc=int(done.exit_status or 0),
+            stdout=str(done.stdout),
+            stderr=str(done.stderr),
+            host_key=key.export_public_key().decode().strip() if key else "",
+        )
         if sudo and result.rc == _NO_SUDO:
             raise SudoRefused(
                 f"sudo was refused on {target.host}",
