@@ -8,6 +8,7 @@ from pushjuju.core.base import Base
 from pushjuju.core.errors import PushjujuError
 from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.plugins.types import Hardware, Started, StartRequest
+from pushjuju.runner.hostkeys import HostKeyFile, entry_name
 from pushjuju.services import machines, statuses
 from pushjuju.services.context import Context
 from pushjuju.state.records import Machine
@@ -15,6 +16,7 @@ from pushjuju.state.store import Tx
 from pushjuju.workers.events import Event
 from pushjuju.workers.workshop import MANUAL, Workshop, target_document
 
+DEFAULT_PORT = 22
 RETRIES = 10  # after the first try, as in Juju
 RETRY_DELAY_S = 10.0
 
@@ -87,7 +89,9 @@ def record(
             nonce=machine.nonce,
         )
         _set(ctx, tx, machine, instance.status, instance.message)
-        return machines.get(tx, machine.model, machine.id)
+        recorded = machines.get(tx, machine.model, machine.id)
+    _remember_keys(ctx, recorded)
+    return recorded
 
 
 def hardware_document(hardware: Hardware) -> dict[str, object]:
@@ -136,6 +140,8 @@ async def stop(shop: Workshop, machine: Machine) -> None:
     """
     if machine.instance_id and not machine.keep_instance:
         await shop.provider_of(machine).stop([machine.instance_id])
+    file, name = host_key_file(shop.ctx, machine)
+    file.remove(name)
 
 
 def given(machine: Machine) -> bool:
