@@ -68,6 +68,8 @@ def apply_effects(local: LocalState, effects: Iterable[Effect]) -> LocalState:
                 local = records.relation_entered(local, effect.relation_id)
             case EffectKind.LEAVE_SCOPE | EffectKind.FORGET_RELATION if effect.relation_id is not None:
                 local = records.relation_forgotten(local, effect.relation_id)
+            case EffectKind.FORGET_STORAGE:
+                local = replace(local, storage=local.storage - {effect.storage_id})
             case _:
                 pass
     return local

@@ -117,6 +117,8 @@ def _hook_pointless(local: LocalState, operation: Operation, remote: RemoteState
     assert hook is not None
     if hook.kind.is_relation and hook.relation_id not in local.relations:
         return f"relation {hook.relation_id} is gone"
+    if hook.kind.is_storage and hook.storage_id not in remote.storage:
+        return f"storage {hook.storage_id} is gone"
     if remote.leader:
         return ""
     owned = remote.secrets_owned.get(hook.secret_uri)

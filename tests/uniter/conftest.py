@@ -26,6 +26,7 @@ from pushjuju.uniter.resolver import (
     Decision,
     Effect,
     EffectKind,
+    HookInfo,
     LocalState,
     Operation,
     OperationName,
@@ -62,7 +63,10 @@ class World:
         operations: Texts of the operations that were begun.
         outcomes: Full hook name or operation text -> outcomes of its next runs; then it succeeds.
         crash: After how many written steps the controller dies; None for never.
-        journal: What the machine knows of a run whose result was not written.
+        started: The operation whose prepare was written and whose result was not.
+        journal: What the machine knows of it: nothing if it never began there.
+        fail_next: How the next hook ends, whatever its name.
+        infos: Hooks that were committed (run, or skipped), and the local state just before the commit.
     """
 
     remote: RemoteState = DEPLOYED
@@ -74,7 +78,10 @@ class World:
     scopes: set[int] = field(default_factory=set)
     crash: int | None = None
     writes: int = 0
-    journal: tuple[Operation, Outcome] | None = None
+    started: Operation | None = None
+    journal: Outcome | None = None
+    fail_next: Outcome | None = None
+    infos: list[tuple[HookInfo, LocalState]] = field(default_factory=list)
 
     def model(self, **changes: Any) -> None:
         """Change the remote state."""
@@ -135,9 +142,8 @@ class World:
     def recover(self) -> None:
         """Start a new controller: what the machine still knows is committed first."""
         self.crash = None
-        kept, self.journal = self.journal, None
-        if kept is not None:
-            self._finish(*kept)
+        if self.started is not None:
+            self._finish(self.started, self.journal or Outcome.NOT_STARTED)
 
     def _run(self, operation: Operation) -> None:
         self.operations.append(operation.text)
@@ -145,30 +151,36 @@ class World:
         if operation.name is OperationName.SKIP_HOOK or pointless:
             self._commit(operation, pointless=pointless and operation.name is OperationName.RUN_HOOK)
             return
+        self.started = operation
         self._write(prepare(self.local, operation, self.remote))
-        outcome = self._on_machine(operation)
-        self.journal = (operation, outcome)
+        self.journal = self._on_machine(operation)
         self._write(self.local)
-        self._finish(operation, outcome)
+        self._finish(operation, self.journal)
 
     def _on_machine(self, operation: Operation) -> Outcome:
         name = operation.text
         if operation.hook is not None:
             name = hook_name(operation.hook, operation.endpoint)
             self.hooks.append(name)
+            if self.fail_next is not None:
+                outcome, self.fail_next = self.fail_next, None
+                return outcome
         kept = self.outcomes.get(name)
         return kept.pop(0) if kept else Outcome.OK
 
     def _finish(self, operation: Operation, outcome: Outcome) -> None:
+        self.started = self.journal = None
         self._write(executed(self.local, operation, outcome))
-        self.journal = None
         action = operation.name in (OperationName.RUN_ACTION, OperationName.FAIL_ACTION)
         if is_success(outcome) or (action and outcome is Outcome.FAILED):
             self._commit(operation)
 
     def _commit(self, operation: Operation, *, pointless: bool = False) -> None:
+        if operation.hook is not None and not pointless:
+            self.infos.append((operation.hook, self.local))
         self._perform(commit_effects(operation, pointless=pointless))
         self.model(
+            charm_present=self.remote.charm_present or bool(operation.charm_url),
             actions=tuple(item for item in self.remote.actions if item.id != operation.action_id),
             commands=tuple(item for item in self.remote.commands if item != operation.command),
         )

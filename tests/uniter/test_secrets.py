@@ -115,6 +115,18 @@ class TestSecretStories:
         told = [effect for effect in world.effects if effect.kind is EffectKind.SECRET_ROTATED]
         assert [(effect.secret_uri, effect.revision) for effect in told] == [(A, 3)]
 
+    def test_not_the_leader(self, idle: WORLD) -> None:
+        """The application's secrets are the leader's."""
+        world = idle(
+            secrets_owned={A: OwnedSecret(revision=3, application=True)},
+            secrets_expired=(SecretRevision(uri=A, revision=2),),
+            secrets_rotate=(A,),
+            secrets_obsolete={A: (1,)},
+        )
+        assert world.new_hooks() == []
+        world.model(leader=True)
+        assert world.new_hooks() == ["leader-elected", "secret-expired", "secret-rotate", "secret-remove"]
+
     def test_leadership_lost_before_the_run(self) -> None:
         hook = HookInfo(kind=HookKind.SECRET_ROTATE, secret_uri=A)
         operation = Operation(name=OperationName.RUN_HOOK, hook=hook)

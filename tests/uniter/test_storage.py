@@ -100,6 +100,32 @@ class TestStorageStories:
         assert made.settle().answer is Answer.DEAD
         assert (made.hooks, made.remote.storage) == ([], {})
 
+    def test_forced_away(self, idle: WORLD) -> None:
+        """The record goes with it: attached again, the charm hears of it again."""
+        world = idle({"storage": {"data/0": THERE}}, storage={})
+        assert world.new_hooks() == []
+        world.model(storage={"data/0": THERE})
+        assert world.new_hooks() == ["data-storage-attached"]
+
+    def test_forced_away_in_error(self, idle: WORLD) -> None:
+        world = idle(storage={"data/0": THERE})
+        world.fail("data-storage-attached")
+        world.settle()
+        world.model(storage={})
+        world.retry_due()
+        assert world.new_hooks() == []
+        assert world.local.storage == frozenset()
+
+    def test_detached_while_its_hook_is_in_error(self, idle: WORLD) -> None:
+        world = idle(storage={"data/0": THERE})
+        world.fail("data-storage-attached")
+        world.settle()
+        world.model(storage={"data/0": replace(THERE, life=Life.DYING)})
+        assert world.new_hooks() == []
+        world.retry_due()
+        assert world.new_hooks() == ["data-storage-attached", "data-storage-detaching"]
+        assert world.remote.storage == {}
+
     def test_dying_marks_come_once(self) -> None:
         remote = replace(REMOTE, life=Life.DYING, storage={"data/0": THERE})
         local = replace(IDLE, storage=frozenset({"data/0"}))

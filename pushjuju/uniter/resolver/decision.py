@@ -154,6 +154,7 @@ class EffectKind(StrEnum):
     DESTROY_UNIT = "destroy-unit"
     DESTROY_STORAGE_ATTACHMENTS = "destroy-storage-attachments"  # mark all Dying
     REMOVE_STORAGE_ATTACHMENT = "remove-storage-attachment"
+    FORGET_STORAGE = "forget-storage"  # drop the record; the attachment is gone
 
     SECRET_ROTATED = "secret-rotated"  # noqa: S105  # the name of an effect
     SECRET_EXPIRY_SEEN = "secret-expiry-seen"  # noqa: S105

@@ -29,6 +29,7 @@ def reconcile_effects(local: LocalState, remote: RemoteState) -> tuple[Effect, .
       turn.
     - destroy-unit: a subordinate whose last relation to its principal's application is over.
     - destroy-storage-attachments, remove-storage-attachment: storage of a dying unit, or never attached.
+    - forget-storage: the attachment is gone from the model (by force): drop the record, no hook.
     """
     if remote.life is Life.DEAD or local.removed:
         return ()
@@ -77,9 +78,14 @@ def _own_life(local: LocalState, remote: RemoteState) -> Iterator[Effect]:
 
 
 def _storage(local: LocalState, remote: RemoteState) -> Iterator[Effect]:
+    """Settle storage that goes without a hook; the one whose hook is in progress is left to that hook."""
+    current = local.hook.storage_id if local.hook else ""
+    for item in sorted(local.storage - remote.storage.keys() - {current}, key=storage_order):
+        yield Effect(kind=EffectKind.FORGET_STORAGE, storage_id=item)
     ids = sorted(remote.storage, key=storage_order)
     if remote.life is Life.DYING and any(remote.storage[item].life is Life.ALIVE for item in ids):
         yield Effect(kind=EffectKind.DESTROY_STORAGE_ATTACHMENTS)
     for item in ids:
-        if attachment_life(remote, item) is not Life.ALIVE and item not in local.storage:
+        known = item in local.storage or item == current
+        if attachment_life(remote, item) is not Life.ALIVE and not known:
             yield Effect(kind=EffectKind.REMOVE_STORAGE_ATTACHMENT, storage_id=item)

@@ -22,8 +22,15 @@ def _owned(remote: RemoteState, uri: str) -> OwnedSecret:
     return remote.secrets_owned.get(uri, OwnedSecret(revision=0))
 
 
+def _answers_for(remote: RemoteState, uri: str) -> bool:
+    """Tell whether this unit answers for a secret: the application's are the leader's."""
+    return remote.leader or not _owned(remote, uri).application
+
+
 def _expired(remote: RemoteState) -> Verdict:
     for item in remote.secrets_expired:
+        if not _answers_for(remote, item.uri):
+            continue
         hook = HookInfo(
             kind=HookKind.SECRET_EXPIRED,
             secret_uri=item.uri,
@@ -37,6 +44,8 @@ def _expired(remote: RemoteState) -> Verdict:
 def _rotate(remote: RemoteState) -> Verdict:
     for uri in remote.secrets_rotate:
         owned = _owned(remote, uri)
+        if not _answers_for(remote, uri):
+            continue
         hook = HookInfo(
             kind=HookKind.SECRET_ROTATE,
             secret_uri=uri,
@@ -49,7 +58,7 @@ def _rotate(remote: RemoteState) -> Verdict:
 
 def _changed(local: LocalState, remote: RemoteState) -> Verdict:
     for uri, secret in sorted(remote.secrets_consumed.items()):
-        if secret.revision != local.secret_revisions.get(uri, 0):
+        if uri not in remote.secrets_deleted and secret.revision != local.secret_revisions.get(uri, 0):
             hook = HookInfo(
                 kind=HookKind.SECRET_CHANGED,
                 secret_uri=uri,
@@ -62,11 +71,13 @@ def _changed(local: LocalState, remote: RemoteState) -> Verdict:
 
 def _gone(local: LocalState, remote: RemoteState) -> Verdict:
     """Forget secrets that are gone, then report revisions that nobody tracks."""
-    known = local.secret_revisions.keys() | local.secret_obsolete_revisions.keys()
-    if gone := tuple(uri for uri in remote.secrets_deleted if uri in known):
+    noted = local.secret_revisions.keys() | local.secret_obsolete_revisions.keys()
+    if gone := tuple(uri for uri in remote.secrets_deleted if uri in noted):
         operation = new_operation(remote, OperationName.SECRETS_REMOVED, secrets=gone)
         return run(operation, f"gone: {', '.join(gone)}")
     for uri, revisions in sorted(remote.secrets_obsolete.items()):
+        if uri in remote.secrets_deleted or not _answers_for(remote, uri):
+            continue
         for revision in revisions:
             if revision not in local.secret_obsolete_revisions.get(uri, ()):
                 hook = HookInfo(
