@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import stat
 import subprocess
 import sys
@@ -68,6 +69,7 @@ def test_a_controller_is_private_and_whole(data: DataDir) -> None:
     assert made.public_key.read_text().endswith(" pushjuju-lab\n")
 
 
+@pytest.mark.skipif(not shutil.which("ssh-keygen"), reason="openssh-client is not installed")
 def test_ssh_reads_the_key(data: DataDir) -> None:
     made = data.create_controller("lab", {})
     shown = subprocess.run(
