@@ -70,6 +70,22 @@ def _request(shop: Workshop, machine: Machine) -> StartRequest:
     )
 
 
+def host_key_file(ctx: Context, machine: Machine) -> tuple[HostKeyFile, str]:
+    """Return the model's known_hosts file and the name of a machine in it."""
+    name = entry_name(str(machine.ssh.get("host", "")), int(machine.ssh.get("port") or DEFAULT_PORT))
+    return HostKeyFile(ctx.controller.known_hosts(machine.model)), name
+
+
+def _remember_keys(ctx: Context, machine: Machine) -> None:
+    """Keep the host keys that the provider told, for the person's own `ssh` too."""
+    file, name = host_key_file(ctx, machine)
+    keys = machine.ssh.get("host_keys") or ()
+    if keys:
+        file.remove(name)
+    for key in keys:
+        file.add(name, key)
+
+
 def record(
     ctx: Context, machine: Machine, started: Started, provider: str, ssh: dict[str, object]
 ) -> Machine:
