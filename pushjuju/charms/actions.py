@@ -33,7 +33,7 @@ def read_actions(data: bytes, charm: str, problems: Problems) -> dict[str, Actio
         problems: Takes every fault.
     """
     try:
-        raw = yamlsafe.load(data)
+        raw = yamlsafe.load(data, text_keys=2)
     except NotValid as error:
         problems.add(FILE, PREFIX + error.message)
         return {}
@@ -50,15 +50,13 @@ def actions_from(raw: Any, charm: str, problems: Problems) -> dict[str, ActionSp
     found = {}
     for name, entry in raw.items():
         try:
-            found[str(name)] = _action(name, entry, charm)
+            found[name] = _action(name, entry, charm)
         except NotValid as error:
-            problems.add(FILE, PREFIX + error.message, key=str(name))
+            problems.add(FILE, PREFIX + error.message, key=name)
     return found
 
 
-def _action(name: Any, entry: Any, charm: str) -> ActionSpec:
-    if not isinstance(name, str):
-        raise NotValid("map keyed with non-string value")
+def _action(name: str, entry: Any, charm: str) -> ActionSpec:
     _check_name(name, charm)
     entry = {} if entry is None else entry
     if not isinstance(entry, dict):

@@ -40,7 +40,7 @@ class _Unfit(Exception):
 def read_config(data: bytes, problems: Problems) -> dict[str, ConfigOption]:
     """Return the options of `config.yaml`; faults go to `problems`."""
     try:
-        raw = yamlsafe.load(data)
+        raw = yamlsafe.load(data, text_keys=3)
     except NotValid as error:
         problems.add(FILE, PREFIX + error.message)
         return {}
@@ -63,15 +63,13 @@ def options_from(raw: Any, problems: Problems) -> dict[str, ConfigOption]:
     found = {}
     for name, entry in raw.items():
         try:
-            found[str(name)] = _option(name, entry, problems)
+            found[name] = _option(name, entry, problems)
         except NotValid as error:
             problems.add(FILE, PREFIX + error.message, key=f"options.{name}")
     return found
 
 
-def _option(name: Any, entry: Any, problems: Problems) -> ConfigOption:
-    if not isinstance(name, str):
-        raise NotValid(f"invalid config: options: expected string, got {typed(name)}")
+def _option(name: str, entry: Any, problems: Problems) -> ConfigOption:
     entry = {} if entry is None else entry
     if not isinstance(entry, dict):
         raise NotValid(f"invalid config: option {quote(name)}: expected map, got {typed(entry)}")
@@ -127,18 +125,18 @@ def parse_settings_yaml(options: Mapping[str, ConfigOption], data: bytes | str, 
         NotValid: Not such a file, unknown option, or a value that does not fit.
     """
     try:
-        raw = yamlsafe.load(data)
+        raw = yamlsafe.load(data, text_keys=3)
     except NotValid as error:
         raise NotValid(f"cannot parse settings data: {error.message}") from None
     found = _settings_of(raw, application)
     out: Settings = {}
     for name, value in found.items():
-        option = _known(options, name if isinstance(name, str) else str(name))
-        out[option.name] = _from_text(option, value) if isinstance(value, str) else _native(option, value)
+        option = _known(options, name)
+        out[name] = _from_text(option, value) if isinstance(value, str) else _native(option, value)
     return out
 
 
-def _settings_of(raw: Any, application: str) -> Mapping[Any, Any]:
+def _settings_of(raw: Any, application: str) -> Mapping[str, Any]:
     if raw is None:
         return {}
     if not isinstance(raw, dict):
@@ -155,7 +153,7 @@ def _settings_of(raw: Any, application: str) -> Mapping[Any, Any]:
     return found
 
 
-def _printed_settings(raw: Mapping[Any, Any]) -> dict[Any, Any]:
+def _printed_settings(raw: Mapping[str, Any]) -> dict[str, Any]:
     found = {}
     for name, entry in raw.items():
         if not isinstance(entry, dict):

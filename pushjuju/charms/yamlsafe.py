@@ -19,6 +19,7 @@ from pushjuju.core.errors import NotValid
 _TAG = "tag:yaml.org,2002:"
 _INT = re.compile(r"[-+]?(?:0x[0-9a-fA-F_]+|0b[01_]+|0o?[0-7_]+|0|[1-9][0-9_]*)")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_LETTERS = ("y", "Y", "n", "N")
 _WORDS: dict[str, Any] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
     **dict.fromkeys(("y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"), True),
@@ -64,8 +65,13 @@ class _Frame:
     lines: dict[Any, int] = field(default_factory=dict)
 
 
-def load(data: bytes | str, limits: YamlLimits | None = None) -> Any:
+def load(data: bytes | str, limits: YamlLimits | None = None, *, text_keys: int = 0) -> Any:
     """Return the plain data of the first document, None for an empty text.
+
+    Args:
+        data: The text.
+        limits: How large it may be.
+        text_keys: Down to this level keys are text as written (`on:`, `5:`), as in Juju's typed maps.
 
     Raises:
         NotValid: Not YAML, not plain data, a key twice, or too large; the message starts with `yaml: `.
@@ -73,7 +79,7 @@ def load(data: bytes | str, limits: YamlLimits | None = None) -> Any:
     limits = limits or YamlLimits()
     if len(data) > limits.size:
         raise NotValid(f"yaml: document is larger than {limits.size} bytes")
-    builder = _Builder(limits)
+    builder = _Builder(limits, text_keys)
     for event in _events(data):
         builder.feed(event)
         if builder.done:
@@ -98,10 +104,11 @@ def _events(data: bytes | str) -> Iterator[Any]:
 class _Builder:
     """Builds one document out of parser events, without recursion."""
 
-    def __init__(self, limits: YamlLimits) -> None:
+    def __init__(self, limits: YamlLimits, text_keys: int) -> None:
         self.root: Any = None
         self.done = False
         self._limits = limits
+        self._text_keys = text_keys
         self._stack: list[_Frame] = []
         self._anchors: dict[str, _Weighed | None] = {}
         self._total = 0
@@ -128,7 +135,10 @@ class _Builder:
         if plain and event.value == "<<" and self._wants_key():
             self._stack[-1].has_key = self._stack[-1].merging = True
             return
-        value = _scalar_value(event, line)
+        # A one-letter key is a name (`y: {type: string}`), whatever YAML 1.1 says.
+        may_be_text = len(self._stack) <= self._text_keys or event.value in _LETTERS
+        as_text = may_be_text and self._wants_key()
+        value = event.value if as_text else _scalar_value(event, line)
         found = _Weighed(value, 1 + len(event.value) // 64, 0)
         if event.anchor:
             self._anchors[event.anchor] = found

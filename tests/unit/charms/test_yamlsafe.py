@@ -30,6 +30,7 @@ from pushjuju.core.errors import NotValid
         ("a: &x {k: 1, l: 2}\nb:\n  <<: *x\n  k: 9", {"a": {"k": 1, "l": 2}, "b": {"k": 9, "l": 2}}),
         ("b:\n  <<: [{k: 1}, {k: 2, m: 3}]", {"b": {"k": 1, "m": 3}}),
         ("'<<': 1", {"<<": 1}),
+        ("y: y\non: n", {"y": True, True: False}),
         ("first: 1\n---\nsecond: 2", {"first": 1}),
         ("a: 99999999999999999999999", {"a": 1e23}),
         ("a: !!binary aGk=", {"a": "hi"}),
