@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from pushjuju.core.errors import NotValid
+from pushjuju.core.names import APPLICATION
 
 
 class OperationKind(StrEnum):
@@ -223,7 +224,7 @@ def initial_state(charm_url: str) -> LocalState:
     return LocalState(kind=OperationKind.INSTALL, step=Step.QUEUED, charm_url=charm_url)
 
 
-_STORAGE_ID = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]*[a-z][a-z0-9]*)*/(?:0|[1-9][0-9]*)")
+_STORAGE_ID = re.compile(rf"{APPLICATION}/(?:0|[1-9][0-9]*)")
 _SECRET_URI = re.compile(r"secret:(?://[0-9a-f-]+/)?[0-9a-z]+")
 _WITH_REMOTE_UNIT = (HookKind.RELATION_JOINED, HookKind.RELATION_DEPARTED)
 _WITH_REMOTE_APPLICATION = (*_WITH_REMOTE_UNIT, HookKind.RELATION_CHANGED)
