@@ -218,13 +218,13 @@ class _Loaded:
         from pushjuju import __version__
         from pushjuju.plugins import builtin
 
-        for name, module in reversed(builtin.MODULES):
-            self._load(PluginInfo(name=name, version=__version__), partial(_load_value, module))
+        info = PluginInfo(name=f"hooks-{builtin.REFUSALS}", version=__version__)
+        self._load(info, partial(builtin.RefusalsPlugin, builtin.REFUSALS))
         for family in reversed(builtin.HOOK_TOOLS):
             info = PluginInfo(name=f"hooks-{family}", version=__version__)
             self._load(info, partial(builtin.HookToolsPlugin, family))
-        info = PluginInfo(name=f"hooks-{builtin.REFUSALS}", version=__version__)
-        self._load(info, partial(builtin.RefusalsPlugin, builtin.REFUSALS))
+        for name, module in reversed(builtin.MODULES):
+            self._load(PluginInfo(name=name, version=__version__), partial(_load_value, module))
 
     def _load_entry_points(self, group: str, environ: Mapping[str, str], path: Sequence[str] | None) -> None:
         from pushjuju.plugins import builtin
@@ -250,7 +250,7 @@ class _Loaded:
                 api = self._check_api(plugin)
                 self.manager.register(plugin, info.name)
                 hooks = self._check_hooks(plugin)
-            except Exception as problem:  # noqa: BLE001 (whatever a foreign module does at import)
+            except (Exception, SystemExit) as problem:  # noqa: BLE001 (whatever a foreign module does)
                 if self.manager.has_plugin(info.name):
                     self.manager.unregister(name=info.name)
                 error = f"{type(problem).__name__}: {problem}"

@@ -17,8 +17,9 @@ from pushjuju.plugins.types import Progress
 
 Call = Callable[[str, Data, Progress], Data]
 
+# The same modules as here, wherever they come from; sudo drops PYTHONPATH.
 _HELPER = """import sys
-sys.path.insert(0, sys.argv.pop(1))
+sys.path[:] = sys.argv[1:]
 from pushjuju.plugins.providers.local.operations import main
 sys.exit(main())
 """
@@ -66,8 +67,9 @@ def _let_in() -> str:
 
 
 def _through_sudo(operation: str, args: Data, progress: Progress) -> Data:
-    package_root = str(Path(__file__).resolve().parents[4])
-    argv = [_let_in(), "-n", sys.executable, "-I", "-c", _HELPER, package_root]
+    here = str(Path(__file__).resolve().parents[4])
+    modules = [here, *(item for item in sys.path if item)]
+    argv = [_let_in(), "-n", sys.executable, "-I", "-c", _HELPER, *modules]
     with subprocess.Popen(
         argv,
         stdin=subprocess.PIPE,

@@ -1,0 +1,76 @@
+"""Parts of the manual provider that need no machine."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from pushjuju.core.base import Base
+from pushjuju.core.errors import NotValid, RemoteFailed
+from pushjuju.plugins.providers.manual.provider import read_facts
+from pushjuju.plugins.providers.manual.scripts import DETECT, enlist, make_user, release
+from pushjuju.plugins.providers.manual.target import Target
+
+
+@pytest.mark.parametrize(
+    ("text", "target", "instance_id"),
+    [
+        ("ssh:10.0.0.1", Target("10.0.0.1"), "manual:10.0.0.1"),
+        ("ssh:me@host.example", Target("host.example", 22, "me"), "manual:host.example"),
+        ("me@host:2222", Target("host", 2222, "me"), "manual:host:2222"),
+        ("ssh:fd00::1", Target("fd00::1"), "manual:fd00::1"),
+        ("ssh:me@[fd00::1]:2222", Target("fd00::1", 2222, "me"), "manual:[fd00::1]:2222"),
+    ],
+)
+def test_target(text: str, target: Target, instance_id: str) -> None:
+    found = Target.parse(text)
+    assert found == target
+    assert found.instance_id == instance_id
+    again = Target.from_instance_id(instance_id)
+    assert again is not None
+    assert (again.host, again.port) == (found.host, found.port)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ssh:",
+        "ssh:me@",
+        "ssh:host:0",
+        "ssh:host:99999",
+        "ssh:host:x",
+        "ssh:-oProxyCommand=x",
+        "ssh:a b",
+        "ssh:a/b",
+    ],
+)
+def test_bad_target(text: str) -> None:
+    with pytest.raises(NotValid):
+        Target.parse(text)
+
+
+def test_other_instance_ids_are_not_ours() -> None:
+    assert Target.from_instance_id("juju-1-0") is None
+
+
+def test_facts_of_this_host() -> None:
+    done = subprocess.run(["/bin/sh", "-s"], input=DETECT, capture_output=True, text=True, check=True)
+    base, hardware = read_facts(done.stdout)
+    assert base.os
+    assert base.track
+    assert hardware["cores"] >= 1
+    assert hardware["mem"] > 16
+
+
+def test_facts() -> None:
+    text = "id=ubuntu\nversion=22.04\narch=aarch64\nmem_kib=2048000\ncores=4\n"
+    assert read_facts(text) == (Base("ubuntu", "22.04"), {"arch": "arm64", "cores": 4, "mem": 2000})
+    with pytest.raises(RemoteFailed):
+        read_facts("id=ubuntu\n")
+
+
+def test_scripts_are_valid_shell() -> None:
+    odd = "controller=x'; touch /tmp/owned; '"
+    for script in (make_user(['ssh-ed25519 AAAA it\'s "me"']), enlist(odd), release(odd)):
+        subprocess.run(["/bin/sh", "-n"], input=script, text=True, check=True)
