@@ -74,11 +74,34 @@ def ensure(controller: ControllerDir, data: str, environ: Mapping[str, str]) -> 
 
 async def serve(
     ctx: Context, *, tell: Tell = silent, warn: Callable[[str], None] | None = None, until_idle: bool = False
-) -> None:
-    """Work everything of a controller until told to stop (SIGTERM, SIGINT), or until idle."""
+) -> bool:
+    """Work everything of a controller until told to stop (SIGTERM, SIGINT), or until idle.
+
+    Returns:
+        False when another background process works for the controller, so this one has nothing to do.
+    """
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    driver = Driver(ctx, tell=tell, warn=warn)
-    await driver.run(stop, idle_exit_s=LINGER_S if until_idle else None)
+    if not until_idle:
+        await Driver(ctx, tell=tell, warn=warn).run(stop)
+        return True
+    return await _serve_until_idle(ctx, stop, tell, warn)
+
+
+async def _serve_until_idle(
+    ctx: Context, stop: asyncio.Event, tell: Tell, warn: Callable[[str], None] | None
+) -> bool:
+    """Hold the lock while there is work; look once more after letting it go.
+
+    A command that comes while the lock is held relies on this process, also in the last moment.
+    """
+    while not stop.is_set():
+        with only_one(ctx.controller) as free:
+            if not free:
+                return False
+            await Driver(ctx, tell=tell, warn=warn).run(stop, idle_exit_s=LINGER_S)
+        if not Driver(ctx).anything_due():
+            return True
+    return True

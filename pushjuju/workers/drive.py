@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import timedelta
 
 from pushjuju.core.status import Agent, StatusKind
 from pushjuju.services.context import Context
@@ -21,6 +23,7 @@ from pushjuju.workers.workshop import Workshop, no_checkpoint
 
 POLL_S = 0.05  # how often the queue is looked at while other lanes of this process work
 IDLE_POLL_S = 0.5  # ... while nothing is due
+AFTER_BUG_S = 60.0  # how long a key rests after an error that nobody foresaw
 LANES = 100  # keys worked at once
 
 
@@ -63,13 +66,14 @@ class Driver:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._worked = _Worked()
         self._broken: BaseException | None = None
+        self._serving = False
 
     async def settle(self) -> Settled:
         """Work until nothing is due now, here or in another process; then say what failed."""
         try:
             while True:
                 self._claim_all()
-                if not self._tasks and not self._due_elsewhere():
+                if not self._tasks and not self.anything_due():
                     return self._summary()
                 await self._wait(POLL_S)
         finally:
@@ -83,12 +87,13 @@ class Driver:
             idle_exit_s: Leave after so many seconds without work; None: stay.
         """
         idle = 0.0
+        self._serving = True
         try:
             while not stop.is_set():
                 self._claim_all()
                 busy = bool(self._tasks)
                 idle = 0.0 if busy else idle + IDLE_POLL_S
-                if idle_exit_s is not None and idle > idle_exit_s and not self._due_elsewhere():
+                if idle_exit_s is not None and idle > idle_exit_s and not self.anything_due():
                     return
                 await self._wait(POLL_S if busy else IDLE_POLL_S)
         finally:
@@ -109,14 +114,25 @@ class Driver:
 
     def _finished(self, task: asyncio.Task[None]) -> None:
         self._tasks.pop(task.get_name(), None)
-        if not task.cancelled() and task.exception() is not None:
-            self._broken = self._broken or task.exception()
+        bug = None if task.cancelled() else task.exception()
+        if bug is None:
+            return
+        if self._serving:
+            traceback.print_exception(bug)  # one broken lane does not end a controller process
+        else:
+            self._broken = self._broken or bug
 
     async def _work(self, claim: Claim) -> None:
         beat = asyncio.create_task(self._heartbeat(claim))
         outcome = Outcome(due=self.ctx.clock.now(), attempts=claim.attempts, reason="interrupted")
         try:
             outcome = await self._dispatch(claim)
+        except Exception as bug:
+            again = self.ctx.clock.now() + timedelta(seconds=AFTER_BUG_S)
+            outcome = Outcome(
+                due=again, attempts=claim.attempts + 1, reason=f"internal error: {bug!r}", failed=True
+            )
+            raise
         finally:
             beat.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -143,8 +159,8 @@ class Driver:
         else:
             self._worked.failures.pop(claim.key, None)
 
-    def _due_elsewhere(self) -> bool:
-        """Tell whether a key is due that another process works on."""
+    def anything_due(self) -> bool:
+        """Tell whether a key is due, here or at another process."""
         now = self.ctx.clock.now()
         return any(item.due is not None and item.due <= now for item in self.queue.items(self.prefix))
 

@@ -220,7 +220,10 @@ class Lane:
             for unit in self._units():
                 turn = take_turn(self.ctx, unit.model, unit.name)
                 if turn.prepared is not None:
+                    boot_id = session.hello["boot_id"]
                     session = await self._execute(machine, session, turn.prepared)
+                    if session.hello["boot_id"] != boot_id:
+                        self._note_facts(machine, session.hello)
                     busy = True
                 elif turn.answer is Answer.DEAD:
                     busy |= await self._bury(machine, session, unit)
@@ -335,7 +338,12 @@ class Lane:
     async def _tear_down(self, machine: Machine) -> None:
         await self.shop.drop(machine)
         self._tell("stopping")
-        await provisioner.stop(self.shop, machine)
+        try:
+            await provisioner.stop(self.shop, machine)
+        except PushjujuError as error:
+            if not machine.forced:
+                raise
+            self._tell(f"forgotten though it could not be stopped: {error}", "failed")
         self.shop.checkpoint("machine-stopped")
         self._remove(machine)
 
