@@ -74,7 +74,8 @@ def generate(data: bytes, present: Callable[[str], bool]) -> dict[str, bytes]:
 
 def _project(data: bytes) -> dict[str, Any]:
     try:
-        project = yamlsafe.load(data)
+        # Four levels: `config: {options: {NAME: {type: ...}}}`.
+        project = yamlsafe.load(data, text_keys=4)
     except NotValid as error:
         raise _fault(error.message) from None
     if not isinstance(project, dict):
