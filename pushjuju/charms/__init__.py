@@ -2,5 +2,5 @@
 
 Layer: charms; imports core only. Nothing here keeps state or prints. Doors:
 `reader.read_charm`, `pack.pack`, `unpack.unpack`, `wire`, `config`, `actions`, `bases`, `assumes`,
-`arguments`, `endpoints`, `upgrade`.
+`arguments`, `endpoints`, `features`, `upgrade`.
 """

@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from pushjuju.charms import tree
+from pushjuju.charms import charmcraft, tree
 from pushjuju.charms.archive import Archive, ArchiveLimits, Kind, check_links, open_archive
 from pushjuju.charms.goform import quote
 from pushjuju.charms.hooks import hook_names
@@ -118,6 +118,9 @@ def _pack_directory(loaded: LoadedCharm, out: Path, run: VersionRunner) -> Packe
         member, warning = _tree_member(root, entry, hooks)
         members[entry.path] = member
         warnings += [warning] if warning else []
+    if loaded.generated:
+        # As in what charmcraft makes: its content is in the generated files now.
+        members.pop(charmcraft.FILE, None)
     for name, body in loaded.generated.items():
         mode = 0o755 if name == "dispatch" else 0o644
         members[name] = _Member(path=name, kind=Kind.FILE, mode=mode, body=body)

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pushjuju import JUJU_VERSION
-from pushjuju.charms import assumes
 from pushjuju.charms.config import parse_settings
 from pushjuju.charms.endpoints import Side, implements
-from pushjuju.charms.extras import check_profile
+from pushjuju.charms.features import check_features
 from pushjuju.charms.goform import quote
 from pushjuju.charms.model import Charm, Endpoint, Role, StorageMeta
 from pushjuju.core.base import Base
@@ -79,7 +78,8 @@ def _checked(old: Charm, new: Charm, facts: UpgradeFacts) -> list[str]:
     if old.format > new.format:
         raise NotValid("cannot downgrade from v2 charm format to v1")
     _check_base(new, facts)
-    _check_features(new, facts)
+    if not facts.force:
+        check_features(new, juju_version=facts.juju_version)
     _check_relations(new, facts)
     warnings = list(_check_limits(new, facts))
     for text in storage_faults(old.meta.storage, new.meta.storage, facts.storage_counts):
@@ -103,18 +103,6 @@ def _check_base(new: Charm, facts: UpgradeFacts) -> None:
             f"cannot upgrade from single base {quote(base.display)} charm to a charm supporting {supported}"
         )
         raise NotValid(f"{text}. Use --force-series to override.")
-
-
-def _check_features(new: Charm, facts: UpgradeFacts) -> None:
-    if facts.force:
-        return
-    if new.lxd_profile:
-        try:
-            check_profile(new.lxd_profile)
-        except NotValid as error:
-            raise NotValid(f"validating lxd profile: {error.message}") from None
-    assumes.check_assumes(new.meta.assumes, assumes.model_features(facts.juju_version))
-    assumes.check_min_version(new.meta.min_juju_version, facts.juju_version)
 
 
 def _check_relations(new: Charm, facts: UpgradeFacts) -> None:

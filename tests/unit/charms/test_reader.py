@@ -92,6 +92,7 @@ def test_a_unified_project(tmp_path: Path) -> None:
     packed = pack(tree, tmp_path / "c.charm")
     unpack(packed.path, tmp_path / "out")
     assert os.access(tmp_path / "out/dispatch", os.X_OK)
+    assert not (tmp_path / "out/charmcraft.yaml").exists()
     again = read_charm(tmp_path / "out").charm
     assert again.meta == charm.meta
     assert again.manifest == charm.manifest
