@@ -1,4 +1,7 @@
-"""What the machine is, told at every contact: read from /proc, /sys and netlink; no program is started."""
+"""What the machine is, told at every contact: read from /proc and netlink; no program is started.
+
+The devices come from netlink, not from /sys: in a container /sys may show those of the host.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,11 @@ if TYPE_CHECKING:
     from typing import Any
 
 _ARCHES = {"x86_64": "amd64", "aarch64": "arm64", "ppc64le": "ppc64el", "i686": "i386", "armv7l": "armhf"}
-_RTM_GETADDR, _RTM_NEWADDR, _NLMSG_DONE = 22, 20, 3
+_RTM_NEWLINK, _RTM_GETLINK, _RTM_NEWADDR, _RTM_GETADDR = 16, 18, 20, 22
+_NLMSG_ERROR, _NLMSG_DONE = 2, 3
 _REQUEST_DUMP = 0x301
+_IFLA_ADDRESS, _IFLA_IFNAME = 1, 3
+_IFF_UP, _IFF_LOOPBACK = 0x1, 0x8
 _IFA_ADDRESS, _IFA_LOCAL, _IFA_FLAGS = 1, 2, 8
 _USELESS_FLAGS = 0x08 | 0x20 | 0x40  # duplicate, deprecated, still tentative
 
@@ -63,38 +69,28 @@ def memory_mib() -> int:
 
 
 def nics() -> list[dict[str, Any]]:
-    """Return the network devices except loopback, with their addresses."""
-    by_index = addresses()
-    found = []
-    try:
-        names = sorted(os.listdir("/sys/class/net"))
-    except OSError:
-        return []
-    for name in names:
-        base = "/sys/class/net/" + name
-        flags = read_text(base + "/flags").strip()
-        if not flags or int(flags, 16) & 0x8:
-            continue
-        index = int(read_text(base + "/ifindex", "0").strip() or 0)
-        nic = {"name": name, "mac": read_text(base + "/address").strip(), "up": bool(int(flags, 16) & 1)}
-        found.append(dict(nic, addresses=by_index.get(index, [])))
-    return found
+    """Return the network devices except loopback, by name, with their addresses."""
+    devices: dict[int, dict[str, Any]] = {}
+    for body in _dump(_RTM_GETLINK, _RTM_NEWLINK, bytes(16)):
+        _read_link(body, devices)
+    for body in _dump(_RTM_GETADDR, _RTM_NEWADDR, bytes(8)):
+        _read_address(body, devices)
+    return sorted(devices.values(), key=lambda device: device["name"])
 
 
-def addresses() -> dict[int, list[dict[str, str]]]:
-    """Return the addresses by index of their device, asked from the kernel over netlink."""
-    found: dict[int, list[dict[str, str]]] = {}
+def _dump(request: int, answer: int, body: bytes) -> list[bytes]:
+    """Ask the kernel over netlink for all objects of a kind; return the bodies of the answers."""
+    found: list[bytes] = []
     try:
         sock = _socket.socket(16, _socket.SOCK_RAW | _socket.SOCK_CLOEXEC, 0)
     except OSError:
         return found
     try:
         sock.settimeout(2.0)
-        body = bytes(8)
-        head = (16 + len(body)).to_bytes(4, sys.byteorder) + _RTM_GETADDR.to_bytes(2, sys.byteorder)
+        head = (16 + len(body)).to_bytes(4, sys.byteorder) + request.to_bytes(2, sys.byteorder)
         head += _REQUEST_DUMP.to_bytes(2, sys.byteorder) + (1).to_bytes(4, sys.byteorder) + bytes(4)
         sock.send(head + body)
-        while _read_messages(sock.recv(1 << 16), found):
+        while _read_messages(sock.recv(1 << 16), answer, found):
             pass
     except OSError:
         pass
@@ -103,37 +99,53 @@ def addresses() -> dict[int, list[dict[str, str]]]:
     return found
 
 
-def _read_messages(data: bytes, found: dict[int, list[dict[str, str]]]) -> bool:
+def _read_messages(data: bytes, answer: int, found: list[bytes]) -> bool:
     """Read one datagram of netlink messages; return False after the last one."""
     at = 0
     while at + 16 <= len(data):
         size = int.from_bytes(data[at : at + 4], sys.byteorder)
         kind = int.from_bytes(data[at + 4 : at + 6], sys.byteorder)
-        if size < 16 or kind in (_NLMSG_DONE, 2):
+        if size < 16 or kind in (_NLMSG_DONE, _NLMSG_ERROR):
             return False
-        if kind == _RTM_NEWADDR:
-            _read_address(data[at + 16 : at + size], found)
+        if kind == answer:
+            found.append(data[at + 16 : at + size])
         at += (size + 3) & ~3
     return True
 
 
-def _read_address(body: bytes, found: dict[int, list[dict[str, str]]]) -> None:
-    family, prefix, flags, scope = body[0], body[1], body[2], body[3]
-    index = int.from_bytes(body[4:8], sys.byteorder)
-    attributes: dict[int, bytes] = {}
-    at = 8
+def _attributes(body: bytes, at: int) -> dict[int, bytes]:
+    """Return the attributes that follow the fixed part of a netlink body."""
+    found: dict[int, bytes] = {}
     while at + 4 <= len(body):
         size = int.from_bytes(body[at : at + 2], sys.byteorder)
         if size < 4:
             break
-        attributes[int.from_bytes(body[at + 2 : at + 4], sys.byteorder)] = body[at + 4 : at + size]
+        found[int.from_bytes(body[at + 2 : at + 4], sys.byteorder)] = body[at + 4 : at + size]
         at += (size + 3) & ~3
+    return found
+
+
+def _read_link(body: bytes, devices: dict[int, dict[str, Any]]) -> None:
+    index = int.from_bytes(body[4:8], sys.byteorder)
+    flags = int.from_bytes(body[8:12], sys.byteorder)
+    attributes = _attributes(body, 16)
+    if flags & _IFF_LOOPBACK:
+        return
+    name = attributes.get(_IFLA_IFNAME, b"").rstrip(b"\0").decode("utf-8", "replace")
+    mac = ":".join("%02x" % byte for byte in attributes.get(_IFLA_ADDRESS, b""))
+    devices[index] = {"name": name, "mac": mac, "up": bool(flags & _IFF_UP), "addresses": []}
+
+
+def _read_address(body: bytes, devices: dict[int, dict[str, Any]]) -> None:
+    family, prefix, flags, scope = body[0], body[1], body[2], body[3]
+    device = devices.get(int.from_bytes(body[4:8], sys.byteorder))
+    attributes = _attributes(body, 8)
     raw = attributes.get(_IFA_LOCAL) or attributes.get(_IFA_ADDRESS)
     if _IFA_FLAGS in attributes:
         flags = int.from_bytes(attributes[_IFA_FLAGS], sys.byteorder)
-    if raw is None or scope >= 253 or flags & _USELESS_FLAGS or len(raw) not in (4, 16):
+    if device is None or raw is None or scope >= 253 or flags & _USELESS_FLAGS or len(raw) not in (4, 16):
         return
-    found.setdefault(index, []).append({"value": _text(family, raw), "cidr": _cidr(family, raw, prefix)})
+    device["addresses"].append({"value": _text(family, raw), "cidr": _cidr(family, raw, prefix)})
 
 
 def _text(family: int, raw: bytes) -> str:
