@@ -19,7 +19,7 @@ from pushjuju.cli.console import Console
 from pushjuju.cli.gnuflag import FlagSet, FlagSpec, Kind, quote_list
 from pushjuju.cli.output import Output
 from pushjuju.core.clock import Clock, SystemClock
-from pushjuju.core.errors import UsageError
+from pushjuju.core.errors import PushjujuError, UsageError
 
 Function = Callable[..., None]
 
@@ -37,6 +37,16 @@ GLOBAL_FLAGS = (
     FlagSpec(name="log-file", kind=Kind.PATH, default="", help="Write the client's log to this file"),
     FlagSpec(name="help", short="h", help="Show help on a command or other topic"),
 )
+
+
+class Exited(PushjujuError):
+    """A program that we started ended; its exit status is ours, and it has said all there is to say."""
+
+    message = ""
+
+    def __init__(self, status: int) -> None:
+        super().__init__("")
+        self.exit_code = status
 
 
 @dataclass(slots=True)
@@ -157,7 +167,7 @@ class Command(click.Command):
         cli.given = ctx.meta["given"]
         _apply_globals(cli, ctx.params)
         cli.output = self._output(cli, ctx.params)
-        own = {spec.key: ctx.params[spec.key] for spec in self.specs if spec.key not in ("format", "output")}
+        own = {spec.key: ctx.params[spec.key] for spec in self.specs if not spec.void}
         assert self.callback is not None, "every command has a function"
         self.callback(cli, tuple(ctx.args), **own)
 
@@ -191,9 +201,12 @@ def _output_flags(formats: tuple[str, ...]) -> tuple[FlagSpec, ...]:
             kind=Kind.STRING,
             default=formats[0],
             choices=formats,
+            void=True,
             help=f"Specify output format ({'|'.join(sorted(formats))})",
         ),
-        FlagSpec(name="output", short="o", kind=Kind.PATH, default="", help="Specify an output file"),
+        FlagSpec(
+            name="output", short="o", kind=Kind.PATH, default="", help="Specify an output file", void=True
+        ),
     )
 
 

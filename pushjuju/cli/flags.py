@@ -54,9 +54,9 @@ CLIENT_OR_CONTROLLER = (
     switch("client", "Act on this client's own records"),
     text("controller", "Act on this controller", short="c"),
 )
-LOGIN = (switch("no-browser-login", "Accepted and ignored: no login needs a browser", short="B"),)
+LOGIN = (switch("no-browser-login", "Accepted and ignored: no login needs a browser", short="B", void=True),)
 NO_PROMPT = (switch("no-prompt", "Do not ask for confirmation"),)
-COLOUR = (switch("color", "Force colours"), switch("no-color", "Never use colours"))
+COLOUR = (switch("color", "Force colours", void=True), switch("no-color", "Never use colours", void=True))
 CONFIG_NO_RESET = (
     FlagSpec(name="file", kind=Kind.PATH, default="", help="YAML file with the settings, - for stdin"),
     *COLOUR,

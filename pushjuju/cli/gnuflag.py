@@ -67,6 +67,7 @@ class FlagSpec:
         split: For a repeated list: each value may hold several, comma separated.
         check: Called with each text; raises `NotValid` to refuse it.
         hidden: Left out of the help.
+        void: Not handed to the command's function: it has no meaning here, or is dealt with before.
     """
 
     name: str
@@ -80,6 +81,7 @@ class FlagSpec:
     split: bool = False
     check: Callable[[str], object] | None = None
     hidden: bool = False
+    void: bool = False
 
     @property
     def key(self) -> str:

@@ -10,10 +10,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TextIO
 
-from pushjuju.cli.command import Cli
+from pushjuju.cli.command import Cli, Exited
 from pushjuju.cli.console import Console
 from pushjuju.cli.output import Output
-from pushjuju.cli.root import PluginEnded, Root
+from pushjuju.cli.root import Root
 from pushjuju.core.errors import PushjujuError, Silent, UsageError
 
 INTERRUPTED = 130
@@ -82,7 +82,7 @@ def _dispatch(argv: list[str], cli: Cli) -> None:
 
 
 def _failed(error: PushjujuError, cli: Cli) -> int:
-    if isinstance(error, (Silent, PluginEnded)):
+    if isinstance(error, (Silent, Exited)):
         return error.exit_code
     if not isinstance(error, UsageError):
         cli.output.failed()

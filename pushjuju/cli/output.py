@@ -21,7 +21,7 @@ class Output:
     """Where the data of one command goes, and in which form.
 
     Attributes:
-        format: The chosen format.
+        form: The chosen format.
         written: Whether anything was written.
     """
 
@@ -47,7 +47,7 @@ class Output:
         self._path = path
         self._explicit = explicit
         self._colour = colour
-        self.format = form
+        self.form = form
         self.written = False
 
     @property
@@ -67,8 +67,8 @@ class Output:
         """
         if document is None:
             return self.text("")
-        own = (formatters or {}).get(self.format)
-        return self.text(own(document) if own else render(self.format, document))
+        own = (formatters or {}).get(self.form)
+        return self.text(own(document) if own else render(self.form, document))
 
     def text(self, text: str) -> None:
         """Write a finished text."""
@@ -81,7 +81,7 @@ class Output:
 
     def failed(self) -> None:
         """Give parsers of stdout an empty document when the command failed before it wrote any."""
-        if self._explicit and not self.written and self.format in MACHINE_FORMATS:
+        if self._explicit and not self.written and self.form in MACHINE_FORMATS:
             self._console.stdout.write("{}\n")
             self._console.stdout.flush()
 

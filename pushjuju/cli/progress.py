@@ -1,6 +1,6 @@
 """Live progress of work in the foreground: a table that moves on a terminal, plain lines elsewhere.
 
-Layer: cli. Fed with `ProgressEvent`s by whoever drives the work; always on stderr. rich is imported only on a
+Layer: cli. Fed with the workers' events; always on stderr. rich is imported only on a
 terminal.
 """
 
@@ -8,38 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pushjuju.cli.console import Console
-from pushjuju.cli.paint import paint_status
 from pushjuju.core.natural import natural_key
+from pushjuju.workers.events import Event as ProgressEvent
 
 if TYPE_CHECKING:
     from rich.live import Live
     from rich.table import Table
 
 _SHOWN = 24  # entities that fit a screen; the rest is counted
-_RICH = {"32": "green", "33": "yellow", "91": "red"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProgressEvent:
-    """Something moved.
-
-    Attributes:
-        entity: Who: `web/0`, `machine 0`, `model shop`.
-        text: What it does now: `running install hook`.
-        state: A status word (`executing`, `idle`, `error`, ...); empty when it says nothing of the state.
-    """
-
-    entity: str
-    text: str
-    state: str = ""
+_STYLES = {"running": "cyan", "done": "green", "failed": "red", "waiting": "yellow"}
 
 
 Report = Callable[[ProgressEvent], None]
-SETTLED = ("idle", "started", "active", "removed")
+SETTLED = ("done",)
 
 
 @contextmanager
@@ -83,7 +67,7 @@ class _Screen:
         colour = None if "NO_COLOR" not in console.env else True
         self._events: dict[str, ProgressEvent] = {}
         self._live: Live = Live(
-            console=RichConsole(file=console.stderr, no_color=colour, highlight=False),
+            console=RichConsole(file=console.stderr, no_color=colour, highlight=False, _environ=console.env),
             refresh_per_second=8,
             transient=True,
         )
@@ -107,7 +91,7 @@ class _Screen:
         table = Table.grid(padding=(0, 2))
         shown = choose(list(self._events.values()), _SHOWN)
         for event in shown:
-            style = _RICH.get(getattr(paint_status(event.state), "colour", ""), "")
+            style = _STYLES.get(event.state, "")
             # Text, not markup: what charms say may hold brackets.
             table.add_row(Text(event.entity), Text(event.state, style=style), Text(event.text))
         left = len(self._events) - len(shown)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-_MODULES: dict[str, str] = {
+MODULES: dict[str, str] = {
     "basics": "version help documentation help-tool help-hook-commands help-action-commands plugins",
     "watching": "status show-status-log debug-log",
     "driving": "update-status controller doctor explain",
@@ -77,5 +77,10 @@ def words() -> dict[str, str]:
     folder = Path(__file__).parent / "commands"
     present = {path.stem for path in folder.iterdir() if path.suffix == ".py"}
     return {
-        word: module for module, listed in _MODULES.items() if module in present for word in listed.split()
+        word: module for module, listed in MODULES.items() if module in present for word in listed.split()
     }
+
+
+def known() -> set[str]:
+    """Return every command of Juju and of ours, there or not."""
+    return {word for listed in MODULES.values() for word in listed.split()}

@@ -15,10 +15,10 @@ from pathlib import Path
 import click
 
 from pushjuju.cli import helptext, registry
-from pushjuju.cli.command import GLOBAL_FLAGS, Cli, Command
+from pushjuju.cli.command import GLOBAL_FLAGS, Cli, Command, Exited
 from pushjuju.cli.gnuflag import FlagSet, FlagSpec, HelpAsked, quote
 from pushjuju.cli.version import version_text
-from pushjuju.core.errors import NotFound, PushjujuError, UsageError
+from pushjuju.core.errors import NotFound, UsageError
 
 ROOT_FLAGS = (
     FlagSpec(name="description", help="Show short description of plugin, if any"),
@@ -26,16 +26,6 @@ ROOT_FLAGS = (
     FlagSpec(name="version", help="Show the command's version and exit"),
 )
 PURPOSE = "Real Juju machine charms on every machine that SSH reaches, without agents."
-
-
-class PluginEnded(PushjujuError):
-    """A plugin command ended; its exit status is ours."""
-
-    message = ""
-
-    def __init__(self, status: int) -> None:
-        super().__init__("")
-        self.exit_code = status
 
 
 class Root(click.Group):
@@ -98,6 +88,8 @@ class Root(click.Group):
     def _unknown(self, word: str, cli: Cli) -> UsageError | NotFound:
         if word.startswith("-"):
             return UsageError(f"option provided but not defined: {word}")
+        if registry.ALIASES.get(word, word) in registry.known():
+            return NotFound(f"{word} not supported by pushjuju: it is not built yet")
         name = cli.program
         lines = [f'{name}: {quote(word)} is not a {name} command. See "{name} --help".']
         close = closest(word, [*self._modules, *registry.ALIASES])
@@ -139,7 +131,7 @@ def _run_plugin(word: str, args: list[str]) -> None:
     """Run `pushjuju-WORD` or `juju-WORD` from PATH; return if there is neither.
 
     Raises:
-        PluginEnded: It ran; carries its exit status.
+        Exited: It ran; carries its exit status.
     """
     if "/" in word or word.startswith("-"):
         return
@@ -148,7 +140,7 @@ def _run_plugin(word: str, args: list[str]) -> None:
         return
     pid = os.posix_spawn(program, [program, *args], os.environ)
     status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    raise PluginEnded(status if status >= 0 else 128 - status)
+    raise Exited(status if status >= 0 else 128 - status)
 
 
 def closest(word: str, candidates: Sequence[str]) -> str:

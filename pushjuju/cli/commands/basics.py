@@ -18,13 +18,13 @@ from pushjuju.core.errors import NotFound
     "version",
     summary="Print the client version.",
     formats=("smart", "yaml", "json"),
-    flags=(flags.switch("all", "Prints all version information"),),
+    flags=(flags.switch("all", "Prints all version information", dest="everything"),),
     at_most=0,
     details="The version is that of the Juju whose behaviour is offered; --all adds pushjuju's own.",
 )
-def version(cli: Cli, _args: tuple[str, ...], *, all: bool) -> None:  # noqa: A002 - the flag's name
+def version(cli: Cli, _args: tuple[str, ...], *, everything: bool) -> None:
     """Print the version."""
-    if not all:
+    if not everything:
         return cli.output.write(version_text())
     details: dict[str, Any] = {
         "version": version_text(),
@@ -93,7 +93,7 @@ def _entries() -> list[tuple[str, str]]:
         flags.switch("no-index", "Leave the command index out"),
         flags.switch("split", "Write one file per command"),
         flags.text("url", "Prefix of the links between commands"),
-        flags.text("discourse-ids", "Accepted and ignored"),
+        flags.text("discourse-ids", "Accepted and ignored", void=True),
     ),
     at_most=0,
 )
@@ -105,7 +105,6 @@ def documentation(
     no_index: bool,
     split: bool,
     url: str,
-    discourse_ids: str,  # noqa: ARG001 - for the forum of Juju's own pages
 ) -> None:
     """Print or write the reference."""
     pages = {entry.name or "": helptext.markdown(entry, cli.program, url=url) for entry in _all_commands()}
@@ -120,3 +119,22 @@ def documentation(
     for name, page in {**pages, **({"index": index} if index else {})}.items():
         (folder / f"{name}.md").write_text(page, encoding="utf-8")
     return None
+
+
+@command(
+    "plugins",
+    summary="Lists the plugins: where they come from, the hooks they have, and why one is not used.",
+    at_most=0,
+    formats=("tabular", "yaml", "json"),
+    see_also=("doctor",),
+)
+def plugins(cli: Cli, _args: tuple[str, ...]) -> None:
+    """List the plugins."""
+    from dataclasses import asdict
+
+    from pushjuju.cli.formatters.listings import plugins as table
+    from pushjuju.plugins.manager import PluginHost
+
+    host = PluginHost(environ=cli.env, warn=cli.console.warn)
+    entries = [{**asdict(info), "hooks": list(info.hooks)} for info in host.list_plugins()]
+    cli.output.write(entries, {"tabular": lambda listed: table(listed, colour=cli.output.colour)})

@@ -5,8 +5,9 @@ Mirrors: juju cmd/juju/common/format.go (3.6)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 from pushjuju.core.errors import NotValid
 
@@ -72,3 +73,21 @@ def friendly(moment: datetime | None, now: datetime, *, never: str = "never conn
         if count:
             return f"{count} {word}{'s' if count > 1 else ''} ago"
     return "just now"
+
+
+def with_texts(document: Any, text: Callable[[datetime], str]) -> Any:
+    """Return a copy of a document with every moment in it replaced by its text."""
+    if isinstance(document, dict):
+        return {key: with_texts(value, text) for key, value in document.items()}
+    if isinstance(document, list):
+        return [with_texts(item, text) for item in document]
+    return text(document) if isinstance(document, datetime) else document
+
+
+def status_texts(document: Mapping[str, Any], *, utc: bool) -> dict[str, Any]:
+    """Return the status document with its moments as `status` shows them."""
+    shown: dict[str, Any] = with_texts(dict(document), lambda moment: since_text(moment, utc=utc))
+    stamp = document.get("controller", {}).get("timestamp")
+    if isinstance(stamp, datetime):
+        shown["controller"] = {"timestamp": clock_text(stamp, utc=utc)}
+    return shown

@@ -25,7 +25,7 @@ def probe(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
 
     @command("documentation", summary="Probe.", formats=("tabular", "yaml", "json"))
     def function(cli: Cli, args: tuple[str, ...]) -> None:
-        told["args"], told["format"] = args, cli.output.format
+        told["args"], told["format"] = args, cli.output.form
         if "write" in args:
             cli.output.write({"a": 1}, {"tabular": lambda document: f"{document}\n"})
         if "info" in args:

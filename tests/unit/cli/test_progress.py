@@ -18,9 +18,9 @@ class Terminal(io.StringIO):
 
 EVENTS = [
     ProgressEvent(entity="machine 0", text="connecting"),
-    ProgressEvent(entity="web/0", text="running install hook", state="executing"),
-    ProgressEvent(entity="web/0", text="running install hook", state="executing"),
-    ProgressEvent(entity="web/0", text="", state="idle"),
+    ProgressEvent(entity="web/0", text="running install hook", state="running"),
+    ProgressEvent(entity="web/0", text="running install hook", state="running"),
+    ProgressEvent(entity="web/0", text="idle", state="done"),
 ]
 
 
@@ -62,8 +62,8 @@ def test_on_a_terminal_a_table_moves() -> None:
 
 
 def test_errors_vanish_last_when_the_screen_is_full() -> None:
-    events = [ProgressEvent(entity=f"web/{number}", text="", state="idle") for number in range(12)]
-    events.append(ProgressEvent(entity="web/99", text="hook failed", state="error"))
+    events = [ProgressEvent(entity=f"web/{number}", text="", state="done") for number in range(12)]
+    events.append(ProgressEvent(entity="web/99", text="hook failed", state="failed"))
     assert [event.entity for event in choose(events, 3)] == ["web/0", "web/1", "web/99"]
 
 

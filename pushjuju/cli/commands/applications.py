@@ -1,0 +1,135 @@
+"""config, trust, constraints, resolved. Layer: cli. Mirrors: juju cmd/juju/application (3.6)"""
+
+from __future__ import annotations
+
+from pushjuju.cli import configargs, drive, flags, session, values
+from pushjuju.cli.command import Cli, command
+from pushjuju.cli.formatters import config as formatters
+from pushjuju.core.errors import NotFound, UsageError
+from pushjuju.core.names import is_application, is_unit
+from pushjuju.services import applications, units
+
+
+def application_name(args: tuple[str, ...]) -> str:
+    """Return the first argument as an application's name.
+
+    Raises:
+        UsageError: It is none; the message is Juju's.
+    """
+    if not is_application(args[0]):
+        raise UsageError(f'invalid application name "{args[0]}"')
+    return args[0]
+
+
+@command(
+    "config",
+    usage="<application name> [--reset <key[,key]>] [<attribute-key>][=<value>] ...]",
+    summary="Gets, sets, or resets configuration for a deployed application.",
+    at_least=(1, "no application name specified"),
+    formats=("yaml", "json"),
+    flags=(*flags.MODEL, *flags.LOGIN, *flags.CONFIG, *flags.NO_WAIT),
+    examples="    pushjuju config web\n    pushjuju config web port\n"
+    "    pushjuju config web port=8080 motd=@motd.txt\n"
+    "    pushjuju config web --reset port,motd\n",
+    see_also=("deploy", "model-config"),
+)
+def config(
+    cli: Cli, args: tuple[str, ...], *, model: str, file: str, reset: tuple[str, ...], no_wait: bool
+) -> None:
+    """Get, set or reset the settings of an application."""
+    name = application_name(args)
+    asked = configargs.parse(args[1:], file=file, reset=reset)
+    given = values.from_file(asked.values)
+    content = values.read_file(asked.file, cli.console.stdin) if asked.file else None
+    opened = session.open_model(cli, model)
+    if asked.change:
+        applications.set_config(opened.ctx, opened.uuid, name, values=given, file=content, reset=asked.reset)
+        return drive.settle(cli, opened.ctx, opened.uuid, touched=(name,), no_wait=no_wait)
+    document = applications.config(opened.ctx, opened.uuid, name)
+    if not asked.key:
+        return cli.output.text(formatters.application(cli.output.form, document))
+    for section in ("settings", "application-config"):
+        if asked.key in document.get(section, {}):
+            return cli.output.text(formatters.bare_value(document[section][asked.key].get("value", "")))
+    raise NotFound(f'key "{asked.key}" not found in "{name}" application config or charm settings.')
+
+
+@command(
+    "trust",
+    usage="<application name>",
+    summary="Sets the trust status of a deployed application to true.",
+    at_least=(1, "no application name specified"),
+    at_most=1,
+    flags=(
+        *flags.MODEL,
+        *flags.LOGIN,
+        flags.switch("remove", "Remove trusted access from a trusted application"),
+        flags.text("scope", "Accepted and ignored: for Kubernetes only", void=True),
+        *flags.NO_WAIT,
+    ),
+    see_also=("config",),
+)
+def trust(cli: Cli, args: tuple[str, ...], *, model: str, remove: bool, no_wait: bool) -> None:
+    """Let an application read the cloud's credential, or not any more."""
+    name = application_name(args)
+    opened = session.open_model(cli, model)
+    applications.set_trust(opened.ctx, opened.uuid, name, trusted=not remove)
+    drive.settle(cli, opened.ctx, opened.uuid, touched=(name,), no_wait=no_wait)
+
+
+@command(
+    "resolved",
+    usage="[<unit> ...]",
+    summary="Marks unit errors resolved and re-executes failed hooks.",
+    aliases=("resolve",),
+    flags=(
+        *flags.MODEL,
+        *flags.LOGIN,
+        flags.switch("no-retry", "Do not re-execute failed hooks on the unit"),
+        flags.switch("all", "Marks all units in error as resolved", dest="every"),
+        *flags.NO_WAIT,
+    ),
+    see_also=("status", "debug-log"),
+)
+def resolved(
+    cli: Cli,
+    args: tuple[str, ...],
+    *,
+    model: str,
+    no_retry: bool,
+    every: bool,
+    no_wait: bool,
+) -> None:
+    """Let units in error go on."""
+    if args and every:
+        raise UsageError("specifying unit names(s) with --all not supported")
+    if not (args or every):
+        raise UsageError("no unit specified")
+    for name in args:
+        if not is_unit(name):
+            raise UsageError(f'unit name "{name}" not valid')
+    opened = session.open_model(cli, model)
+    if every:
+        touched = units.resolve_all(opened.ctx, opened.uuid, retry=not no_retry)
+    else:
+        units.resolve(opened.ctx, opened.uuid, list(args), retry=not no_retry)
+        touched = list(args)
+    drive.settle(cli, opened.ctx, opened.uuid, touched=touched, no_wait=no_wait)
+
+
+@command(
+    "constraints",
+    usage="<application>",
+    summary="Displays machine constraints for an application.",
+    at_least=(1, "no application name specified"),
+    at_most=1,
+    formats=("constraints", "yaml", "json"),
+    flags=(*flags.MODEL, *flags.LOGIN),
+)
+def constraints(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
+    """Show the constraints of an application."""
+    name = application_name(args)
+    opened = session.open_model(cli, model)
+    with opened.ctx.store.read() as tx:
+        found = applications.get(tx, opened.uuid, name).constraints
+    cli.output.text(formatters.constraints(cli.output.form, found))

@@ -1,0 +1,128 @@
+"""bootstrap: a controller is a directory, made in place. Layer: cli.
+
+Mirrors: juju cmd/juju/commands/bootstrap.go (3.6)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pushjuju.cli import flags, session, values
+from pushjuju.cli.command import Cli, command
+from pushjuju.cli.gnuflag import Kind
+from pushjuju.core.errors import UsageError
+from pushjuju.services import clouds, model_config, models
+from pushjuju.services.context import Context
+
+
+@command(
+    "bootstrap",
+    usage="[<cloud name>[/region] [<controller name>]]",
+    summary="Creates a controller on a cloud.",
+    at_most=2,
+    flags=(
+        *flags.LOGIN,
+        flags.many("constraints", "Constraints of the controller model", kind=Kind.CONSTRAINTS, default=""),
+        flags.many(
+            "bootstrap-constraints",
+            "Accepted; there is no controller machine",
+            kind=Kind.CONSTRAINTS,
+            default="",
+        ),
+        flags.text("bootstrap-series", "Accepted and ignored (deprecated)", void=True),
+        flags.text("bootstrap-base", "Accepted and ignored: there is no controller machine", void=True),
+        flags.text("bootstrap-image", "Accepted and ignored: there is no controller machine", void=True),
+        flags.switch("build-agent", "Accepted and ignored: there are no agents", void=True),
+        flags.text("db-snap", "Accepted and ignored", void=True),
+        flags.text("db-snap-asserts", "Accepted and ignored", void=True),
+        flags.text("metadata-source", "Accepted and ignored", void=True),
+        flags.text("to", "Accepted and ignored: there is no controller machine", void=True),
+        flags.switch("keep-broken", "Accepted and ignored", void=True),
+        flags.switch("auto-upgrade", "Accepted and ignored", void=True),
+        flags.text("agent-version", "Accepted and ignored: there are no agents", void=True),
+        flags.text("credential", "Credential to use"),
+        flags.many(
+            "config",
+            "Configuration, key=value or a YAML file; repeatable",
+            kind=Kind.KEY_VALUE_OR_FILE,
+            default="",
+        ),
+        flags.many(
+            "model-default",
+            "Default configuration of all models, same form",
+            kind=Kind.KEY_VALUE_OR_FILE,
+            default="",
+        ),
+        flags.many(
+            "storage-pool", "A storage pool of the controller model", kind=Kind.KEY_VALUE_OR_FILE, default=""
+        ),
+        flags.text("add-model", "Also create this model"),
+        flags.switch("clouds", "List the clouds and stop"),
+        flags.text("regions", "List the regions of this cloud and stop"),
+        flags.switch("no-switch", "Do not switch to the new controller"),
+        flags.switch("force", "Accepted and ignored", void=True),
+        flags.text("controller-charm-path", "Accepted and ignored", void=True),
+        flags.text("controller-charm-channel", "Accepted and ignored", default="3.6/stable", void=True),
+    ),
+    details="A controller is a directory on this computer; no machine is started.\n"
+    "Without arguments the cloud is `local`: machines on this computer.",
+    examples="    pushjuju bootstrap\n    pushjuju bootstrap manual lab --add-model shop\n",
+    see_also=("add-model", "controllers", "destroy-controller"),
+)
+def bootstrap(cli: Cli, args: tuple[str, ...], **asked: Any) -> None:
+    """Create a controller, and its first model when asked."""
+    if asked["clouds"] or asked["regions"]:
+        return _list(cli, asked["regions"])
+    cloud = args[0] if args else session.FIRST_CLOUD
+    config = values.model_settings(asked["config"])
+    defaults = values.model_settings(asked["model_default"])
+    _check(cli, asked, {**config, **defaults})
+    name = session.make_controller(
+        cli,
+        cloud,
+        args[1] if len(args) > 1 else None,
+        config={**config, "model-defaults": defaults},
+        switch=not asked["no_switch"],
+    )
+    cli.console.info(f'Creating Juju controller "{name}" on {"/".join(clouds.split(cloud))}')
+    ctx = session.open_controller(cli, name)
+    cli.console.info(f'Bootstrap complete, controller "{name}" is now available')
+    if asked["add_model"]:
+        settings = {**defaults, **model_keys(config)}
+        _first_model(cli, ctx, asked["add_model"], asked["credential"], settings)
+    return None
+
+
+def _check(cli: Cli, asked: dict[str, Any], config: dict[str, Any]) -> None:
+    """Refuse what could only fail half-way, and name what has no meaning here."""
+    values.constraints(asked["constraints"], cli.console)
+    values.constraints(asked["bootstrap_constraints"], cli.console)
+    for key, value in model_keys(config).items():
+        model_config.parse_value(key, value)
+    ignored = sorted(spec.name for spec in bootstrap.specs if spec.void and spec.help.startswith("Accepted"))
+    given = [f"--{name}" for name in ignored if name.replace("-", "_") in cli.given]
+    if given:
+        cli.console.info(f"Without meaning where there are no agents, ignored: {', '.join(given)}")
+
+
+def model_keys(config: dict[str, Any]) -> dict[str, Any]:
+    """Return the entries of a bootstrap configuration that belong to models."""
+    return {key: value for key, value in config.items() if key in model_config.ATTRIBUTES}
+
+
+def _first_model(cli: Cli, ctx: Context, name: str, credential: str, config: dict[str, Any]) -> None:
+    model = models.add_model(ctx, name, credential=credential, config=config)
+    session.focus(ctx, model)
+    cli.console.info(f'Initial model "{name}" added')
+
+
+def _list(cli: Cli, cloud: str) -> None:
+    folder = session.data_dir(cli)
+    if not cloud:
+        listed = sorted({*clouds.BUILT_IN, *folder.clouds()})
+        return cli.output.text("".join(f"{name}\n" for name in listed))
+    found = clouds.definition(folder, cloud)
+    regions = found.get("regions") or [clouds.DEFAULT_REGION]
+    if not isinstance(regions, (list, dict)):
+        raise UsageError(f"cloud {cloud} has no list of regions")
+    return cli.output.text("".join(f"{name}\n" for name in regions))

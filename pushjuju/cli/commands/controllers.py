@@ -1,0 +1,134 @@
+"""controllers, show-controller, switch: what there is and where we are. Layer: cli.
+
+Mirrors: juju cmd/juju/controller, cmd/juju/commands/switch.go (3.6)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pushjuju import JUJU_VERSION
+from pushjuju.cli import flags, session
+from pushjuju.cli.command import Cli, command
+from pushjuju.cli.formatters import controllers as formatters
+from pushjuju.cli.formatters.models import switched
+from pushjuju.core.errors import NotFound
+from pushjuju.services import clouds, documents, machines, models
+from pushjuju.services import controllers as service
+from pushjuju.services.context import DEFAULT_USER, Context
+from pushjuju.state.datadir import DataDir
+
+
+@command(
+    "controllers",
+    summary="Lists all controllers.",
+    aliases=("list-controllers",),
+    at_most=0,
+    formats=("tabular", "yaml", "json"),
+    flags=(*flags.LOGIN, flags.switch("refresh", "Ask each controller for fresh details first")),
+    see_also=("models", "show-controller", "switch"),
+)
+def controllers(cli: Cli, _args: tuple[str, ...], *, refresh: bool) -> None:
+    """List the controllers."""
+    folder = session.data_dir(cli)
+    if not folder.controllers():
+        raise service.no_controller(folder)
+    document = documents.controllers_document(folder, DEFAULT_USER)
+    cli.output.write(document, formatters.formatters(refreshed=refresh, colour=cli.output.colour))
+
+
+@command(
+    "show-controller",
+    usage="[<controller name> ...]",
+    summary="Shows detailed information of a controller.",
+    formats=("yaml", "json"),
+    flags=(
+        *flags.LOGIN,
+        flags.switch("show-password", "Accepted and ignored: the local user has no password", void=True),
+    ),
+    see_also=("controllers",),
+)
+def show_controller(cli: Cli, args: tuple[str, ...]) -> None:
+    """Show controllers."""
+    folder = session.data_dir(cli)
+    names = args or (service.current(folder, None, cli.env),)
+    document = {name: _details(session.open_controller(cli, name)) for name in names}
+    cli.output.text(formatters.show_controller(cli.output.form, document))
+
+
+def _details(ctx: Context) -> dict[str, Any]:
+    settings = ctx.controller.settings()
+    version = settings.get("agent-version", JUJU_VERSION)
+    return {
+        "details": {
+            "controller-uuid": settings.get("uuid", ""),
+            "api-endpoints": [],
+            "cloud": settings.get("cloud", ""),
+            "region": settings.get("region", clouds.DEFAULT_REGION),
+            "agent-version": version,
+            "controller-model-version": version,
+            "ca-cert": "",
+        },
+        "models": {model.qualified: _model(ctx, model.uuid) for model in models.list_models(ctx)},
+        **({"current-model": session.current_model(ctx)} if session.current_model(ctx) else {}),
+        "account": {"user": DEFAULT_USER, "access": "superuser"},
+    }
+
+
+def _model(ctx: Context, uuid: str) -> dict[str, Any]:
+    with ctx.store.read() as tx:
+        listed = machines.list_machines(tx, uuid)
+        count = sum(len(machines.units_on(tx, uuid, machine.id)) for machine in listed)
+    cores = sum(int(machine.hardware.get("cores") or 0) for machine in listed)
+    found = {"machine-count": len(listed), "core-count": cores, "unit-count": count}
+    return {"model-uuid": uuid, **{key: value for key, value in found.items() if value}}
+
+
+@command(
+    "switch",
+    usage="[<controller>|<model>|<controller>:|:<model>|<controller>:<model>]",
+    summary="Selects or identifies the current controller and model.",
+    at_most=1,
+    flags=flags.LOGIN,
+    see_also=("controllers", "models"),
+)
+def switch(cli: Cli, args: tuple[str, ...]) -> None:
+    """Show or change the current controller and model."""
+    folder = session.data_dir(cli)
+    before = session.position(cli)
+    if not args:
+        if not before:
+            raise service.no_controller(folder)
+        return cli.output.text(f"{before}\n")
+    controller, model = _target(cli, folder, args[0])
+    if model is not None:
+        ctx = session.open_controller(cli, controller)
+        session.focus(ctx, models.resolve(ctx, model))
+    folder.set_current_controller(controller)
+    return cli.console.info(switched(before, session.position(cli)))
+
+
+def _target(cli: Cli, folder: DataDir, text: str) -> tuple[str, str | None]:
+    """Return (controller, model to focus or None) of the argument; a bare word may be either.
+
+    Raises:
+        NotFound: Neither a controller nor a model.
+    """
+    controller, model = session.split_model(text)
+    if ":" in text:
+        chosen = controller or service.current(folder, None, cli.env)
+        folder.controller(chosen)
+        return chosen, model or None
+    if text in folder.controllers():
+        return text, None
+    if not folder.current_controller():
+        raise NotFound(f'"{text}" is not the name of a controller: not found')
+    current = service.current(folder, None, cli.env)
+    try:
+        models.resolve(session.open_controller(cli, current), text)
+    except NotFound:
+        raise NotFound(
+            f'"{text}" is not the name of a model or controller: not found',
+            hint=f"{cli.program} models    lists the models",
+        ) from None
+    return current, text

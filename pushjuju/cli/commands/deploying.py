@@ -1,0 +1,294 @@
+"""deploy, refresh, add-unit. Layer: cli. Mirrors: juju cmd/juju/application deploy.go, refresh.go (3.6)"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pushjuju.charms.arguments import ArgumentKind, classify_argument
+from pushjuju.cli import drive, flags, session, values
+from pushjuju.cli.command import Cli, command
+from pushjuju.cli.gnuflag import FlagSpec, Kind
+from pushjuju.core.base import Base
+from pushjuju.core.errors import NotFound, NotValid, UsageError
+from pushjuju.core.names import is_application
+from pushjuju.services import model_config
+
+_NEEDS_STORE = 'charm "{name}" cannot be fetched: only local charms are deployed so far'
+_FETCH_HINT = "download it with `juju download {name}` and deploy the file: pushjuju deploy ./{name}.charm"
+_CONFIG = flags.many(
+    "config", "Configuration, key=value or a YAML file; repeatable", kind=Kind.KEY_VALUE_OR_FILE, default=""
+)
+
+
+@command(
+    "deploy",
+    usage="<charm or bundle> [<application name>]",
+    summary="Deploys a new application or bundle.",
+    at_least=(1, "no charm or bundle specified"),
+    at_most=2,
+    flags=(
+        *flags.MODEL,
+        *flags.LOGIN,
+        *flags.UNIT,
+        flags.number(
+            "num-units", "Number of application units to deploy for principal charms", default=1, short="n"
+        ),
+        flags.text("channel", "Channel to use when deploying a charm or bundle from Charmhub"),
+        _CONFIG,
+        flags.switch("trust", "Allows charm to run hooks that require access credentials"),
+        flags.many("overlay", "Bundles to overlay on the primary bundle, applied in order"),
+        flags.many("constraints", "Set application constraints", kind=Kind.CONSTRAINTS, default=""),
+        flags.text("series", "The series on which to deploy (deprecated)"),
+        flags.text("base", "The base on which to deploy"),
+        flags.number("revision", "The revision to deploy", default=-1),
+        flags.switch("dry-run", "Just show what the deploy would do"),
+        flags.switch("force", "Allow a charm to be deployed on a base that it does not name"),
+        flags.STORAGE,
+        flags.many("device", "For Kubernetes only", kind=Kind.KEY_VALUE, default=""),
+        flags.many("resource", "Resource to be uploaded to the controller", kind=Kind.KEY_VALUE, default=""),
+        flags.text("bind", "Configure application endpoint bindings to spaces"),
+        flags.text("map-machines", "Specify the existing machines to use for bundle deployments"),
+        *flags.NO_WAIT,
+    ),
+    details="The charm is a directory or a .charm file; its path starts with `.` or `/`.\n"
+    "Without any controller one is made for machines on this computer.",
+    examples="    pushjuju deploy ./web\n    pushjuju deploy ./web.charm front -n 2 --config port=8080\n"
+    "    pushjuju deploy ./web --to 3\n",
+    see_also=("add-unit", "config", "refresh", "status"),
+)
+def deploy(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **asked: Any) -> None:
+    """Deploy a charm."""
+    _check_flags(cli, asked)
+    path = _local_charm(args[0])
+    chosen = values.base(asked["base"], asked["series"], cli.console)
+    given = values.settings(asked["config"])
+    wanted = values.constraints(asked["constraints"], cli.console)
+    targets = values.placements(asked["to"])
+    name = args[1] if len(args) > 1 else ""
+    if name and not is_application(name):
+        raise UsageError(f'invalid application name "{name}"')
+    from pushjuju.charms.pack import pack
+    from pushjuju.services import applications
+
+    with tempfile.TemporaryDirectory(prefix="pushjuju-") as folder:
+        packed = pack(path, Path(folder) / "charm")
+        charm = packed.charm
+        _warn(cli, charm.warnings)
+        opened = session.open_or_make_model(cli, model)
+        request = applications.DeployRequest(
+            application=name or charm.name,
+            packed=packed,
+            base=_choose_base(opened, charm, chosen, force=asked["force"]),
+            settings=_settings(charm, name or charm.name, given),
+            constraints=wanted,
+            count=_count(cli, charm.meta.subordinate, asked["num_units"]),
+            placements=targets,
+            trust=asked["trust"],
+        )
+        if asked["dry_run"]:
+            return _tell(cli, request, charm.revision, "would be deployed")
+        deployed = applications.deploy(opened.ctx, opened.uuid, request)
+    _tell(cli, request, deployed.revision, "")
+    return drive.settle(cli, opened.ctx, opened.uuid, touched=(deployed.application,), no_wait=no_wait)
+
+
+def _check_flags(cli: Cli, asked: Mapping[str, Any]) -> None:
+    """Refuse what can never work, before anything is read.
+
+    Raises:
+        UsageError: Flags that exclude each other, or a bad number.
+        NotValid: A flag that this system has no meaning for.
+    """
+    if asked["series"] and asked["base"]:
+        raise UsageError("--series and --base cannot be specified together")
+    if asked["attach_storage"] and asked["num_units"] != 1:
+        raise UsageError("--attach-storage cannot be used with -n")
+    if "num_units" in cli.given and asked["num_units"] < 1:
+        raise UsageError("--num-units must be a positive integer")
+    if asked["device"]:
+        raise UsageError("--device is only allowed with k8s models")
+    unsupported = ("storage", "resource", "bind", "attach_storage", "overlay", "map_machines")
+    named = [f"--{key.replace('_', '-')}" for key in unsupported if asked[key]]
+    if named:
+        raise NotValid(f"{', '.join(named)} is not supported yet by pushjuju")
+
+
+def _local_charm(argument: str) -> Path:
+    """Return the path of a local charm.
+
+    Raises:
+        NotFound: There is nothing.
+        NotValid: It is no local charm.
+    """
+    found = classify_argument(argument, lambda text: Path(text).exists())
+    if found.kind is not ArgumentKind.LOCAL:
+        name = argument.removeprefix("ch:")
+        raise NotValid(_NEEDS_STORE.format(name=name), hint=_FETCH_HINT.format(name=name))
+    path = Path(found.path)
+    if (path.suffix in (".yaml", ".zip", ".bundle") and path.is_file()) or (path / "bundle.yaml").is_file():
+        raise NotValid(f"{argument} is a bundle: only charms are deployed so far")
+    return path
+
+
+def _warn(cli: Cli, warnings: tuple[str, ...]) -> None:
+    for text in warnings:
+        cli.console.warn(text)
+
+
+def _choose_base(opened: session.Session, charm: Any, wanted: Base | None, *, force: bool) -> Base:
+    from pushjuju.charms.bases import BaseRequest, choose_base
+
+    with opened.ctx.store.read() as tx:
+        stored = model_config.stored(tx, opened.uuid).get("default-base")
+    request = BaseRequest(requested=wanted, model_default=Base.parse(stored) if stored else None, force=force)
+    return choose_base(charm.name, charm.bases(), request)
+
+
+def _settings(charm: Any, application: str, given: values.Settings) -> dict[str, Any]:
+    """Return the typed settings: the files' first, the pairs over them."""
+    from pushjuju.charms.config import parse_settings, parse_settings_yaml
+
+    found: dict[str, Any] = {}
+    for content in given.files:
+        found.update(parse_settings_yaml(charm.config, content, application))
+    found.update(parse_settings(charm.config, given.values))
+    return found
+
+
+def _count(cli: Cli, subordinate: bool, count: int) -> int:
+    """Return the number of units; a subordinate has none of its own unless they were asked for."""
+    return 0 if subordinate and "num_units" not in cli.given else count
+
+
+def _tell(cli: Cli, request: Any, revision: int, end: str) -> None:
+    charm = f'local charm "{request.packed.charm.name}", revision {revision}'
+    cli.console.info(f"Located {charm}")
+    if end:
+        cli.console.info(f'"{request.application}" from {charm} on {request.base} {end}')
+    else:
+        cli.console.info(f'Deploying "{request.application}" from {charm} on {request.base}')
+
+
+@command(
+    "refresh",
+    usage="<application>",
+    summary="Refresh an application's charm.",
+    at_least=(1, "no application specified"),
+    at_most=1,
+    flags=(
+        *flags.MODEL,
+        *flags.LOGIN,
+        flags.switch("force", "Allow a charm to be refreshed past checks of safety"),
+        flags.switch("force-units", "Refresh all units immediately, even if in error state"),
+        flags.switch(
+            "force-base", "Refresh even if the base of the application is not supported by the charm",
+            aliases=("force-series",),
+        ),
+        flags.text("base", "Select a different base than what is currently running"),
+        flags.text("channel", "Channel to use when getting the charm from Charmhub"),
+        flags.text("switch", "Crossgrade to a different charm"),
+        flags.text("path", "Refresh to a charm located at path"),
+        flags.number("revision", "Explicit revision of current charm", default=-1),
+        flags.many("resource", "Resource to be uploaded to the controller", kind=Kind.KEY_VALUE, default=""),
+        flags.STORAGE,
+        _CONFIG,
+        flags.text("bind", "Configure application endpoint bindings to spaces"),
+        FlagSpec(
+            name="trust", kind=Kind.OPTIONAL_BOOL, default="unset",
+            help="Allows charm to run hooks that require access credentials",
+        ),
+        *flags.NO_WAIT,
+    ),
+    examples="    pushjuju refresh web --path ./web\n",
+    see_also=("deploy",),
+)  # fmt: skip
+def refresh(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **asked: Any) -> None:
+    """Put an application on another revision of its charm."""
+    name = args[0]
+    _check_refresh(name, asked)
+    given = values.settings(asked["config"])
+    if len(given.files) > 1:
+        raise UsageError("only one config file can be given to refresh")
+    path = _local_charm(asked["path"])
+    from pushjuju.charms.pack import pack
+    from pushjuju.services import refresh as service
+
+    opened = session.open_model(cli, model)
+    with tempfile.TemporaryDirectory(prefix="pushjuju-") as folder:
+        packed = pack(path, Path(folder) / "charm")
+        request = service.RefreshRequest(
+            application=name,
+            packed=packed,
+            force_units=asked["force_units"],
+            force=asked["force"],
+            force_base=asked["force_base"],
+            values=given.values,
+            file=given.files[0] if given.files else None,
+            trust=asked["trust"],
+        )
+        revision, warnings = service.refresh(opened.ctx, opened.uuid, request)
+    _warn(cli, (*packed.charm.warnings, *warnings))
+    cli.console.info(f'Added local charm "{packed.charm.name}", revision {revision}, to the model')
+    drive.settle(cli, opened.ctx, opened.uuid, touched=(name,), no_wait=no_wait)
+
+
+def _check_refresh(name: str, asked: Mapping[str, Any]) -> None:
+    if not is_application(name):
+        raise UsageError(f'invalid application name "{name}"')
+    pairs = (("switch", "revision"), ("path", "revision"), ("switch", "path"))
+    given = {key: asked[key] not in ("", -1) for key in ("switch", "path", "revision")}
+    for left, right in pairs:
+        if given[left] and given[right]:
+            raise UsageError(f"--{left} and --{right} are mutually exclusive")
+    named = [f"--{key}" for key in ("storage", "resource", "bind", "base", "channel") if asked[key]]
+    if named:
+        raise NotValid(f"{', '.join(named)} is not supported yet by pushjuju")
+    if not asked["path"]:
+        raise NotFound(
+            f'the charm of application "{name}" is a local one: a newer revision needs its path',
+            hint=f"pushjuju refresh {name} --path ./charm",
+        )
+
+
+@command(
+    "add-unit",
+    usage="<application name>",
+    summary="Adds one or more units to a deployed application.",
+    at_least=(1, "no application specified"),
+    at_most=1,
+    flags=(
+        *flags.MODEL,
+        *flags.UNIT,
+        flags.number("num-units", "Number of units to add", default=1, short="n"),
+        *flags.NO_WAIT,
+    ),
+    examples="    pushjuju add-unit web -n 2\n    pushjuju add-unit web --to 3\n",
+    see_also=("remove-unit",),
+)
+def add_unit(
+    cli: Cli,
+    args: tuple[str, ...],
+    *,
+    model: str,
+    to: str,
+    attach_storage: tuple[str, ...],
+    num_units: int,
+    no_wait: bool,
+) -> None:
+    """Add units."""
+    if num_units < 1:
+        raise UsageError("--num-units must be a positive integer")
+    if attach_storage:
+        raise NotValid("--attach-storage is not supported yet by pushjuju")
+    if not is_application(args[0]):
+        raise UsageError(f'invalid application name "{args[0]}"')
+    targets = values.placements(to)
+    from pushjuju.services import units
+
+    opened = session.open_model(cli, model)
+    added = units.add_units(opened.ctx, opened.uuid, args[0], num_units, targets)
+    cli.console.detail(f"added {', '.join(unit.name for unit in added)}")
+    drive.settle(cli, opened.ctx, opened.uuid, touched=[unit.name for unit in added], no_wait=no_wait)

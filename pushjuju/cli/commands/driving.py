@@ -1,0 +1,97 @@
+"""update-status, controller run, doctor: the work itself. Layer: cli. pushjuju's own, no Juju model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pushjuju.cli import drive, flags, session
+from pushjuju.cli.command import Cli, command
+from pushjuju.core.errors import PushjujuError, Silent, UsageError
+from pushjuju.core.names import is_unit
+
+
+@command(
+    "update-status",
+    usage="[<unit> ...]",
+    summary="Runs update-status on the units, and all other work that is due.",
+    flags=(*flags.MODEL,),
+    details="For cron. Works every model of the controller unless -m or units are given.\n"
+    "It may run beside any other command.",
+    see_also=("controller", "status"),
+)
+def update_status(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
+    """Make update-status due and work all that is due."""
+    from pushjuju.services import models, update_status
+
+    for name in args:
+        if not is_unit(name):
+            raise UsageError(f'invalid unit name "{name}"')
+    if model or args:
+        opened = session.open_model(cli, model)
+        ctx, uuids = opened.ctx, [opened.uuid]
+    else:
+        ctx = session.open_controller(cli)
+        uuids = [found.uuid for found in models.list_models(ctx)]
+    for uuid in uuids:
+        update_status.make_due(ctx, uuid, list(args))
+    failures: list[PushjujuError] = []
+    for uuid in uuids:
+        try:
+            drive.settle(cli, ctx, uuid, touched=list(args) or None)
+        except PushjujuError as error:  # the other models are worked too
+            failures.append(error)
+    if failures:
+        raise failures[0]
+
+
+@command(
+    "controller",
+    usage="run",
+    summary="Runs a controller process: `controller run` works all that comes due, until it is stopped.",
+    at_least=(1, "no subcommand specified: controller run"),
+    at_most=1,
+    flags=(*flags.CONTROLLER, flags.switch("until-idle", "End when nothing was due for a while")),
+    details="For a service manager. Several may run beside each other and beside commands.",
+    see_also=("update-status",),
+)
+def controller(cli: Cli, args: tuple[str, ...], *, controller: str, until_idle: bool) -> None:
+    """Work the queue of a controller."""
+    if args[0] != "run":
+        raise UsageError(f'unknown subcommand "{args[0]}" of controller: it has `run` only')
+    import asyncio
+
+    from pushjuju.cli.progress import progress
+    from pushjuju.workers import background
+
+    ctx = session.open_controller(cli, controller)
+    cli.on_interrupt = "Stopped; the work goes on with the next command."
+    with background.only_one(ctx.controller) as alone:
+        if until_idle and not alone:
+            return
+        with progress(cli.console) as report:
+            asyncio.run(background.serve(ctx, tell=report, warn=cli.console.warn, until_idle=until_idle))
+
+
+@command(
+    "doctor",
+    usage="[<cloud> ...]",
+    summary="Says what this computer has and lacks for a cloud, and how to mend it.",
+    flags=(flags.switch("install", "Install the packages that are missing"),),
+    formats=("tabular", "yaml", "json"),
+    see_also=("plugins",),
+)
+def doctor(cli: Cli, args: tuple[str, ...], *, install: bool) -> None:
+    """Look at what the clouds need."""
+    import asyncio
+
+    from pushjuju.cli.formatters.listings import findings
+    from pushjuju.workers import checkup
+
+    folder = session.data_dir(cli)
+    found: list[dict[str, Any]] = []
+    for cloud in args or (session.FIRST_CLOUD,):
+        look = checkup.examine(folder, cloud, environ=cli.env, warn=cli.console.warn, install=install)
+        found += asyncio.run(look)
+    cli.output.write(found, {"tabular": lambda entries: findings(entries, colour=cli.output.colour)})
+    if any(entry["level"] == "error" for entry in found):
+        raise Silent

@@ -1,0 +1,230 @@
+"""add-machine, remove-machine, retry-provisioning. Layer: cli. Mirrors: juju cmd/juju/machine (3.6)"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pushjuju.cli import drive, flags, removals, session, values
+from pushjuju.cli.command import Cli, command
+from pushjuju.cli.formatters import machines as formatters
+from pushjuju.cli.formatters.times import status_texts
+from pushjuju.cli.gnuflag import Kind
+from pushjuju.core.base import Base
+from pushjuju.core.errors import NotValid, UsageError
+from pushjuju.core.placement import Placement, PlacementKind
+from pushjuju.services import machines, model_config, removal, status
+
+if TYPE_CHECKING:
+    from pushjuju.cli.progress import Report
+
+
+@command(
+    "add-machine",
+    usage="[<container-type>[:<machine-id>] | ssh:[<user>@]<host> | <placement>]",
+    summary="Provisions a new machine or assigns one to the model.",
+    at_most=1,
+    flags=(
+        *flags.MODEL,
+        *flags.LOGIN,
+        flags.text("series", "Series of the new machine(s) (deprecated)"),
+        flags.text("base", "The operating system base to install on the new machine(s)"),
+        flags.number("n", "The number of machines to add", default=1),
+        flags.many(
+            "constraints",
+            "Constraints of the machine",
+            kind=Kind.CONSTRAINTS,
+            default="",
+        ),
+        flags.many(
+            "disks", "Storage directives for disks to attach to the machine(s)", kind=Kind.STORAGE, default=""
+        ),
+        flags.text("private-key", "Private key to use for the ssh: connection"),
+        flags.text("public-key", "Public key to install on the host"),
+        *flags.NO_WAIT,
+    ),
+    details="`ssh:[user@]host[:port]` takes a machine that is there already; nothing is installed on it.",
+    examples="    pushjuju add-machine ssh:root@10.0.0.7\n    pushjuju add-machine -n 2\n",
+    see_also=("machines", "remove-machine"),
+)
+def add_machine(
+    cli: Cli,
+    args: tuple[str, ...],
+    *,
+    model: str,
+    series: str,
+    base: str,
+    n: int,
+    constraints: tuple[str, ...],
+    disks: tuple[str, ...],
+    private_key: str,
+    public_key: str,
+    no_wait: bool,
+) -> None:
+    """Add machines."""
+    target = machines.check_placement(args[0] if args else "")
+    if target is not None and n != 1:
+        raise UsageError("cannot use -n when specifying a placement directive")
+    wanted = values.constraints(constraints, cli.console)
+    if wanted.get("container"):
+        raise UsageError(f'container constraint "{wanted["container"]}" not allowed when adding a machine')
+    if (private_key or public_key) and (target is None or target.kind is not PlacementKind.SSH):
+        raise UsageError("--private-key and --public-key are for ssh: only")
+    if disks:
+        raise NotValid("--disks is not supported by this cloud: machines here have no extra volumes")
+    chosen = values.base(base, series, cli.console)
+    opened = session.open_or_make_model(cli, model)
+    if target is not None and target.kind is PlacementKind.SSH:
+        machine_id = _take_in(cli, opened, str(target), private_key=private_key, public_key=public_key)
+        cli.console.info(f"created machine {machine_id}")
+    else:
+        placement = _placement(target)
+        for _ in range(n):
+            machine = machines.add_machine(
+                opened.ctx,
+                opened.uuid,
+                base=chosen or _default_base(opened),
+                constraints=wanted,
+                placement=placement,
+            )
+            cli.console.info(f"created machine {machine.id}")
+    drive.settle(cli, opened.ctx, opened.uuid, touched=(), no_wait=no_wait)
+
+
+def _take_in(cli: Cli, opened: session.Session, target: str, *, private_key: str, public_key: str) -> str:
+    """Take in a machine that is there already; return its id. It is reached at once, or not recorded."""
+    import asyncio
+
+    from pushjuju.cli.progress import progress
+    from pushjuju.workers.enlist import add_given_machine
+    from pushjuju.workers.workshop import Workshop
+
+    keys = [values.read_file(public_key).decode().strip()] if public_key else []
+    identities = [Path(private_key).expanduser()] if private_key else []
+
+    async def enlist(report: Report) -> str:
+        shop = Workshop(opened.ctx, report, cli.console.warn)
+        try:
+            machine = await add_given_machine(
+                shop, opened.uuid, target, identities=identities, public_keys=keys
+            )
+        finally:
+            await shop.close()
+        return machine.id
+
+    with progress(cli.console) as report:
+        return asyncio.run(enlist(report))
+
+
+def _placement(target: Placement | None) -> str:
+    if target is None:
+        return ""
+    if target.kind is PlacementKind.CONTAINER:
+        raise NotValid(
+            f'placement "{target}" is not supported: machines here have no containers of their own'
+        )
+    return str(target)
+
+
+def _default_base(opened: session.Session) -> Base:
+    with opened.ctx.store.read() as tx:
+        text = model_config.get(tx, opened.uuid, "default-base")
+    return Base.parse(text) if text else Base("ubuntu", "24.04")
+
+
+@command(
+    "remove-machine",
+    usage="<machine number> ...",
+    summary="Removes one or more machines from a model.",
+    at_least=(1, "no machines specified"),
+    flags=(
+        *flags.MODEL,
+        *flags.LOGIN,
+        *flags.NO_PROMPT,
+        *removals.FLAGS,
+        flags.switch("force", "Completely remove a machine and all its dependencies"),
+        flags.switch("keep-instance", "Do not stop the running cloud instance"),
+    ),
+    see_also=("add-machine",),
+)
+def remove_machine(
+    cli: Cli,
+    args: tuple[str, ...],
+    *,
+    model: str,
+    no_prompt: bool,
+    dry_run: bool,
+    force: bool,
+    no_wait: bool,
+    keep_instance: bool,
+) -> None:
+    """Remove machines."""
+    forced = removals.force(force=force, no_wait=no_wait)
+    ids = [machines.require_id(arg) for arg in args]
+    opened = session.open_model(cli, model)
+    plan = removals.machine_lines(opened, ids, keep_instance=keep_instance)
+    removals.confirm(cli, opened, plan, what="machine removal", no_prompt=no_prompt, dry_run=dry_run)
+    if dry_run:
+        return
+    removal.remove_machines(opened.ctx, opened.uuid, ids, force=forced, keep_instance=keep_instance)
+    removals.tell(cli, plan)
+    drive.settle(cli, opened.ctx, opened.uuid, touched=())
+
+
+_LIST_FLAGS = (
+    *flags.MODEL,
+    *flags.LOGIN,
+    flags.switch("utc", "Display timestamps in the UTC timezone"),
+    flags.switch("color", "Force use of ANSI color codes", void=True),
+)
+
+
+@command(
+    "machines",
+    summary="Lists machines in a model.",
+    aliases=("list-machines",),
+    at_most=0,
+    formats=("tabular", "yaml", "json"),
+    flags=_LIST_FLAGS,
+    see_also=("status", "show-machine"),
+)
+def list_machines(cli: Cli, _args: tuple[str, ...], *, model: str, utc: bool) -> None:
+    """List the machines of a model."""
+    cli.output.write(_document(cli, model, (), utc=utc), formatters.formatters(colour=cli.output.colour))
+
+
+@command(
+    "show-machine",
+    usage="<machineID> ...",
+    summary="Shows a machine's status.",
+    formats=("yaml", "tabular", "json"),
+    flags=_LIST_FLAGS,
+    see_also=("machines",),
+)
+def show_machine(cli: Cli, args: tuple[str, ...], *, model: str, utc: bool) -> None:
+    """Show machines."""
+    cli.output.write(_document(cli, model, args, utc=utc), formatters.formatters(colour=cli.output.colour))
+
+
+def _document(cli: Cli, model: str, ids: tuple[str, ...], *, utc: bool) -> dict[str, Any]:
+    opened = session.open_model(cli, model)
+    shown = status_texts(status.document(opened.ctx, opened.model), utc=utc)
+    return formatters.document(shown, ids)
+
+
+@command(
+    "retry-provisioning",
+    usage="<machine> [...]",
+    summary="Retries provisioning for failed machines.",
+    flags=(*flags.MODEL, flags.switch("all", "Retry provisioning all failed machines", dest="every")),
+)
+def retry_provisioning(cli: Cli, args: tuple[str, ...], *, model: str, every: bool) -> None:
+    """Try machines again whose start failed."""
+    if bool(args) == every:
+        raise UsageError("specify machines or --all" if every else "no machine specified")
+    opened = session.open_model(cli, model)
+    with opened.ctx.store.write() as tx:
+        ids = [machine.id for machine in machines.list_machines(tx, opened.uuid) if not machine.instance_id]
+        for name in [machines.require_id(arg) for arg in args] or ids:
+            machines.retry_provisioning(tx, opened.uuid, name, cli.clock.now())
+    drive.settle(cli, opened.ctx, opened.uuid, touched=())

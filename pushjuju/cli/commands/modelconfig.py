@@ -1,0 +1,77 @@
+"""model-config: the settings of a model. Layer: cli. Mirrors: juju cmd/juju/model/config.go (3.6)"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pushjuju.cli import configargs, drive, flags, session, values
+from pushjuju.cli.command import Cli, command
+from pushjuju.cli.formatters import config as formatters
+from pushjuju.cli.output import render
+from pushjuju.core.errors import NotFound
+from pushjuju.services import model_config, touch
+
+
+@command(
+    "model-config",
+    usage="[<model-key>[=<value>] ...]",
+    summary="Displays or sets configuration values on a model.",
+    formats=("tabular", "yaml", "json"),
+    flags=(
+        *flags.MODEL,
+        *flags.LOGIN,
+        *flags.CONFIG,
+        flags.switch("ignore-read-only-fields", "Ignore read only fields that might cause errors"),
+    ),
+    examples="    pushjuju model-config\n    pushjuju model-config update-status-hook-interval=10m\n"
+    "    pushjuju model-config --reset mode\n",
+    see_also=("models", "model-constraints"),
+)
+def model_config_command(
+    cli: Cli,
+    args: tuple[str, ...],
+    *,
+    model: str,
+    file: str,
+    reset: tuple[str, ...],
+    ignore_read_only_fields: bool,
+) -> None:
+    """Get, set or reset the configuration of a model."""
+    asked = configargs.parse(args, file=file, reset=reset)
+    opened = session.open_model(cli, model)
+    if asked.change:
+        changes = _changes(cli, asked, skip_read_only=ignore_read_only_fields)
+        with opened.ctx.store.write() as tx:
+            model_config.change(tx, opened.uuid, changes, asked.reset)
+            touch.all_units(tx, opened.uuid, cli.clock.now(), "model config changed")
+        if not drive.waits(cli):
+            drive.background(cli, opened.ctx)
+        return
+    with opened.ctx.store.read() as tx:
+        document = model_config.effective(tx, opened.uuid)
+    _show(cli, document, asked.key, opened.model.name)
+
+
+def _changes(cli: Cli, asked: configargs.ConfigArgs, *, skip_read_only: bool) -> dict[str, Any]:
+    """Return the new values: the file's first, then those of the command line."""
+    merged: dict[str, Any] = {}
+    if asked.file:
+        for key, entry in values.yaml_map(
+            values.read_file(asked.file, cli.console.stdin), asked.file
+        ).items():
+            # The form that `model-config --format yaml` prints is taken back.
+            merged[key] = entry["value"] if isinstance(entry, dict) and "value" in entry else entry
+    merged.update(asked.values)
+    if skip_read_only:
+        merged = {key: value for key, value in merged.items() if key not in model_config.READ_ONLY}
+    return merged
+
+
+def _show(cli: Cli, document: dict[str, dict[str, Any]], key: str, model: str) -> None:
+    if not key:
+        return cli.output.write(document, formatters.model_formatters(colour=cli.output.colour))
+    if key not in document:
+        raise NotFound(f'key "{key}" not found in "{model}" model.')
+    if cli.output.form == "tabular":
+        return cli.output.text(render("smart", document[key]["value"]) or "\n")
+    return cli.output.write({key: document[key]}, formatters.model_formatters())

@@ -1,0 +1,42 @@
+"""show-unit: what is known of a unit. Layer: cli. Mirrors: juju cmd/juju/application/showunit.go (3.6)"""
+
+from __future__ import annotations
+
+from pushjuju.cli import flags, session
+from pushjuju.cli.command import Cli, command
+from pushjuju.cli.formatters import units as formatters
+from pushjuju.core.errors import UsageError
+from pushjuju.core.names import is_unit
+from pushjuju.services import documents
+
+
+@command(
+    "show-unit",
+    usage="<unit name> [...]",
+    summary="Displays information about a unit.",
+    at_least=(1, "an unit name must be supplied"),
+    formats=("yaml", "json", "smart"),
+    flags=(
+        *flags.MODEL,
+        *flags.LOGIN,
+        flags.text("endpoint", "Only show relation data for the specified endpoint"),
+        flags.text("related-unit", "Only show relation data for the specified unit"),
+        flags.switch("app", "Only show application relation data"),
+    ),
+    see_also=("status", "config"),
+)
+def show_unit(
+    cli: Cli, args: tuple[str, ...], *, model: str, endpoint: str, related_unit: str, app: bool
+) -> None:
+    """Show units with the data of their relations."""
+    for name in args:
+        if not is_unit(name):
+            raise UsageError(f"unit name {name} not valid")
+    opened = session.open_model(cli, model)
+    document = {
+        name: formatters.select_relations(
+            unit, endpoint=endpoint, related_unit=related_unit, application_only=app
+        )
+        for name, unit in documents.show_units(opened.ctx, opened.uuid, list(args)).items()
+    }
+    cli.output.text(formatters.show_unit(cli.output.form, document))

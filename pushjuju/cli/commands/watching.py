@@ -1,0 +1,325 @@
+"""status, show-status-log, debug-log: looking on. Layer: cli.
+
+Mirrors: juju cmd/juju/status, cmd/juju/commands/debuglog.go (3.6)
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from typing import Any
+
+from pushjuju.cli import flags, session
+from pushjuju.cli.command import Cli, command
+from pushjuju.cli.formatters import history, loglines
+from pushjuju.cli.formatters.status import FORMATS, formatters
+from pushjuju.cli.formatters.times import status_texts, wants_utc
+from pushjuju.cli.gnuflag import Kind, quote
+from pushjuju.core.errors import UsageError
+from pushjuju.core.names import is_application, is_machine, is_unit
+from pushjuju.core.status import StatusKind
+from pushjuju.services import logs, relation_rows, status, status_filter, statuses
+
+_FOLLOW_S = 0.3
+_BACKLOG = 20
+
+
+@command(
+    "status",
+    usage="[<selector> [...]]",
+    summary="Report the status of the model, its machines, applications and units.",
+    formats=FORMATS,
+    flags=(
+        *flags.MODEL,
+        *flags.LOGIN,
+        flags.switch("utc", "Display timestamps in the UTC timezone"),
+        flags.switch("color", "Use ANSI color codes in tabular output"),
+        flags.switch("no-color", "Disable ANSI color codes in tabular output"),
+        flags.switch("integrations", "Show 'integrations' section in tabular output"),
+        flags.switch("relations", "The same as '--integrations'"),
+        flags.switch("storage", "Show 'storage' section in tabular output"),
+        flags.number(
+            "retry-count", "Accepted and ignored: the store is on this computer", default=3, void=True
+        ),
+        flags.duration("retry-delay", "Accepted and ignored", default="100ms", void=True),
+        flags.duration("watch", "Watch the status every period of time", default="0s"),
+    ),
+    details="Selectors are names of machines, units or applications, with `*`; statuses; addresses and\n"
+    "networks; open ports; `exposed`, `not exposed`. Several are alternatives.",
+    examples="    pushjuju status\n    pushjuju status --relations --storage\n"
+    "    pushjuju status 'web*' 3 blocked\n",
+    see_also=("machines", "show-model", "show-status-log"),
+)
+def status_command(
+    cli: Cli,
+    args: tuple[str, ...],
+    *,
+    model: str,
+    utc: bool,
+    color: bool,
+    no_color: bool,
+    integrations: bool,
+    relations: bool,
+    storage: bool,
+    watch: float,
+) -> None:
+    """Show the state of a model."""
+    if color and no_color:
+        raise UsageError("cannot mix --no-color and --color")
+    shown = wants_utc(cli.env, flag=utc)
+    _note_useless_flags(cli, relations=relations or integrations, storage=storage)
+
+    def once() -> None:
+        _status(cli, args, model, utc=shown, relations=relations or integrations, storage=storage)
+
+    if watch > 0:
+        _watch(cli, once, watch)
+    else:
+        once()
+
+
+def _note_useless_flags(cli: Cli, *, relations: bool, storage: bool) -> None:
+    words = [word for word, given in (("relations", relations), ("storage", storage)) if given]
+    if words and cli.output.form != "tabular":
+        verb = "options are" if len(words) > 1 else "option is"
+        cli.console.info(f"provided {', '.join(words)} {verb} always enabled in non tabular formats")
+
+
+def _status(
+    cli: Cli, patterns: tuple[str, ...], model: str, *, utc: bool, relations: bool, storage: bool
+) -> None:
+    opened = session.open_model(cli, model)
+    document = status.document(opened.ctx, opened.model)
+    rows = relation_rows.relation_rows(opened.ctx, opened.uuid) if relations else []
+    document, kept = status_filter.filter_status(document, patterns, rows)
+    forms = formatters(relations=kept, storage=storage, colour=cli.output.colour)
+    cli.output.write(status_texts(document, utc=utc), forms)
+    if status_filter.is_empty(document):
+        if patterns:
+            cli.console.info(f"Nothing matched specified filter{'s' if len(patterns) > 1 else ''}.")
+        else:
+            cli.console.info(f'\nModel "{opened.identifier}" is empty.')
+
+
+def _watch(cli: Cli, once: Callable[[], None], seconds: float) -> None:
+    """Draw again and again on a screen of its own, until interrupted."""
+    out = cli.console.stdout
+    cli.on_interrupt = "Watching ended."
+    out.write("\x1b[?1049h")
+    try:
+        while True:
+            out.write("\x1b[H\x1b[2J")
+            once()
+            time.sleep(seconds)
+    finally:
+        out.write("\x1b[?1049l")
+        out.flush()
+
+
+# --- show-status-log --------------------------------------------------------------------------------------
+
+# Type -> (kinds of history, what the name must be, how Juju calls that).
+_ENTITIES: dict[str, tuple[tuple[StatusKind, ...], Callable[[str], bool], str]] = {
+    "unit": ((StatusKind.WORKLOAD, StatusKind.AGENT), is_unit, "unit"),
+    "workload": ((StatusKind.WORKLOAD,), is_unit, "unit"),
+    "juju-unit": ((StatusKind.AGENT,), is_unit, "unit"),
+    "machine": ((StatusKind.INSTANCE,), is_machine, "machine"),
+    "juju-machine": ((StatusKind.MACHINE,), is_machine, "machine"),
+    "container": ((StatusKind.INSTANCE,), is_machine, "machine"),
+    "juju-container": ((StatusKind.MACHINE,), is_machine, "machine"),
+    "application": ((StatusKind.APPLICATION,), is_application, "application"),
+    "saas": ((StatusKind.APPLICATION,), is_application, "application"),
+    "model": ((StatusKind.MODEL,), lambda _text: True, "model"),
+}
+
+
+@command(
+    "show-status-log",
+    usage="<entity name>",
+    summary="Output past statuses for the specified entity.",
+    at_most=1,
+    formats=("tabular", "yaml", "json"),
+    flags=(
+        *flags.MODEL,
+        *flags.LOGIN,
+        flags.text(
+            "type",
+            f"Type of statuses to be displayed [{'|'.join(sorted(_ENTITIES))}]",
+            default="unit",
+            dest="kind",
+        ),
+        flags.number("n", "Returns the last N logs (cannot be combined with --days or --from-date)"),
+        flags.number("days", "Returns the logs for the past <days> days"),
+        flags.text(
+            "from-date",
+            "Returns logs for any date after the passed one, the expected date format is YYYY-MM-DD",
+        ),
+        flags.switch("utc", "Display time as UTC in RFC3339 format"),
+    ),
+    see_also=("status",),
+)
+def show_status_log(
+    cli: Cli, args: tuple[str, ...], *, model: str, kind: str, n: int, days: int, from_date: str, utc: bool
+) -> None:
+    """Show the history of an entity's statuses."""
+    if kind not in _ENTITIES:
+        raise UsageError(f"unexpected status type {quote(kind)}")
+    if not args and kind != "model":
+        raise UsageError("entity name is missing.")
+    if sum(map(bool, (n, days, from_date))) > 1:
+        raise UsageError("backlog size, backlog date and backlog days back cannot be specified together")
+    kinds, fits, noun = _ENTITIES[kind]
+    if args and not fits(args[0]):
+        raise UsageError(f"{quote(args[0])} is not a valid name for a {noun}")
+    since = _since(cli.clock.now(), days=days, from_date=from_date)
+    opened = session.open_model(cli, model)
+    with opened.ctx.store.read() as tx:
+        entries = statuses.history(
+            tx,
+            opened.uuid,
+            kinds[0],
+            args[0] if args and kind != "model" else opened.model.name,
+            also=kinds[-1],
+            limit=n or (sys.maxsize if since else _BACKLOG),
+            since=since,
+        )
+    cli.output.write(entries, history.formatters(utc=wants_utc(cli.env, flag=utc), colour=cli.output.colour))
+
+
+def _since(now: datetime, *, days: int, from_date: str) -> datetime | None:
+    if days:
+        return now - timedelta(days=days)
+    if not from_date:
+        return None
+    try:
+        return datetime.strptime(from_date, "%Y-%m-%d").replace(tzinfo=UTC)
+    except ValueError as error:
+        raise UsageError(f'parsing backlog date: "{from_date}" is no date of the form YYYY-MM-DD') from error
+
+
+# --- debug-log --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Amount:
+    """How much of the log is shown: backlog lines (None: all), a limit (0: none), whether to follow."""
+
+    backlog: int | None
+    limit: int
+    follow: bool
+
+
+@command(
+    "debug-log",
+    summary="Displays log messages for a model.",
+    at_most=0,
+    flags=(
+        *flags.MODEL,
+        *flags.LOGIN,
+        flags.many("include", "Only show log messages for these entities", short="i"),
+        flags.many("exclude", "Do not show log messages for these entities", short="x"),
+        flags.many("include-module", "Only show log messages for these logging modules"),
+        flags.many("exclude-module", "Do not show log messages for these logging modules"),
+        flags.many("include-label", "Only show log messages for these logging labels"),
+        flags.many("exclude-label", "Do not show log messages for these logging labels"),
+        flags.text("level", f"Log level to show, one of [{', '.join(loglines.LEVELS)}]", short="l"),
+        flags.number(
+            "lines",
+            "Show this many of the most recent lines, and continue to append",
+            kind=Kind.UINT,
+            default=10,
+            short="n",
+        ),
+        flags.number("limit", "Exit once this many of the most recent log lines are shown", kind=Kind.UINT),
+        flags.switch("replay", "Show the entire log for the model, and continue to append new ones"),
+        flags.switch("no-tail", "Show existing log messages and then exit"),
+        flags.switch("tail", "Show existing log messages and continue to append new ones"),
+        flags.switch("color", "Force use of ANSI color codes"),
+        flags.switch("utc", "Show times in UTC"),
+        flags.switch("location", "Show filename and line numbers"),
+        flags.switch("date", "Show dates as well as times"),
+        flags.switch("ms", "Show times to millisecond precision"),
+        flags.switch("retry", "Accepted: the log is on this computer"),
+        flags.duration("retry-delay", "Accepted and ignored", default="1s", void=True),
+    ),
+    examples="    pushjuju debug-log --replay --no-tail\n"
+    "    pushjuju debug-log --include web/0 --level WARNING\n",
+    see_also=("status", "show-status-log"),
+)
+def debug_log(cli: Cli, _args: tuple[str, ...], *, model: str, **asked: Any) -> None:
+    """Show the log of a model, and follow it."""
+    amount = _amount(cli, asked)
+    shown = _selection(asked).predicate()
+    terminal = cli.console.stdout.isatty()
+    look = loglines.Look(
+        date=asked["date"],
+        milliseconds=asked["ms"],
+        utc=asked["utc"],
+        location=asked["location"],
+        colour=asked["color"] or (terminal and "NO_COLOR" not in cli.env),
+    )
+    opened = session.open_model(cli, model)
+    cli.on_interrupt = "Following ended."
+    records = _records(opened, shown, amount)
+    for record in islice(records, amount.limit or None):
+        cli.output.text(f"{loglines.line(record, look)}\n")
+
+
+def _selection(asked: dict[str, Any]) -> loglines.Selection:
+    level = asked["level"].upper()
+    if level and level not in loglines.LEVELS:
+        listed = ", ".join(quote(word) for word in loglines.LEVELS)
+        raise UsageError(f"level value {quote(asked['level'])} is not one of {listed}")
+    kinds = ("include", "exclude", "include_module", "exclude_module", "include_label", "exclude_label")
+    return loglines.Selection(level=level, **{kind: asked[kind] for kind in kinds})
+
+
+def _amount(cli: Cli, asked: dict[str, Any]) -> _Amount:
+    """Decide how much is shown.
+
+    Raises:
+        UsageError: Flags that exclude each other.
+    """
+    if asked["tail"] and asked["no_tail"]:
+        raise UsageError("setting --tail and --no-tail not valid")
+    if asked["no_tail"] and asked["retry"]:
+        raise UsageError("setting --no-tail and --retry not valid")
+    follow = asked["tail"] or (cli.console.stdout.isatty() and not asked["no_tail"])
+    if asked["replay"]:
+        return _Amount(backlog=None, limit=asked["limit"], follow=follow)
+    if "limit" in cli.given:
+        # The newest N lines, where Juju's client stops at its ten; without following 0 means the whole log.
+        backlog = asked["limit"] or (asked["lines"] if follow else None)
+        return _Amount(backlog=backlog, limit=asked["limit"], follow=follow)
+    return _Amount(backlog=asked["lines"], limit=0, follow=follow)
+
+
+def _records(
+    opened: session.Session, shown: Callable[[loglines.Record], bool], amount: _Amount
+) -> Iterator[loglines.Record]:
+    """Yield the backlog, oldest first, then what comes while following."""
+    last, backlog = _backlog(opened, shown, amount.backlog)
+    yield from backlog
+    while amount.follow:
+        fresh = logs.after(opened.ctx.store, opened.uuid, last)
+        last = fresh[-1].id if fresh else last
+        yield from filter(shown, fresh)
+        if not fresh:
+            time.sleep(_FOLLOW_S)
+
+
+def _backlog(
+    opened: session.Session, shown: Callable[[loglines.Record], bool], count: int | None
+) -> tuple[int, Iterable[loglines.Record]]:
+    """Return (id of the newest record, the records to show first)."""
+    store, model = opened.ctx.store, opened.uuid
+    if count is None:
+        everything = logs.after(store, model, 0)
+        return (everything[-1].id if everything else 0), filter(shown, everything)
+    newest = next(logs.newest_first(store, model), None)
+    listed = list(islice(filter(shown, logs.newest_first(store, model)), count))
+    return (newest.id if newest else 0), reversed(listed)

@@ -1,0 +1,102 @@
+"""What remove-machine, remove-unit and remove-application share: the plan, the question, the report.
+
+Layer: cli. Mirrors: juju cmd/juju/application/removeunit.go, removeapplication.go, machine/remove.go (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from pushjuju.cli import flags
+from pushjuju.core.errors import UsageError
+from pushjuju.services import machines, model_config, removal, units
+from pushjuju.services.applications import get as get_application
+
+if TYPE_CHECKING:
+    from pushjuju.cli.command import Cli
+    from pushjuju.cli.session import Session
+
+FLAGS = (
+    flags.switch("dry-run", "Print what this command would remove without removing"),
+    flags.switch("no-wait", "Rush through removal without waiting for each step; only with --force"),
+)
+
+
+def force(*, force: bool, no_wait: bool) -> removal.Force | None:
+    """Return how a removal is forced, or None.
+
+    Raises:
+        UsageError: `--no-wait` alone.
+    """
+    if no_wait and not force:
+        raise UsageError("--no-wait without --force not valid")
+    return removal.Force(wait_s=0.0 if no_wait else removal.MAX_WAIT_S) if force else None
+
+
+def machine_lines(opened: Session, ids: Sequence[str], *, keep_instance: bool) -> list[str]:
+    """Return what removing machines means, line by line.
+
+    Raises:
+        NotFound: No such machine.
+    """
+    kept = " (but retaining cloud instance)" if keep_instance else ""
+    lines = []
+    with opened.ctx.store.read() as tx:
+        for name in ids:
+            machines.get(tx, opened.uuid, name)
+            lines.append(f"will remove machine {name}{kept}")
+            lines += [f"- will remove unit {unit.name}" for unit in machines.units_on(tx, opened.uuid, name)]
+    return lines
+
+
+def unit_lines(opened: Session, names: Sequence[str]) -> list[str]:
+    """Return what removing units means.
+
+    Raises:
+        NotFound: No such unit.
+        NotValid: A subordinate.
+    """
+    with opened.ctx.store.read() as tx:
+        planned = removal.plan_units(tx, opened.uuid, list(names))
+    return [f"will remove unit {unit.name}" for unit in planned]
+
+
+def application_lines(opened: Session, names: Sequence[str]) -> list[str]:
+    """Return what removing applications means.
+
+    Raises:
+        NotFound: No such application.
+    """
+    lines = []
+    with opened.ctx.store.read() as tx:
+        for name in names:
+            get_application(tx, opened.uuid, name)
+            lines.append(f"will remove application {name}")
+            listed = units.of_application(tx, opened.uuid, name)
+            lines += [f"- will remove unit {unit.name}" for unit in listed]
+    return lines
+
+
+def confirm(
+    cli: Cli, opened: Session, lines: Sequence[str], *, what: str, no_prompt: bool, dry_run: bool
+) -> None:
+    """Show the plan for a dry run, or where the model's `mode` wants to be asked; then ask.
+
+    Raises:
+        Aborted: The answer is not yes.
+    """
+    with opened.ctx.store.read() as tx:
+        mode = str(model_config.get(tx, opened.uuid, "mode") or "")
+    asks = not no_prompt and "requires-prompts" in mode.replace(" ", ",").split(",")
+    if not (asks or dry_run):
+        return
+    cli.console.warn("This command will perform the following actions:")
+    tell(cli, lines)
+    if not dry_run:
+        cli.console.confirm("\nContinue [y/N]? ", what=what)
+
+
+def tell(cli: Cli, lines: Sequence[str]) -> None:
+    """Print the plan on stdout, as scripts read it."""
+    cli.output.text("".join(f"{line}\n" for line in lines))

@@ -1,0 +1,144 @@
+"""Which controller and which model a command means, and opening them.
+
+Layer: cli. Mirrors: juju cmd/modelcmd/modelcommand.go, controller.go (3.6)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.services import controllers, models
+from pushjuju.services.context import Context, open_context
+from pushjuju.state.datadir import DataDir, locate
+from pushjuju.state.records import Model
+
+if TYPE_CHECKING:
+    from pushjuju.cli.command import Cli
+
+FIRST_CLOUD = "local"
+FIRST_MODEL = "default"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """An opened controller and one of its models."""
+
+    ctx: Context
+    model: Model
+
+    @property
+    def uuid(self) -> str:
+        """The model's UUID: what services want."""
+        return self.model.uuid
+
+    @property
+    def identifier(self) -> str:
+        """`admin/shop`, as messages name the model."""
+        return self.model.qualified
+
+
+def data_dir(cli: Cli) -> DataDir:
+    """Return the data directory of this call."""
+    return DataDir(locate(cli.env, Path.cwd()))
+
+
+def open_controller(cli: Cli, name: str = "") -> Context:
+    """Open a controller: the named one, else `JUJU_CONTROLLER`'s, else the current one.
+
+    Raises:
+        NotFound: None of these.
+    """
+    folder = data_dir(cli)
+    chosen = controllers.current(folder, name or None, cli.env)
+    key = f"controller {chosen}"
+    if key not in cli.extra:
+        cli.extra[key] = open_context(folder, chosen, clock=cli.clock, environ=cli.env)
+    found = cli.extra[key]
+    assert isinstance(found, Context), "the key is ours alone"
+    return found
+
+
+def split_model(text: str) -> tuple[str, str]:
+    """Return (controller, model) of `[controller:]model`; either may be empty."""
+    controller, colon, model = text.partition(":")
+    return (controller, model) if colon else ("", text)
+
+
+def open_model(cli: Cli, text: str = "") -> Session:
+    """Open a model: `-m`, else `JUJU_MODEL`, else the current one.
+
+    Args:
+        cli: The call.
+        text: `[controller:][owner/]model`, a UUID or the start of one; empty when not given.
+
+    Raises:
+        NotFound: No such controller or model, or none in focus.
+        NotValid: `JUJU_MODEL` and `JUJU_CONTROLLER` contradict each other.
+    """
+    controller, model = split_model(text or cli.env.get("JUJU_MODEL", ""))
+    chosen = cli.env.get("JUJU_CONTROLLER", "")
+    if not text and controller and chosen and controller != chosen:
+        raise NotValid(
+            f"controller name from JUJU_MODEL ({controller}) conflicts with value in "
+            f"JUJU_CONTROLLER ({chosen})"
+        )
+    ctx = open_controller(cli, controller)
+    return Session(ctx=ctx, model=models.resolve(ctx, model or None))
+
+
+def open_or_make_model(cli: Cli, text: str = "") -> Session:
+    """Open a model as `open_model` does; without any controller make one on this computer, and say so."""
+    folder = data_dir(cli)
+    if text or cli.env.get("JUJU_MODEL") or cli.env.get("JUJU_CONTROLLER") or folder.controllers():
+        return open_model(cli, text)
+    make_controller(cli, FIRST_CLOUD, FIRST_CLOUD)
+    ctx = open_controller(cli, FIRST_CLOUD)
+    model = models.add_model(ctx, FIRST_MODEL)
+    focus(ctx, model)
+    cli.console.info(
+        f'No controller yet: made controller "{FIRST_CLOUD}" for machines on this computer, '
+        f'with model "{FIRST_MODEL}"'
+    )
+    return Session(ctx=ctx, model=model)
+
+
+def make_controller(
+    cli: Cli, cloud: str, name: str | None, *, config: dict[str, object] | None = None, switch: bool = True
+) -> str:
+    """Make a controller and return its name; it becomes the current one unless `switch` is false.
+
+    Raises:
+        NotFound: No such cloud.
+        AlreadyExists: The name is taken.
+    """
+    folder = data_dir(cli)
+    made = controllers.bootstrap(folder, cloud, name, now=cli.clock.now(), config=config)
+    if switch:
+        folder.set_current_controller(made.name)
+    return made.name
+
+
+def focus(ctx: Context, model: Model) -> None:
+    """Make a model the current one of its controller."""
+    ctx.controller.set("current-model", model.qualified)
+
+
+def current_model(ctx: Context) -> str:
+    """Return the current model of a controller as `owner/name`, or an empty text."""
+    return str(ctx.controller.settings().get("current-model") or "")
+
+
+def position(cli: Cli) -> str:
+    """Return where we are: `home:admin/shop`, `home` without a model, or an empty text."""
+    folder = data_dir(cli)
+    name = folder.current_controller()
+    if not name:
+        return ""
+    try:
+        model = str(folder.controller(name).settings().get("current-model") or "")
+    except NotFound:
+        return name
+    return f"{name}:{model}" if model else name
