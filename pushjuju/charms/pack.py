@@ -26,7 +26,7 @@ from pushjuju.charms.hooks import hook_names
 from pushjuju.charms.model import Charm
 from pushjuju.charms.reader import LoadedCharm, load, read_charm
 from pushjuju.charms.version import VersionRunner, run_vcs, version_text
-from pushjuju.core.errors import InvalidCharm
+from pushjuju.core.errors import InvalidCharm, StoreError
 from pushjuju.core.names import is_application
 
 # The oldest time a zip file can hold.
@@ -83,6 +83,7 @@ def pack(
 
     Raises:
         InvalidCharm: The charm is refused; nothing is written.
+        StoreError: The file cannot be written, for example on a full disk.
     """
     if not path.is_dir():
         return _pack_archive(path, out, limits)
@@ -304,15 +305,19 @@ def _add(file: zipfile.ZipFile, member: _Member) -> None:
 @contextmanager
 def _replacing(out: Path) -> Iterator[tuple[Path, hashlib._Hash]]:
     """Give a temporary file beside `out`; put it in place when the block succeeds."""
-    out.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{out.name}.", dir=out.parent)
-    os.close(handle)
-    temporary = Path(name)
+    temporary = None
     try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{out.name}.", dir=out.parent)
+        os.close(handle)
+        temporary = Path(name)
         yield temporary, hashlib.sha256()
         temporary.replace(out)
+    except OSError as error:
+        raise StoreError(f"cannot write {quote(str(out))}: {error.strerror or error}") from None
     finally:
-        temporary.unlink(missing_ok=True)
+        if temporary:
+            temporary.unlink(missing_ok=True)
 
 
 def _sync(target: IO[bytes]) -> None:

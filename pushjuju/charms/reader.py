@@ -55,10 +55,13 @@ def read_charm(path: Path, limits: ArchiveLimits | None = None) -> LoadedCharm:
         NotFound: Nothing is there.
         InvalidCharm: The charm is refused; the message is the first reason, the detail names the others.
     """
-    if path.is_dir():
-        return _read_directory(tree.resolve_root(path))
-    if not path.exists():
-        raise NotFound(f"no charm was found at {quote(str(path))}")
+    try:
+        if path.is_dir():
+            return _read_directory(tree.resolve_root(path))
+        if not path.exists():
+            raise NotFound(f"no charm was found at {quote(str(path))}")
+    except PermissionError as error:
+        raise InvalidCharm(f"cannot read {quote(str(path))}: {error.strerror}") from None
     with open_archive(path, limits) as archive:
         charm = load(archive.read)
     return LoadedCharm(path=path, charm=charm, archive=True)

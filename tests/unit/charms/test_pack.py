@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from pushjuju.charms.pack import pack
 from pushjuju.charms.unpack import unpack
-from pushjuju.core.errors import AlreadyExists, InvalidCharm, NotFound
+from pushjuju.core.errors import AlreadyExists, InvalidCharm, NotFound, StoreError
 from tests.unit.charms.charmdirs import METADATA, charm_tree, write_tree
 
 
@@ -181,6 +181,13 @@ def test_needs_hooks_or_dispatch_and_a_valid_name(tmp_path: Path) -> None:
 def test_missing_path(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match='no charm was found at "'):
         pack(tmp_path / "nothing", tmp_path / "c.charm")
+
+
+def test_a_place_that_cannot_be_written(tmp_path: Path) -> None:
+    tree = charm_tree(tmp_path / "c")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match='cannot write "'):
+        pack(tree, tmp_path / "file" / "c.charm")
 
 
 def test_an_own_archive_is_taken_byte_by_byte(tmp_path: Path) -> None:
