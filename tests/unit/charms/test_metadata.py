@@ -100,7 +100,9 @@ maintainer: me
 def test_reserved_names_and_their_exemptions() -> None:
     read("name: juju-thing\nsummary: s\ndescription: d\nprovides: {juju-api: juju-api}\n")
     read(HEAD + "requires: {info: {interface: juju-info, scope: container}}\n")
-    assert read(HEAD).meta.find_endpoint("juju-info").implicit  # type: ignore[union-attr]
+    found = read(HEAD).meta.find_endpoint("juju-info")
+    assert found is not None
+    assert found.implicit
     assert read(HEAD).meta.find_endpoint("nothing") is None
 
 
