@@ -77,15 +77,18 @@ async def serve(
 ) -> bool:
     """Work everything of a controller until told to stop (SIGTERM, SIGINT), or until idle.
 
+    A process that works for ever may run beside others; one that ends when idle leaves the work to another.
+
     Returns:
-        False when another background process works for the controller, so this one has nothing to do.
+        False when another process works for the controller, so this one has nothing to do.
     """
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     if not until_idle:
-        await Driver(ctx, tell=tell, warn=warn).run(stop)
+        with only_one(ctx.controller):
+            await Driver(ctx, tell=tell, warn=warn).run(stop)
         return True
     return await _serve_until_idle(ctx, stop, tell, warn)
 

@@ -65,11 +65,8 @@ def controller(cli: Cli, args: tuple[str, ...], *, controller: str, until_idle: 
 
     ctx = session.open_controller(cli, controller)
     cli.on_interrupt = "Stopped; the work goes on with the next command."
-    with background.only_one(ctx.controller) as alone:
-        if until_idle and not alone:
-            return
-        with progress(cli.console) as report:
-            asyncio.run(background.serve(ctx, tell=report, warn=cli.console.warn, until_idle=until_idle))
+    with progress(cli.console) as report:
+        asyncio.run(background.serve(ctx, tell=report, warn=cli.console.warn, until_idle=until_idle))
 
 
 @command(
