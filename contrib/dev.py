@@ -148,7 +148,7 @@ def demo() -> int:
         f"export PATH={shlex.quote(str(VENV / 'bin'))}:$PATH",
         f"pushjuju config {name}",
         f"pushjuju ssh {name}/0",
-        f"pushjuju remove-application {name}",
+        "pushjuju destroy-model default --no-prompt",
     ):
         print(f"    {line}")
     return 0
