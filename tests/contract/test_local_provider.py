@@ -16,7 +16,15 @@ from pushjuju.plugins.providers.local import machines
 from pushjuju.plugins.providers.local.cgroups import Cgroup
 from pushjuju.plugins.providers.local.layout import Layout
 from pushjuju.plugins.providers.local.provider import LocalProvider
-from pushjuju.plugins.types import Provider, ScriptResult, SSHTarget, StartRequest
+from pushjuju.plugins.types import (
+    CloudSpec,
+    ModelInfo,
+    Provider,
+    ScriptResult,
+    Services,
+    SSHTarget,
+    StartRequest,
+)
 from pushjuju.testing.machines import LocalCloud
 from pushjuju.testing.provider_contract import MODEL, ProviderContract
 
@@ -238,11 +246,65 @@ async def test_directory_as_base(bench: LocalBench, tmp_path: Path) -> None:
     provider = bench.cloud.provider(
         bench.data_dir, model=MODEL, config={"bases": {name: {"directory": cached.root}}}
     )
-    before = _names(cached.root)
+    before = _names(f"{cached.root}/etc")
     started = await provider.start(bench.request("0"))
     assert (await bench.run(await provider.ssh_target(started.instance), "echo up\n")).stdout == "up\n"
-    assert _names(cached.root) == before
+    assert _names(f"{cached.root}/etc") == before
+
+
+async def test_user_data_is_there_when_ssh_answers(bench: LocalBench) -> None:
+    """Files, packages and commands of cloud-config, in cloud-init's order; a command may fail."""
+    provider = bench.open()
+    document = {
+        "packages": ["figlet"],
+        "write_files": [
+            {"path": "/opt/new/it's", "content": "aGVsbG8=", "encoding": "b64", "permissions": "0600"}
+        ],
+        "runcmd": ["false", "cd /opt; exit 3", ["touch", "/opt/two words"], "figlet -v > /opt/version"],
+        "timezone": "Europe/Berlin",
+    }
+    started = await provider.start(bench.request("0", user_data=document))
+    target = await provider.ssh_target(started.instance)
+    done = await bench.run(target, "cat \"/opt/new/it's\"; stat -c ' %a' \"/opt/new/it's\"; ls /opt | sort\n")
+    assert done.stdout.splitlines() == ["hello 600", "new", "two words", "version"]
+    assert (await bench.run(target, "ls /var/lib/juju\n")).stdout.split() == ["storage"]
+
+
+async def test_start_that_is_given_up_leaves_nothing(bench: LocalBench) -> None:
+    """Ctrl-C while a machine is being made."""
+    provider = bench.open()
+    starting = asyncio.create_task(provider.start(bench.request("0")))
+    await asyncio.sleep(0.03)
+    starting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await starting
+    assert await provider.list() == []
+    assert await bench.leftovers() == []
+
+
+async def test_base_is_built_from_an_archive(bench: LocalBench, tmp_path: Path) -> None:
+    """From nothing to a machine, with progress; two who ask at once get one build."""
+    said: list[str] = []
+    cloud = CloudSpec(name="local", type="local", config={"packages": ["tree"]})
+    model = ModelInfo(uuid=MODEL, name="test", controller_uuid="c")
+    services = Services(data_dir=bench.data_dir, environ={"PUSHJUJU_CACHE": str(tmp_path)})
+    base = Base("debian", "12")
+    asked = [
+        LocalProvider(cloud=cloud, model=model, services=services).start(
+            bench.request(number, base=base, progress=lambda _, message: said.append(message))
+        )
+        for number in "01"
+    ]
+    started = await asyncio.gather(*asked)
+    assert {item.base for item in started} == {base}
+    assert sum("extracting archives" in message and "(" not in message for message in said) == 1
+    assert len(_names(str(tmp_path / "bases"))) == 1
+    target = await bench.open().ssh_target(started[0].instance)
+    done = await bench.run(
+        target, ". /etc/os-release; echo $ID; command -v tree; systemctl is-system-running --wait\n"
+    )
+    assert done.stdout.split() == ["debian", "/usr/bin/tree", "running"]
 
 
 def _names(root: str) -> list[str]:
-    return sorted(path.name for path in Path(root, "etc").iterdir())
+    return sorted(path.name for path in Path(root).iterdir())

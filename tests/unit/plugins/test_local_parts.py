@@ -24,6 +24,7 @@ from pushjuju.plugins.providers.local.network import (
 from pushjuju.plugins.providers.local.sources import BasesConfig, host_base
 from pushjuju.plugins.providers.local.supervisor import nspawn_command
 from pushjuju.plugins.providers.local.system import locked, put_file
+from pushjuju.plugins.providers.local.userdata import to_script, unknown_keys
 from pushjuju.plugins.types import no_progress
 
 NOBLE = Base("ubuntu", "24.04")
@@ -293,3 +294,39 @@ class TestCgroups:
     def test_unified_host(self) -> None:
         text = "30 29 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n"
         assert [(str(item.path), item.controller) for item in hierarchies(text)] == [("/sys/fs/cgroup", "")]
+
+
+class TestUserData:
+    def test_order_and_quoting(self) -> None:
+        script = to_script(
+            {
+                "runcmd": ["echo last", ["echo", "a b"]],
+                "packages": ["nginx", ["pg", "15"]],
+                "bootcmd": ["echo first"],
+                "write_files": [{"path": "/a b", "content": "x"}],
+            }
+        )
+        assert script.splitlines() == [
+            "(", "echo first", ")",
+            "mkdir -p \"$(dirname '/a b')\"", "echo eA== | base64 -d > '/a b'", "chmod 0644 '/a b'",
+            "chown root:root '/a b'",
+            "apt-get update -q", "apt-get install -y -q nginx pg=15",
+            "(", "echo last", ")", "echo 'a b'",
+        ]  # fmt: skip
+
+    def test_nothing_to_do(self) -> None:
+        assert to_script({}) == ""
+        assert unknown_keys({"packages": [], "timezone": "UTC", "snap": {}}) == ["snap", "timezone"]
+
+    @pytest.mark.parametrize(
+        "document",
+        [
+            {"packages": "nginx"},
+            {"runcmd": [3]},
+            {"write_files": [{"content": "x"}]},
+            {"write_files": [{"path": "/x", "content": "aGVsbG8=", "encoding": "gz+b64"}]},
+        ],
+    )
+    def test_wrong_forms(self, document: dict[str, object]) -> None:
+        with pytest.raises(NotValid, match="user data"):
+            to_script(document)

@@ -28,6 +28,7 @@ from pushjuju.plugins.providers.local.system import (
     remove_tree,
     run,
 )
+from pushjuju.plugins.providers.local.userdata import write_user_data
 
 _GRACE_S = 5.0
 _FOLDERS = ("up", "work", "root", "vol")
@@ -40,6 +41,7 @@ class MachineSpec:
     Attributes:
         subnet: The cloud's `subnet`, or empty for a free one.
         created: Present moment as text.
+        user_data: Shell script for the first boot, or empty.
     """
 
     id: str
@@ -55,6 +57,7 @@ class MachineSpec:
     subnet: str = ""
     authorized_keys: tuple[str, ...] = ()
     tags: dict[str, str] | None = None
+    user_data: str = ""
 
 
 def create(layout: Layout, spec: MachineSpec, base: BaseRoot) -> Record:
@@ -85,6 +88,8 @@ def create(layout: Layout, spec: MachineSpec, base: BaseRoot) -> Record:
             nameservers=network.nameservers(),
             apt_options=host_apt_options(),
         )
+        if spec.user_data:
+            write_user_data(root, spec.user_data)
         _boot(layout, record)
         layout.write(record)
     except BaseException:

@@ -6,6 +6,7 @@ Reads (list, get, ssh_target) need no rights; everything else runs in threads, a
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +16,7 @@ from typing import Any
 from pushjuju.core.base import Base
 from pushjuju.core.clock import to_iso
 from pushjuju.core.constraints import Constraints
-from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.core.errors import NotFound, NotValid, PushjujuError
 from pushjuju.core.status import InstanceStatus
 from pushjuju.plugins.providers.local import doctor as checks
 from pushjuju.plugins.providers.local.bases import cache_dir, find_cached, host_arch
@@ -26,6 +27,7 @@ from pushjuju.plugins.providers.local.network import parse_subnet
 from pushjuju.plugins.providers.local.privileged import Call, caller, sudo_works
 from pushjuju.plugins.providers.local.sources import BasesConfig
 from pushjuju.plugins.providers.local.system import boot_id
+from pushjuju.plugins.providers.local.userdata import to_script, unknown_keys
 from pushjuju.plugins.types import (
     Address,
     CloudSpec,
@@ -101,16 +103,40 @@ class LocalProvider:
             subnet=self._subnet,
             authorized_keys=request.authorized_keys,
             tags=dict(request.tags),
+            user_data=self._user_data(request),
         )
         request.progress(InstanceStatus.ALLOCATING, "starting machine")
-        answer = await self._privileged("create", {"spec": asdict(spec), "base": root})
-        record = Record.from_json(answer["record"])
+        record = await self._create(spec, root)
         return Started(
             instance=_instance(record, InstanceStatus.RUNNING, "Running"),
             base=Base.parse(record.base),
             nonce=request.nonce,
             host_keys=(record.host_key,),
         )
+
+    async def _create(self, spec: MachineSpec, root: Mapping[str, Any]) -> Record:
+        """Make the machine; when the caller gives up meanwhile, end it again."""
+        making = asyncio.ensure_future(self._privileged("create", {"spec": asdict(spec), "base": root}))
+        try:
+            answer = await asyncio.shield(making)
+        except asyncio.CancelledError:
+            # The thread cannot be stopped; what it makes must not stay.
+            with contextlib.suppress(PushjujuError):
+                await making
+                await self._privileged("remove", {"ids": [spec.id]})
+            raise
+        return Record.from_json(answer["record"])
+
+    def _user_data(self, request: StartRequest) -> str:
+        left_out = unknown_keys(request.user_data)
+        if left_out:
+            self._warn_once(f"local machines leave out these keys of the user data: {', '.join(left_out)}")
+        return to_script(request.user_data)
+
+    def _warn_once(self, warning: str) -> None:
+        if warning not in self._warned:
+            self._warned.add(warning)
+            self._services.warn(warning)
 
     def _instance_id(self, machine_id: str) -> str:
         """Return Juju's name for a machine of a model: `juju-f3a1b2-0`."""
@@ -124,10 +150,8 @@ class LocalProvider:
         async with self._building:
             args = {"config": asdict(self._bases), "base": str(base), "cache": str(self._cache)}
             answer = await self._privileged("base", args, progress)
-        warning = answer["warning"]
-        if warning and warning not in self._warned:
-            self._warned.add(warning)
-            self._services.warn(warning)
+        if answer["warning"]:
+            self._warn_once(answer["warning"])
         return answer
 
     async def stop(self, ids: Sequence[str]) -> None:
