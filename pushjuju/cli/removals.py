@@ -80,8 +80,11 @@ def application_lines(opened: Session, names: Sequence[str]) -> list[str]:
 
 def confirm(
     cli: Cli, opened: Session, lines: Sequence[str], *, what: str, no_prompt: bool, dry_run: bool
-) -> None:
+) -> bool:
     """Show the plan for a dry run, or where the model's `mode` wants to be asked; then ask.
+
+    Returns:
+        Whether the plan was shown.
 
     Raises:
         Aborted: The answer is not yes.
@@ -90,13 +93,15 @@ def confirm(
         mode = str(model_config.get(tx, opened.uuid, "mode") or "")
     asks = not no_prompt and "requires-prompts" in mode.replace(" ", ",").split(",")
     if not (asks or dry_run):
-        return
+        return False
     cli.console.warn("This command will perform the following actions:")
     tell(cli, lines)
     if not dry_run:
         cli.console.confirm("\nContinue [y/N]? ", what=what)
+    return True
 
 
 def tell(cli: Cli, lines: Sequence[str]) -> None:
     """Print the plan on stdout, as scripts read it."""
-    cli.output.text("".join(f"{line}\n" for line in lines))
+    if lines:
+        cli.output.text("".join(f"{line}\n" for line in lines))

@@ -163,11 +163,11 @@ def remove_machine(
     ids = [machines.require_id(arg) for arg in args]
     opened = session.open_model(cli, model)
     plan = removals.machine_lines(opened, ids, keep_instance=keep_instance)
-    removals.confirm(cli, opened, plan, what="machine removal", no_prompt=no_prompt, dry_run=dry_run)
+    told = removals.confirm(cli, opened, plan, what="machine removal", no_prompt=no_prompt, dry_run=dry_run)
     if dry_run:
         return
     removal.remove_machines(opened.ctx, opened.uuid, ids, force=forced, keep_instance=keep_instance)
-    removals.tell(cli, plan)
+    removals.tell(cli, () if told else plan)
     drive.settle(cli, opened.ctx, opened.uuid, touched=())
 
 

@@ -50,11 +50,11 @@ def remove_unit(
             raise UsageError(f'invalid unit name "{arg}"')
     opened = session.open_model(cli, model)
     plan = removals.unit_lines(opened, args)
-    removals.confirm(cli, opened, plan, what="unit removal", no_prompt=no_prompt, dry_run=dry_run)
+    told = removals.confirm(cli, opened, plan, what="unit removal", no_prompt=no_prompt, dry_run=dry_run)
     if dry_run:
         return
     removal.remove_units(opened.ctx, opened.uuid, list(args), forced)
-    _finish(cli, opened, plan, args)
+    _finish(cli, opened, () if told else plan, args)
 
 
 @command(
@@ -84,11 +84,13 @@ def remove_application(
             raise UsageError(f'invalid application name "{arg}"')
     opened = session.open_model(cli, model)
     plan = removals.application_lines(opened, args)
-    removals.confirm(cli, opened, plan, what="application removal", no_prompt=no_prompt, dry_run=dry_run)
+    told = removals.confirm(
+        cli, opened, plan, what="application removal", no_prompt=no_prompt, dry_run=dry_run
+    )
     if dry_run:
         return
     removal.remove_application(opened.ctx, opened.uuid, list(args), forced)
-    _finish(cli, opened, plan, args)
+    _finish(cli, opened, () if told else plan, args)
 
 
 def _finish(cli: Cli, opened: session.Session, plan: Sequence[str], names: Sequence[str]) -> None:
