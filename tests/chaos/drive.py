@@ -1,0 +1,107 @@
+"""A controller process that drives one model to rest, and may be told to die on the way.
+
+    drive.py DATA MODEL [--die-file FILE [--steps NAME,...]] [--die-after-commit N] [--die-before-commit N]
+
+`--die-file`: SIGKILL at every step that the file does not list yet, once each; a step is its name and the
+hook that it belongs to, if any. `--die-...-commit`: SIGKILL around the N-th write to the store.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pushjuju.services.context import Context, open_context
+from pushjuju.state.datadir import DataDir
+from pushjuju.state.store import Store, Tx
+from pushjuju.workers.drive import Driver
+from pushjuju.workers.events import Event
+
+OF_HOOKS = ("prepared", "charm-pushed", "result", "committed", "acknowledged")
+
+
+def die() -> None:
+    """End as a process ends that is killed: at once."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Steps:
+    """Dies at each step once."""
+
+    def __init__(self, path: Path, names: str) -> None:
+        self._path = path
+        self._names = names.split(",") if names else []
+        self._doing = ""
+
+    def tell(self, event: Event) -> None:
+        """Remember which operation runs."""
+        print(event.entity, event.text, flush=True)
+        if event.text.endswith(": running"):
+            self._doing = event.text.removesuffix(": running")
+
+    def checkpoint(self, name: str) -> None:
+        """Die here, unless a process before us did."""
+        step = f"{name} {self._doing}" if name in OF_HOOKS else name
+        known = self._path.read_text().splitlines() if self._path.exists() else []
+        if (self._names and name not in self._names) or step in known:
+            return
+        with self._path.open("a") as stream:
+            stream.write(step + "\n")
+        die()
+
+
+class DyingStore(Store):
+    """Dies before or after its N-th write is kept."""
+
+    before = 0
+    after = 0
+    writes = 0
+
+    @contextmanager
+    def write(self) -> Iterator[Tx]:
+        """Open the writing transaction."""
+        type(self).writes += 1
+        with super().write() as tx:
+            yield tx
+            if self.writes == self.before:
+                die()
+        if self.writes == self.after:
+            die()
+
+
+def main() -> int:
+    """Drive to rest."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("data", type=Path)
+    parser.add_argument("model")
+    parser.add_argument("--die-file", type=Path)
+    parser.add_argument("--steps", default="")
+    parser.add_argument("--die-after-commit", type=int, default=0)
+    parser.add_argument("--die-before-commit", type=int, default=0)
+    options = parser.parse_args()
+    ctx = open_context(DataDir(options.data), "local", environ=dict(os.environ))
+    DyingStore.before, DyingStore.after = options.die_before_commit, options.die_after_commit
+    if DyingStore.before or DyingStore.after:
+        ctx.store.__class__ = DyingStore
+    return asyncio.run(_drive(ctx, options))
+
+
+async def _drive(ctx: Context, options: argparse.Namespace) -> int:
+    if options.die_file:
+        steps = Steps(options.die_file, options.steps)
+        driver = Driver(ctx, options.model, tell=steps.tell, warn=print, checkpoint=steps.checkpoint)
+    else:
+        driver = Driver(ctx, options.model, tell=lambda event: print(event.entity, event.text, flush=True))
+    settled = await driver.settle()
+    print(*settled.problems, sep="\n")
+    return 1 if settled.problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

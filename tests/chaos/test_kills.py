@@ -1,0 +1,145 @@
+"""The controller dies by SIGKILL at every step: each hook runs exactly once all the same."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from pushjuju.core.status import StatusKind
+from tests.chaos.world import DEPLOY_HOOKS, REMOVE_HOOKS, UNIT, World, until
+
+pytestmark = pytest.mark.machine
+
+STEPS = ("prepared", "charm-pushed", "result", "committed", "acknowledged")
+MOST_DEATHS = 60
+
+
+def die_on(world: World, steps: str) -> list[str]:
+    """Drive with processes that die at each named step once; return where they died."""
+    died = world.work / f"died-{steps}"
+    died.unlink(missing_ok=True)
+    for _ in range(MOST_DEATHS):
+        drive = world.drive("--die-file", str(died), "--steps", steps)
+        if not drive.killed:
+            drive.check()
+            return died.read_text().splitlines() if died.exists() else []
+    raise AssertionError(f"not at rest after {MOST_DEATHS} deaths")
+
+
+def at_rest(world: World, *hooks: str) -> None:
+    """Fail the test unless every hook ran once and all is well."""
+    world.machine().once(*hooks)
+    assert world.agent() == ("idle", "")
+    assert world.workload()[0] == "active"
+    assert not world.open_operations()
+
+
+@pytest.mark.parametrize("step", STEPS)
+async def test_death_at_each_hook_of_a_deploy(world: World, step: str) -> None:
+    world.deploy()
+    died = die_on(world, step)
+    charm = f"{step} charm local:tally-0"
+    hooks = [f"{step} {hook}" for hook in DEPLOY_HOOKS]
+    assert died == ([charm] if step == "charm-pushed" else [charm, *hooks])
+    at_rest(world, *DEPLOY_HOOKS)
+
+
+async def test_next_contact_clears_what_was_committed_before_a_death(world: World) -> None:
+    world.deploy()
+    die_on(world, "committed")
+    box = world.machine()
+    assert len(box.journal()) == 1
+    world.config(number="2")
+    await world.settle()
+    assert box.begun()[len(DEPLOY_HOOKS) :] == ["config-changed 2"]
+    await until(lambda: not box.journal(), what="the machine keeps results that are committed")
+
+
+async def test_death_before_the_first_hook_and_at_each_contact(world: World) -> None:
+    world.deploy()
+    assert die_on(world, "machine-started,attached") == ["machine-started", "attached"]
+    at_rest(world, *DEPLOY_HOOKS)
+    assert len(world.layout.records()) == 1
+
+
+@pytest.mark.parametrize("step", ["prepared", "result", "committed", "acknowledged"])
+async def test_death_at_each_hook_of_a_removal(world: World, step: str) -> None:
+    world.deploy()
+    await world.settle()
+    spool = keep_log(world)
+    world.remove()
+    died = die_on(world, f"{step},files-removed,machine-stopped")
+    assert died == [*(f"{step} {hook}" for hook in REMOVE_HOOKS), "files-removed", "machine-stopped"]
+    assert spool.read_text().splitlines() == [f"{hook} 1" for hook in (*DEPLOY_HOOKS, *REMOVE_HOOKS)]
+    assert gone(world)
+
+
+def keep_log(world: World) -> Path:
+    """Let the machine's log be readable when the machine is gone: a second name on the same disk."""
+    spool = world.layout.machine(world.machine().record.id).parent.parent / "tally-kept"
+    spool.hardlink_to(world.layout.machine(world.machine().record.id) / "up/var/log/tally")
+    return spool
+
+
+def gone(world: World) -> bool:
+    """Tell whether nothing is left of units, machines and applications."""
+    return not (
+        world.units() or world.machines() or world.layout.records() or world.statuses(StatusKind.APPLICATION)
+    )
+
+
+@pytest.mark.parametrize("where", ["after", "before"])
+async def test_death_around_every_write_to_the_store(world: World, where: str) -> None:
+    world.deploy()
+    for number in range(1, MOST_DEATHS):
+        drive = world.drive(f"--die-{where}-commit", str(number))
+        if not drive.killed:
+            break
+    drive.check()
+    assert number > 5
+    at_rest(world, *DEPLOY_HOOKS)
+
+
+@pytest.mark.parametrize("seed", range(2))
+async def test_deaths_at_any_moment(world: World, seed: int) -> None:
+    chance = random.Random(seed)
+    world.deploy(do="sleep 0.15")
+    deaths = 0
+    for _ in range(MOST_DEATHS):
+        with world.process() as drive:
+            await until(lambda: drive.process.poll() is not None or drive.text)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                drive.process.wait(chance.uniform(0, 0.4))
+        deaths += drive.killed
+        if drive.process.returncode == 0:
+            break
+    assert deaths > 1
+    at_rest(world, *DEPLOY_HOOKS)
+
+
+async def test_death_while_a_hook_runs_twice_in_a_row(world: World) -> None:
+    world.deploy(do="if [ $hook = start ]; then sleep 2; fi")
+    for _ in range(2):
+        with world.process():
+            await until(lambda: world.layout.records() and "start 1" in world.machine().begun())
+    box = world.machine()
+    assert "start 1" not in box.ended()
+    assert world.agent() == ("executing", "running start hook")
+    await world.settle()
+    at_rest(world, *DEPLOY_HOOKS)
+
+
+async def test_hook_ends_while_nobody_is_there(world: World) -> None:
+    world.deploy(do="if [ $hook = start ]; then sleep 0.5; application-version-set 7.1; open-port 80; fi")
+    with world.process():
+        await until(lambda: world.layout.records() and "start 1" in world.machine().begun())
+    await until(lambda: "start 1" in world.machine().ended())
+    assert world.agent(UNIT)[0] == "executing"
+    await world.settle()
+    at_rest(world, *DEPLOY_HOOKS)
+    with world.ctx.store.read() as tx:
+        assert len(tx.rows("port_of_unit", model=world.uuid, unit=UNIT)) == 1
