@@ -16,6 +16,7 @@ from pushjuju.core.errors import NotFound, NotValid, UsageError
 from pushjuju.core.names import is_application
 from pushjuju.services import model_config
 
+_DEBIAN = ("debian@12", "debian@13")
 _NEEDS_STORE = 'charm "{name}" cannot be fetched: only local charms are deployed so far'
 _FETCH_HINT = "download it with `juju download {name}` and deploy the file: pushjuju deploy ./{name}.charm"
 _CONFIG = flags.many(
@@ -70,6 +71,7 @@ def deploy(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **aske
     name = args[1] if len(args) > 1 else ""
     if name and not is_application(name):
         raise UsageError(f'invalid application name "{name}"')
+    from pushjuju.charms.features import check_features
     from pushjuju.charms.pack import pack
     from pushjuju.services import applications
 
@@ -77,6 +79,8 @@ def deploy(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **aske
         packed = pack(path, Path(folder) / "charm")
         charm = packed.charm
         _warn(cli, charm.warnings)
+        if not asked["force"]:
+            check_features(charm)
         opened = session.open_or_make_model(cli, model)
         request = applications.DeployRequest(
             application=name or charm.name,
@@ -143,8 +147,19 @@ def _choose_base(opened: session.Session, charm: Any, wanted: Base | None, *, fo
 
     with opened.ctx.store.read() as tx:
         stored = model_config.stored(tx, opened.uuid).get("default-base")
-    request = BaseRequest(requested=wanted, model_default=Base.parse(stored) if stored else None, force=force)
+    request = BaseRequest(
+        requested=wanted,
+        model_default=Base.parse(stored) if stored else None,
+        force=force,
+        extra_bases=_extra_bases(opened),
+    )
     return choose_base(charm.name, charm.bases(), request)
+
+
+def _extra_bases(opened: session.Session) -> tuple[Base, ...]:
+    """Return the bases beyond Juju's own: Debian's, and those of `extra-bases` in pushjuju.toml."""
+    named = opened.ctx.datadir.main().get("extra-bases", [])
+    return (*(Base.parse(text) for text in _DEBIAN), *(Base.parse(str(text)) for text in named))
 
 
 def _settings(charm: Any, application: str, given: values.Settings) -> dict[str, Any]:
