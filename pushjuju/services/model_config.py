@@ -69,6 +69,7 @@ ATTRIBUTES: Mapping[str, Attribute] = {
     "transmit-vendor-metrics": Attribute("bool", True),
     "update-status-hook-interval": Attribute("duration", "5m"),
 }
+INTERVAL = "update-status-hook-interval"
 READ_ONLY = ("agent-version", "charmhub-url", "name", "type", "uuid")
 _TRUE = ("1", "t", "T", "true", "TRUE", "True")
 _FALSE = ("0", "f", "F", "false", "FALSE", "False")
@@ -136,12 +137,15 @@ def change(tx: Tx, model: str, values: Mapping[str, Any], reset: Iterable[str] =
         NotFound: A key to reset that no model has.
     """
     parsed = {key: parse_value(key, value) for key, value in values.items()}
+    reset = tuple(reset)
     for key in reset:
         if key in READ_ONLY:
             raise NotValid(f'"{key}" cannot be reset')
         tx.run("model_config_reset", model=model, key=key)
     for key, value in parsed.items():
         tx.run("model_config_set", model=model, key=key, value=json.dumps(value))
+    if INTERVAL in parsed or INTERVAL in reset:
+        tx.run("unit_restart_update_status", model=model)
 
 
 def require(tx: Tx, model: str, key: str) -> Any:

@@ -141,7 +141,7 @@ def _tick_update_status(ctx: Context, tx: Tx, unit: Unit) -> None:
     due = from_iso(unit.update_status_due) if unit.update_status_due else None
     if due is not None and due > now:
         return
-    interval = parse_duration(str(model_config.get(tx, unit.model, "update-status-hook-interval")))
+    interval = parse_duration(str(model_config.get(tx, unit.model, model_config.INTERVAL)))
     again = now + timedelta(seconds=next_update_status(interval, ctx.random.random()))
     version = unit.update_status_version + (due is not None)
     tx.run("unit_set_update_status", model=unit.model, name=unit.name, version=version, due=to_iso(again))

@@ -42,6 +42,10 @@ WHERE model = :model AND name = :name
 UPDATE unit SET update_status_version = :version, update_status_due = :due
 WHERE model = :model AND name = :name
 
+-- name: unit_restart_update_status
+-- A changed interval begins the wait anew, without a tick.
+UPDATE unit SET update_status_due = NULL WHERE model = :model
+
 -- name: unit_delete
 DELETE FROM unit WHERE model = :model AND name = :name
 
