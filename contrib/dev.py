@@ -138,6 +138,7 @@ def demo() -> int:
     if not settings.exists():
         shutil.copy(ROOT / "state" / "sample" / "pushjuju.toml", settings)
         settings.chmod(0o600)
+    install_packages(["openssh-client"])
     run(PUSHJUJU, "doctor", "--install")
     name = Path(CHARM).name
     known = subprocess.run([PUSHJUJU, "show-unit", f"{name}/0"], cwd=ROOT, capture_output=True, check=False)
