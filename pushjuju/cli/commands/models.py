@@ -196,8 +196,8 @@ def _confirm(cli: Cli, opened: session.Session) -> None:
         hosts = machines.list_machines(tx, model.uuid)
         listed = tx.list(Application, "application_list", model=model.uuid)
     cli.console.warn(
-        f"This command will destroy the {model.qualified!r} model and affect the following resources. "
-        f"It cannot be stopped.\n\n"
+        f'This command will destroy the "{model.qualified}" model and affect the following resources. '
+        "It cannot be stopped.\n\n"
         f" - {len(hosts)} machine(s) will be destroyed\n"
         f" - {len(listed)} application(s) will be removed\n"
     )
