@@ -11,7 +11,7 @@ from pushjuju.core.errors import AlreadyExists, NotFound, NotValid
 from pushjuju.core.life import Life
 from pushjuju.core.names import is_model
 from pushjuju.core.status import StatusKind
-from pushjuju.services import clouds, model_config, statuses
+from pushjuju.services import clouds, model_config, statuses, touch
 from pushjuju.services.context import Context
 from pushjuju.state.records import Model
 from pushjuju.state.store import Tx
@@ -58,6 +58,7 @@ def add_model(
         tx.insert("model", model)
         model_config.change(tx, model.uuid, config or {})
         statuses.set_status(tx, model.uuid, StatusKind.MODEL, name, "available", now=now)
+        touch.cleaner(tx, model.uuid, now, "new model")
     return model
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from pushjuju.core.clock import from_iso
+from pushjuju.core.clock import from_iso, to_iso
+from pushjuju.core.gotime import parse_duration
 from pushjuju.core.life import Life
-from pushjuju.services import machines, models, removal
+from pushjuju.services import machines, model_config, models, removal
 from pushjuju.services.context import Context
 from pushjuju.state.records import Application, Cleanup, Machine, Model, Unit
 from pushjuju.state.store import Tx
 from pushjuju.workers.events import Event
 from pushjuju.workers.lane import Outcome
 from pushjuju.workers.workshop import Workshop
+
+PRUNE_EVERY_S = 86400.0
 
 
 async def clean(shop: Workshop, model: str) -> Outcome:
@@ -28,7 +31,18 @@ async def clean(shop: Workshop, model: str) -> Outcome:
         await _end_model(shop, found)
         return Outcome()
     _drop_blobs(ctx)
-    return Outcome(due=next_due, reason="; ".join(waits))
+    _prune(ctx, model)
+    tomorrow = ctx.clock.now() + timedelta(seconds=PRUNE_EVERY_S)
+    return Outcome(due=min(next_due or tomorrow, tomorrow), reason="; ".join(waits))
+
+
+def _prune(ctx: Context, model: str) -> None:
+    """Forget log lines, status history and finished operations that are older than the model wants to keep."""
+    with ctx.store.write() as tx:
+        age = parse_duration(str(model_config.get(tx, model, "max-status-history-age")))
+        before = to_iso(ctx.clock.now() - timedelta(seconds=age))
+        for statement in ("history_prune", "log_prune", "operation_prune"):
+            tx.run(statement, model=model, before=before)
 
 
 def _forced_ends(ctx: Context, model: str) -> datetime | None:

@@ -33,6 +33,14 @@ SELECT * FROM (
 -- name: history_delete
 DELETE FROM status_history WHERE model = :model AND entity = :entity AND kind = :kind
 
+-- name: history_prune
+-- The newest entry of each entity stays, however old.
+DELETE FROM status_history WHERE model = :model AND since < :before AND id NOT IN (
+  SELECT MAX(id) FROM status_history WHERE model = :model GROUP BY kind, entity)
+
+-- name: log_prune
+DELETE FROM log WHERE model = :model AND time < :before
+
 -- name: log_add
 INSERT INTO log (model, time, entity, level, module, location, labels, message)
 VALUES (:model, :time, :entity, :level, :module, :location, :labels, :message)
