@@ -25,6 +25,7 @@ NOISE_LIMIT = 64 * 1024  # bytes that a login shell may print before the program
 STDERR_KEEP = 8 * 1024
 HELLO_TIMEOUT = 60.0
 INSTALL_TIMEOUT = 600.0
+CLOSE_TIMEOUT = 2.0
 
 _PYTHONS = (
     "/usr/bin/python3 /usr/local/bin/python3 python3 /usr/libexec/platform-python "
@@ -32,7 +33,8 @@ _PYTHONS = (
 )
 _SCRIPT = (
     f"for p in {_PYTHONS}; do "
-    'if command -v "$p" >/dev/null 2>&1; then exec "$p" -I -S -c "$0" "$@"; fi; done; '
+    'case "$p" in /*) [ -x "$p" ] || continue;; *) command -v "$p" >/dev/null 2>&1 || continue;; esac; '
+    'exec "$p" -I -S -c "$0" "$@"; done; '
     r"printf 'PJ1P\000\000\000\000'"
 )
 _INSTALL = """
@@ -206,6 +208,13 @@ class Link:
     async def greeting(self) -> None:
         """Wait for hello."""
         await self._greeted
+
+    async def finish(self) -> None:
+        """Hang up after all that was sent has arrived."""
+        if self.channel is not None and not self.lost.done():
+            self.channel.write_eof()
+            await asyncio.wait({self.lost}, timeout=CLOSE_TIMEOUT)
+        self.close()
 
     def close(self) -> None:
         """Hang up; what runs on the machine goes on."""

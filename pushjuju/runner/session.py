@@ -154,7 +154,7 @@ class MachineSession:
     async def _drop_link(self) -> None:
         if self._link:
             self._frames = (self.frames_out, self.frames_in)
-            self._link.close()
+            await self._link.finish()
             self._link = None
         stack, self._stack = self._stack, contextlib.AsyncExitStack()
         await stack.aclose()

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import socket
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pushjuju.core.errors import AuthFailed, HostKeyChanged, PushjujuError, TransportError, Unreachable
+from pushjuju.core.errors import AuthFailed, HostKeyChanged, PushjujuError, Unreachable
 from pushjuju.runner.hostkeys import HostKeyFile, entry_name, fingerprint, normal
 from pushjuju.runner.target import MachineTarget
 
@@ -48,7 +49,7 @@ class HostKeyCheck:
 
     def error(self) -> HostKeyChanged:
         """Return the error for the refused key."""
-        shown = fingerprint(self.refused) if self.refused else "none of a known type"
+        shown = fingerprint(self.refused)
         known = ", ".join(fingerprint(key) for key in self.known)
         hint = "Check with the machine's owner; the key came from the provider."
         if self.file and not self.target.host_keys:
@@ -200,6 +201,7 @@ def _arguments(target: MachineTarget, checks: list[HostKeyCheck], quick_acks: Qu
         "client_factory": _client_class(checks, quick_acks),
         "known_hosts": known_hosts,
         "encryption_algs": _ciphers(),
+        "server_host_key_algs": _host_key_algs(HostKeyCheck(target, target.host, target.port or 22).known),
         "gss_kex": False,
         "gss_auth": False,
         "keepalive_interval": KEEPALIVE_INTERVAL,
@@ -222,6 +224,21 @@ def _ciphers() -> list[str]:
 
     names = [name.decode() for name in get_default_encryption_algs()]
     return sorted(names, key=lambda name: name != "aes128-gcm@openssh.com")
+
+
+def _host_key_algs(known: list[str]) -> list[str]:
+    """Return the host key algorithms to ask for: those of known keys first.
+
+    The others stay in the list: a machine that has no key of a known type shall show what it has instead,
+    so that it can be told that its key changed.
+    """
+    from asyncssh.public_key import get_default_public_key_algs
+
+    names = [name.decode() for name in get_default_public_key_algs()]
+    kinds = {key.split()[0] for key in known}
+    if "ssh-rsa" in kinds:
+        kinds |= {"rsa-sha2-256", "rsa-sha2-512"}
+    return sorted(names, key=lambda name: name not in kinds)
 
 
 def _client_class(checks: list[HostKeyCheck], quick_acks: QuickAcks) -> Any:
@@ -255,14 +272,11 @@ def _explain(target: MachineTarget, error: Exception, checks: list[HostKeyCheck]
             detail=str(error),
             hint=f"Check that one of your SSH keys is authorized there: ssh {target.host}",
         )
-    if isinstance(error, asyncssh.KeyExchangeFailed) and check and check.known and "host key" in str(error):
-        return check.error()
     if isinstance(error, socket.gaierror):
         return Unreachable(f"cannot reach {target}: name not known", detail=str(error))
-    reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    if isinstance(error, asyncssh.Error | OSError):
-        return Unreachable(f"cannot reach {target}: {reason}")
-    return TransportError(str(error))
+    number = getattr(error, "errno", None)  # asyncio words these itself, and worse
+    reason = os.strerror(number) if number else str(error) or type(error).__name__
+    return Unreachable(f"cannot reach {target}: {reason}")
 
 
 async def _close(connection: Connection) -> None:

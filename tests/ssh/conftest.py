@@ -13,7 +13,7 @@ import stat
 import subprocess
 import time
 import zipfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -211,12 +211,18 @@ class Machine:
             path.chmod(0o755)
         return charm
 
-    async def gone(self, timeout: float = 5.0) -> bool:
+    async def gone(self, limit: float = 5.0) -> bool:
         """Wait until nothing of ours runs for this machine."""
-        end = time.monotonic() + timeout
-        while self.server_pids() and time.monotonic() < end:
-            await asyncio.sleep(0.02)
-        return not self.server_pids()
+        return await until(lambda: not self.server_pids(), limit)
+
+
+async def until(condition: Callable[[], object], limit: float = 5.0) -> bool:
+    """Wait until a condition holds; tell whether it did within the limit."""
+    for _ in range(int(limit / 0.02)):
+        if condition():
+            return True
+        await asyncio.sleep(0.02)
+    return bool(condition())
 
 
 FAMILY = Path(__file__).parent / "probe_tools.py"

@@ -17,6 +17,7 @@ async def test_hook_runs_once_with_its_tools_in_one_round_trip(machine: Machine)
         echo run >> runs
         """
     )
+    machine.options["event_delay"] = 60  # on a busy machine events would go ahead in frames of their own
     async with machine.session() as session:
         op = hook_op("config-changed")
         result = await session.run(op)

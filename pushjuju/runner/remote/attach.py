@@ -10,7 +10,7 @@ import _socket
 import os
 import sys
 
-from pushjuju.runner.remote import facts, server, signals, wire
+from pushjuju.runner.remote import facts, layout, server, signals, wire
 from pushjuju.runner.remote.host import describe
 from pushjuju.runner.remote.jsonlite import dumps, loads
 
@@ -29,6 +29,7 @@ def main(program: str, root: str, options_text: str) -> bool:
     """
     import time
 
+    layout.name_process("pushjuju-attach")
     options = loads(options_text or "{}")
     hello = dumps({"attach": wire.PROTOCOL, "facts": facts.gather(), "options": options}).encode("ascii")
     error = "no server answers"
@@ -124,6 +125,7 @@ def _become_server(program: str, root: str, options: dict[str, Any], ready: int,
         os.environ["PATH"] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
         os.umask(0o022)
         signals.ignore_hangup()
+        _raise_file_limit(int(options.get("nofile", 64000)))
         server.main(program, root, options, told)
     except Exception as error:
         try:
@@ -132,3 +134,16 @@ def _become_server(program: str, root: str, options: dict[str, Any], ready: int,
             pass
     finally:
         os._exit(0)
+
+
+def _raise_file_limit(limit: int) -> None:
+    """Give hooks the limit of Juju's agent, as far as the machine allows."""
+    import resource
+
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    for wanted in ((limit, max(limit, hard)), (min(limit, hard), hard)):
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, wanted)
+            return
+        except (OSError, ValueError):
+            pass

@@ -108,7 +108,7 @@ class _Run:
         self.reads: dict[str, Any] = {}
         context_id = _context_id(host, unit)
         self.env = environment(host, unit, context_id)
-        registry = load_registry(host.paths.program)
+        registry = load_registry(host.paths.program) if host.registry is None else host.registry
         names = list(registry) + list(host.op.get("tools") or ())
         toolclient.ensure_tools(host.paths, unit, names, str(host.options.get("client", "")))
         self._jujud()
@@ -347,12 +347,14 @@ def load_registry(program: str) -> Registry:
     return Registry({str(name): str(module) for name, module in families.items()})
 
 
-def preload(program: str) -> None:
+def preload(program: str) -> Registry:
     """Import everything a hook needs, before the first fork, so that every hook shares it."""
-    try:
-        from pushjuju.runner.remote import toolkit  # noqa: F401
-    except ImportError:
-        return
+    from pushjuju.runner.remote import toolkit  # noqa: F401
+
     registry = load_registry(program)
     for name in registry:
-        registry.get(name)
+        try:
+            registry.get(name)
+        except Exception:
+            pass  # the hook that needs the broken family will say so
+    return registry

@@ -12,9 +12,10 @@ import fcntl
 import os
 import select
 import sys
+import time
 
 from pushjuju.runner.remote import journal, layout, signals, wire
-from pushjuju.runner.remote.jsonlite import dumps
+from pushjuju.runner.remote.jsonlite import dumps, loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,36 +44,44 @@ class Host:
     Attributes:
         op: The operation frame of the controller.
         options: Options of the server.
+        lock: Name of the lock it runs under; empty for none.
+        boot_id: The running boot of the machine.
         paths: Where things live.
+        registry: Hook tools by name; None when the server has not loaded them.
+        begun: When it began, seconds since the epoch.
         cancelled: Signal number asked for by the user; 0 while nobody did.
     """
 
     def __init__(
-        self, op: dict[str, Any], options: dict[str, Any], paths: layout.Layout, channel: int
+        self, op: dict[str, Any], setting: dict[str, Any], paths: layout.Layout, channel: Any, registry: Any
     ) -> None:
         self.op = op
-        self.options = options
+        self.options: dict[str, Any] = setting["options"]
+        self.lock = str(setting["lock"])
+        self.boot_id = str(setting["boot_id"])
         self.paths = paths
+        self.registry = registry
         self.cancelled = 0
         self.on_cancel: Callable[[int], None] | None = None
         self.live_results: dict[int, dict[str, Any]] = {}
         self.output_left_out = 0
         self.unsaved = ""
-        self._channel: Any = _socket.socket(fileno=channel)
-        self._alive_until = 0.0
-        self._channel_fd = channel
+        self._channel: Any = channel
+        self._channel_fd: int = channel.fileno()
         self._reader = wire.Reader()
         self._poll = select.poll()
         self._handlers: dict[int, Callable[[], None]] = {}
         self._seq = 0
         self._pending: list[dict[str, Any]] = []
         self._pending_since = 0.0
+        self._event_delay = float(self.options.get("event_delay", EVENT_DELAY))
         self._log_left = LOG_LIMIT
         self._live_frames: dict[int, bytes] = {}
         self._next_reconnect = 0.0
         self._journal: journal.Writer | None = None
         self._lock_fd = -1
-        self.watch(channel, self._read_channel)
+        self.begun = 0.0
+        self.watch(self._channel_fd, self._read_channel)
 
     # -- waiting ---------------------------------------------------------------------------------------------
 
@@ -91,7 +100,7 @@ class Host:
         limits = [] if timeout is None else [timeout]
         now = monotonic()
         if self._pending:
-            limits.append(self._pending_since + EVENT_DELAY - now)
+            limits.append(self._pending_since + self._event_delay - now)
         if self._channel is None:
             limits.append(self._next_reconnect - now)
         wait = max(min(limits), 0.0) if limits else None
@@ -101,7 +110,7 @@ class Host:
             if handler is not None:
                 handler()
         now = monotonic()
-        if self._pending and now >= self._pending_since + EVENT_DELAY:
+        if self._pending and now >= self._pending_since + self._event_delay:
             self.flush_events()
         if self._channel is None and now >= self._next_reconnect:
             self._reconnect()
@@ -236,14 +245,13 @@ class Host:
 
     def begin(self) -> None:
         """Take the machine lock and write the journal's first line: the id is never started again."""
-        lock = str(self.op.get("_lock") or "")
-        if lock:
-            self._take_lock(lock)
+        if self.lock:
+            self._take_lock(self.lock)
         writer = journal.Writer(self.paths.journal, str(self.op["id"]))
         record: dict[str, Any] = {
             key: self.op[key] for key in ("id", "kind", "unit", "hook", "url") if key in self.op
         }
-        record.update(boot_id=layout.boot_id(), started=wall_time(), lock=lock, host=os.getpid())
+        record.update(boot_id=self.boot_id, started=wall_time(), lock=self.lock, host=os.getpid())
         record["program"] = self.paths.version
         try:
             writer.begin(record)
@@ -270,11 +278,13 @@ class Host:
     def finish(self, result: dict[str, Any]) -> None:
         """Write the result, send it, and wait until it is safe to end."""
         events, self._pending = self._pending, []
-        result.setdefault("started", getattr(self, "begun", None))
+        result.setdefault("started", self.begun or None)
         result["ended"] = wall_time()
         if events:
             self._record("events", events)
         self._record("result", result, True)
+        if self._lock_fd >= 0:
+            os.close(self._lock_fd)  # before anybody hears of the end and starts the next hook
         if self.unsaved:
             note = "the journal could not be written (%s): the result is kept in memory" % self.unsaved
             self._seq += 1
@@ -308,15 +318,11 @@ def log_event(level: str, module: str, message: str) -> dict[str, Any]:
 
 def monotonic() -> float:
     """Return seconds of a clock that never jumps."""
-    import time
-
     return time.monotonic()
 
 
 def wall_time() -> float:
     """Return seconds since the epoch."""
-    import time
-
     return time.time()
 
 
@@ -345,39 +351,41 @@ def describe(error: BaseException) -> str:
     return "%s: %s" % (type(error).__name__, error)
 
 
-def run(op: dict[str, Any], options: dict[str, Any], paths: layout.Layout, channel: int) -> None:
-    """Run one operation in this (freshly forked) process, to its end."""
-    _settle(options)
-    host = Host(op, options, paths, channel)
-    try:
-        host.begin()
-        result = _work(host)
-    except Refused as refused:
-        result = error_result(str(refused))
-        if isinstance(refused, Interrupted):
-            result["outcome"] = "interrupted"
-    except OSError as error:
-        result = error_result(describe(error), error.errno)
-    except Exception as error:
-        result = error_result("runner: " + describe(error))
-        result["trace"] = _trace()
-    host.finish(result)
+def run(paths: layout.Layout, channel_fd: int, registry: Any) -> None:
+    """Wait in this (freshly forked) process for an operation, and run it to its end.
 
-
-def _settle(options: dict[str, Any]) -> None:
-    """Make this process a session leader with the surroundings of Juju's agent."""
+    The server forks one of these ahead of time, so that a hook does not wait for it.
+    """
     os.setsid()
     os.umask(0o022)
-    try:
-        import resource
+    layout.name_process("pushjuju-spare")
+    channel = _socket.socket(fileno=channel_fd)
+    frames: list[tuple[int, bytes]] = []
+    reader = wire.Reader()
+    while not frames:
+        data = channel.recv(1 << 20)
+        if not data:
+            return
+        frames = reader.feed(data)
+    setting_line, _, message = frames[0][1].partition(b"\n")
+    op = wire.unpack(message[0], message[1:])
+    layout.name_process("pushjuju-hook")
+    host = Host(op, loads(setting_line.decode("ascii")), paths, channel, registry)
+    host.finish(_outcome(host))
 
-        limit = int(options.get("nofile", 64000))
-        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-        if hard != resource.RLIM_INFINITY and hard < limit and os.geteuid() == 0:
-            hard = limit
-        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, max(hard, limit) if hard > 0 else hard))
-    except (ImportError, OSError, ValueError):
-        pass
+
+def _outcome(host: Host) -> dict[str, Any]:
+    try:
+        host.begin()
+        return _work(host)
+    except Interrupted as refused:
+        return plain_result("interrupted", message=str(refused))
+    except Refused as refused:
+        return error_result(str(refused))
+    except OSError as error:
+        return error_result(describe(error), error.errno)
+    except Exception as error:
+        return dict(error_result("runner: " + describe(error)), trace=_trace())
 
 
 def _work(host: Host) -> dict[str, Any]:

@@ -149,7 +149,7 @@ class Child:
 
 
 def _spawn(argv: list[str], env: Mapping[str, str], actions: list[Any]) -> int:
-    options: dict[str, Any] = {"file_actions": actions, "setsigmask": [], "setsigdef": signals.SETTABLE}
+    options: dict[str, Any] = {"file_actions": actions, "setsigmask": [], "setsigdef": signals.CHANGED}
     try:
         return os.posix_spawn(argv[0], argv, env, setsid=True, **options)
     except NotImplementedError:  # a C library without it: an own group is the part that matters

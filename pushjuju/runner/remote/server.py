@@ -60,8 +60,20 @@ class Running:
         self.subscriber: Attachment | None = None
         self.live: dict[int, bytes] = {}
         self.live_since = 0.0
+        self.queued: Queued | None = None
         self.alone_since = monotonic()
         self.unsaved = b""
+
+
+class Queued:
+    """An operation that waits for its lock, as it came over the wire."""
+
+    def __init__(self, op_id: str, lock: str, flag: int, payload: bytes, who: Attachment | None) -> None:
+        self.op_id = op_id
+        self.lock = lock
+        self.message = bytes((flag,)) + payload
+        self.who = who
+        self.retried = False
 
 
 class Server:
@@ -75,7 +87,10 @@ class Server:
         self.poll = select.poll()
         self.attachments: dict[int, Attachment] = {}
         self.newcomers: dict[int, Any] = {}
-        self.queue: list[tuple[dict[str, Any], Attachment | None]] = []
+        self.queue: list[Queued] = []
+        self.spare: tuple[Any, int] | None = None  # socket and pid of a process that waits for an operation
+        self.registry: Any = None
+        self.boot_id = layout.boot_id()
         self.running: dict[str, Running] = {}
         self.channels: dict[int, Running] = {}
         self.seen = journal.Seen(paths.journal)
@@ -112,7 +127,7 @@ class Server:
 
     def _bury(self, entry: journal.Entry) -> None:
         """Close the journal of an operation whose process died: nothing of it may go on running."""
-        same_boot = entry.begin.get("boot_id") == layout.boot_id()
+        same_boot = entry.begin.get("boot_id") == self.boot_id
         if same_boot:
             _end_group(entry.child)
         why = "the process that ran it was killed" if same_boot else "the machine restarted while it ran"
@@ -135,6 +150,7 @@ class Server:
             self._foreign()
             self._live_limits()
             self._schedule()
+            self._keep_spare()
             if self.attachments or self.newcomers or self.queue or self.running:
                 self.idle_since = monotonic()
             elif monotonic() - self.idle_since >= self.linger:
@@ -235,7 +251,7 @@ class Server:
 
             from pushjuju.runner.remote import hookrun
 
-            hookrun.preload(self.paths.program)
+            self.registry = hookrun.preload(self.paths.program)
             gc.collect()
             gc.freeze()
         except Exception:
@@ -243,14 +259,22 @@ class Server:
 
     def _attachment_ready(self, attachment: Attachment, fd: int, event: int) -> None:
         if fd == attachment.ctl:
-            self._detach(attachment)
-        elif fd == attachment.out and fd != attachment.inp:
+            self._hung_up(attachment)
+        elif fd == attachment.out:
             if event & select.POLLOUT:
                 self._write(attachment, b"")
             elif event:
-                self._detach(attachment)
+                self._hung_up(attachment)
         else:
             self._read_attachment(attachment)
+
+    def _hung_up(self, attachment: Attachment) -> None:
+        """Take what was sent before the other side hung up (an acknowledgement, often), then let go."""
+        poll = select.poll()
+        poll.register(attachment.inp, select.POLLIN)
+        while attachment.open and poll.poll(0):
+            self._read_attachment(attachment)
+        self._detach(attachment)
 
     def _read_attachment(self, attachment: Attachment) -> None:
         try:
@@ -270,6 +294,9 @@ class Server:
                 self._piece(attachment, payload)
                 return
             message = wire.unpack(flag, payload)
+            if message.get("t") == "op":
+                self._on_op(attachment, message, flag, payload)
+                return
         except ValueError as error:
             self._send(attachment, {"t": "error", "message": describe(error)})
             self._detach(attachment)
@@ -329,24 +356,27 @@ class Server:
             if running.subscriber is attachment:
                 running.subscriber = None
                 running.alone_since = monotonic()
-        self.queue = [(op, None if who is attachment else who) for op, who in self.queue]
+        for queued in self.queue:
+            if queued.who is attachment:
+                queued.who = None
+        if not self.attachments:
+            self._drop_spare()
 
     # -- frames of the controller --------------------------------------------------------------------------
 
-    def _on_op(self, attachment: Attachment, message: dict[str, Any]) -> None:
+    def _on_op(self, attachment: Attachment, message: dict[str, Any], flag: int, payload: bytes) -> None:
         op_id = str(message["id"])
         if self._answer_known(attachment, op_id):
             return
         journal.file_name(op_id)
         wanted = message.get("if_boot_id")
-        if wanted and wanted != layout.boot_id():
+        if wanted and wanted != self.boot_id:
             result = error_result("the machine has rebooted since")
             self._send(attachment, dict(result, t="result", id=op_id, events=[], code="boot-id"))
             return
         default = "machine" if message.get("kind") in LOCKED_KINDS else ""
         lock = message.get("lock", default)
-        message["_lock"] = str(lock or "")
-        self.queue.append((message, attachment))
+        self.queue.append(Queued(op_id, str(lock or ""), flag, payload, attachment))
         self._unpurge(message)
 
     def _on_fetch(self, attachment: Attachment, message: dict[str, Any]) -> None:
@@ -367,9 +397,9 @@ class Server:
             known = error_result("this operation was done and acknowledged before")
             self._send(attachment, dict(known, t="result", id=op_id, outcome="known", events=[]))
         else:
-            for place, (op, _) in enumerate(self.queue):
-                if op["id"] == op_id:
-                    self.queue[place] = (op, attachment)
+            for queued in self.queue:
+                if queued.op_id == op_id:
+                    queued.who = attachment
                     return True
             return False
         return True
@@ -425,11 +455,11 @@ class Server:
     def _on_cancel(self, _attachment: Attachment, message: dict[str, Any]) -> None:
         op_id = str(message["id"])
         number = {"TERM": 15, "INT": 2, "KILL": 9}.get(str(message.get("signal", "KILL")), 9)
-        for place, (op, who) in enumerate(self.queue):
-            if op["id"] == op_id:
-                del self.queue[place]
+        for queued in self.queue:
+            if queued.op_id == op_id:
+                self.queue.remove(queued)
                 result = error_result("cancelled before it started")
-                self._send(who, dict(result, t="result", id=op_id, outcome="interrupted", events=[]))
+                self._send(queued.who, dict(result, t="result", id=op_id, outcome="interrupted", events=[]))
                 return
         running = self.running.get(op_id)
         if running is not None:
@@ -477,7 +507,6 @@ class Server:
         )
 
     _HANDLERS = {
-        "op": _on_op,
         "fetch": _on_fetch,
         "ack": _on_ack,
         "cancel": _on_cancel,
@@ -493,45 +522,75 @@ class Server:
             return
         held = {running.lock for running in self.running.values() if running.lock}
         waiting = []
-        for op, who in self.queue:
-            lock = op["_lock"]
-            if lock and lock in held:
-                waiting.append((op, who))
+        for queued in self.queue:
+            if queued.lock and queued.lock in held:
+                waiting.append(queued)
                 continue
-            held.add(lock)
-            self._start(op, who)
+            held.add(queued.lock)
+            self._start(queued)
         self.queue = waiting
 
-    def _start(self, op: dict[str, Any], who: Attachment | None) -> None:
-        channel, other = _socket.socketpair()
-        try:
-            pid = os.fork()
-        except OSError as error:
-            channel.close()
-            other.close()
-            result = error_result("cannot start a process: " + describe(error), error.errno)
-            self._send(who, dict(result, t="result", id=op["id"], events=[]))
+    def _start(self, queued: Queued) -> None:
+        """Hand an operation to the process that waits for one, or to a new one."""
+        setting = dumps({"lock": queued.lock, "options": self.options, "boot_id": self.boot_id}).encode(
+            "ascii"
+        )
+        frame = wire.frame(wire.START, setting + b"\n" + queued.message)
+        for _ in range(2):
+            try:
+                channel, pid = self.spare or self._fork_host()
+                self.spare = None
+                channel.sendall(frame)
+                break
+            except OSError as error:
+                reason = error
+        else:
+            result = error_result("cannot start a process: " + describe(reason), reason.errno)
+            self._send(queued.who, dict(result, t="result", id=queued.op_id, events=[]))
             return
-        if pid == 0:
-            self._become_host(op, other.fileno())
-        other.close()
-        running = Running(str(op["id"]), op["_lock"], channel, pid)
-        running.subscriber = who if who is not None and who.open else None
+        running = Running(queued.op_id, queued.lock, channel, pid)
+        running.subscriber = queued.who if queued.who is not None and queued.who.open else None
+        running.queued = queued
         self._watch(running)
         self.running[running.op_id] = running
 
-    def _become_host(self, op: dict[str, Any], channel: int) -> None:
-        """Run the operation in the forked process; never returns."""
+    def _fork_host(self) -> tuple[Any, int]:
+        """Fork a process that waits for an operation."""
+        channel, other = _socket.socketpair()
+        try:
+            pid = os.fork()
+        except OSError:
+            channel.close()
+            other.close()
+            raise
+        if pid == 0:
+            self._become_host(other.fileno())
+        other.close()
+        return channel, pid
+
+    def _keep_spare(self) -> None:
+        if self.spare is None and self.preloaded and self.attachments and not self.queue:
+            try:
+                self.spare = self._fork_host()
+            except OSError:
+                pass
+
+    def _drop_spare(self) -> None:
+        if self.spare is not None:
+            self.spare[0].close()
+            self.spare = None
+
+    def _become_host(self, channel: int) -> None:
+        """Wait for an operation in the forked process and run it; never returns."""
         code = 1
         try:
-            top = 1 + max(
-                [channel, self.listener.fileno(), *self.attachments, *self.newcomers, *self.channels, 64]
-            )
+            fds = [channel, self.listener.fileno(), *self.attachments, *self.newcomers, *self.channels]
+            top = max([*fds, 64]) + 1
             os.closerange(3, channel)
-            os.closerange(channel + 1, top + 1)
+            os.closerange(channel + 1, top)
             from pushjuju.runner.remote import host
 
-            host.run(op, self.options, self.paths, channel)
+            host.run(self.paths, channel, self.registry)
             code = 0
         except SystemExit:
             code = 0
@@ -573,11 +632,11 @@ class Server:
             running.live[int(message["call"])] = payload
             self._pass_on(running, payload)
         elif kind == wire.RESULT:
-            self.done[running.op_id] = self.paths.journal + "/" + journal.file_name(running.op_id)
-            self._forget(running)
-            if not os.path.exists(self.done[running.op_id]):
-                del self.done[running.op_id]  # refused before it began: nothing to keep
             self._pass_on(running, payload)
+            path = self.paths.journal + "/" + journal.file_name(running.op_id)
+            if os.path.exists(path):  # else it was refused before it began: nothing to keep
+                self.done[running.op_id] = path
+            self._forget(running)
         elif kind == wire.UNSAVED:
             running.unsaved = payload
             running.lock = ""
@@ -623,14 +682,24 @@ class Server:
             entry = journal.Entry(path)
         except OSError:
             if not unsaved:
-                result = error_result("the process that should run it ended before it started")
-                self._send(subscriber, dict(result, t="result", id=running.op_id, events=[]))
+                self._never_began(running, subscriber)
             return
         if entry.result is None and entry.op_id:
             self._bury(entry)
         self.done[running.op_id] = path
         if subscriber is not None and not unsaved:
             self._send_stored(subscriber, running.op_id)
+
+    def _never_began(self, running: Running, subscriber: Attachment | None) -> None:
+        """Start an operation again whose process ended before it began; once."""
+        queued = running.queued
+        if queued is not None and not queued.retried:
+            queued.retried = True
+            queued.who = subscriber
+            self.queue.insert(0, queued)
+            return
+        result = error_result("the process that should run it ended before it began")
+        self._send(subscriber, dict(result, t="result", id=running.op_id, events=[]))
 
     def _foreign(self) -> None:
         """Look after operations whose process talks to another server, or to none."""
@@ -733,6 +802,7 @@ def _forget_programs(paths: layout.Layout) -> None:
 
 def main(program: str, root: str, options: dict[str, Any], ready: int) -> None:
     """Be the server, unless there is one; ``ready`` is closed once the socket listens."""
+    layout.name_process("pushjuju-server")
     paths = layout.Layout(root, program)
     lock = os.open(program + "/server.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     try:

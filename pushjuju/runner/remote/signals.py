@@ -24,8 +24,8 @@ _TEXTS = {
     15: "terminated",
 }
 
-# A hook starts with every signal at its default (KILL and STOP cannot be set).
-SETTABLE = tuple(number for number in range(1, 32) if number not in (9, 19))
+# Signals that Python or we do not leave at their default; a hook starts with all at their default.
+CHANGED = (_signal.SIGHUP, _signal.SIGINT, _signal.SIGPIPE, _signal.SIGXFSZ, _signal.SIGCHLD)
 
 set_wakeup_fd: Callable[[int], int] = _signal.set_wakeup_fd
 

@@ -104,13 +104,13 @@ posix._exit(rc)
 
 # Every hook tool of Juju 3.6 has an entry on PATH, also those that a machine refuses.
 TOOL_NAMES = (
-    "action-fail action-get action-log action-set add-metric application-version-set close-port config-get "
-    "credential-get goal-state is-leader juju-log juju-reboot k8s-raw-get k8s-raw-set k8s-spec-get "
-    "k8s-spec-set leader-get leader-set network-get open-port opened-ports payload-register payload-status-set "
-    "payload-unregister pod-spec-get pod-spec-set relation-get relation-ids relation-list relation-model-get "
-    "relation-set resource-get secret-add secret-get secret-grant secret-ids secret-info-get secret-remove "
-    "secret-revoke secret-set state-delete state-get state-set status-get status-set storage-add storage-get "
-    "storage-list unit-get"
+    "action-fail action-get action-log action-set add-metric application-version-set close-port "
+    "config-get credential-get goal-state is-leader juju-log juju-reboot k8s-raw-get k8s-raw-set "
+    "k8s-spec-get k8s-spec-set leader-get leader-set network-get open-port opened-ports payload-register "
+    "payload-status-set payload-unregister pod-spec-get pod-spec-set relation-get relation-ids "
+    "relation-list relation-model-get relation-set resource-get secret-add secret-get secret-grant "
+    "secret-ids secret-info-get secret-remove secret-revoke secret-set state-delete state-get "
+    "state-set status-get status-set storage-add storage-get storage-list unit-get "
 ).split()
 
 

@@ -1,0 +1,226 @@
+"""Getting in: keys, host keys, users, sudo, jump hosts, machines without Python."""
+
+# ruff: noqa: ASYNC220, ASYNC240 - the tests look at local files and start local programs
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import pwd
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pushjuju.core.errors import AuthFailed, HostKeyChanged, RemoteFailed, SudoRefused, Unreachable
+from pushjuju.runner.hostkeys import HostKeyFile, entry_name
+from pushjuju.runner.target import MachineTarget
+
+from .conftest import Machine, Sshd, free_port, hook_op, make_key, new_sshd
+
+
+async def test_first_host_key_is_accepted_and_written_down(machine: Machine, sshd: Sshd) -> None:
+    async with machine.session() as session:
+        assert session.hello["os"]["id"]
+    file = HostKeyFile(machine.target.known_hosts or Path())
+    name = entry_name("127.0.0.1", sshd.port)
+    key = (sshd.home / "host_key.pub").read_text().split()[:2]
+    assert file.find(name) == [" ".join(key)]
+    assert file.path.stat().st_mode & 0o077 == 0
+    assert key[1] in keygen("-F", name, "-f", str(file.path))
+
+
+def keygen(*arguments: str) -> str:
+    """Run ssh-keygen and return what it prints."""
+    return subprocess.run(["ssh-keygen", *arguments], capture_output=True, text=True, check=True).stdout
+
+
+async def test_changed_host_key_stops_with_both_fingerprints(
+    machine: Machine, sshd: Sshd, tmp_path: Path
+) -> None:
+    file = HostKeyFile(machine.target.known_hosts or Path())
+    name = entry_name("127.0.0.1", sshd.port)
+    other = make_key(tmp_path / "other", "ecdsa")
+    file.add(name, other.with_suffix(".pub").read_text())
+    with pytest.raises(HostKeyChanged) as caught:
+        async with machine.session():
+            pass
+    for path in (other, sshd.home / "host_key"):
+        assert keygen("-lf", f"{path}.pub").split()[1] in caught.value.message
+    assert f"ssh-keygen -f {file.path} -R '{name}'" in caught.value.hint
+    same = make_key(tmp_path / "same")
+    file.remove(name)
+    file.add(name, same.with_suffix(".pub").read_text())
+    with pytest.raises(HostKeyChanged) as caught:
+        async with machine.session():
+            pass
+    for path in (same, sshd.home / "host_key"):
+        assert keygen("-lf", f"{path}.pub").split()[1] in caught.value.message
+    keygen("-q", "-f", str(file.path), "-R", name)
+    async with machine.session():
+        pass
+
+
+async def test_host_key_of_the_provider_is_the_only_one(machine: Machine, sshd: Sshd, tmp_path: Path) -> None:
+    right = (sshd.home / "host_key.pub").read_text()
+    machine.target = replace(machine.target, host_keys=(right,), known_hosts=None)
+    async with machine.session():
+        pass
+    wrong = make_key(tmp_path / "wrong").with_suffix(".pub").read_text()
+    machine.target = replace(machine.target, host_keys=(wrong,))
+    with pytest.raises(HostKeyChanged, match="expected ssh-ed25519 SHA256:"):
+        async with machine.session():
+            pass
+
+
+async def test_refused_key_missing_key_and_closed_port(machine: Machine, tmp_path: Path) -> None:
+    machine.target = replace(machine.target, identity_files=(make_key(tmp_path / "wrong"),))
+    with pytest.raises(AuthFailed, match="refuses the login of root"):
+        async with machine.session():
+            pass
+    machine.target = replace(machine.target, identity_files=(tmp_path / "nothing",))
+    with pytest.raises(AuthFailed, match="cannot read the SSH key"):
+        async with machine.session():
+            pass
+    machine.target = replace(machine.target, identity_files=(), port=free_port())
+    with pytest.raises(Unreachable, match="Connection refused"):
+        async with machine.session():
+            pass
+
+
+async def test_silent_and_foreign_listeners_are_unreachable(machine: Machine) -> None:
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        machine.target = replace(machine.target, port=silent.getsockname()[1], connect_timeout=0.3)
+        with pytest.raises(Unreachable, match=r"no answer within 0\.3 seconds"):
+            async with machine.session():
+                pass
+    server = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0)
+    async with server:
+        port = server.sockets[0].getsockname()[1]
+        machine.target = replace(machine.target, port=port, connect_timeout=5)
+        with pytest.raises(Unreachable):
+            async with machine.session():
+                pass
+    machine.target = replace(machine.target, host="no-such-host.invalid")
+    with pytest.raises(Unreachable, match="name not known"):
+        async with machine.session():
+            pass
+
+
+async def test_through_a_jump_host(machine: Machine, tmp_path: Path) -> None:
+    (tmp_path / "jump").mkdir()
+    jump = new_sshd(tmp_path / "jump", extra="AllowTcpForwarding yes")
+    try:
+        way = MachineTarget(
+            host="127.0.0.1",
+            port=jump.port,
+            user="root",
+            identity_files=(jump.key,),
+            known_hosts=machine.target.known_hosts,
+            use_ssh_config=False,
+        )
+        machine.target = replace(machine.target, jump=way)
+        machine.write_charm(start="exit 0")
+        async with machine.session() as session:
+            assert (await session.run(hook_op("start")))["outcome"] == "ok"
+    finally:
+        jump.stop()
+
+
+async def test_ssh_config_of_the_user_is_honoured(
+    machine: Machine, sshd: Sshd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".ssh").mkdir(mode=0o700)
+    config = f"Host box\n  HostName 127.0.0.1\n  Port {sshd.port}\n  User root\n  IdentityFile {sshd.key}\n"
+    (tmp_path / ".ssh/config").write_text(config)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    machine.target = MachineTarget(host="box", known_hosts=tmp_path / "kh")
+    async with machine.session() as session:
+        assert session.hello["python"]
+    assert HostKeyFile(tmp_path / "kh").find(entry_name("127.0.0.1", sshd.port))
+
+
+USER = "pj-test-user"
+
+
+@pytest.fixture
+def user() -> Iterator[str]:
+    """A unix user without rights."""
+    if not shutil.which("sudo") or not shutil.which("useradd"):
+        pytest.skip("sudo and useradd are needed")
+    with contextlib.suppress(KeyError):
+        pwd.getpwnam(USER)
+        subprocess.run(["userdel", USER], check=True)
+    subprocess.run(["useradd", "--no-create-home", "--shell", "/bin/sh", "-p", "*", USER], check=True)
+    yield USER
+    Path(f"/etc/sudoers.d/{USER}").unlink(missing_ok=True)
+    for _ in range(50):
+        if subprocess.run(["userdel", USER], check=False, capture_output=True).returncode == 0:
+            return
+        time.sleep(0.1)
+    raise RuntimeError(f"user {USER} could not be removed")
+
+
+async def test_user_without_sudo_is_refused_with_one_it_works(machine: Machine, user: str) -> None:
+    machine.target = replace(machine.target, user=user)
+    with pytest.raises(SudoRefused, match="cannot become root on pj-test-user@") as caught:
+        async with machine.session():
+            pass
+    assert "password" in caught.value.detail
+    Path(f"/etc/sudoers.d/{user}").write_text(f"{user} ALL=(ALL) NOPASSWD: ALL\n")
+    machine.write_charm(start="id -u")
+    async with machine.session() as session:
+        assert (await session.exec(["id", "-u"])).stdout == "0\n"
+        assert (await session.run(hook_op("start")))["outcome"] == "ok"
+
+
+NO_PYTHON = """
+mount --make-rprivate /
+for file in /usr/bin/python3* /usr/local/bin/python3*; do
+  [ -e "$file" ] && mount --bind /dev/null "$(readlink -f "$file")" 2>/dev/null
+done
+mount -t tmpfs none /root/.pyenv 2>/dev/null
+mount --bind {apt} /usr/bin/apt-get
+exec {sshd} -D -e -f {config}
+"""
+
+
+@pytest.mark.parametrize("works", [True, False])
+async def test_python_is_installed_where_there_is_none(machine: Machine, tmp_path: Path, works: bool) -> None:
+    if not Path("/usr/bin/apt-get").exists() or not shutil.which("unshare"):
+        pytest.skip("apt-get and unshare are needed to play a machine without Python")
+    apt = tmp_path / "apt-get"
+    act = "for f in /usr/bin/python3.*; do while umount $f 2>/dev/null; do :; done; done"
+    text = act if works else "echo 'E: Unable to locate package python3' >&2; exit 100"
+    apt.write_text(
+        f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\ncase "$*" in *update*) exit 0;; esac\n{text}\n'
+    )
+    apt.chmod(0o755)
+    (tmp_path / "sshd").mkdir()
+    daemon = new_sshd(tmp_path / "sshd")
+    daemon.stop()
+    from .conftest import SSHD
+
+    script = NO_PYTHON.format(apt=apt, sshd=SSHD, config=daemon.config())
+    daemon.process = subprocess.Popen(["unshare", "-m", "sh", "-c", script], stderr=subprocess.DEVNULL)
+    machine.target = replace(machine.target, port=daemon.port, identity_files=(daemon.key,))
+    try:
+        await asyncio.sleep(0.5)
+        if works:
+            async with machine.session() as session:
+                assert session.hello["python"]
+        else:
+            with pytest.raises(RemoteFailed, match="has no python3 and it cannot be installed") as caught:
+                async with machine.session():
+                    pass
+            assert "Unable to locate package" in caught.value.detail
+        assert "-y install --no-install-recommends python3" in (tmp_path / "asked").read_text()
+    finally:
+        daemon.stop()

@@ -1,0 +1,155 @@
+"""Hook tools called for real from hooks, through both clients (hook-tools reference 1.9)."""
+
+# ruff: noqa: ASYNC240 - the tests look at local files and start local programs
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import Machine, hook_op, lines, until
+
+CLIENTS = pytest.mark.parametrize("client", ["perl", "python"])
+
+
+@CLIENTS
+async def test_faults_speak_as_juju_does(machine: Machine, client: str) -> None:
+    machine.options["client"] = client
+    machine.write_charm(
+        start="""
+        JUJU_CONTEXT_ID=other config-get title; echo rc $?
+        env -u JUJU_CONTEXT_ID config-get; echo rc $?
+        JUJU_AGENT_SOCKET_ADDRESS=/nowhere config-get; echo rc $?
+        config-get --nope; echo rc $?
+        secret-get x; echo rc $?
+        probe-boom; echo rc $?
+        """
+    )
+    async with machine.session() as session:
+        result = await session.run(hook_op("start"))
+    assert lines(result, "stdout") == ["rc 1", "rc 1", "rc 1", "rc 2", "rc 1", "rc 1"]
+    assert lines(result, "stderr") == [
+        'ERROR bad request: wrong context ID; got "other"',
+        "ERROR JUJU_CONTEXT_ID not set",
+        "ERROR dial unix /nowhere: connect: no such file or directory",
+        "ERROR option provided but not defined: --nope",
+        "ERROR bad request: unknown command: secret-get",
+        "ERROR probe-boom: internal error: KeyError: 'a bug in a tool'",
+    ]
+
+
+@CLIENTS
+async def test_stdin_is_sent_only_when_the_tool_asks(machine: Machine, client: str) -> None:
+    machine.options["client"] = client
+    machine.write_charm(
+        start="""
+        head -c 3000000 /dev/zero | tr '\\0' y | probe-stdin | wc -c
+        printf 'a\\nb' | { config-get title > /dev/null; cat; }
+        cd /usr; probe-cwd; echo
+        state-set "k= v w "; state-get k; echo "[$(state-get "k")]"
+        """
+    )
+    async with machine.session() as session:
+        result = await session.run(hook_op("start"))
+    assert lines(result) == ["3000000", "a", "b/usr", " v w [ v w ]"]
+
+
+async def test_calls_in_parallel_are_answered_one_by_one(machine: Machine) -> None:
+    script = 'for i in $(seq 40); do state-set k$i=$i & done; wait; test "$(state-get k40)" = 40'
+    machine.write_charm(start=script)
+    async with machine.session() as session:
+        result = await session.run(hook_op("start"))
+    assert result["outcome"] == "ok"
+    assert len(result["writes"]["state"]) == 40
+
+
+async def test_live_call_goes_to_the_controller_and_back(machine: Machine) -> None:
+    machine.write_charm(start="probe-live arg; echo; probe-live fail; echo rc $?")
+    calls: list[dict[str, Any]] = []
+
+    async def live(call: dict[str, Any]) -> tuple[int, bytes, bytes]:
+        calls.append(call)
+        if call["argv"] == ["fail"]:
+            return 3, b"", b"ERROR no\n"
+        return 0, "fär".encode(), b""
+
+    async with machine.session() as session:
+        result = await session.run(hook_op("start"), on_live=live)
+    assert lines(result, "stdout") == ["fär", "rc 3"]
+    assert lines(result, "stderr") == ["ERROR no"]
+    assert [(call["tool"], call["stdin"]) for call in calls] == [("probe-live", b"")] * 2
+
+
+async def test_live_call_waits_for_the_next_controller(machine: Machine) -> None:
+    machine.write_charm(start="probe-live; echo")
+    op = hook_op("start")
+    asked = asyncio.Event()
+
+    async def never(_: dict[str, Any]) -> tuple[int, bytes, bytes]:
+        asked.set()
+        await asyncio.sleep(100)
+        raise AssertionError
+
+    async def answer(_: dict[str, Any]) -> tuple[int, bytes, bytes]:
+        return 0, b"late", b""
+
+    async with machine.session() as session:
+        task = asyncio.create_task(session.run(op, on_live=never))
+        await asked.wait()
+        task.cancel()
+    async with machine.session() as session:
+        assert session.hello["running"] == [op["id"]]
+        result = await session.fetch(op["id"], on_live=answer)
+    assert lines(result) == ["late"]
+
+
+async def never(_: dict[str, Any]) -> tuple[int, bytes, bytes]:
+    """Never answer."""
+    await asyncio.sleep(100)
+    raise AssertionError
+
+
+async def test_live_call_nobody_answers_fails_with_a_text(machine: Machine) -> None:
+    machine.options |= {"live_timeout": 0.5, "linger": 5}
+    machine.write_charm(start="probe-live || echo rc $?")
+    op = hook_op("start")
+    async with machine.session() as session:
+        task = asyncio.create_task(session.run(op, on_live=never))
+        assert await until(lambda: session.frames_in)
+        task.cancel()
+    await asyncio.sleep(2.5)
+    async with machine.session() as session:
+        result = await session.fetch(op["id"])
+    assert lines(result, "stdout") == ["rc 1"]
+    assert lines(result, "stderr") == ["ERROR no controller has been attached for 0 seconds"]
+
+
+async def test_reboot_now_kills_the_hook(machine: Machine) -> None:
+    machine.write_charm(start="state-set a=1; juju-reboot now; sleep 100")
+    async with machine.session() as session:
+        result = await asyncio.wait_for(session.run(hook_op("start")), 10)
+    assert (result["outcome"], result["reboot"]) == ("terminated", "now")
+    assert "state" not in result["writes"]
+
+
+async def test_every_tool_of_juju_is_on_the_path_and_jujud_tells_the_version(machine: Machine) -> None:
+    tools = "type relation-get secret-grant payload-register > /dev/null"
+    machine.write_charm(start=f"{tools} && ../../../tools/machine-0/jujud version")
+    async with machine.session() as session:
+        result = await session.run(hook_op("start"))
+    assert lines(result) == [f"3.6.8-ubuntu-{session.hello.get('arch', 'amd64')}"]
+    links = list((machine.juju / "tools/unit-web-0").iterdir())
+    assert len(links) > 50
+    assert all(link.is_symlink() and link.exists() for link in links)
+
+
+async def test_socket_is_for_root_and_gone_after_the_hook(machine: Machine, tmp_path: Path) -> None:
+    machine.write_charm(start='stat -c %a "$JUJU_AGENT_SOCKET_ADDRESS"; echo "$JUJU_AGENT_SOCKET_ADDRESS"')
+    async with machine.session() as session:
+        result = await session.run(hook_op("start"))
+    mode, path = lines(result)
+    assert mode == "600"
+    assert not Path(path).exists()
