@@ -37,7 +37,7 @@ async def clean(shop: Workshop, model: str) -> Outcome:
 
 
 def _prune(ctx: Context, model: str) -> None:
-    """Forget log lines, status history and finished operations that are older than the model wants to keep."""
+    """Forget log lines, status history and finished operations older than the model wants to keep."""
     with ctx.store.write() as tx:
         age = parse_duration(str(model_config.get(tx, model, "max-status-history-age")))
         before = to_iso(ctx.clock.now() - timedelta(seconds=age))
