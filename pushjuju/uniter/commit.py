@@ -176,6 +176,8 @@ def _judge(tx: Tx, view: View, operation: Operation, result: Result) -> tuple[Ou
         return Outcome.NOT_STARTED, _reason(result)
     if reboot == "now":
         return Outcome.REBOOT_NOW, ""
+    if result.get("recovered"):
+        return Outcome.INTERRUPTED, _reason(result)  # nobody knows how far it got: as failed
     if word == "terminated":
         return Outcome.TERMINATED, ""
     if word not in ("ok", "missing"):
