@@ -7,6 +7,7 @@ never used. A cached base never changes: another recipe has another name.
 from __future__ import annotations
 
 import json
+import os
 import platform
 import subprocess
 import threading
@@ -152,9 +153,10 @@ def _build(base: Base, source: Source, cache: Path, progress: Progress) -> BaseR
     with locked(folder.with_name(f".{folder.name}.lock")):
         if folder.is_dir():
             return done
-        part = folder.with_name(f".{folder.name}.part")
-        if part.exists():
-            remove_tree(part)
+        # A builder that was killed may have left its folder, and a child that still writes to it.
+        for left in folder.parent.glob(f".{folder.name}.*.part"):
+            remove_tree(left)
+        part = folder.with_name(f".{folder.name}.{os.getpid()}.part")
         open_folder(part)
         try:
             _fill(part / "root", base, source, progress)

@@ -19,7 +19,7 @@ from pushjuju.plugins.providers.local.cgroups import Cgroup, send
 from pushjuju.plugins.providers.local.files import new_host_key, write_identity
 from pushjuju.plugins.providers.local.layout import Layout, Record
 from pushjuju.plugins.providers.local.prepare import prepare_root
-from pushjuju.plugins.providers.local.supervisor import spawn, wait_if_child
+from pushjuju.plugins.providers.local.supervisor import forget, spawn, wait_if_child
 from pushjuju.plugins.providers.local.system import (
     boot_id,
     locked,
@@ -197,6 +197,7 @@ def remove(layout: Layout, instance_id: str, grace_s: float = _GRACE_S) -> None:
     Cgroup.of(layout.cgroup(instance_id)).remove()
     if record is not None:
         network.remove_namespace(layout, record.index)
+        forget(folder / "root", layout.namespace(record.index))
     remove_tree(folder)
     _tidy(layout)
 

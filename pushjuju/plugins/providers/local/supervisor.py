@@ -5,12 +5,15 @@ Layer: plugins (`local`).
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 
 from pushjuju.plugins.providers.local.cgroups import Cgroup
 from pushjuju.plugins.providers.local.files import STORAGE
 from pushjuju.plugins.providers.local.system import PATH, which
+
+_NSPAWN = Path("/run/systemd/nspawn")
 
 # nspawn leaves with 133 when the machine wants a reboot. Writing 0 moves the writing (sub)shell itself.
 _LOOP = """cd /; umask 022
@@ -25,13 +28,13 @@ done
 """
 
 
-def nspawn_command(folder: Path, name: str, namespace: str) -> list[str]:
+def nspawn_command(folder: Path, hostname: str, name: str) -> list[str]:
     """Return the command that boots a machine.
 
     Args:
         folder: The machine's folder with `root` and `vol`.
-        name: Name of the machine.
-        namespace: Its network namespace.
+        hostname: Its name for itself.
+        name: Its name on this host, which no machine of another controller has; also its network namespace.
     """
     volumes = str(folder / "vol").replace("\\", "\\\\").replace(":", "\\:")
     return [
@@ -39,9 +42,10 @@ def nspawn_command(folder: Path, name: str, namespace: str) -> list[str]:
         "--quiet",
         f"--directory={folder / 'root'}",
         f"--machine={name}",
+        f"--hostname={hostname}",
         "--register=no",
         "--keep-unit",
-        f"--network-namespace-path=/run/netns/{namespace}",
+        f"--network-namespace-path=/run/netns/{name}",
         "--resolv-conf=off",
         "--timezone=off",
         "--link-journal=no",
@@ -53,13 +57,13 @@ def nspawn_command(folder: Path, name: str, namespace: str) -> list[str]:
     ]
 
 
-def spawn(folder: Path, name: str, namespace: str, cgroup: Cgroup) -> int:
+def spawn(folder: Path, hostname: str, name: str, cgroup: Cgroup) -> int:
     """Start the loop in a session of its own; return its pid.
 
     It has no tie to this process: it lives in the machine's cgroup and writes to `console.log`.
     """
     groups = " ".join(str(item) for item in cgroup.folders)
-    argv = ["sh", "-c", _LOOP, f"pushjuju-{name}", groups, *nspawn_command(folder, name, namespace)]
+    argv = ["sh", "-c", _LOOP, f"pushjuju-{hostname}", groups, *nspawn_command(folder, hostname, name)]
     environ = {
         "PATH": PATH,
         "LC_ALL": "C.UTF-8",
@@ -73,6 +77,20 @@ def spawn(folder: Path, name: str, namespace: str, cgroup: Cgroup) -> int:
         (os.POSIX_SPAWN_DUP2, 1, 2),
     ]
     return os.posix_spawn("/bin/sh", argv, environ, file_actions=actions, setsid=True)
+
+
+def forget(root: Path, name: str) -> None:
+    """Take away what systemd-nspawn leaves of an ended machine: the lock of its root, its exchange folder.
+
+    Args:
+        root: The machine's root, still mounted (the lock is named for its device and inode).
+        name: As in `spawn`.
+    """
+    with contextlib.suppress(FileNotFoundError):
+        seen = root.stat()
+        (_NSPAWN / "locks" / f"inode-{seen.st_dev}:{seen.st_ino}").unlink()
+    with contextlib.suppress(OSError):
+        (_NSPAWN / "propagate" / name).rmdir()
 
 
 def wait_if_child(pid: int) -> None:

@@ -15,6 +15,7 @@ from pushjuju.plugins.providers.local.machines import remove
 from pushjuju.plugins.providers.local.system import mounts_below, remove_tree, run
 
 _NETNS = Path("/run/netns")
+_PROPAGATE = Path("/run/systemd/nspawn/propagate")
 _DEVICES = Path("/sys/class/net")
 
 
@@ -24,6 +25,7 @@ def leftovers(layout: Layout) -> list[str]:
     found += [f"namespace {name}" for name in _named(_NETNS, layout)]
     found += [f"device {name}" for name in _named(_DEVICES, layout)]
     found += [f"mount {point}" for point in mounts_below(layout.state)]
+    found += [f"folder {name} of systemd-nspawn" for name in _named(_PROPAGATE, layout)]
     if f"table inet {layout.bridge}" in run(["nft", "list", "tables"], check=False).splitlines():
         found.append(f"nft table {layout.bridge}")
     if layout.state.exists():
@@ -51,6 +53,8 @@ def sweep(layout: Layout) -> None:
         run(["ip", "link", "del", name], check=False)
     for name in _named(_NETNS, layout):
         run(["ip", "netns", "del", name], check=False)
+    for name in _named(_PROPAGATE, layout):
+        (_PROPAGATE / name).rmdir()
     network.remove_network(layout)
     remove_tree(layout.state)
 
