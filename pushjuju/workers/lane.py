@@ -232,6 +232,8 @@ class Lane:
         """Finish what an earlier controller began: each operation has its id, so it runs once."""
         for item in session.hello.get("journal", []):
             if self._is_committed(item["id"]):
+                if not item["done"]:
+                    await self._cancel(session, item["id"])  # its unit was removed by force
                 await session.ack(item["id"])
         for operation in self._open_operations():
             prepared = self._prepared_again(operation)
@@ -242,6 +244,10 @@ class Lane:
             else:
                 session = await self._execute(machine, session, prepared)
         return session
+
+    async def _cancel(self, session: MachineSession, operation_id: str) -> None:
+        await session.cancel(operation_id)
+        await session.fetch(operation_id)
 
     def _is_committed(self, operation_id: str) -> bool:
         with self.ctx.store.read() as tx:
