@@ -23,7 +23,7 @@ def _plain(name: str) -> bool:
 def unit_tag(unit: str) -> str:
     """Return ``unit-web-0`` for ``web/0``; refuse anything that is not a unit name."""
     app, slash, number = unit.partition("/")
-    if not slash or not _plain(app) or not number.isdigit():
+    if not slash or not _plain(app) or not (number.isascii() and number.isdigit()):
         raise BadName('"%s" is not a valid unit name' % unit)
     return "unit-%s-%s" % (app, number)
 

@@ -188,6 +188,22 @@ def content(file: Any, member: Member) -> Iterator[bytes]:
     Raises:
         BadArchive: They do not match.
     """
+    size = crc = 0
+    try:
+        for piece in _inflate(file, member):
+            size += len(piece)
+            crc = zlib.crc32(piece, crc)
+            if size > member.size:
+                raise BadArchive('cannot extract "%s": more data than declared' % member.name)
+            yield piece
+    except zlib.error as error:
+        raise BadArchive('cannot extract "%s": %s' % (member.name, error)) from None
+    if size != member.size or crc != member.crc:
+        raise BadArchive('cannot extract "%s": checksum error' % member.name)
+
+
+def _inflate(file: Any, member: Member) -> Iterator[bytes]:
+    """Yield the bytes of a member as they are in the archive."""
     file.seek(member.offset)
     header = file.read(30)
     if len(header) < 30 or header[:4] != b"PK\x03\x04":
@@ -195,24 +211,16 @@ def content(file: Any, member: Member) -> Iterator[bytes]:
     file.seek(_u16(header, 26) + _u16(header, 28), os.SEEK_CUR)
     left = member.compressed
     inflater = zlib.decompressobj(-15) if member.method == 8 else None
-    size = crc = 0
     while left > 0:
         data = file.read(min(left, 1 << 18))
         if not data:
             raise BadArchive('cannot extract "%s": unexpected EOF' % member.name)
         left -= len(data)
+        if inflater is None:
+            yield data
+            continue
         while data:
-            piece = inflater.decompress(data, 1 << 20) if inflater else data
-            data = inflater.unconsumed_tail if inflater else b""
-            size += len(piece)
-            crc = zlib.crc32(piece, crc)
-            if size > member.size:
-                raise BadArchive('cannot extract "%s": more data than declared' % member.name)
-            if piece:
-                yield piece
-    rest = inflater.flush() if inflater else b""
-    if rest:
-        size, crc = size + len(rest), zlib.crc32(rest, crc)
-        yield rest
-    if size != member.size or crc != member.crc:
-        raise BadArchive('cannot extract "%s": checksum error' % member.name)
+            yield inflater.decompress(data, 1 << 20)
+            data = inflater.unconsumed_tail
+    if inflater is not None:
+        yield inflater.flush()
