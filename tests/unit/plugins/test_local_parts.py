@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, NotValid, ProviderError
-from pushjuju.plugins.providers.local import bases
+from pushjuju.plugins.providers.local import bases, doctor
 from pushjuju.plugins.providers.local.cgroups import hierarchies
 from pushjuju.plugins.providers.local.layout import Layout, Record
 from pushjuju.plugins.providers.local.network import (
@@ -25,7 +26,7 @@ from pushjuju.plugins.providers.local.sources import BasesConfig, host_base
 from pushjuju.plugins.providers.local.supervisor import nspawn_command
 from pushjuju.plugins.providers.local.system import locked, put_file
 from pushjuju.plugins.providers.local.userdata import to_script, unknown_keys
-from pushjuju.plugins.types import no_progress
+from pushjuju.plugins.types import Fix, no_progress
 
 NOBLE = Base("ubuntu", "24.04")
 RECORD = Record(
@@ -330,3 +331,39 @@ class TestUserData:
     def test_wrong_forms(self, document: dict[str, object]) -> None:
         with pytest.raises(NotValid, match="user data"):
             to_script(document)
+
+
+class TestDoctor:
+    def test_firewall_that_drops_forwarded_packets_is_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        chains = [
+            {"metainfo": {"version": "1.0.6"}},
+            {"chain": {"family": "inet", "table": "pj000000", "hook": "forward", "policy": "accept"}},
+            {"chain": {"family": "ip", "table": "filter", "hook": "forward", "policy": "drop"}},
+        ]
+        monkeypatch.setattr(doctor, "which", lambda _: "/usr/sbin/nft")
+        monkeypatch.setattr(doctor, "run", lambda *_, **__: json.dumps({"nftables": chains}))
+        problem = doctor.forwarding_problem()
+        assert problem.startswith("nftables table ip filter drops forwarded packets")
+        finding = doctor.forward_finding(problem)
+        assert (finding.ok, finding.required) == (False, False)
+
+    def test_missing_command_names_its_package(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(
+            doctor, "which", lambda command: None if command == "nft" else f"/usr/bin/{command}"
+        )
+        (missing,) = [item for item in doctor.look_at_host() if item.name == "nft"]
+        assert (missing.ok, missing.required) == (False, True)
+        assert missing.message == "nft is missing: it lets machines reach the network"
+        assert missing.fix == Fix(packages=("nftables",))
+
+    def test_kernel_findings_tell_what_went_wrong(self) -> None:
+        found = doctor.kernel_findings(
+            {"overlay": "unknown filesystem type", "bridge": "", "veth": "", "nat": ""}
+        )
+        assert [(item.name, item.ok) for item in found] == [
+            ("kernel: overlay", False),
+            ("kernel: bridge", True),
+            ("kernel: veth", True),
+            ("kernel: nat", True),
+        ]
+        assert found[0].fix == Fix(command=("modprobe", "overlay"))

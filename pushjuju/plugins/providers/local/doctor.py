@@ -5,6 +5,7 @@ Layer: plugins (`local`).
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import tempfile
@@ -13,7 +14,7 @@ from pathlib import Path
 
 from pushjuju.plugins.providers.local.cgroups import hierarchies
 from pushjuju.plugins.providers.local.network import nameservers
-from pushjuju.plugins.providers.local.system import PATH, which
+from pushjuju.plugins.providers.local.system import PATH, run, which
 from pushjuju.plugins.types import Finding, Fix
 
 # command, package, what for, whether nothing works without it
@@ -64,6 +65,32 @@ def look_at_host(environ_user: str = "") -> list[Finding]:
         )
     )
     return findings
+
+
+def forward_finding(problem: str) -> Finding:
+    """Return whether the host lets machines' packets through; `problem` is what `forwarding_problem` said."""
+    return Finding(
+        name="forwarding",
+        ok=not problem,
+        message=problem or "packets of machines are let through",
+        required=False,
+    )
+
+
+def forwarding_problem() -> str:
+    """Return which firewall of this host drops forwarded packets, or an empty text. Needs root.
+
+    An accept in our own table does not overrule a drop in another one.
+    """
+    if which("nft") is None:
+        return ""
+    dump = run(["nft", "--json", "list", "chains"], check=False) or "{}"
+    for item in json.loads(dump).get("nftables", []):
+        chain = item.get("chain", {})
+        if chain.get("hook") == "forward" and chain.get("policy") == "drop":
+            table = f"{chain['family']} {chain['table']}"
+            return f"nftables table {table} drops forwarded packets: machines reach nothing beyond this host"
+    return ""
 
 
 def _command(command: str, package: str, use: str, required: bool) -> Finding:

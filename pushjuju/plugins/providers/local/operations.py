@@ -56,7 +56,7 @@ def _resume(args: Data, _progress: Progress) -> Data:
 
 
 def _probe(args: Data, _progress: Progress) -> Data:
-    return {"problems": doctor.probe_kernel(Path(args["folder"]))}
+    return {"problems": doctor.probe_kernel(Path(args["folder"])), "forward": doctor.forwarding_problem()}
 
 
 OPERATIONS: Mapping[str, Callable[[Data, Progress], Data]] = {

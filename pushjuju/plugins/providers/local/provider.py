@@ -224,6 +224,7 @@ class LocalProvider:
         if sudo:
             answer = await self._privileged("probe", {"folder": str(self._layout.state)})
             findings += checks.kernel_findings(answer["problems"])
+            findings.append(checks.forward_finding(answer["forward"]))
         return findings
 
     async def _privileged(

@@ -1,0 +1,151 @@
+"""A cloud of servers that the user lists: an example of a provider plugin.
+
+It imports what any third party may: `pushjuju.core`, `pushjuju.plugins.hookspecs` and
+`pushjuju.plugins.types`.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from pushjuju.core.base import Base
+from pushjuju.core.constraints import Constraints
+from pushjuju.core.errors import NotFound, NotValid, ProviderError
+from pushjuju.core.status import InstanceStatus
+from pushjuju.plugins.hookspecs import hookimpl
+from pushjuju.plugins.types import (
+    Address,
+    Attr,
+    CloudSpec,
+    Finding,
+    Instance,
+    ModelInfo,
+    ProviderType,
+    Services,
+    SSHTarget,
+    Started,
+    StartRequest,
+)
+
+PUSHJUJU_API = (1, 0)
+
+
+@hookimpl
+def pushjuju_provider_types() -> Sequence[ProviderType]:
+    """Name the cloud type `pool`."""
+    schema = (
+        Attr(name="servers", summary="host or host:port of each server", type="list", required=True),
+        Attr(name="base", summary="what runs on all of them", required=True),
+        Attr(name="user", summary="who logs in", default="root"),
+    )
+    return [ProviderType(name="pool", summary="servers that you list", cloud_schema=schema)]
+
+
+@hookimpl
+def pushjuju_open_provider(cloud: CloudSpec, model: ModelInfo, services: Services) -> PoolProvider | None:
+    """Return the provider of a pool. Arguments that are not needed may be left out."""
+    return PoolProvider(cloud, model, services) if cloud.type == "pool" else None
+
+
+class PoolProvider:
+    """Gives out servers of one pool to one model.
+
+    Who has which server is one JSON file per controller: server -> {model, machine}.
+    """
+
+    def __init__(self, cloud: CloudSpec, model: ModelInfo, services: Services) -> None:
+        servers = cloud.config.get("servers", [])
+        if not isinstance(servers, list) or not servers or "base" not in cloud.config:
+            raise NotValid(f"cloud {cloud.name} needs `servers` and `base`")
+        self._servers = [str(item) for item in servers]
+        self._base = Base.parse(str(cloud.config["base"]))
+        self._user = str(cloud.config.get("user", "root"))
+        self._model = model
+        self._file = services.data_dir / "pool" / f"{cloud.name}.json"
+
+    async def precheck(self, base: Base, constraints: Constraints, placement: str) -> None:
+        """Refuse other bases, and every wish that a list of servers cannot fulfil."""
+        if not base.matches(self._base):
+            raise NotValid(f"base {base.display} not valid: the servers run {self._base.display}")
+        if placement and placement not in self._servers:
+            raise NotValid(f"unknown placement directive: {placement}")
+        if any(value is not None for value in constraints.values()):
+            raise NotValid("constraints not valid: servers of a pool are as they are")
+
+    async def start(self, request: StartRequest) -> Started:
+        """Give out a free server; the machine's own one if it has one already."""
+        await self.precheck(request.base, request.constraints, request.placement)
+        owner = {"model": self._model.uuid, "machine": request.machine_id}
+        with self._given() as given:
+            mine = next((server for server, item in given.items() if item == owner), None)
+            wanted = [request.placement] if request.placement else self._servers
+            server = mine or next((item for item in wanted if item not in given), None)
+            if server is None:
+                raise ProviderError(f"none of the {len(self._servers)} servers is free")
+            given[server] = owner
+        return Started(instance=self._instance(server), base=self._base)
+
+    async def stop(self, ids: Sequence[str]) -> None:
+        """Take servers back."""
+        with self._given() as given:
+            for server in ids:
+                if self._is_mine(given.get(server)):
+                    del given[server]
+
+    async def list(self) -> Sequence[Instance]:
+        """Return the servers that the model has."""
+        with self._given() as given:
+            return [self._instance(server) for server, owner in given.items() if self._is_mine(owner)]
+
+    async def get(self, ids: Sequence[str]) -> Sequence[Instance | None]:
+        """Return servers by name."""
+        mine = {instance.id: instance for instance in await self.list()}
+        return [mine.get(item) for item in ids]
+
+    async def ssh_target(self, instance: Instance) -> SSHTarget:
+        """Return the login; the host key is learnt at the first one."""
+        if await self.get([instance.id]) == [None]:
+            raise NotFound(f"instance {instance.id} not found")
+        host, _, port = instance.id.partition(":")
+        return SSHTarget(host=host, port=int(port or 22), user=self._user)
+
+    async def destroy_model(self) -> None:
+        """Take all servers of the model back."""
+        await self.stop([instance.id for instance in await self.list()])
+
+    async def doctor(self) -> Sequence[Finding]:
+        """Say how many servers there are."""
+        with self._given() as given:
+            free = len(self._servers) - len(given)
+        message = f"{free} of {len(self._servers)} servers are free"
+        return [Finding(name="servers", ok=free > 0, message=message, required=False)]
+
+    def _is_mine(self, owner: Mapping[str, str] | None) -> bool:
+        return owner is not None and owner["model"] == self._model.uuid
+
+    def _instance(self, server: str) -> Instance:
+        host = server.partition(":")[0]
+        address = Address(value=host, type="ipv4" if host.replace(".", "").isdigit() else "hostname")
+        return Instance(id=server, status=InstanceStatus.RUNNING, message="Given out", addresses=(address,))
+
+    @contextmanager
+    def _given(self) -> Iterator[dict[str, dict[str, str]]]:
+        """Hold who has which server; what the caller changes is kept, with a lock against other processes."""
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        lock = os.open(Path(f"{self._file}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            before = self._file.read_text(encoding="utf-8") if self._file.exists() else "{}"
+            given = json.loads(before)
+            yield given
+            after = json.dumps(given, indent=1)
+            if after != before:
+                self._file.with_suffix(".new").write_text(after, encoding="utf-8")
+                self._file.with_suffix(".new").replace(self._file)
+        finally:
+            os.close(lock)

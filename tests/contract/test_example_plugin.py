@@ -1,0 +1,115 @@
+"""The example plugin of contrib: loaded as an installed package is, and held to the contract."""
+
+from __future__ import annotations
+
+import asyncio
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from pushjuju.core.errors import NotValid, ProviderError
+from pushjuju.plugins.manager import PluginHost
+from pushjuju.plugins.types import (
+    CloudSpec,
+    ModelInfo,
+    Provider,
+    ScriptResult,
+    Services,
+    SSHTarget,
+    StartRequest,
+)
+from pushjuju.testing.machines import LocalCloud
+from pushjuju.testing.provider_contract import MODEL, ProviderContract
+
+SOURCE = Path(__file__).parents[2] / "contrib" / "plugins" / "pushjuju-pool"
+
+
+@pytest.fixture
+def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PluginHost:
+    """A plugin host that finds the plugin through a dist-info, as pip writes it."""
+    project = tomllib.loads((SOURCE / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    info = tmp_path / "site" / f"pushjuju_pool-{project['version']}.dist-info"
+    info.mkdir(parents=True)
+    ((name, value),) = project["entry-points"]["pushjuju"].items()
+    (info / "entry_points.txt").write_text(f"[pushjuju]\n{name} = {value}\n", encoding="utf-8")
+    (tmp_path / "site" / "pushjuju_pool.py").symlink_to(SOURCE / "pushjuju_pool.py")
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    return PluginHost(environ={}, warn=pytest.fail, path=[str(tmp_path / "site")])
+
+
+@dataclass(frozen=True)
+class PoolBench:
+    """Servers of the local provider, listed in a pool."""
+
+    host: PluginHost
+    cloud: LocalCloud
+    servers: tuple[str, ...]
+    data_dir: Path
+
+    def open(self, model_uuid: str = MODEL) -> Provider:
+        config = {"servers": list(self.servers), "base": self.cloud.base.display}
+        return self.host.open_provider(
+            cloud=CloudSpec(name="rack", type="pool", config=config),
+            model=ModelInfo(uuid=model_uuid, name="test", controller_uuid="c"),
+            services=Services(data_dir=self.data_dir),
+        )
+
+    def request(self, machine_id: str) -> StartRequest:
+        return self.cloud.request(machine_id)
+
+    async def run(self, target: SSHTarget, script: str) -> ScriptResult:
+        return await self.cloud.ssh.wait_for(target, script)
+
+    async def leftovers(self) -> list[str]:
+        return []  # servers of a pool stay as they are
+
+
+@pytest.fixture(scope="module")
+def servers(local_cloud: LocalCloud) -> Iterator[tuple[str, ...]]:
+    data_dir = local_cloud.data_dir()
+
+    async def start() -> tuple[str, ...]:
+        provider = local_cloud.provider(data_dir)
+        started = [await provider.start(local_cloud.request(number)) for number in "012"]
+        return tuple(item.instance.addresses[0].value for item in started)
+
+    yield asyncio.run(start())
+    asyncio.run(local_cloud.provider(data_dir).destroy_model())
+
+
+@pytest.fixture
+def bench(host: PluginHost, local_cloud: LocalCloud, servers: tuple[str, ...]) -> PoolBench:
+    return PoolBench(host, local_cloud, servers, local_cloud.data_dir())
+
+
+@pytest.mark.machine
+class TestPoolProvider(ProviderContract):
+    """The contract."""
+
+
+@pytest.mark.machine
+async def test_a_pool_runs_empty(bench: PoolBench) -> None:
+    """And a server that is given back can be given out again, also by name."""
+    provider = bench.open()
+    for number in "012":
+        await provider.start(bench.request(number))
+    with pytest.raises(ProviderError, match="none of the 3 servers is free"):
+        await provider.start(bench.request("3"))
+    await provider.stop([bench.servers[1]])
+    assert (await provider.start(bench.request("3"))).instance.id == bench.servers[1]
+
+
+def test_the_plugin_is_listed(host: PluginHost, tmp_path: Path) -> None:
+    """Name, version, source; a wrong cloud is refused when it is opened."""
+    (info,) = [item for item in host.list_plugins() if item.source != "built-in"]
+    assert (info.name, info.version, info.source, info.error) == ("pool", "0.1.0", "pushjuju_pool", "")
+    assert info.hooks == ("pushjuju_open_provider", "pushjuju_provider_types")
+    with pytest.raises(NotValid, match="cloud rack needs `servers` and `base`"):
+        host.open_provider(
+            cloud=CloudSpec(name="rack", type="pool"),
+            model=ModelInfo(uuid=MODEL, name="test", controller_uuid="c"),
+            services=Services(data_dir=tmp_path),
+        )
