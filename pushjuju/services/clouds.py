@@ -7,11 +7,13 @@ provider's knowledge.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.errors import NotFound, NotValid
-from pushjuju.plugins.types import CloudSpec, Credential
 from pushjuju.state.datadir import DataDir
+
+if TYPE_CHECKING:
+    from pushjuju.plugins.types import CloudSpec, Credential
 
 BUILT_IN: Mapping[str, str] = {"local": "local", "manual": "manual"}
 DEFAULT_REGION = "default"
@@ -43,6 +45,9 @@ def split(cloud: str) -> tuple[str, str]:
 
 def open_spec(datadir: DataDir, name: str, region: str) -> CloudSpec:
     """Return a cloud as its provider wants it."""
+    # Imported here: commands that only look start a tenth faster without it.
+    from pushjuju.plugins.types import CloudSpec
+
     table = definition(datadir, name)
     config = {key: value for key, value in table.items() if key not in ("type", "endpoint")}
     return CloudSpec(
@@ -56,6 +61,8 @@ def open_credential(datadir: DataDir, cloud: str, name: str) -> Credential:
     Raises:
         NotFound: It is named, but not there.
     """
+    from pushjuju.plugins.types import Credential
+
     table = datadir.credentials().get(cloud, {})
     if name and name not in table:
         raise NotFound(f'credential "{name}" for cloud "{cloud}" not found')
