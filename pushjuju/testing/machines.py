@@ -15,6 +15,7 @@ import contextlib
 import itertools
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -107,8 +108,9 @@ def local_cloud() -> Iterator[LocalCloud]:
         pytest.skip(reason)
     RUNS.mkdir(parents=True, exist_ok=True)
     _sweep_dead_runs()
-    root = RUNS / f"run-{os.getpid()}"
-    root.mkdir(mode=0o700)
+    root = Path(
+        tempfile.mkdtemp(prefix=f"run-{os.getpid()}-", dir=RUNS)
+    )  # several fixtures may share a process
     cloud = LocalCloud(root, os.environ)
     try:
         cloud.prepare()
@@ -120,7 +122,7 @@ def local_cloud() -> Iterator[LocalCloud]:
 def _sweep_dead_runs() -> None:
     """Remove what runs left whose process is gone."""
     for folder in RUNS.glob("run-*"):
-        if not Path("/proc", folder.name.removeprefix("run-")).exists():
+        if not Path("/proc", folder.name.split("-")[1]).exists():
             with contextlib.suppress(FileNotFoundError):  # another run sweeps too
                 _sweep_run(folder)
 

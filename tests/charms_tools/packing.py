@@ -103,7 +103,10 @@ def _fetch_ops(target: Path) -> None:
         _pip("download", "--no-deps", "--no-binary", "ops", f"ops=={OPS_VERSION}", "--dest", work)
         (archive,) = Path(work).glob("ops-*.tar.gz")
         with tarfile.open(archive) as file:
-            file.extractall(work, filter="data")
+            if hasattr(tarfile, "data_filter"):  # Debian 12's Python is older than the filter
+                file.extractall(work, filter="data")
+            else:
+                file.extractall(work)
         (Path(work) / f"ops-{OPS_VERSION}").rename(target)
 
 
