@@ -1,0 +1,47 @@
+"""One report for all figures of a run: printed at the end, kept as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pushjuju.testing.machines import local_cloud  # noqa: F401
+from tests.bench.figures import ROOT, Report, summary
+from tests.unit.services.world import Charms, World
+
+_REPORT = pytest.StashKey[Report]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Begin an empty report."""
+    config.stash[_REPORT] = Report()
+
+
+@pytest.fixture
+def report(pytestconfig: pytest.Config) -> Report:
+    """Where the figures of this run go."""
+    return pytestconfig.stash[_REPORT]
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    """A controller whose machines answer in this process."""
+    made = World.build(tmp_path, Charms(tmp_path / "charms"))
+    yield made
+    made.ctx.close()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Print the figures of this run, if there are any, and keep them."""
+    found = config.stash[_REPORT]
+    if not found.figures:
+        return
+    path = found.write()
+    terminalreporter.section("figures")
+    terminalreporter.write_line(found.table())
+    terminalreporter.write_line("")
+    terminalreporter.write_line(summary(json.loads(path.read_text())["machine"]))
+    terminalreporter.write_line(f"kept in {path.relative_to(ROOT)}")

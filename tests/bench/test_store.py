@@ -1,0 +1,149 @@
+"""The controller without machines: transactions, decisions, and what a unit's turn costs in a large model."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from pushjuju.core.status import StatusKind
+from pushjuju.services import applications, logs, statuses
+from pushjuju.state.records import Operation
+from pushjuju.state.store import Tx
+from pushjuju.uniter.resolver import decide
+from pushjuju.uniter.snapshot import look
+from pushjuju.uniter.turn import prepared_operation, read_operation
+from tests.bench.figures import Report
+from tests.bench.statements import counted
+from tests.unit.services.world import World
+
+OTHERS = (10, 100, 1000)
+UNIT = "web/0"
+ROUNDS = 200
+MAX_STATEMENTS = {"turn": 60, "commit": 45, "idle": 30}
+
+
+def rate(work: Callable[[], object], *, times: int = ROUNDS, series: int = 5) -> list[float]:
+    """Return how often something can be done in a second, measured some times."""
+    found = []
+    for _ in range(series):
+        begin = time.perf_counter()
+        for _ in range(times):
+            work()
+        found.append(times / (time.perf_counter() - begin))
+    return found
+
+
+def milliseconds(work: Callable[[], object], *, times: int = ROUNDS) -> list[float]:
+    """Return the milliseconds of each of some runs."""
+    found = []
+    for _ in range(times):
+        begin = time.perf_counter()
+        work()
+        found.append((time.perf_counter() - begin) * 1000)
+    return found
+
+
+@pytest.fixture
+def web(world: World) -> World:
+    """One unit at rest, in a store that is written as in real life."""
+    world.active("web")
+    world.ctx.store._connection.execute("PRAGMA synchronous = FULL")
+    return world
+
+
+def change(world: World, number: int) -> None:
+    """Make config-changed due."""
+    applications.set_config(world.ctx, world.model, "web", values={"port": str(number)})
+
+
+def surround(world: World, count: int) -> None:
+    """Fill the model with units of other applications up to a number; nothing of them runs."""
+    present = len(world.units()) - 1
+    if count > present:
+        world.deploy(f"other{count}", count - present)
+
+
+def build(world: World) -> None:
+    """Read all that a hook's frame is made from, and make it."""
+    with world.ctx.store.read() as tx:
+        view = look(tx, world.model, UNIT)
+        assert view is not None
+        operation = read_operation(_last_operation(tx, world))
+        prepared_operation(tx, view, operation, "bench")
+
+
+def _last_operation(tx: Tx, world: World) -> dict[str, object]:
+    row = tx.list(Operation, "operation_of_unit", model=world.model, unit=UNIT, limit=1)[0]
+    return dict(row.document)
+
+
+def statements_of_a_hook(world: World, number: int) -> dict[str, int]:
+    """Run one config-changed; return how many statements its steps took."""
+    change(world, number)
+    with counted(world.ctx.store) as turn:
+        prepared = world.prepared(UNIT)
+    result = world.box().run(prepared.frame)
+    with counted(world.ctx.store) as committing:
+        assert world.commit(prepared, result).ok
+    with counted(world.ctx.store) as idle:
+        assert world.turn(UNIT).prepared is None
+    return {"turn": len(turn), "commit": len(committing), "idle": len(idle)}
+
+
+def test_the_size_of_the_model_adds_no_statement(web: World) -> None:
+    found = []
+    for number, count in enumerate(OTHERS):
+        surround(web, count)
+        found.append(statements_of_a_hook(web, 1000 + number))
+    assert found[0] == found[1] == found[2]
+    assert all(found[0][step] <= most for step, most in MAX_STATEMENTS.items()), found[0]
+
+
+@pytest.mark.bench
+def test_store(report: Report, web: World) -> None:
+    now = web.clock.now()
+
+    def once() -> None:
+        with web.ctx.store.write() as tx:
+            statuses.set_status(
+                tx, web.model, StatusKind.WORKLOAD, UNIT, "active", str(next(numbers)), now=now
+            )
+            for _ in range(3):
+                logs.append(tx, web.model, "unit-web-0", "INFO", "bench", "a line", now=now)
+            tx.run("unit_set_resolved", model=web.model, name=UNIT, resolved="none")
+
+    numbers = iter(range(10**9))
+    note = "7 statements each, synchronous=FULL"
+    report.add("transactions of the store", rate(once), "/s", note=note)
+    with web.ctx.store.read() as tx:
+        view = look(tx, web.model, UNIT)
+    assert view is not None
+    report.add("decisions (pure)", rate(lambda: decide(view.local, view.remote)), "/s")
+
+
+@pytest.mark.bench
+def test_turns(report: Report, web: World) -> None:
+    for number, count in enumerate(OTHERS):
+        surround(web, count)
+        steps = statements_of_a_hook(web, 1000 + number)
+        note = f"statements: turn {steps['turn']}, commit {steps['commit']}, turn after it {steps['idle']}"
+        samples = milliseconds(lambda: build(web))
+        report.add(f"snapshot and context of a unit, {count} other units", samples, note=note)
+    turns, commits, idles = [], [], []
+    for number in range(ROUNDS):
+        change(web, number)
+        begin = time.perf_counter()
+        prepared = web.prepared(UNIT)
+        turns.append((time.perf_counter() - begin) * 1000)
+        result = web.box().run(prepared.frame)
+        begin = time.perf_counter()
+        web.commit(prepared, result)
+        commits.append((time.perf_counter() - begin) * 1000)
+        begin = time.perf_counter()
+        web.turn(UNIT)
+        idles.append((time.perf_counter() - begin) * 1000)
+    report.add("turn that leads to a hook", turns)
+    report.add("commit of its result", commits)
+    report.add("turn that finds nothing to do", idles)
