@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-from collections.abc import Callable, Iterable, Mapping
+import asyncio
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from pushjuju.core.errors import NotPermitted
+from pushjuju.plugins.install import install_missing
 from pushjuju.plugins.manager import PluginHost
-from pushjuju.plugins.types import Finding, ModelInfo, Services
+from pushjuju.plugins.types import Finding, ModelInfo, Services, no_progress
 from pushjuju.services import clouds
 from pushjuju.state.datadir import DataDir
 
@@ -33,7 +32,7 @@ async def examine(
 
     Raises:
         NotFound: No such cloud, or nobody drives it.
-        NotPermitted: The packages could not be installed.
+        ProviderError: The packages could not be installed.
     """
     name, region = clouds.split(cloud)
     host = PluginHost(environ=environ, warn=warn)
@@ -45,7 +44,8 @@ async def examine(
         services=Services(data_dir=datadir.root / "doctor", environ=environ, warn=warn),
     )
     found = await provider.doctor()
-    if install and _install(found):
+    if install and any(not item.ok and item.fix for item in found):
+        await asyncio.to_thread(install_missing, found, no_progress)
         found = await provider.doctor()
     return [_entry(item) for item in found]
 
@@ -63,16 +63,3 @@ def fix_text(item: Finding) -> str:
     if item.fix.packages:
         return f"apt-get install {' '.join(item.fix.packages)}"
     return " ".join(item.fix.command)
-
-
-def _install(findings: Iterable[Finding]) -> bool:
-    """Install the packages that are missing; tell whether there were any."""
-    packages = [name for item in findings if not item.ok and item.fix for name in item.fix.packages]
-    if not packages:
-        return False
-    sudo = () if os.geteuid() == 0 else ("sudo",)
-    argv = [*sudo, "apt-get", "install", "-y", "--no-install-recommends", *dict.fromkeys(packages)]
-    done = subprocess.run(argv, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise NotPermitted("the packages could not be installed", detail=done.stderr.strip()[-2000:])
-    return True
