@@ -92,3 +92,32 @@ def doctor(cli: Cli, args: tuple[str, ...], *, install: bool) -> None:
     cli.output.write(found, {"tabular": lambda entries: findings(entries, colour=cli.output.colour)})
     if any(entry["level"] == "error" for entry in found):
         raise Silent
+
+
+@command(
+    "explain",
+    usage="[<unit>|<machine> ...]",
+    summary="Says why units and machines do what they do, or wait, and when they are looked at again.",
+    formats=("tabular", "yaml", "json"),
+    flags=(*flags.MODEL, flags.switch("utc", "Display timestamps in the UTC timezone")),
+    see_also=("status", "debug-log"),
+)
+def explain(cli: Cli, args: tuple[str, ...], *, model: str, utc: bool) -> None:
+    """Tell the last decisions and what waits in the queue."""
+    from pushjuju.cli.formatters.listings import reasons
+    from pushjuju.cli.formatters.times import since_text
+    from pushjuju.runner.remote.goformat import Struct
+    from pushjuju.services import explain as service
+
+    opened = session.open_model(cli, model)
+    entries = []
+    for found in service.explain(opened.ctx, opened.uuid, list(args)):
+        fields = {
+            "subject": found.subject,
+            "doing": found.doing,
+            "reason": found.reason,
+            "again": since_text(found.due, utc=utc) if found.due else "",
+            "attempts": found.attempts,
+        }
+        entries.append(Struct((key, value) for key, value in fields.items() if value or key == "doing"))
+    cli.output.write(entries, {"tabular": lambda listed: reasons(listed, colour=cli.output.colour)})

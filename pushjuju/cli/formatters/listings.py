@@ -38,3 +38,13 @@ def findings(entries: Sequence[Mapping[str, str]], *, colour: bool = False) -> s
         if entry.get("fix"):
             table.row("", "", f"-> {entry['fix']}")
     return table.text()
+
+
+def reasons(entries: Iterable[Mapping[str, Any]], *, colour: bool = False) -> str:
+    """Return the table of `explain`: `subject`, `doing`, `reason`, `again` (text), `attempts`."""
+    table = TabWriter(colour=colour)
+    table.row(*heads("Subject", "Doing", "Again", "Failures", "Reason"))
+    for entry in entries:
+        failures = str(entry.get("attempts") or "")
+        table.row(entry["subject"], entry["doing"], entry.get("again", ""), failures, entry.get("reason", ""))
+    return table.text()

@@ -441,3 +441,14 @@ def test_controllers(lab: Run) -> None:
         "model": "shop",
         "user": "admin",
     }
+
+
+def test_explain_tells_what_waits(lab: Run) -> None:
+    ok(lab("deploy", CHARM, "web"))
+    listed = json.loads(ok(lab("explain", "--format", "json")))
+    assert {"web/0", "machine 0"} <= {entry["subject"] for entry in listed}
+    machine = json.loads(ok(lab("explain", "0", "--format", "json")))[0]
+    assert machine["doing"] == "waiting"
+    assert machine["reason"]
+    assert ok(lab("explain", "web/0")).startswith("Subject  Doing")
+    assert lab("explain", "9").err == "ERROR machine 9 not found, or it has no work\n"
