@@ -2,8 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from tests.unit.services.world import Charms, World
 
 # A loaded machine is slow now and then: no example fails for that. A failure prints how to repeat it.
 settings.register_profile("pushjuju", deadline=None, print_blob=True)
 settings.load_profile("pushjuju")
+
+
+@pytest.fixture(scope="session")
+def packs(tmp_path_factory: pytest.TempPathFactory) -> Charms:
+    """Small charms, packed once."""
+    from tests.unit.services.world import Charms
+
+    return Charms(tmp_path_factory.mktemp("charms"))
+
+
+@pytest.fixture(scope="session")
+def empty_shop(tmp_path_factory: pytest.TempPathFactory, packs: Charms) -> Path:
+    """A controller's data directory with one model, to be copied."""
+    from tests.unit.services.world import World
+
+    root = tmp_path_factory.mktemp("shop")
+    World.build(root, packs).ctx.close()
+    return root
+
+
+@pytest.fixture
+def shop(tmp_path: Path, empty_shop: Path, packs: Charms) -> Iterator[World]:
+    """A controller with the model `shop`, a fake clock, and machines that answer in this process."""
+    from tests.unit.services.world import World
+
+    made = World.copy(empty_shop, tmp_path, packs)
+    yield made
+    made.ctx.close()

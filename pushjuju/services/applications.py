@@ -11,7 +11,9 @@ from datetime import datetime
 from typing import Any
 
 from pushjuju.charms import wire
-from pushjuju.charms.config import Settings, config_document, parse_settings, parse_settings_yaml
+from pushjuju.charms.coerce import parse_bool
+from pushjuju.charms.config import TRUST, Settings, config_document, parse_settings, parse_settings_yaml
+from pushjuju.charms.goform import typed
 from pushjuju.charms.model import Charm
 from pushjuju.charms.pack import PackedCharm
 from pushjuju.core.base import Base
@@ -208,7 +210,7 @@ def set_config(
 
 
 def _known(charm: Charm, names: Iterable[str]) -> list[str]:
-    found = [name for name in names if name != "trust"]
+    found = [name for name in names if name != TRUST]
     for name in found:
         if name not in charm.config:
             raise NotValid(f'unknown option "{name}"')
@@ -216,14 +218,17 @@ def _known(charm: Charm, names: Iterable[str]) -> list[str]:
 
 
 def _parse_values(charm: Charm, values: Mapping[str, str]) -> Settings:
-    own = {key: value for key, value in values.items() if key != "trust" or key in charm.config}
+    own = {key: value for key, value in values.items() if key != TRUST or key in charm.config}
     return parse_settings(charm.config, own)
 
 
 def _trust_change(values: Mapping[str, str], reset: Iterable[str]) -> bool | None:
-    if "trust" in values:
-        return values["trust"].lower() in ("1", "t", "true")
-    return False if "trust" in reset else None
+    if TRUST in values:
+        trust = parse_bool(values[TRUST])
+        if trust is None:
+            raise NotValid(f"{TRUST}: expected bool, got {typed(values[TRUST])}")
+        return trust
+    return False if TRUST in reset else None
 
 
 def set_trust(ctx: Context, model: str, name: str, *, trusted: bool) -> None:

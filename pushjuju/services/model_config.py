@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pushjuju.charms.goform import typed
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.gotime import parse_duration
@@ -90,7 +91,7 @@ def parse_value(key: str, value: Any) -> Any:
         return _bool(key, value)
     if attribute.type == "int":
         if not str(value).isdigit():
-            raise NotValid(f"{key}: expected number, got {type(value).__name__}({json.dumps(value)})")
+            raise NotValid(f"{key}: expected number, got {typed(value)}")
         return int(value)
     text = str(value)
     if attribute.type == "duration" and parse_duration(text) <= 0:
@@ -104,7 +105,7 @@ def _bool(key: str, value: Any) -> bool:
     if isinstance(value, bool):
         return value
     if str(value) not in _TRUE + _FALSE:
-        raise NotValid(f'{key}: expected bool, got string("{value}")')
+        raise NotValid(f"{key}: expected bool, got {typed(value)}")
     return str(value) in _TRUE
 
 
@@ -133,18 +134,17 @@ def change(tx: Tx, model: str, values: Mapping[str, Any], reset: Iterable[str] =
     """Set and reset keys of a model.
 
     Raises:
-        NotValid: A value does not fit.
-        NotFound: A key to reset that no model has.
+        NotValid: A value does not fit, or a key cannot be changed.
     """
+    before = get(tx, model, INTERVAL)
     parsed = {key: parse_value(key, value) for key, value in values.items()}
-    reset = tuple(reset)
     for key in reset:
         if key in READ_ONLY:
             raise NotValid(f'"{key}" cannot be reset')
         tx.run("model_config_reset", model=model, key=key)
     for key, value in parsed.items():
         tx.run("model_config_set", model=model, key=key, value=json.dumps(value))
-    if INTERVAL in parsed or INTERVAL in reset:
+    if get(tx, model, INTERVAL) != before:
         tx.run("unit_restart_update_status", model=model)
 
 

@@ -213,11 +213,6 @@ def _workload_after(
 def _finish(ctx: Context, tx: Tx, view: View, operation: Operation, local: LocalState) -> LocalState:
     effects = commit_effects(operation)
     perform(ctx, tx, view, effects)
-    if operation.name is OperationName.UPGRADE:
-        tx.run(
-            "setting_delete_old", model=view.unit.model, application=view.unit.application,
-            charm_url=view.application.charm_url,
-        )  # fmt: skip
     return apply_effects(committed(local, operation), effects)
 
 
@@ -231,3 +226,14 @@ def _after(ctx: Context, tx: Tx, view: View, operation: Operation, outcome: Outc
         statuses.set_agent_status(tx, view.unit.model, view.unit.name, Agent.FAILED, problem, now=now)
     if outcome is Outcome.OK and operation.name is OperationName.UPGRADE:
         touch.application(tx, view.unit.model, view.unit.application, now, "charm upgraded")
+        _drop_old_charm(tx, view, now)
+
+
+def _drop_old_charm(tx: Tx, view: View, now: datetime) -> None:
+    """Forget the charm that the last unit has just left, with its settings."""
+    tx.run(
+        "setting_delete_old", model=view.unit.model, application=view.unit.application,
+        charm_url=view.application.charm_url,
+    )  # fmt: skip
+    if tx.run("charm_delete_unused", model=view.unit.model):
+        touch.cleaner(tx, view.unit.model, now, "a charm is not used any more")

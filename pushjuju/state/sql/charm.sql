@@ -5,9 +5,12 @@ SELECT * FROM charm WHERE model = :model AND url = :url
 SELECT * FROM charm WHERE model = :model ORDER BY url
 
 -- name: charm_delete_unused
+-- A charm on its way to a machine is in use too: the unit is on it as soon as the result comes.
 DELETE FROM charm WHERE model = :model
   AND NOT EXISTS (SELECT 1 FROM application a WHERE a.model = charm.model AND a.charm_url = charm.url)
   AND NOT EXISTS (SELECT 1 FROM unit u WHERE u.model = charm.model AND u.charm_url = charm.url)
+  AND NOT EXISTS (SELECT 1 FROM operation o WHERE o.model = charm.model AND o.state = 'prepared'
+                  AND o.document LIKE '%"' || charm.url || '"%')
 
 -- name: charm_uses_of_blob
 SELECT COUNT(*) FROM charm WHERE sha256 = :sha256
