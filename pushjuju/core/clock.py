@@ -39,9 +39,9 @@ class FakeClock:
 
 def to_iso(moment: datetime) -> str:
     """Write a moment as the store keeps it: UTC, microseconds, sortable as text."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return moment.astimezone(UTC).isoformat(timespec="microseconds")[:-6] + "Z"
 
 
 def from_iso(text: str) -> datetime:
     """Read a moment that `to_iso` wrote."""
-    return datetime.strptime(text, "%Y-%m-%dT%H:%M:%S.%fZ").replace(tzinfo=UTC)
+    return datetime.fromisoformat(text)

@@ -22,6 +22,7 @@ from pushjuju.uniter.resolver.state import HookInfo, LocalState, validate_local
 
 T = TypeVar("T")
 RECORD_FORMAT = 1
+_SCALARS = frozenset((str, int, bool, float, types.NoneType))
 
 
 def to_wire(value: LocalState | RemoteState | Decision | Operation | Effect | HookInfo) -> dict[str, Any]:
@@ -66,20 +67,39 @@ def replay(kept: Mapping[str, Any]) -> Decision:
     return decide(from_wire(LocalState, kept.get("local")), from_wire(RemoteState, kept.get("remote")))
 
 
-def _plain(value: object) -> Any:
+def _plain(value: Any) -> Any:
     """Turn a value into what JSON can hold."""
-    if isinstance(value, Enum):
-        return value.value
-    if is_dataclass(value):
-        pairs = ((field, getattr(value, field.name)) for field in fields(value))
-        return {_key(field): _plain(item) for field, item in pairs if item != _default(field)}
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, frozenset):
-        return sorted(_plain(item) for item in value)
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    return value
+    return value if type(value) in _SCALARS else _writer(type(value))(value)
+
+
+@functools.cache
+def _writer(kind: type[Any]) -> Callable[[Any], Any]:
+    """Return the function that writes values of a type."""
+    if issubclass(kind, Enum):
+        return lambda value: value.value
+    if is_dataclass(kind):
+        return _dataclass_writer(kind)
+    if issubclass(kind, Mapping):
+        return lambda value: {str(key): _plain(item) for key, item in value.items()}
+    if issubclass(kind, frozenset):
+        return lambda value: sorted(_plain(item) for item in value)
+    if issubclass(kind, tuple):
+        return lambda value: [_plain(item) for item in value]
+    return lambda value: value
+
+
+def _dataclass_writer(cls: type[Any]) -> Callable[[Any], dict[str, Any]]:
+    columns = tuple((field.name, _key(field), _default(field)) for field in fields(cls))
+
+    def write(value: Any) -> dict[str, Any]:
+        document = {}
+        for name, key, default in columns:
+            item = getattr(value, name)
+            if item != default:
+                document[key] = _plain(item)
+        return document
+
+    return write
 
 
 def _key(field: Field[Any]) -> str:
