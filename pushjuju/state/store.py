@@ -113,6 +113,11 @@ class Tx:
         """Return the next number of a sequence, never below `at_least`, never one given before."""
         return int(self.scalar("sequence_next", scope=scope, name=name, at_least=at_least))
 
+    def give_back(self, scope: str, name: str, number: int) -> None:
+        """Give a number back that nothing was recorded under; later ones may have been given meanwhile."""
+        self.run("sequence_give_back", scope=scope, name=name, number=number)
+        self.run("sequence_unused", scope=scope, name=name)
+
 
 def _encode(field: Field[Any], value: Any) -> Any:
     if field.metadata.get("json"):

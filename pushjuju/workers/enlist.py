@@ -8,16 +8,18 @@ from __future__ import annotations
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from pushjuju.core.clock import to_iso
-from pushjuju.core.errors import NotValid
+from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.core.life import Life
-from pushjuju.core.status import InstanceStatus, MachineStatus, StatusKind
+from pushjuju.core.status import MachineStatus, StatusKind
 from pushjuju.plugins.types import Enlister, Started
-from pushjuju.services import machines, models, statuses, touch
+from pushjuju.services import models, statuses, touch
+from pushjuju.services.context import Context
 from pushjuju.state.records import Machine
 from pushjuju.workers.events import Event
-from pushjuju.workers.provisioner import record
+from pushjuju.workers.provisioner import hardware_document, remember_keys
 from pushjuju.workers.workshop import MANUAL, Workshop, target_document
 
 
@@ -52,26 +54,36 @@ async def add_given_machine(
     def progress(status: str, message: str) -> None:
         shop.tell(Event(entity=f"machine {machine_id}", text=message or status))
 
-    started = await provider.enlist(
-        target,
-        machine_id=machine_id,
-        authorized_keys=[ctx.controller.public_key.read_text().strip(), *public_keys],
-        identities=identities,
-        progress=progress,
-    )
-    ssh = target_document(await provider.ssh_target(started.instance))
-    return record(ctx, _insert(shop, model, machine_id, started), started, MANUAL, ssh)
+    try:
+        started = await provider.enlist(
+            target,
+            machine_id=machine_id,
+            authorized_keys=[ctx.controller.public_key.read_text().strip(), *public_keys],
+            identities=identities,
+            progress=progress,
+        )
+        ssh = target_document(await provider.ssh_target(started.instance))
+    except PushjujuError:
+        with ctx.store.write() as tx:
+            tx.give_back(model, "machine", int(machine_id))
+        raise
+    return _record(ctx, model, machine_id, started, ssh)
 
 
-def _insert(shop: Workshop, model: str, machine_id: str, started: Started) -> Machine:
-    ctx, now = shop.ctx, shop.ctx.clock.now()
+def _record(ctx: Context, model: str, machine_id: str, started: Started, ssh: dict[str, Any]) -> Machine:
+    """Record the machine with its instance, at once: no lane shall ever see it as one that is to be made."""
+    now, instance = ctx.clock.now(), started.instance
     machine = Machine(
-        model=model, id=machine_id, life=Life.ALIVE, base=str(started.base),
-        nonce=str(uuid.uuid4()), created=to_iso(now),
+        model=model, id=machine_id, life=Life.ALIVE, base=str(started.base), nonce=str(uuid.uuid4()),
+        provider=MANUAL, instance_id=instance.id, display_name=instance.display_name,
+        hardware=hardware_document(instance.hardware), ssh=ssh, created=to_iso(now),
     )  # fmt: skip
     with ctx.store.write() as tx:
         tx.insert("machine", machine)
         statuses.set_status(tx, model, StatusKind.MACHINE, machine_id, MachineStatus.PENDING, now=now)
-        statuses.set_status(tx, model, StatusKind.INSTANCE, machine_id, InstanceStatus.RUNNING, now=now)
+        statuses.set_status(
+            tx, model, StatusKind.INSTANCE, machine_id, instance.status, instance.message, now=now
+        )
         touch.machine(tx, model, machine_id, now, "machine taken in")
-        return machines.get(tx, model, machine_id)
+    remember_keys(ctx, machine)
+    return machine

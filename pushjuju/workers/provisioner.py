@@ -76,7 +76,7 @@ def host_key_file(ctx: Context, machine: Machine) -> tuple[HostKeyFile, str]:
     return HostKeyFile(ctx.controller.known_hosts(machine.model)), name
 
 
-def _remember_keys(ctx: Context, machine: Machine) -> None:
+def remember_keys(ctx: Context, machine: Machine) -> None:
     """Keep the host keys that the provider told, for the person's own `ssh` too."""
     file, name = host_key_file(ctx, machine)
     keys = machine.ssh.get("host_keys") or ()
@@ -89,7 +89,7 @@ def _remember_keys(ctx: Context, machine: Machine) -> None:
 def record(
     ctx: Context, machine: Machine, started: Started, provider: str, ssh: dict[str, object]
 ) -> Machine:
-    """Record an instance that was made or taken in, and return the machine as it is now."""
+    """Record an instance that was made, and return the machine as it is now."""
     instance = started.instance
     with ctx.store.write() as tx:
         tx.run(
@@ -101,12 +101,12 @@ def record(
             display_name=instance.display_name,
             hardware=json.dumps(hardware_document(instance.hardware)),
             ssh=json.dumps(ssh),
-            base=str(started.base) if provider == MANUAL else machine.base,
+            base=machine.base,
             nonce=machine.nonce,
         )
         _set(ctx, tx, machine, instance.status, instance.message)
         recorded = machines.get(tx, machine.model, machine.id)
-    _remember_keys(ctx, recorded)
+    remember_keys(ctx, recorded)
     return recorded
 
 

@@ -109,14 +109,15 @@ async def test_deaths_at_any_moment(world: World, seed: int) -> None:
     chance = random.Random(seed)
     world.deploy(do="sleep 0.15")
     deaths = 0
-    for _ in range(MOST_DEATHS):
+    for number in range(MOST_DEATHS):
         with world.process() as drive:
             await until(lambda: drive.process.poll() is not None or drive.text)
             with contextlib.suppress(subprocess.TimeoutExpired):
-                drive.process.wait(chance.uniform(0, 0.4))
+                drive.process.wait(chance.uniform(0, 0.3) * (1 + number / 5))
         deaths += drive.killed
-        if drive.process.returncode == 0:
+        if not drive.killed:
             break
+    drive.check()
     assert deaths > 1
     at_rest(world, *DEPLOY_HOOKS)
 

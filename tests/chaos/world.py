@@ -29,7 +29,7 @@ from pushjuju.core.placement import Placement
 from pushjuju.core.status import StatusKind
 from pushjuju.plugins.providers.local.cgroups import Cgroup
 from pushjuju.plugins.providers.local.layout import Layout, Record
-from pushjuju.services import applications, context, controllers, models, refresh, removal, units
+from pushjuju.services import applications, context, controllers, machines, models, refresh, removal, units
 from pushjuju.state.datadir import DataDir
 from pushjuju.state.records import LogRecord, Machine, Model, Operation, Status, Unit
 from pushjuju.workers.drive import Driver, Settled
@@ -77,7 +77,14 @@ class World:
         return pack(copy, self.work / f"{copy.name}.charm")
 
     def deploy(
-        self, do: str = "", *, name: str = "tally", count: int = 1, to: Sequence[str] = (), **files: str
+        self,
+        do: str = "",
+        *,
+        name: str = "tally",
+        count: int = 1,
+        to: Sequence[str] = (),
+        base: Base | None = None,
+        **files: str,
     ) -> None:
         """Deploy the charm `tally`; nothing runs yet.
 
@@ -88,12 +95,20 @@ class World:
         request = applications.DeployRequest(
             application=name,
             packed=packed,
-            base=self.base,
+            base=base or self.base,
             count=count,
             settings=parse_settings(packed.charm.config, {"do": do}),
             placements=[Placement.parse(item) for item in to],
         )
         applications.deploy(self.ctx, self.uuid, request)
+
+    def add_machine(self) -> None:
+        """Add a machine without a unit."""
+        machines.add_machine(self.ctx, self.uuid, base=self.base, constraints={})
+
+    def given_base(self) -> Base:
+        """Return the base of machine 0."""
+        return Base.parse(self.machines()[0].base)
 
     def refresh(self, name: str = "tally", *, force: bool = False, **files: str) -> None:
         """Put an application on a changed charm."""
@@ -341,6 +356,11 @@ class Box:
         """Take the machine's network away (`down`), or give it back (`up`)."""
         device = self.layout.namespace(self.record.index)
         subprocess.run(["ip", "link", "set", device, state], check=True)
+
+    def files(self) -> list[str]:
+        """Return every path that differs from the base."""
+        top = self.layout.machine(self.record.id) / "up"
+        return sorted(str(path.relative_to(top)) for path in top.rglob("*"))
 
     def journal(self) -> list[str]:
         """Return the operations that the machine keeps."""

@@ -5,6 +5,13 @@ ON CONFLICT (scope, name) DO UPDATE SET
   next = CASE WHEN next < :at_least THEN :at_least + 1 ELSE next + 1 END
 RETURNING next - 1 AS number
 
+-- name: sequence_give_back
+-- Only the number given last can be given again; any other stays a gap.
+UPDATE sequence SET next = :number WHERE scope = :scope AND name = :name AND next = :number + 1
+
+-- name: sequence_unused
+DELETE FROM sequence WHERE scope = :scope AND name = :name AND next = 0
+
 -- name: sequence_delete
 DELETE FROM sequence WHERE scope = :scope
 

@@ -157,6 +157,17 @@ def test_a_number_is_given_once(store: Store) -> None:
         assert tx.next("other", "machine") == 0
 
 
+def test_a_number_that_nothing_was_recorded_under_is_given_again(store: Store) -> None:
+    with store.write() as tx:
+        assert tx.next("m", "machine") == 0
+        tx.give_back("m", "machine", 0)
+        assert [tx.next("m", "machine") for _ in range(2)] == [0, 1]
+        tx.give_back("m", "machine", 0)
+        assert tx.next("m", "machine") == 2
+        tx.give_back("m", "machine", 2)
+        assert tx.next("m", "machine") == 2
+
+
 def test_a_sequence_never_goes_back(store: Store) -> None:
     with store.write() as tx:
         assert [tx.next("m", "charm", at) for at in (5, 0, 6, 7, 20, 3)] == [5, 6, 7, 8, 20, 21]

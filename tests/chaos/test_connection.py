@@ -1,0 +1,239 @@
+"""The way to the machine breaks: cut connections, dead links, keys that do not fit, refused sudo."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+import time
+
+import pytest
+
+from pushjuju.core.errors import AuthFailed, SudoRefused, Unreachable
+from pushjuju.core.status import StatusKind
+from pushjuju.runner.session import open_session
+from pushjuju.runner.target import MachineTarget
+from pushjuju.services.removal import Force
+from pushjuju.workers.drive import Settled
+from pushjuju.workers.enlist import add_given_machine
+from tests.chaos.conftest import NewWorld
+from tests.chaos.world import DEPLOY_HOOKS, REMOVE_HOOKS, Box, World, until
+
+pytestmark = pytest.mark.machine
+
+SLOW_START = "if [ $hook = start ]; then sleep 1.2; fi"
+
+
+async def in_start(world: World) -> Box:
+    """Wait until the hook `start` runs."""
+    await until(lambda: world.layout.records() and "start 1" in world.machine().begun(), 30)
+    return world.machine()
+
+
+def well(world: World) -> None:
+    """Fail the test unless the deploy is complete and every hook ran once."""
+    world.machine().once(*DEPLOY_HOOKS)
+    assert (world.agent(), world.workload()[0]) == (("idle", ""), "active")
+    assert not world.open_operations()
+
+
+async def test_connection_cut_while_a_hook_runs(world: World) -> None:
+    world.deploy(SLOW_START)
+    driving = asyncio.create_task(world.settle())
+    box = await in_start(world)
+    assert box.cut_connections() == 1
+    assert (await driving).problems == ()
+    well(world)
+    assert "tally/0 start: done" in world.told
+
+
+async def test_connection_cut_at_every_hook(world: World) -> None:
+    world.deploy("sleep 0.3")
+    driving = asyncio.create_task(world.settle())
+    cuts, done = 0, 0
+    while not driving.done():
+        await asyncio.sleep(0.02)
+        begun = len(world.machine().begun()) if world.layout.records() else 0
+        if begun > done:
+            done, cuts = begun, cuts + world.machine().cut_connections()
+    assert (await driving).problems == ()
+    assert cuts >= len(DEPLOY_HOOKS) - 1
+    well(world)
+
+
+async def test_link_down_while_a_hook_runs_and_ends(world: World) -> None:
+    world.deploy(SLOW_START)
+    driving = asyncio.create_task(world.settle())
+    box = await in_start(world)
+    box.link("down")
+    await until(lambda: "start 1" in box.ended())
+    assert not driving.done()
+    box.link("up")
+    assert (await driving).problems == ()
+    well(world)
+
+
+async def test_unreachable_machine_is_told_and_tried_again(world: World) -> None:
+    world.deploy()
+    await world.settle()
+    box = world.machine()
+    box.link("down")
+    world.config(number="2")
+    began = time.monotonic()
+    settled = await world.settle()
+    assert time.monotonic() - began < 30
+    host = f"root@{box.record.address}:22"
+    assert len(settled.problems) == 1
+    assert settled.problems[0].startswith(f"machine 0: cannot reach {host}: ")
+    assert world.message(StatusKind.INSTANCE, "0").startswith(f"cannot reach {host}")
+    assert world.machines()[0].unreachable_since
+    assert world.agent() == ("idle", "")
+    assert not world.open_operations()
+    assert "cannot reach" in world.work_reasons()["machine/0"]
+    box.link("up")
+    world.work_now()
+    assert (await world.settle()).problems == ()
+    assert box.begun()[-1] == "config-changed 2"
+    assert box.ended() == box.begun()
+    assert world.message(StatusKind.INSTANCE, "0") == running(world, box)
+    assert not world.machines()[0].unreachable_since
+
+
+def running(world: World, box: Box) -> str:
+    """Return what the instance says when all is well."""
+    lines = (box.root / "etc/os-release").read_text().replace('"', "").splitlines()
+    real = dict(line.split("=", 1) for line in lines if "=" in line)
+    found, wanted = f"{real['ID']}@{real['VERSION_ID']}", f"{world.base.os}@{world.base.track}"
+    return "Running" if found == wanted else f"Running {found} in place of {world.base.display}"
+
+
+async def test_machine_that_is_unreachable_can_be_forced_away(world: World) -> None:
+    world.deploy()
+    await world.settle()
+    world.machine().link("down")
+    world.remove(force=Force(wait_s=0))
+    settled = await world.settle()
+    world.work_now()
+    settled = await world.settle()
+    assert settled.problems == ()
+    assert (world.units(), world.machines(), world.layout.records()) == ([], [], [])
+
+
+async def test_wrong_key(world: World) -> None:
+    world.deploy()
+    await world.settle()
+    box = world.machine()
+    keys = box.root / "root/.ssh/authorized_keys"
+    right = keys.read_text()
+    keys.write_text("")
+    world.config(number="2")
+    before = world.unit()
+    settled = await world.settle()
+    assert settled.problems == (
+        f"machine 0: root@{box.record.address}:22 refuses the login of root: {detail(settled)}",
+    )
+    assert (
+        world.message(StatusKind.INSTANCE, "0") == f"root@{box.record.address}:22 refuses the login of root"
+    )
+    assert world.unit() == before
+    keys.write_text(right)
+    world.work_now()
+    assert (await world.settle()).problems == ()
+    assert box.begun()[-1] == "config-changed 2"
+
+
+def detail(settled: Settled) -> str:
+    """Return the last part of the only problem: the SSH library's own words."""
+    return settled.problems[0].rsplit(": ", 1)[1]
+
+
+async def test_changed_host_key_is_refused_with_both_fingerprints(world: World) -> None:
+    world.deploy()
+    await world.settle()
+    box = world.machine()
+    fingerprint = "ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub | cut -d' ' -f2"
+    kind = "ssh-ed25519"
+    old = box.run("sh", "-c", fingerprint).strip()
+    key = "/etc/ssh/ssh_host_ed25519_key"
+    box.run("sh", "-c", f"cp -a {key} /root/k; rm {key}; ssh-keygen -q -t ed25519 -N '' -f {key}")
+    new = box.run("sh", "-c", fingerprint).strip()
+    assert old != new
+    world.config(number="2")
+    settled = await world.settle()
+    assert len(settled.problems) == 1
+    assert (
+        f"host key of root@{box.record.address}:22 changed: expected {kind} {old}, got {kind} {new}"
+        in settled.problems[0]
+    )
+    assert f"expected {kind} SHA256:" in world.message(StatusKind.INSTANCE, "0")
+    assert "config-changed 2" not in box.begun()
+    box.run("sh", "-c", f"mv /root/k {key}; ssh-keygen -y -f {key} > {key}.pub")
+    world.work_now()
+    assert (await world.settle()).problems == ()
+    assert box.begun()[-1] == "config-changed 2"
+
+
+# --- machines that were given -----------------------------------------------------------------------------
+
+USERS = """set -e
+for user in admin guest; do
+  useradd -m -s /bin/bash $user
+  mkdir -m 0700 /home/$user/.ssh
+  echo {key} > /home/$user/.ssh/authorized_keys
+  chown -R $user:$user /home/$user/.ssh
+done
+echo 'admin ALL=(ALL) NOPASSWD:ALL' > /etc/sudoers.d/admin
+"""
+
+
+async def server(new_world: NewWorld, world: World) -> Box:
+    """Return a machine of somebody else's, with logins `admin` (sudo) and `guest` (none)."""
+    other = new_world()
+    other.add_machine()
+    await other.settle()
+    box = other.machine()
+    key = world.ctx.controller.public_key.read_text().strip()
+    box.run("bash", "-c", USERS.format(key=shlex.quote(key)))
+    return box
+
+
+async def test_given_machine_from_taking_in_to_giving_back(world: World, new_world: NewWorld) -> None:
+    box = await server(new_world, world)
+    before = set(box.files())
+    driver = world.driver()
+    await add_given_machine(
+        driver.shop,
+        world.uuid,
+        f"ssh:admin@{box.record.address}",
+        identities=[world.ctx.controller.private_key],
+    )
+    await driver.shop.close()
+    world.deploy(to=["0"], base=world.given_base())
+    assert (await world.settle()).problems == ()
+    box.once(*DEPLOY_HOOKS)
+    world.remove()
+    assert (await world.settle()).problems == ()
+    box.once(*DEPLOY_HOOKS, *REMOVE_HOOKS)
+    await until(lambda: not (box.root / "var/lib/juju/pushjuju").exists(), 15, "our files stay")
+    stays = ("etc/sudoers.d/90-juju-ubuntu", "home", "var/log")  # the login that Juju makes too, and logs
+    assert not [path for path in set(box.files()) - before if not path.startswith(stays)]
+    await until(lambda: not box.pids("^/usr/bin/python3 -I -S"), what="our process stays")
+
+
+async def test_sudo_refused(world: World, new_world: NewWorld) -> None:
+    box = await server(new_world, world)
+    before = world.dump()
+    key = world.ctx.controller.private_key
+    target = MachineTarget(host=box.record.address, user="guest", identity_files=(key,), use_ssh_config=False)
+    with pytest.raises(SudoRefused):
+        async with open_session(target):
+            pass
+    driver = world.driver()
+    for given, problem in (
+        (f"ssh:guest@{box.record.address}", SudoRefused),
+        (f"ssh:nobody@{box.record.address}", AuthFailed),
+        (f"ssh:admin@{box.record.address}:2", Unreachable),
+    ):
+        with pytest.raises(problem):
+            await add_given_machine(driver.shop, world.uuid, given, identities=[key])
+    await driver.shop.close()
+    assert world.dump() == before
