@@ -181,6 +181,7 @@ class Command(click.Command):
             path=values["output"],
             explicit="format" in cli.given,
             colour=colour,
+            tints="no_color" in values,
         )
 
 

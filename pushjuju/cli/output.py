@@ -33,6 +33,7 @@ class Output:
         path: str = "",
         explicit: bool = False,
         colour: bool | None = None,
+        tints: bool = False,
     ) -> None:
         """Make it.
 
@@ -42,11 +43,13 @@ class Output:
             path: The value of `--output`; empty for stdout.
             explicit: Whether `--format` was written on the command line.
             colour: True for `--color`, False for `--no-color`, None for neither.
+            tints: Whether yaml and json are coloured too (where the command has `--no-color`).
         """
         self._console = console
         self._path = path
         self._explicit = explicit
         self._colour = colour
+        self._tints = tints
         self.form = form
         self.written = False
 
@@ -68,7 +71,15 @@ class Output:
         if document is None:
             return self.text("")
         own = (formatters or {}).get(self.form)
-        return self.text(own(document) if own else render(self.form, document))
+        return self.text(self._tinted(own(document) if own else render(self.form, document)))
+
+    def _tinted(self, text: str) -> str:
+        """Colour yaml and json, for the commands that do so on a terminal."""
+        if not (self._tints and self.form in MACHINE_FORMATS and self.colour):
+            return text
+        from pushjuju.cli.formatters import tinted
+
+        return tinted.yaml_tinted(text) if self.form == "yaml" else tinted.json_tinted(text)
 
     def text(self, text: str) -> None:
         """Write a finished text."""

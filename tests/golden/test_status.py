@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 from pushjuju.cli.formatters.status import FORMATS, formatters
 from pushjuju.cli.formatters.status_tabular import tabular
+from pushjuju.cli.formatters.tinted import json_tinted, yaml_tinted
 
 Golden = Callable[[str, str], None]
 
@@ -85,3 +87,20 @@ def test_an_empty_model_is_its_first_section() -> None:
         "Model  Controller  Cloud/Region  Version  SLA          Timestamp\n"
         "shop   home        lab/default   3.6.14   unsupported  09:12:44Z\n"
     )
+
+
+def test_yaml_and_json_in_colours(shop: ModuleType, golden: Golden) -> None:
+    golden("status/coloured.yaml", yaml_tinted(formatters()["yaml"](shop.one_application())))
+    golden("status/coloured.json", json_tinted(formatters()["json"](EMPTY)))
+
+
+def test_colours_change_no_character(shop: ModuleType) -> None:
+    document = {
+        **shop.DOCUMENT,
+        "text": "two\nlines: 1\n",
+        "url": "http://x:1/",
+        "odd: key": [1, "a: b", "::1"],
+    }
+    for form, tinted in (("yaml", yaml_tinted), ("json", json_tinted)):
+        text = formatters()[form](document)
+        assert re.sub(r"\x1b\[[0-9;]*m", "", tinted(text)) == text

@@ -24,6 +24,7 @@ from pushjuju.cli.formatters import (
     times,
     units,
 )
+from pushjuju.cli.output import render
 
 Golden = Callable[[str, str], None]
 NINE = datetime(2025, 3, 1, 9, 0, 0, tzinfo=UTC)
@@ -257,7 +258,7 @@ def test_application_config() -> None:
             "port": {"default": 80, "description": "d", "source": "user", "type": "int", "value": 81}
         },
     }
-    assert config.application("yaml", document) == (
+    assert render("yaml", config.application(document)) == (
         "application: a\ncharm: a\nsettings:\n  port:\n    default: 80\n    description: d\n"
         "    source: user\n    type: int\n    value: 81\n"
     )

@@ -47,7 +47,7 @@ def config(
         return drive.settle(cli, opened.ctx, opened.uuid, touched=(name,), no_wait=no_wait)
     document = applications.config(opened.ctx, opened.uuid, name)
     if not asked.key:
-        return cli.output.text(formatters.application(cli.output.form, document))
+        return cli.output.write(formatters.application(document))
     for section in ("settings", "application-config"):
         if asked.key in document.get(section, {}):
             return cli.output.text(formatters.bare_value(document[section][asked.key].get("value", "")))

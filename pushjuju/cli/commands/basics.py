@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from pushjuju import JUJU_VERSION, __version__
-from pushjuju.cli import flags, helptext, registry
+from pushjuju.cli import flags, helptext, hooktoolhelp, registry
 from pushjuju.cli.command import Cli, Command, command
 from pushjuju.cli.version import version_text
 from pushjuju.core.errors import NotFound
@@ -138,3 +138,49 @@ def plugins(cli: Cli, _args: tuple[str, ...]) -> None:
     host = PluginHost(environ=cli.env, warn=cli.console.warn)
     entries = [{**asdict(info), "hooks": list(info.hooks)} for info in host.list_plugins()]
     cli.output.write(entries, {"tabular": lambda listed: table(listed, colour=cli.output.colour)})
+
+
+def _hook_tools(cli: Cli, args: tuple[str, ...], *, of_actions: bool | None) -> None:
+    """Print the help of one tool, or the list: all, those of actions only, or all but those."""
+    found = hooktoolhelp.tools(cli.env, cli.console.warn)
+    if of_actions is not None:
+        found = {
+            name: tool for name, tool in found.items() if (name in hooktoolhelp.ACTION_TOOLS) is of_actions
+        }
+    cli.output.text(hooktoolhelp.help_of(found, args[0]) if args else hooktoolhelp.listing(found))
+
+
+@command(
+    "help-tool",
+    usage="[<tool>]",
+    summary="Show help on a hook tool, or the list of them.",
+    at_most=1,
+    see_also=("help-hook-commands", "help-action-commands"),
+)
+def help_tool(cli: Cli, args: tuple[str, ...]) -> None:
+    """Print the help of a hook tool."""
+    _hook_tools(cli, args, of_actions=None)
+
+
+@command(
+    "help-hook-commands",
+    usage="[<hook command>]",
+    summary="Show help on a hook command, or the list of them.",
+    at_most=1,
+    see_also=("help-action-commands",),
+)
+def help_hook_commands(cli: Cli, args: tuple[str, ...]) -> None:
+    """Print the help of a hook command."""
+    _hook_tools(cli, args, of_actions=False)
+
+
+@command(
+    "help-action-commands",
+    usage="[<action command>]",
+    summary="Show help on a command that exists inside actions only, or the list of them.",
+    at_most=1,
+    see_also=("help-hook-commands",),
+)
+def help_action_commands(cli: Cli, args: tuple[str, ...]) -> None:
+    """Print the help of an action command."""
+    _hook_tools(cli, args, of_actions=True)

@@ -24,9 +24,9 @@ def bare_value(value: Any) -> str:
     return f"{value}\n" if isinstance(value, str) else render("yaml", value)
 
 
-def application(form: str, document: Mapping[str, Any]) -> str:
-    """Return an application's config as yaml or json."""
-    return render(form, struct(document, "config"))
+def application(document: Mapping[str, Any]) -> Any:
+    """Return an application's config, ready for yaml and json."""
+    return struct(document, "config")
 
 
 def model_formatters(*, colour: bool = False) -> dict[str, Formatter]:

@@ -194,3 +194,18 @@ def test_documentation_is_made_of_the_commands(run: Run, tmp_path: Path) -> None
     assert "\n# version\n" in text
     run("documentation", "--split", "--out", "pages", "--no-index")
     assert {path.stem for path in (tmp_path / "pages").iterdir()} <= set(registry.words())
+
+
+def test_help_of_hook_tools(run: Run) -> None:
+    listed = run("help-tool").out
+    assert "\nconfig-get " in listed
+    assert run("help-tool", "config-get").out.startswith("Usage: config-get")
+    assert "action-set" in run("help-action-commands").out
+    assert "action-set" not in run("help-hook-commands").out
+    assert run("help-tool", "nonsense").err == "ERROR unknown hook command: nonsense\n"
+
+
+def test_yaml_is_coloured_when_asked(run: Run) -> None:
+    run("bootstrap", "local", "--add-model", "x")
+    assert "\x1b[1;96mmodel\x1b[0m" in run("status", "--format", "yaml", "--color").out
+    assert "\x1b" not in run("status", "--format", "yaml").out
