@@ -31,6 +31,8 @@ OnLive = Callable[[dict[str, Any]], Awaitable[tuple[int, bytes, bytes]]]
 """Answers a live hook tool call (``tool``, ``argv``, ``stdin`` as bytes, ``cwd``) with rc, stdout, stderr."""
 
 CHUNK = 256 * 1024
+BEAT_EVERY = 20.0  # seconds
+BEAT = wire.pack({"t": "beat"})
 REATTACH_FOR = 30.0  # seconds of trying to connect again before the caller hears of it
 REATTACH_PAUSE = 0.25  # seconds before the second try; doubled each time, at most 4
 
@@ -68,8 +70,16 @@ class _Pending:
             seq = int(event["seq"])
             if seq not in self.events:
                 self.events[seq] = event["e"]
-                if self.on_event:
-                    self.on_event(seq, event["e"])
+                self._tell(seq, event["e"])
+
+    def _tell(self, seq: int, event: dict[str, Any]) -> None:
+        """Call the listener; its error is the caller's of `run`, never the connection's."""
+        if self.on_event is None or self.result.done():
+            return
+        try:
+            self.on_event(seq, event)
+        except Exception as error:  # noqa: BLE001 - handed on
+            self.result.set_exception(error)
 
     def finish(self, message: dict[str, Any]) -> None:
         """Take the result."""
@@ -101,11 +111,13 @@ class MachineSession:
         self._link: bootstrap.Link | None = None
         self._stack = contextlib.AsyncExitStack()
         self._opening = asyncio.Lock()
+        self._putting = asyncio.Lock()
         self._pending: dict[str, _Pending] = {}
         self._puts: dict[str, asyncio.Future[dict[str, Any]]] = {}
         self._blobs: set[str] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
+        self._next_beat: asyncio.TimerHandle | None = None
         self._frames = (0, 0)
 
     # -- facts ---------------------------------------------------------------------------------------------
@@ -148,10 +160,19 @@ class MachineSession:
                 link.on_message = self._on_message
                 self._stack = stack.pop_all()
             self._link = link
-            self._blobs.update(link.hello.get("blobs", ()))
+            self._blobs = set(link.hello.get("blobs", ()))
+            self._beat(link)
             return link
 
+    def _beat(self, link: bootstrap.Link) -> None:
+        """Give a sign of life from time to time: without it the machine lets go of a dead connection."""
+        if not link.lost.done():
+            link.write(BEAT)
+            self._next_beat = asyncio.get_running_loop().call_later(BEAT_EVERY, self._beat, link)
+
     async def _drop_link(self) -> None:
+        if self._next_beat:
+            self._next_beat.cancel()
         if self._link:
             self._frames = (self.frames_out, self.frames_in)
             await self._link.finish()
@@ -222,7 +243,10 @@ class MachineSession:
         if pending.on_live is None:
             rc, out, err = 1, b"", f"ERROR {message['tool']} needs a live controller\n".encode()
         else:
-            rc, out, err = await pending.on_live(call)
+            try:
+                rc, out, err = await pending.on_live(call)
+            except Exception as error:  # noqa: BLE001 - the hook gets an answer in any case
+                rc, out, err = 1, b"", f"ERROR {message['tool']}: {error}\n".encode()
         answer = {"t": "live-result", "id": message["id"], "call": message["call"], "rc": rc}
         answer.update(_as_text("stdout", out), **_as_text("stderr", err))
         if self._link:
@@ -336,9 +360,10 @@ class MachineSession:
             RemoteFailed: The machine did not take it.
             ConnectionLost: The connection was cut and could not be had again in time.
         """
-        other = self._puts.get(sha256)
-        if other:
-            await asyncio.wait({other})
+        async with self._putting:  # one after the other: they share the wire anyway
+            await self._put(sha256, path)
+
+    async def _put(self, sha256: str, path: Path) -> None:
         loop = asyncio.get_running_loop()
         lost_at = loop.time()
         while True:
@@ -355,17 +380,18 @@ class MachineSession:
                 self._puts.pop(sha256, None)
                 if not done.done():
                     done.cancel()
-            if not done.cancelled():
+            if done.cancelled():
+                lost_at = loop.time()
+            elif not done.result().get("restart"):
                 self._check_put(done.result(), path)
                 self._blobs.add(sha256)
                 return
-            lost_at = loop.time()
 
     async def _send_blob(
         self, link: bootstrap.Link, sha256: str, path: Path, done: asyncio.Future[dict[str, Any]]
     ) -> None:
         size = path.stat().st_size  # noqa: ASYNC240 - a local file, and it is read here anyway
-        offset = min(int(link.hello.get("parts", {}).get(sha256, 0)), size)
+        offset = min(int(link.hello.get("parts", {}).pop(sha256, 0)), size)
         link.send({"t": "put", "sha256": sha256, "size": size, "offset": offset})
         name = bytes.fromhex(sha256)
         with path.open("rb") as file:

@@ -229,6 +229,49 @@ async def test_blob_is_sent_once_and_a_cut_transfer_goes_on(machine: Machine, tm
     assert (machine.base / f"blobs/{digest}").read_bytes() == path.read_bytes()
 
 
+async def test_two_controllers_send_the_same_blob(machine: Machine, tmp_path: Path) -> None:
+    path = tmp_path / "blob"
+    path.write_bytes(os.urandom(5_000_000))
+    digest = sha256(path.read_bytes()).hexdigest()
+    async with machine.session() as one, machine.session() as two:
+        await asyncio.gather(
+            one.put_blob(digest, path), two.put_blob(digest, path), one.put_blob(digest, path)
+        )
+    assert (machine.base / f"blobs/{digest}").read_bytes() == path.read_bytes()
+
+
+async def test_part_of_a_blob_that_vanished_is_sent_again(machine: Machine, tmp_path: Path) -> None:
+    path = tmp_path / "blob"
+    path.write_bytes(os.urandom(1_000_000))
+    digest = sha256(path.read_bytes()).hexdigest()
+    part = machine.base / f"blobs/{digest}.part"
+    part.parent.mkdir(parents=True)
+    part.write_bytes(path.read_bytes()[:500_000])
+    async with machine.session() as session:
+        part.unlink()
+        await session.put_blob(digest, path)
+    assert (machine.base / f"blobs/{digest}").read_bytes() == path.read_bytes()
+
+
+async def test_controller_that_fell_silent_is_let_go(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.options |= {"silence": 0.4}
+    async with machine.session() as session:  # gives a sign of life at once, the next one in 20 seconds
+        assert await machine.gone()
+        machine.options.pop("silence")
+        assert (await session.exec(["true"])).exit == 0  # and is back when it has something to say
+
+
+async def test_fault_of_the_server_is_told_at_the_next_contact(machine: Machine) -> None:
+    machine.base.mkdir(parents=True)
+    (machine.base / "crash").write_text("Traceback: it broke")
+    async with machine.session() as session:
+        assert session.hello["crash"] == "Traceback: it broke"
+    async with machine.session() as session:
+        assert "crash" not in session.hello
+
+
 async def test_interrupted_deploy_is_done_again(machine: Machine, tmp_path: Path) -> None:
     charm = machine.charm()
     async with machine.session() as session:

@@ -25,18 +25,20 @@ async def test_faults_speak_as_juju_does(machine: Machine, client: str) -> None:
         JUJU_AGENT_SOCKET_ADDRESS=/nowhere config-get; echo rc $?
         config-get --nope; echo rc $?
         secret-get x; echo rc $?
+        ln -s $(command -v juju-log) nope; ./nope; echo rc $?
         probe-boom; echo rc $?
         """
     )
     async with machine.session() as session:
         result = await session.run(hook_op("start"))
-    assert lines(result, "stdout") == ["rc 1", "rc 1", "rc 1", "rc 2", "rc 1", "rc 1"]
+    assert lines(result, "stdout") == ["rc 1", "rc 1", "rc 1", "rc 2", "rc 1", "rc 1", "rc 1"]
     assert lines(result, "stderr") == [
         'ERROR bad request: wrong context ID; got "other"',
         "ERROR JUJU_CONTEXT_ID not set",
         "ERROR dial unix /nowhere: connect: no such file or directory",
         "ERROR option provided but not defined: --nope",
-        "ERROR bad request: unknown command: secret-get",
+        "ERROR secret-get is not supported yet by pushjuju",
+        "ERROR bad request: unknown command: nope",
         "ERROR probe-boom: internal error: KeyError: 'a bug in a tool'",
     ]
 
@@ -55,6 +57,23 @@ async def test_stdin_is_sent_only_when_the_tool_asks(machine: Machine, client: s
     async with machine.session() as session:
         result = await session.run(hook_op("start"))
     assert lines(result) == ["3000000", "a", "b/usr", " v w [ v w ]"]
+
+
+async def test_failing_answer_of_the_controller_is_an_answer(machine: Machine) -> None:
+    machine.write_charm(start="probe-live")
+
+    async def broken(_: dict[str, Any]) -> tuple[int, bytes, bytes]:
+        raise LookupError("no such thing")
+
+    def bad_listener(_seq: int, _event: dict[str, Any]) -> None:
+        raise LookupError("listener")
+
+    async with machine.session() as session:
+        result = await session.run(hook_op("start"), on_live=broken)
+        assert lines(result, "stderr") == ["ERROR probe-live: no such thing"]
+        with pytest.raises(LookupError, match="listener"):
+            await session.run(hook_op("start"), bad_listener, broken)
+        assert (await session.exec(["true"])).exit == 0
 
 
 async def test_calls_in_parallel_are_answered_one_by_one(machine: Machine) -> None:

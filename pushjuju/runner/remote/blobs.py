@@ -60,7 +60,10 @@ def forget_old(directory: str, now: float) -> None:
 
 
 class Receiver:
-    """One blob being received; what has arrived survives a cut and is taken up again."""
+    """One blob being received; what has arrived survives a cut and is taken up again.
+
+    Several controllers may send the same blob at once: they write the same bytes to the same places.
+    """
 
     def __init__(self, directory: str, digest: str, size: int, offset: int) -> None:
         if not is_digest(digest):
@@ -82,7 +85,6 @@ class Receiver:
                 break
             self._hash.update(data)
             have += len(data)
-        os.ftruncate(self._fd, have)
         return have
 
     def feed(self, data: bytes) -> bool:
@@ -107,10 +109,15 @@ class Receiver:
         if self._hash.hexdigest() != self.digest or self.offset != self.size:
             self.abort()
             raise ValueError("content does not match its SHA-256")
+        os.ftruncate(self._fd, self.size)
         os.fdatasync(self._fd)
         os.close(self._fd)
         self._fd = -1
-        os.rename(self._path + ".part", self._path)
+        try:
+            os.rename(self._path + ".part", self._path)
+        except FileNotFoundError:
+            if not os.path.exists(self._path):  # else another controller sent the same bytes
+                raise
         return True
 
     def close(self) -> None:

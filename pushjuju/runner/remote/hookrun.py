@@ -16,6 +16,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+KEPT_ON_FAILURE = (
+    "action",
+)  # results and messages of an action; everything else that is buffered is dropped
 VIA_TEXT = {"dispatch": "hook dispatching script: dispatch", "hook": "explicit, bespoke hook script"}
 
 
@@ -144,7 +147,7 @@ class _Run:
         writes = self.writes
         if outcome != "ok" and not (self.host.op["kind"] == "commands" and outcome == "failed"):
             now = "now" if writes["reboot"] == "now" else ""
-            kept = {key: writes[key] for key in self.host.op.get("keep", ()) if key in writes}
+            kept = {key: writes[key] for key in KEPT_ON_FAILURE if key in writes}
             writes = dict(kept, status_set=writes.get("status_set", False), reboot=now)
         result = plain_result(outcome, via=via, message=message)
         result.update(exit=ended.exit, signal=ended.signal, writes=writes, reboot=writes["reboot"])
@@ -213,9 +216,7 @@ def _run_action(host: Host, unit: str, charm: str, path: str, via: str) -> dict[
     captures = [output.Capture(), output.Capture()]
     run_ = _Run(host, unit, (captures[0].feed, captures[1].feed))
     ended = run_.go([path], charm)
-    result = _captured(run_.result(ended, via), captures)
-    result["reads"] = run_.reads.get("action", {})
-    return result
+    return _captured(run_.result(ended, via), captures)
 
 
 def _script(host: Host, text: str) -> str:

@@ -20,6 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+SILENCE = 90.0  # seconds without a sign of life after which a controller is taken for dead
 LINGER = 10.0  # seconds without attachment and work before the server ends
 FOREIGN_POLL = 0.2  # seconds between looks at operations that another server's process runs
 READ_SIZE = 1 << 18
@@ -39,6 +40,7 @@ class Attachment:
         self.backlog = bytearray()
         self.receivers: dict[str, blobs.Receiver] = {}
         self.open = True
+        self.heard = 0.0  # when it last gave a sign of life; 0 for one that gives none
 
 
 class Running:
@@ -149,12 +151,20 @@ class Server:
                 self._ready(fd, event)
             self._foreign()
             self._live_limits()
+            self._silent()
             self._schedule()
             self._keep_spare()
             if self.attachments or self.newcomers or self.queue or self.running:
                 self.idle_since = monotonic()
-            elif monotonic() - self.idle_since >= self.linger:
+            elif monotonic() - self.idle_since >= self.linger or self._is_purging():
                 return
+
+    def _silent(self) -> None:
+        """Let go of controllers whose network died: their SSH session may hang here for hours."""
+        limit = float(self.options.get("silence", SILENCE))
+        for attachment in set(self.attachments.values()):
+            if attachment.heard and monotonic() - attachment.heard > limit:
+                self._detach(attachment)
 
     def _timeout(self) -> float:
         if any(running.channel is None for running in self.running.values()):
@@ -162,7 +172,7 @@ class Server:
         if any(running.live for running in self.running.values()):
             return 1.0
         if self.attachments or self.newcomers or self.running:
-            return 60.0
+            return min(60.0, float(self.options.get("silence", SILENCE)) / 2)
         return max(self.idle_since + self.linger - monotonic(), 0.0) + 0.001
 
     def _ready(self, fd: int, event: int) -> None:
@@ -238,6 +248,10 @@ class Server:
         known += [{"id": op_id, "done": bool(running.unsaved)} for op_id, running in self.running.items()]
         hello = {"t": "hello", "protocol": wire.PROTOCOL, "program": self.paths.version, "pid": os.getpid()}
         hello.update(facts, blobs=done, parts=parts, journal=known, running=list(self.running))
+        crash = layout.read_text(self.paths.base + "/crash")
+        if crash:
+            hello["crash"] = crash
+            os.unlink(self.paths.base + "/crash")
         return hello
 
     def _preload(self) -> None:
@@ -473,10 +487,21 @@ class Server:
     def _on_ping(self, attachment: Attachment, message: dict[str, Any]) -> None:
         self._send(attachment, {"t": "pong", "id": message.get("id")})
 
+    def _on_beat(self, attachment: Attachment, _message: dict[str, Any]) -> None:
+        attachment.heard = monotonic()
+
     def _on_put(self, attachment: Attachment, message: dict[str, Any]) -> None:
         digest, size = str(message["sha256"]), int(message["size"])
+        if blobs.is_digest(digest) and os.path.exists(self.paths.blobs + "/" + digest):
+            self._send(attachment, {"t": "ok", "sha256": digest})
+            return
         try:
-            receiver = blobs.Receiver(self.paths.blobs, digest, size, int(message.get("offset", 0)))
+            offset = int(message.get("offset", 0))
+            receiver = blobs.Receiver(self.paths.blobs, digest, size, offset)
+            if receiver.offset < offset:  # the part that was here at hello is gone
+                receiver.close()
+                self._send(attachment, {"t": "put-error", "sha256": digest, "restart": True})
+                return
             attachment.receivers[digest] = receiver
             if receiver.settle():
                 self._received(attachment, digest)
@@ -512,6 +537,7 @@ class Server:
         "cancel": _on_cancel,
         "live-result": _on_live_result,
         "ping": _on_ping,
+        "beat": _on_beat,
         "put": _on_put,
     }
 
@@ -739,6 +765,10 @@ class Server:
             except OSError:
                 pass
 
+    def _is_purging(self) -> bool:
+        """Tell whether the last unit is gone and everybody knows it: there is nothing to linger for."""
+        return os.path.exists(self.paths.base + "/purge") and not self.done
+
     def close(self) -> None:
         """End: take the socket away, clear up what is not needed."""
         try:
@@ -746,7 +776,7 @@ class Server:
         except OSError:
             pass
         self.listener.close()
-        if os.path.exists(self.paths.base + "/purge") and not journal.entries(self.paths.journal):
+        if self._is_purging() and not journal.entries(self.paths.journal):
             from pushjuju.runner.remote import machine
 
             machine.purge(self.paths)
@@ -824,5 +854,20 @@ def main(program: str, root: str, options: dict[str, Any], ready: int) -> None:
     os.chdir("/")
     server = Server(paths, options, listener)
     os.close(ready)
-    server.serve()
+    try:
+        server.serve()
+    except Exception:
+        _write_crash(paths)
+        raise
     server.close()
+
+
+def _write_crash(paths: layout.Layout) -> None:
+    """Leave a note of a fault of ours; the next controller is told."""
+    import traceback
+
+    try:
+        with open(paths.base + "/crash", "w", encoding="utf-8") as file:
+            file.write(traceback.format_exc()[-8000:])
+    except OSError:
+        pass

@@ -11,7 +11,7 @@ from __future__ import annotations
 import _socket
 import os
 
-from pushjuju.runner.remote import output
+from pushjuju.runner.remote import output, toolclient
 from pushjuju.runner.remote.host import Host, describe
 
 TYPE_CHECKING = False
@@ -178,6 +178,8 @@ class ToolServer:
             return 1, b"", text.encode("utf-8", "surrogateescape")
         if name not in self._registry:
             text = "ERROR bad request: unknown command: %s\n" % name
+            if name in toolclient.TOOL_NAMES:
+                text = "ERROR %s is not supported yet by pushjuju\n" % name
             return 1, b"", text.encode("utf-8", "surrogateescape")
         argv = [part.decode("utf-8", "surrogateescape") for part in parts[3:]]
         self._host.log("DEBUG", 'running hook tool "%s"' % name, "jujuc")
