@@ -69,7 +69,8 @@ def replay(kept: Mapping[str, Any]) -> Decision:
 
 def _plain(value: Any) -> Any:
     """Turn a value into what JSON can hold."""
-    return value if type(value) in _SCALARS else _writer(type(value))(value)
+    kind: Any = type(value)
+    return value if kind in _SCALARS else _writer(kind)(value)
 
 
 @functools.cache
