@@ -161,6 +161,7 @@ def _build(base: Base, source: Source, cache: Path, progress: Progress) -> BaseR
         try:
             _fill(part / "root", base, source, progress)
             prepare_root(part / "root")
+            remove_tree(part / "keyring")
             info = {"base": str(base), "source": source.kind, "from": source.suites or source.location}
             (part / "base.json").write_text(json.dumps(info), encoding="utf-8")
             part.rename(folder)
