@@ -46,6 +46,7 @@ def _install(argv: Sequence[str]) -> None:
     done = subprocess.run(argv, stdin=None, capture_output=True, text=True, env=environ, check=False)
     if done.returncode != 0:
         text = (done.stdout + done.stderr).strip().splitlines()[-20:]
+        words = [word for word in argv if word not in ("sudo", "env") and "=" not in word]
         raise ProviderError(
-            f"{' '.join(argv)} failed with exit code {done.returncode}", detail="\n".join(text)
+            f"{' '.join(words)} failed with exit code {done.returncode}", detail="\n".join(text)
         )
