@@ -45,15 +45,24 @@ def migrations() -> tuple[tuple[int, str], ...]:
 
 
 @cache
-def _columns(record: Hashable) -> tuple[tuple[str, bool], ...]:
+def _columns(record: Hashable) -> tuple[frozenset[str], tuple[str, ...]]:
+    """Return the names of all fields of a record, and of those that are kept as JSON."""
     kind: Any = record
-    return tuple((field.name, bool(field.metadata.get("json"))) for field in fields(kind))
+    every = fields(kind)
+    return frozenset(field.name for field in every), tuple(
+        field.name for field in every if field.metadata.get("json")
+    )
 
 
 def to_record(record: type[R], row: sqlite3.Row) -> R:
     """Make a frozen dataclass of a row; fields marked `json` are decoded."""
-    loads, kind = json.loads, cast("Hashable", record)
-    values = {name: loads(row[name]) if is_json else row[name] for name, is_json in _columns(kind)}
+    names, encoded = _columns(cast("Hashable", record))
+    values = dict(zip(row.keys(), row, strict=True))  # a row looks for each name from its first column on
+    if values.keys() != names:
+        values = {name: values[name] for name in names}
+    for name in encoded:
+        text = values[name]
+        values[name] = {} if text == "{}" else json.loads(text)
     return record(**values)
 
 
