@@ -301,10 +301,10 @@ def _shown(rows: _Model, unit: Unit) -> tuple[StatusInfo, StatusInfo]:
     )
     machine = rows.machine(unit.machine)
     if machine is None or not silent(machine, rows.now) or not _can_be_lost(workload, agent):
-        return _error_text(rows, unit, workload), agent
+        return workload, agent
     lost = StatusInfo(status=Agent.LOST, message=NOT_COMMUNICATING, since=agent.since)
     if workload.status in (Workload.ERROR, Workload.TERMINATED):
-        return _error_text(rows, unit, workload), lost
+        return workload, lost
     text = f"agent lost, see 'juju show-status-log {unit.name}'"
     return StatusInfo(status=Workload.UNKNOWN, message=text, since=workload.since), lost
 
@@ -323,21 +323,24 @@ def _can_be_lost(workload: StatusInfo, agent: StatusInfo) -> bool:
 
 
 def _error_text(rows: _Model, unit: Unit, workload: StatusInfo) -> StatusInfo:
-    """Name the other side when the hook of a relation failed."""
-    relation_id = workload.data.get("relation-id")
-    if workload.status != Workload.ERROR or relation_id is None or int(relation_id) not in rows.sides:
+    """Name the other application's endpoint when the hook of a relation failed; a peer relation has none.
+
+    Mirrors: juju cmd/juju/status/formatter.go updateUnitStatusInfo (3.6)
+    """
+    if workload.status != Workload.ERROR or workload.data.get("relation-id") is None:
         return workload
-    sides = rows.sides[int(relation_id)]
-    other = remote_endpoint(sides, unit.application)
-    own = next(side for side in sides if side.application == unit.application)
-    message = f"{workload.message} for {other.application}:{own.endpoint}"
+    sides = rows.sides.get(int(workload.data["relation-id"]), ())
+    other = next((side for side in sides if side.application != unit.application), None)
+    if other is None:
+        return workload
+    message = f"{workload.message} for {other.application}:{other.endpoint}"
     return StatusInfo(status=workload.status, message=message, data=workload.data, since=workload.since)
 
 
 def _unit(rows: _Model, unit: Unit, app: Application) -> dict[str, Any]:
     workload, agent = _shown(rows, unit)
     found: dict[str, Any] = {
-        "workload-status": _status(workload),
+        "workload-status": _status(_error_text(rows, unit, workload)),
         "juju-status": _status(agent, version=agent.status != Agent.ALLOCATING, life=unit.life),
     }
     machine = rows.machine(unit.machine)
