@@ -34,6 +34,7 @@ from pushjuju.workers.workshop import Workshop
 
 BOOT_WAIT_S = 120.0  # how long a machine that was just made or rebooted may take to answer SSH
 BOOT_POLL_S = 0.05
+FORCED_LOOK_S = 1.0  # how often a lane looks whether the unit of the running hook is still wanted
 RETRY_FIRST_S = 5.0
 RETRY_MOST_S = 300.0
 
@@ -270,9 +271,7 @@ class Lane:
         if prepared.blob:
             await session.put_blob(prepared.blob, self.ctx.controller.blobs.path(prepared.blob))
             self.shop.checkpoint("charm-pushed")
-        sink = _EventSink(self.ctx, prepared.id)
-        result = await session.run(prepared.frame, sink.take, self._answering(prepared.unit))
-        sink.close()
+        result = await self._run(session, prepared)
         self.shop.checkpoint("result")
         done = commit(self.ctx, prepared.id, result)
         self.shop.checkpoint("committed")
@@ -286,6 +285,21 @@ class Lane:
         if done.again_later:
             raise RemoteFailed(f"unit {prepared.unit}: {prepared.title}: {done.message}")
         return session
+
+    async def _run(self, session: MachineSession, prepared: Prepared) -> dict[str, Any]:
+        """Wait for an operation's result; end the operation when its unit is removed by force meanwhile."""
+        sink = _EventSink(self.ctx, prepared.id)
+        answering = self._answering(prepared.unit)
+        running = asyncio.create_task(session.run(prepared.frame, sink.take, answering), name=prepared.title)
+        try:
+            while not (await asyncio.wait({running}, timeout=FORCED_LOOK_S))[0]:
+                if self._is_committed(prepared.id):
+                    await session.cancel(prepared.id)
+            return running.result()
+        finally:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+            sink.close()
 
     def _answering(self, unit: str) -> Any:
         async def on_live(call: dict[str, Any]) -> live.LiveAnswer:
