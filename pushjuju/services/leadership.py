@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from pushjuju.core.clock import to_iso
+from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import NotPermitted
 from pushjuju.services import touch
-from pushjuju.state.records import Application, Unit
+from pushjuju.state.records import Application, Machine, Unit
 from pushjuju.state.store import Tx
+
+LEASE_S = 60.0  # how long an unreachable leader keeps its lease, as in Juju
 
 
 def holder(tx: Tx, model: str, application: str) -> str | None:
@@ -21,11 +23,27 @@ def holder(tx: Tx, model: str, application: str) -> str | None:
 
 
 def claim(tx: Tx, unit: Unit, now: datetime) -> bool:
-    """Take the lease if it is free; tell whether this unit leads now."""
+    """Take the lease if it is free, or its holder lost; tell whether this unit leads now."""
+    present = holder(tx, unit.model, unit.application)
+    if present not in (None, unit.name) and _lost(tx, unit.model, str(present)):
+        tx.run("lease_revoke", model=unit.model, holder=present)
     tx.run(
         "lease_take", model=unit.model, application=unit.application, holder=unit.name, granted=to_iso(now)
     )
     return holder(tx, unit.model, unit.application) == unit.name
+
+
+def _lost(tx: Tx, model: str, name: str) -> bool:
+    """Tell whether a holder could not be reached for longer than the lease.
+
+    Only failed contacts count, so nothing runs out while no controller works.
+    """
+    other = tx.find(Unit, "unit_get", model=model, name=name)
+    machine = tx.find(Machine, "machine_get", model=model, id=other.machine) if other else None
+    if machine is None or machine.unreachable_since is None or machine.last_failed is None:
+        return other is None
+    silence = from_iso(machine.last_failed) - from_iso(machine.unreachable_since)
+    return silence.total_seconds() > LEASE_S
 
 
 def revoke(tx: Tx, unit: Unit, now: datetime) -> None:

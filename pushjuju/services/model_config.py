@@ -123,6 +123,12 @@ def get(tx: Tx, model: str, key: str) -> Any:
     return attribute.default if attribute else None
 
 
+def several(tx: Tx, model: str, keys: Iterable[str]) -> dict[str, Any]:
+    """Return the effective values of some keys, read at once."""
+    own = stored(tx, model)
+    return {key: own.get(key, ATTRIBUTES[key].default) for key in keys}
+
+
 def effective(tx: Tx, model: str) -> dict[str, dict[str, Any]]:
     """Return every key as `{"value", "source"}`; source is `model` or `default`."""
     merged = {key: {"value": item.default, "source": "default"} for key, item in ATTRIBUTES.items()}

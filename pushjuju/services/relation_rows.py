@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from pushjuju.core.status import StatusInfo, StatusKind
+from pushjuju.services import statuses
 from pushjuju.services.context import Context
 from pushjuju.state.records import Relation, RelationEndpoint
 
@@ -21,13 +23,21 @@ def relation_rows(ctx: Context, model: str) -> list[dict[str, Any]]:
     with ctx.store.read() as tx:
         relations = tx.list(Relation, "relation_list", model=model)
         sides = tx.list(RelationEndpoint, "relation_endpoint_list", model=model)
+        present = {
+            relation.id: statuses.get_status(tx, model, StatusKind.RELATION, str(relation.id))
+            for relation in relations
+        }
     by_relation: dict[int, list[RelationEndpoint]] = {}
     for side in sides:
         by_relation.setdefault(side.relation, []).append(side)
-    return [_row(relation, by_relation[relation.id]) for relation in relations if relation.id in by_relation]
+    return [
+        _row(relation, by_relation[relation.id], present[relation.id])
+        for relation in relations
+        if relation.id in by_relation
+    ]
 
 
-def _row(relation: Relation, sides: list[RelationEndpoint]) -> dict[str, Any]:
+def _row(relation: Relation, sides: list[RelationEndpoint], status: StatusInfo | None) -> dict[str, Any]:
     provider = next((side for side in sides if side.role != "requirer"), sides[0])
     requirer = next((side for side in sides if side.role == "requirer"), provider)
     if provider.role == "peer":
@@ -39,6 +49,6 @@ def _row(relation: Relation, sides: list[RelationEndpoint]) -> dict[str, Any]:
         "requirer": f"{requirer.application}:{requirer.endpoint}",
         "interface": provider.interface,
         "type": kind,
-        "status": "suspended" if relation.suspended else "joined",
-        "message": relation.suspended_reason,
+        "status": status.status if status else "joining",
+        "message": status.message if status else "",
     }

@@ -120,7 +120,7 @@ def leave_scope(tx: Tx, model: str, relation_id: int, unit: str, now: datetime) 
     touch_members(tx, model, relation_id, now, f"{unit} leaves")
     relation = tx.find(Relation, "relation_get", model=model, id=relation_id)
     if relation and relation.life != Life.ALIVE and not scopes(tx, model, relation_id):
-        remove(tx, model, relation_id)
+        remove(tx, model, relation_id, now)
 
 
 def depart(tx: Tx, unit: Unit, now: datetime) -> None:
@@ -134,13 +134,14 @@ def destroy(tx: Tx, relation: Relation, now: datetime) -> None:
     """Make a relation go: at once when no unit is in scope, else by way of its members' hooks."""
     members = scopes(tx, relation.model, relation.id)
     if not members:
-        remove(tx, relation.model, relation.id)
+        remove(tx, relation.model, relation.id, now)
         return
     tx.run("relation_set_life", model=relation.model, id=relation.id, life=Life.DYING)
     touch_members(tx, relation.model, relation.id, now, "relation removed")
 
 
-def remove(tx: Tx, model: str, relation_id: int) -> None:
-    """Delete a relation with its bags."""
+def remove(tx: Tx, model: str, relation_id: int, now: datetime) -> None:
+    """Delete a relation with its bags; a dying application may have waited for it."""
+    touch.cleaner(tx, model, now, f"relation {relation_id} is gone")
     tx.run("relation_delete", model=model, id=relation_id)
     statuses.forget(tx, model, str(relation_id), [StatusKind.RELATION])

@@ -18,7 +18,7 @@ from pushjuju.core.natural import natural_key
 from pushjuju.core.status import Agent, MachineStatus, StatusKind
 from pushjuju.services import leadership, machines, models, relations, statuses, touch, units
 from pushjuju.services.context import Context
-from pushjuju.state.records import Application, Machine, Model, RelationScope, Unit
+from pushjuju.state.records import Application, Machine, Model, Relation, RelationScope, Unit
 from pushjuju.state.store import Tx
 from pushjuju.state.work import machine_key
 
@@ -126,11 +126,33 @@ def finish_application(tx: Tx, model: str, name: str, now: datetime) -> None:
         if not relations.is_peer(relations.endpoints(tx, model, relation.id)):
             return
     for relation in relations.of_application(tx, model, name):
-        relations.remove(tx, model, relation.id)
+        relations.remove(tx, model, relation.id, now)
     statuses.forget(tx, model, name, [StatusKind.APPLICATION])
     tx.run("application_delete", model=model, name=name)
     tx.run("charm_delete_unused", model=model)
     touch.cleaner(tx, model, now, f"application {name} is gone")
+
+
+# --- relations --------------------------------------------------------------------------------------------
+
+
+def destroy_relation(tx: Tx, relation: Relation, now: datetime, force: Force | None = None) -> None:
+    """Make a relation go; by force, units that are still in it after the wait are put out."""
+    relations.destroy(tx, relation, now)
+    if force:
+        _force_later(tx, relation.model, "force-relation", str(relation.id), now, force)
+
+
+def force_relation(tx: Tx, model: str, relation_id: int, now: datetime) -> None:
+    """Put every unit out of a relation, without hooks, and delete it."""
+    for scope in relations.scopes(tx, model, relation_id):
+        relations.leave_scope(tx, model, relation_id, scope.unit, now)
+
+
+def finish_applications(tx: Tx, model: str, now: datetime) -> None:
+    """Delete the dying applications whose last unit or relation is gone."""
+    for application in tx.list(Application, "application_list", model=model):
+        finish_application(tx, model, application.name, now)
 
 
 # --- machines ---------------------------------------------------------------------------------------------

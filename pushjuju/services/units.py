@@ -60,6 +60,20 @@ def _add_one(tx: Tx, application: Application, target: Placement | None, now: da
     return unit
 
 
+def add_subordinate(tx: Tx, application: Application, principal: Unit, now: datetime) -> Unit:
+    """Add the unit of a subordinate application that lives on a principal, on the principal's machine."""
+    number = tx.next(application.model, f"unit-{application.name}")
+    unit = Unit(
+        model=application.model, name=f"{application.name}/{number}", application=application.name,
+        number=number, machine=principal.machine, principal=principal.name, life=Life.ALIVE,
+        created=to_iso(now),
+    )  # fmt: skip
+    tx.insert("unit", unit)
+    set_first_statuses(tx, unit, now)
+    touch.unit(tx, unit, now, "new subordinate")
+    return unit
+
+
 def set_first_statuses(tx: Tx, unit: Unit, now: datetime) -> None:
     """Give a new unit the statuses that Juju gives it."""
     statuses.set_status(tx, unit.model, StatusKind.AGENT, unit.name, Agent.ALLOCATING, now=now)

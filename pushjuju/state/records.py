@@ -96,6 +96,7 @@ class Machine:
     forced: int = 0
     last_seen: str | None = None
     unreachable_since: str | None = None
+    last_failed: str | None = None
     created: str
 
 
@@ -125,7 +126,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relation:
-    """A relation; `scope` is global or container."""
+    """A relation; `scope` is global or container, `egress` the requirer's subnets with commas."""
 
     model: str
     id: int
@@ -134,6 +135,7 @@ class Relation:
     scope: str
     suspended: int = 0
     suspended_reason: str = ""
+    egress: str = ""
     created: str
 
 

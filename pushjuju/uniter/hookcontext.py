@@ -12,7 +12,7 @@ from pushjuju.core.life import Life
 from pushjuju.core.status import StatusInfo, StatusKind, Workload, derive_application_status
 from pushjuju.services import charms, leadership, model_config, models, network, relations, statuses
 from pushjuju.services.units import of_application
-from pushjuju.state.records import Port, Unit
+from pushjuju.state.records import Port, Relation, Unit
 from pushjuju.state.store import Tx
 from pushjuju.uniter.resolver import HookInfo, HookKind, LocalState, Operation, hook_name
 from pushjuju.uniter.snapshot import View, own_charm_url
@@ -100,6 +100,7 @@ def _relation(tx: Tx, view: View, relation_id: int, hook: HookInfo | None) -> di
     bags = relations.bags(tx, unit.model, relation_id)
     own = relations.own_endpoint(sides, unit.application)
     apps = {side.application for side in sides}
+    seen = _mates(tx, unit) | set(view.local.relations[relation_id].members) if remote.container else None
     return {
         "endpoint": remote.endpoint,
         "interface": own.interface,
@@ -109,7 +110,9 @@ def _relation(tx: Tx, view: View, relation_id: int, hook: HookInfo | None) -> di
         "remote_app": remote.remote_application,
         "members": _members(view.local, relation_id, hook),
         "unit_bags": {
-            name: dict(bag.data) for name, bag in bags.items() if _visible(name, apps, unit, remote.container)
+            name: dict(bag.data)
+            for name, bag in bags.items()
+            if name not in apps and (seen is None or name in seen)
         },
         "app_bags": {name: dict(bag.data) for name, bag in bags.items() if name in apps},
         "key": " ".join(f"{side.application}:{side.endpoint}" for side in _by_role(sides)),
@@ -122,11 +125,11 @@ def _by_role(sides: list[Any]) -> list[Any]:
     return sorted(sides, key=lambda side: (order[Role(side.role)], side.application))
 
 
-def _visible(name: str, apps: set[str], unit: Unit, container: bool) -> bool:
-    """Tell whether a bag is of a unit that this unit may read; in container scope its principal's mates."""
-    if name in apps:
-        return False
-    return not container or name in (unit.name, unit.principal) or unit.principal is None
+def _mates(tx: Tx, unit: Unit) -> set[str]:
+    """Return the units that share a principal with a unit: all that it sees in container scope."""
+    principal = unit.principal or unit.name
+    mates = tx.list(Unit, "unit_of_principal", model=unit.model, principal=principal)
+    return {principal, *(mate.name for mate in mates)}
 
 
 def _members(local: LocalState, relation_id: int, hook: HookInfo | None) -> list[str]:
@@ -171,10 +174,20 @@ def _network(tx: Tx, view: View, charm: Charm) -> dict[str, Any]:
     info = network.network_info(view.machine, egress_subnets(tx, view.unit.model))
     return {
         "bindings": dict.fromkeys(_binding_names(charm), info),
-        "relations": {},
+        "relations": _egress(tx, view),
         "private_address": network.private_address(view.machine),
         "public_address": network.public_address(view.machine),
     }
+
+
+def _egress(tx: Tx, view: View) -> dict[str, Any]:
+    """Return what relations made with `--via` say of the subnets that traffic comes from."""
+    found = {}
+    for relation_id in view.remote.relations:
+        relation = tx.find(Relation, "relation_get", model=view.unit.model, id=relation_id)
+        if relation is not None and relation.egress:
+            found[str(relation_id)] = {"egress-subnets": relation.egress.split(",")}
+    return found
 
 
 def _charm_state(tx: Tx, unit: Unit) -> dict[str, str]:

@@ -6,12 +6,12 @@ Every effect may be performed twice without harm.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from pushjuju.core.clock import to_iso
 from pushjuju.core.life import Life
 from pushjuju.core.status import Agent, StatusKind
-from pushjuju.services import network, relations, removal, statuses
+from pushjuju.services import applications, network, relations, removal, statuses, units
 from pushjuju.services.context import Context
 from pushjuju.state.records import Relation, RelationScope
 from pushjuju.state.store import Tx
@@ -20,13 +20,16 @@ from pushjuju.uniter.resolver import Effect, EffectKind, retry_delay
 from pushjuju.uniter.snapshot import View
 
 
-def perform(ctx: Context, tx: Tx, view: View, effects: Iterable[Effect]) -> None:
-    """Perform effects in their order."""
-    for effect in effects:
-        _perform(ctx, tx, view, effect)
+def perform(ctx: Context, tx: Tx, view: View, effects: Iterable[Effect]) -> tuple[Effect, ...]:
+    """Perform effects in their order.
+
+    Returns:
+        Those that were performed; entering a scope may be refused for now.
+    """
+    return tuple(effect for effect in effects if _perform(ctx, tx, view, effect))
 
 
-def _perform(ctx: Context, tx: Tx, view: View, effect: Effect) -> None:
+def _perform(ctx: Context, tx: Tx, view: View, effect: Effect) -> bool:
     unit, now = view.unit, ctx.clock.now()
     match effect.kind:
         case EffectKind.REPORT_ERROR:
@@ -43,9 +46,9 @@ def _perform(ctx: Context, tx: Tx, view: View, effect: Effect) -> None:
         case EffectKind.DISARM_RETRY_TIMER:
             _set_retry(tx, view, 0, None)
         case EffectKind.ENTER_SCOPE:
-            _enter_scope(ctx, tx, view, effect)
+            return _enter_scope(ctx, tx, view, effect)
         case EffectKind.LEAVE_SCOPE if effect.relation_id is not None:
-            relations.leave_scope(tx, unit.model, effect.relation_id, unit.name, now)
+            _leave_scope(ctx, tx, view, effect.relation_id)
         case EffectKind.DESTROY_SUBORDINATES:
             for subordinate in removal.subordinates(tx, unit):
                 removal.destroy_unit(tx, subordinate, now)
@@ -55,6 +58,7 @@ def _perform(ctx: Context, tx: Tx, view: View, effect: Effect) -> None:
             pass  # only the unit's own record goes, and that is local state
         case _:
             raise AssertionError(f"no snapshot of this version leads to {effect.kind}")
+    return True
 
 
 def _set_retry(tx: Tx, view: View, attempt: int, due: str | None) -> None:
@@ -64,17 +68,53 @@ def _set_retry(tx: Tx, view: View, attempt: int, due: str | None) -> None:
     )
 
 
-def _enter_scope(ctx: Context, tx: Tx, view: View, effect: Effect) -> None:
+def _enter_scope(ctx: Context, tx: Tx, view: View, effect: Effect) -> bool:
+    """Enter the scope of a relation; False: not now.
+
+    A principal that enters container scope brings its subordinate with it; while an earlier one is on its way
+    out there is no entry. Mirrors: juju state/relationunit.go EnterScope (3.6)
+    """
     unit, now = view.unit, ctx.clock.now()
     relation = tx.find(Relation, "relation_get", model=unit.model, id=effect.relation_id)
-    if relation is None or relation.life != Life.ALIVE:
-        return
+    if relation is None or relation.life != Life.ALIVE or unit.life != Life.ALIVE:
+        return False
     if _in_scope(tx, view, relation.id):
-        return
-    settings = network.relation_settings(view.machine, egress_subnets(tx, unit.model))
-    relations.enter_scope(tx, unit, relation, settings, now)
+        return True
+    if (
+        relation.scope == "container"
+        and not unit.principal
+        and not _bring_subordinate(tx, view, relation, now)
+    ):
+        return False
+    egress = [part for part in relation.egress.split(",") if part] or egress_subnets(tx, unit.model)
+    relations.enter_scope(tx, unit, relation, network.relation_settings(view.machine, egress), now)
     if view.remote.leader:
         statuses.set_status(tx, unit.model, StatusKind.RELATION, str(relation.id), "joined", now=now)
+    return True
+
+
+def _bring_subordinate(tx: Tx, view: View, relation: Relation, now: datetime) -> bool:
+    """Make sure that the subordinate of a principal is there; False: the old one is not gone yet."""
+    sides = relations.endpoints(tx, relation.model, relation.id)
+    name = relations.remote_endpoint(sides, view.unit.application).application
+    present = [item for item in removal.subordinates(tx, view.unit) if item.application == name]
+    if any(item.life != Life.ALIVE for item in present):
+        return False
+    if not present:
+        units.add_subordinate(tx, applications.get(tx, relation.model, name), view.unit, now)
+    return True
+
+
+def _leave_scope(ctx: Context, tx: Tx, view: View, relation_id: int) -> None:
+    """Leave the scope of a relation; the leader says when a suspended one is at rest."""
+    unit, now = view.unit, ctx.clock.now()
+    relations.leave_scope(tx, unit.model, relation_id, unit.name, now)
+    relation = tx.find(Relation, "relation_get", model=unit.model, id=relation_id)
+    if relation is not None and relation.suspended and view.remote.leader:
+        reason = relation.suspended_reason
+        statuses.set_status(
+            tx, unit.model, StatusKind.RELATION, str(relation_id), "suspended", reason, now=now
+        )
 
 
 def _in_scope(tx: Tx, view: View, relation_id: int) -> bool:

@@ -25,7 +25,7 @@ from pushjuju.core.status import (
     StatusKind,
     Workload,
 )
-from pushjuju.services import charms, leadership, model_config, statuses
+from pushjuju.services import charms, leadership, model_config, models, statuses
 from pushjuju.services.context import Context
 from pushjuju.state.records import Operation as OperationRecord
 from pushjuju.state.records import Unit
@@ -161,9 +161,9 @@ def _step(ctx: Context, tx: Tx, view: View) -> Turn | None:
     """Take one decision; None: decide again."""
     if view.unit.life == Life.DEAD:
         return Turn(answer=Answer.DEAD, reason="the unit is dead")
-    if effects := reconcile_effects(view.local, view.remote):
-        perform(ctx, tx, view, effects)
-        store_local(tx, view.unit, apply_effects(view.local, effects))
+    done = perform(ctx, tx, view, reconcile_effects(view.local, view.remote))
+    if done:
+        store_local(tx, view.unit, apply_effects(view.local, done))
         return None
     decision = decide(view.local, view.remote)
     perform(ctx, tx, view, decision.effects)
@@ -237,14 +237,15 @@ def prepared_operation(tx: Tx, view: View, operation: Operation, operation_id: s
     if operation.name is not OperationName.RUN_HOOK or operation.hook is None:
         raise AssertionError(f"no snapshot of this version leads to {operation.text}")
     title = hook_name(operation.hook, operation.endpoint)
+    model = models.get(tx, view.unit.model)
     frame = {
         "t": "op",
         "id": operation_id,
         "kind": "hook",
         "unit": view.unit.name,
         "hook": title,
-        "env": hook_environment(tx, view, operation),
-        "context": hook_context(tx, view, operation),
+        "env": hook_environment(tx, view, operation, model),
+        "context": hook_context(tx, view, operation, model),
     }
     return Prepared(id=operation_id, unit=view.unit.name, title=title, frame=frame)
 

@@ -22,6 +22,8 @@ async def clean(shop: Workshop, model: str) -> Outcome:
     """Do the cleanups of a model that are due; end the model itself when nothing is left of it."""
     ctx = shop.ctx
     next_due = _forced_ends(ctx, model)
+    with ctx.store.write() as tx:
+        removal.finish_applications(tx, model, ctx.clock.now())
     with ctx.store.read() as tx:
         found = tx.find(Model, "model_by_uuid", uuid=model)
         if found is None:
@@ -68,6 +70,8 @@ def _force(ctx: Context, tx: Tx, cleanup: Cleanup) -> None:
         if machine is not None:
             for unit in machines.units_on(tx, cleanup.model, cleanup.entity):
                 removal.force_unit(tx, unit, now)
+    elif cleanup.kind == "force-relation":
+        removal.force_relation(tx, cleanup.model, int(cleanup.entity), now)
 
 
 async def _end_model(shop: Workshop, model: Model) -> None:

@@ -118,6 +118,7 @@ CREATE TABLE machine (
   forced INTEGER NOT NULL DEFAULT 0,
   last_seen TEXT,
   unreachable_since TEXT,
+  last_failed TEXT,
   created TEXT NOT NULL,
   PRIMARY KEY (model, id)
 );
@@ -177,6 +178,7 @@ CREATE TABLE relation (
   scope TEXT NOT NULL,
   suspended INTEGER NOT NULL DEFAULT 0,
   suspended_reason TEXT NOT NULL DEFAULT '',
+  egress TEXT NOT NULL DEFAULT '',
   created TEXT NOT NULL,
   PRIMARY KEY (model, id),
   UNIQUE (model, key)

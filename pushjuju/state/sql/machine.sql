@@ -20,7 +20,7 @@ WHERE model = :model AND id = :id
 
 -- name: machine_set_facts
 UPDATE machine SET hostname = :hostname, addresses = :addresses, boot_id = :boot_id, hardware = :hardware,
-  last_seen = :now, unreachable_since = NULL
+  last_seen = :now, unreachable_since = NULL, last_failed = NULL
 WHERE model = :model AND id = :id
 
 -- name: machine_set_ssh
@@ -30,7 +30,8 @@ UPDATE machine SET ssh = :ssh WHERE model = :model AND id = :id
 UPDATE machine SET attempts = :attempts WHERE model = :model AND id = :id
 
 -- name: machine_set_unreachable
-UPDATE machine SET unreachable_since = COALESCE(unreachable_since, :now) WHERE model = :model AND id = :id
+UPDATE machine SET unreachable_since = COALESCE(unreachable_since, :now), last_failed = :now
+WHERE model = :model AND id = :id
 
 -- name: machine_delete
 DELETE FROM machine WHERE model = :model AND id = :id

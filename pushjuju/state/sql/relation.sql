@@ -15,6 +15,9 @@ WHERE r.model = :model AND e.application = :application ORDER BY r.id
 -- name: relation_set_life
 UPDATE relation SET life = :life WHERE model = :model AND id = :id
 
+-- name: relation_set_suspended
+UPDATE relation SET suspended = :suspended, suspended_reason = :reason WHERE model = :model AND id = :id
+
 -- name: relation_delete
 DELETE FROM relation WHERE model = :model AND id = :id
 

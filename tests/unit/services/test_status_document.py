@@ -266,7 +266,7 @@ def test_error_of_a_relation_names_the_other_side(shop: World) -> None:
     assert _current(_unit(shop)["workload-status"]) == ("error", 'hook failed: "x"')
     rows = relation_rows(shop.ctx, shop.model)
     assert {"provider": "mysql:server", "requirer": "web:db", "interface": "mysql", "type": "regular",
-            "status": "joined", "message": ""} in rows  # fmt: skip
+            "status": "joining", "message": ""} in rows  # fmt: skip
 
 
 @pytest.mark.parametrize(
