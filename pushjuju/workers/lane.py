@@ -96,7 +96,8 @@ class Lane:
             return Outcome()
         if self._needs_machine(machine):
             await self._run_units(machine)
-        self._settle_units()
+        while self._settle_units():
+            await self._run_units(machine)
         machine = self._machine()
         if machine is not None and self._must_go(machine):
             await self._tear_down(machine)
@@ -143,11 +144,15 @@ class Lane:
         with self.ctx.store.read() as tx:
             return tx.list(Operation, "operation_open", model=self.model, machine=self.machine_id)
 
-    def _settle_units(self) -> None:
-        """Let units that have nothing to run report that."""
-        for unit in self._units():
-            if not self._wants_to_run(unit):
-                take_turn(self.ctx, unit.model, unit.name)
+    def _settle_units(self) -> bool:
+        """Let units that have nothing to run report that.
+
+        Returns:
+            Whether one has something to run after all: it took a leadership that had become free.
+        """
+        idle = [unit for unit in self._units() if not self._wants_to_run(unit)]
+        turns = [take_turn(self.ctx, unit.model, unit.name) for unit in idle]
+        return any(turn.prepared is not None for turn in turns)
 
     def _next_due(self) -> datetime | None:
         dues = [due for unit in self._units() for due in (unit.retry_due, unit.update_status_due) if due]
