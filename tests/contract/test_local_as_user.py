@@ -61,16 +61,20 @@ class User:
     name: str
     home: Path
     python: str
+    path: tuple[Path, ...]
 
     def run(self, *args: str) -> list[str]:
         """Run the program as the user, without a terminal, and return what it printed."""
-        path = os.pathsep.join([str(_REPO), *(item for item in sys.path if "site-packages" in item)])
         done = subprocess.run(
             [self.python, "-c", _PROGRAM, *args],
             user=self.name,
             group=self.name,
             extra_groups=[],
-            env={"PATH": "/usr/bin:/bin", "HOME": str(self.home), "PYTHONPATH": path},
+            env={
+                "PATH": "/usr/bin:/bin",
+                "HOME": str(self.home),
+                "PYTHONPATH": os.pathsep.join(map(str, self.path)),
+            },
             cwd=self.home,
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -82,10 +86,29 @@ class User:
 
 
 @contextlib.contextmanager
+def shown_below(home: Path, folders: list[Path]) -> Iterator[list[Path]]:
+    """Show folders of root in a home: a checkout may lie where nobody else can look."""
+    made: list[Path] = []
+    try:
+        for number, folder in enumerate(folders):
+            place = home / f"lib{number}"
+            place.mkdir()
+            subprocess.run(["mount", "--bind", folder, place], check=True)
+            made.append(place)
+        yield made
+    finally:
+        for place in made:
+            subprocess.run(["umount", place], check=True)
+
+
+@contextlib.contextmanager
 def account(name: str, home: Path, python: str) -> Iterator[User]:
     subprocess.run(["useradd", "--create-home", "--home-dir", home, name], check=True)
     try:
-        yield User(name, home, python)
+        with shown_below(
+            home, [_REPO, *(Path(item) for item in sys.path if "site-packages" in item)]
+        ) as path:
+            yield User(name, home, python, tuple(path))
     finally:
         subprocess.run(["userdel", "--remove", name], capture_output=True, check=True)
 
