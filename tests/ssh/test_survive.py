@@ -1,6 +1,6 @@
 """A hook runs exactly once, whatever is killed or cut while it runs."""
 
-# ruff: noqa: ASYNC220 - the tests look at local files and start local programs
+# ruff: noqa: ASYNC220, ASYNC240 - the tests look at local files and start local programs
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ echo ended
 
 def processes(machine: Machine) -> dict[str, list[int]]:
     """Return the pids of ours by role: attach, server, host."""
-    roles: dict[str, list[int]] = {"attach": [], "server": [], "host": []}
+    roles: dict[str, list[int]] = {"attach": [], "server": [], "hook": [], "spare": []}
     for pid in machine.server_pids():
         with contextlib.suppress(OSError):
             name = Path(f"/proc/{pid}/comm").read_text().strip()
@@ -309,4 +309,27 @@ async def test_another_version_of_the_program_takes_over_the_journal(machine: Ma
             started.check(await asyncio.wait_for(waiting, 10))
             assert (await asyncio.wait_for(queued, 10))["outcome"] == "missing"
         await task
+    assert await machine.gone()
+
+
+async def test_process_of_a_hook_is_used_again_and_leaks_nothing(machine: Machine) -> None:
+    machine.write_charm(start="sleep 60 & state-set a=1; echo $! > pid", stop="kill -KILL $$")
+    async with machine.session() as session:
+        pids, descriptors = set(), []
+        for name in ["start", "stop"] * 8:
+            result = await session.run(hook_op(name))
+            assert result["outcome"] == ("ok" if name == "start" else "terminated")
+            if name == "start":
+                os.kill(int((machine.charm() / "pid").read_text()), signal.SIGKILL)
+            assert await until(lambda: processes(machine).get("spare"))
+            spare = processes(machine)["spare"][0]
+            pids.add(spare)
+            descriptors.append(len(list(Path(f"/proc/{spare}/fd").iterdir())))
+            assert Path(f"/proc/{spare}/cwd").resolve() == Path("/")
+        assert len(pids) == 1
+        assert len(set(descriptors)) == 1
+        for _ in range(2):  # and it may die between two hooks
+            os.kill(processes(machine)["spare"][0], signal.SIGKILL)
+            assert (await session.run(hook_op("start")))["outcome"] == "ok"
+            os.kill(int((machine.charm() / "pid").read_text()), signal.SIGKILL)
     assert await machine.gone()

@@ -137,6 +137,7 @@ class _Run:
             reason = getattr(error, "strerror", None) or str(error)
             return "fork/exec %s: %s" % (argv[0], str(reason).lower())
         finally:
+            self.child.close()
             self.tools.close()
 
     def result(self, ended: Ended | str, via: str | None) -> dict[str, Any]:
@@ -272,6 +273,7 @@ def run_plain(host: Host) -> dict[str, Any]:
         child.start(argv, env, str(host.op.get("cwd") or "/"), _stdin(host))
         ended = child.wait(_timeout(host))
     finally:
+        child.close()
         if path:
             _remove_script(path)
     outcome, message = judge(ended, host.cancelled)

@@ -81,6 +81,7 @@ class Host:
         self._journal: journal.Writer | None = None
         self._lock_fd = -1
         self.begun = 0.0
+        self.held = False
         self.watch(self._channel_fd, self._read_channel)
 
     # -- waiting ---------------------------------------------------------------------------------------------
@@ -295,8 +296,16 @@ class Host:
             return
         self._hold(result, frame)
 
+    def close(self) -> bool:
+        """Let go of everything of this operation; tell whether the process may take another one."""
+        if self._journal is not None:
+            os.close(self._journal.fd)
+        os.chdir("/")
+        return self._channel is not None and not self.held
+
     def _hold(self, result: dict[str, Any], frame: bytes) -> None:
         """Keep a result that no disk takes, until the controller has it or the disk takes it."""
+        self.held = True
         end = monotonic() + float(self.options.get("unsaved_timeout", 3600))
         sent = self._send(wire.UNSAVED, frame)
         while monotonic() < end:
@@ -352,26 +361,43 @@ def describe(error: BaseException) -> str:
 
 
 def run(paths: layout.Layout, channel_fd: int, registry: Any) -> None:
-    """Wait in this (freshly forked) process for an operation, and run it to its end.
+    """Wait in this (forked) process for operations, and run each to its end.
 
-    The server forks one of these ahead of time, so that a hook does not wait for it.
+    The server forks one of these ahead of time, and uses it again: a fork costs more than all else of a hook.
     """
     os.setsid()
     os.umask(0o022)
-    layout.name_process("pushjuju-spare")
     channel = _socket.socket(fileno=channel_fd)
-    frames: list[tuple[int, bytes]] = []
-    reader = wire.Reader()
-    while not frames:
-        data = channel.recv(1 << 20)
-        if not data:
+    while True:
+        layout.name_process("pushjuju-spare")
+        start = _next_start(channel)
+        if start is None:
             return
-        frames = reader.feed(data)
-    setting_line, _, message = frames[0][1].partition(b"\n")
-    op = wire.unpack(message[0], message[1:])
-    layout.name_process("pushjuju-hook")
-    host = Host(op, loads(setting_line.decode("ascii")), paths, channel, registry)
-    host.finish(_outcome(host))
+        setting_line, _, message = start.partition(b"\n")
+        op = wire.unpack(message[0], message[1:])
+        layout.name_process("pushjuju-hook")
+        host = Host(op, loads(setting_line.decode("ascii")), paths, channel, registry)
+        host.finish(_outcome(host))
+        if not host.close():
+            return
+
+
+def _next_start(channel: Any) -> bytes | None:
+    """Wait for the next operation; None when the server hung up.
+
+    Only one is sent at a time. What else arrives was meant for the one before.
+    """
+    reader = wire.Reader()
+    while True:
+        try:
+            data = channel.recv(1 << 20)
+        except OSError:
+            return None
+        if not data:
+            return None
+        for kind, payload in reader.feed(data):
+            if kind == wire.START:
+                return payload
 
 
 def _outcome(host: Host) -> dict[str, Any]:

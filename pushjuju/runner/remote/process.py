@@ -134,18 +134,19 @@ class Child:
         grace = monotonic() + PIPE_GRACE
         while self._pipes and monotonic() < grace:
             self._host.pump(grace - monotonic())
-        self._host.on_cancel = None
-        for fd in list(self._pipes):
-            self._drain(fd)
-        signals.set_wakeup_fd(-1)
-        self._host.unwatch(self._wake[0])
         return Ended(self._status, timed_out)
 
-    def _drain(self, fd: int) -> None:
-        """Take what a background child has written so far, then let go of the pipe."""
-        self._host.unwatch(fd)
-        os.close(fd)
-        del self._pipes[fd]
+    def close(self) -> None:
+        """Let go of the pipes: what a background child still writes is dropped."""
+        self._host.on_cancel = None
+        for fd in list(self._pipes):
+            self._host.unwatch(fd)
+            os.close(fd)
+        self._pipes.clear()
+        signals.set_wakeup_fd(-1)
+        self._host.unwatch(self._wake[0])
+        for fd in self._wake:
+            os.close(fd)
 
 
 def _spawn(argv: list[str], env: Mapping[str, str], actions: list[Any]) -> int:

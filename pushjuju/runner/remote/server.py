@@ -24,7 +24,9 @@ SILENCE = 90.0  # seconds without a sign of life after which a controller is tak
 LINGER = 10.0  # seconds without attachment and work before the server ends
 FOREIGN_POLL = 0.2  # seconds between looks at operations that another server's process runs
 READ_SIZE = 1 << 18
-# Without a lock: parallel actions name theirs in the frame, plain commands take none.
+REUSED_KINDS = ("hook", "action", "commands", "exec")
+MAX_USES = 64  # operations that one process runs, so that whatever a tool leaks goes with it
+# Kinds that take the machine lock; parallel actions name another one in the frame, plain commands take none.
 LOCKED_KINDS = ("hook", "action", "commands", "deploy", "remove-unit", "reboot")
 
 
@@ -63,15 +65,32 @@ class Running:
         self.live: dict[int, bytes] = {}
         self.live_since = 0.0
         self.queued: Queued | None = None
+        self.uses = 0
         self.alone_since = monotonic()
         self.unsaved = b""
+
+
+class Spare:
+    """A process that waits for an operation.
+
+    Attributes:
+        uses: Operations it has run.
+    """
+
+    def __init__(self, channel: Any, pid: int, uses: int = 0) -> None:
+        self.channel = channel
+        self.pid = pid
+        self.uses = uses
 
 
 class Queued:
     """An operation that waits for its lock, as it came over the wire."""
 
-    def __init__(self, op_id: str, lock: str, flag: int, payload: bytes, who: Attachment | None) -> None:
+    def __init__(
+        self, op_id: str, kind: str, lock: str, flag: int, payload: bytes, who: Attachment | None
+    ) -> None:
         self.op_id = op_id
+        self.kind = kind
         self.lock = lock
         self.message = bytes((flag,)) + payload
         self.who = who
@@ -90,7 +109,7 @@ class Server:
         self.attachments: dict[int, Attachment] = {}
         self.newcomers: dict[int, Any] = {}
         self.queue: list[Queued] = []
-        self.spare: tuple[Any, int] | None = None  # socket and pid of a process that waits for an operation
+        self.spare: Spare | None = None
         self.registry: Any = None
         self.boot_id = layout.boot_id()
         self.running: dict[str, Running] = {}
@@ -390,7 +409,7 @@ class Server:
             return
         default = "machine" if message.get("kind") in LOCKED_KINDS else ""
         lock = message.get("lock", default)
-        self.queue.append(Queued(op_id, str(lock or ""), flag, payload, attachment))
+        self.queue.append(Queued(op_id, str(message.get("kind")), str(lock or ""), flag, payload, attachment))
         self._unpurge(message)
 
     def _on_fetch(self, attachment: Attachment, message: dict[str, Any]) -> None:
@@ -564,9 +583,8 @@ class Server:
         frame = wire.frame(wire.START, setting + b"\n" + queued.message)
         for _ in range(2):
             try:
-                channel, pid = self.spare or self._fork_host()
-                self.spare = None
-                channel.sendall(frame)
+                worker, self.spare = self.spare or self._fork_host(), None
+                worker.channel.sendall(frame)
                 break
             except OSError as error:
                 reason = error
@@ -574,13 +592,14 @@ class Server:
             result = error_result("cannot start a process: " + describe(reason), reason.errno)
             self._send(queued.who, dict(result, t="result", id=queued.op_id, events=[]))
             return
-        running = Running(queued.op_id, queued.lock, channel, pid)
+        running = Running(queued.op_id, queued.lock, worker.channel, worker.pid)
+        running.uses = worker.uses + 1 if queued.kind in REUSED_KINDS else MAX_USES
         running.subscriber = queued.who if queued.who is not None and queued.who.open else None
         running.queued = queued
         self._watch(running)
         self.running[running.op_id] = running
 
-    def _fork_host(self) -> tuple[Any, int]:
+    def _fork_host(self) -> Spare:
         """Fork a process that waits for an operation."""
         channel, other = _socket.socketpair()
         try:
@@ -592,10 +611,11 @@ class Server:
         if pid == 0:
             self._become_host(other.fileno())
         other.close()
-        return channel, pid
+        return Spare(channel, pid)
 
     def _keep_spare(self) -> None:
-        if self.spare is None and self.preloaded and self.attachments and not self.queue:
+        """Have a process ready for the next operation; made while nothing else is to be done."""
+        if self.spare is None and self.preloaded and self.attachments and not self.running:
             try:
                 self.spare = self._fork_host()
             except OSError:
@@ -603,7 +623,7 @@ class Server:
 
     def _drop_spare(self) -> None:
         if self.spare is not None:
-            self.spare[0].close()
+            self.spare.channel.close()
             self.spare = None
 
     def _become_host(self, channel: int) -> None:
@@ -662,6 +682,7 @@ class Server:
             path = self.paths.journal + "/" + journal.file_name(running.op_id)
             if os.path.exists(path):  # else it was refused before it began: nothing to keep
                 self.done[running.op_id] = path
+            self._keep_for_next(running)
             self._forget(running)
         elif kind == wire.UNSAVED:
             running.unsaved = payload
@@ -671,6 +692,15 @@ class Server:
     def _pass_on(self, running: Running, frame: bytes) -> None:
         if running.subscriber is not None:
             self._write(running.subscriber, frame)
+
+    def _keep_for_next(self, running: Running) -> None:
+        """Use the process of an operation that ended for the next one."""
+        if self.spare is None and running.pid and running.uses < MAX_USES and self.attachments:
+            fd = running.channel.fileno()
+            self.channels.pop(fd, None)
+            self.poll.unregister(fd)
+            self.spare = Spare(running.channel, running.pid, running.uses)
+            running.channel, running.pid = None, 0
 
     def _forget(self, running: Running) -> None:
         self.running.pop(running.op_id, None)
