@@ -73,6 +73,12 @@ def get_status(tx: Tx, model: str, kind: StatusKind, entity: str) -> StatusInfo 
     return info(found) if found else None
 
 
+def workloads(tx: Tx, model: str, application: str) -> dict[str, StatusInfo]:
+    """Return the workload statuses of an application's units: unit -> status."""
+    found = tx.list(Status, "status_of_units", model=model, application=application)
+    return {item.entity: info(item) for item in found}
+
+
 def info(record: Status) -> StatusInfo:
     """Return a status row as a value."""
     return StatusInfo(

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from pushjuju import JUJU_VERSION
 from pushjuju.core.base import Base
-from pushjuju.services import model_config, models
+from pushjuju.services import model_config
 from pushjuju.state.records import Machine, Model, Unit
 from pushjuju.state.store import Tx
 from pushjuju.uniter.resolver import HookInfo, HookKind, Operation, hook_name
@@ -27,12 +27,12 @@ _SYSTEM = {"ubuntu": _UBUNTU, "debian": _UBUNTU, "centos": {"LANG": "C.UTF-8", "
 _OTHER_SYSTEM = {"LANG": "C.UTF-8", "TERM": "screen"}
 
 
-def hook_environment(tx: Tx, view: View, operation: Operation) -> dict[str, str]:
+def hook_environment(tx: Tx, view: View, operation: Operation, model: Model) -> dict[str, str]:
     """Return the process environment of a hook; the machine adds its own paths and sockets."""
     hook = operation.hook
     name = hook_name(hook, operation.endpoint) if hook else ""
     return {
-        **_identity(models.get(tx, view.unit.model), view.unit, view.machine),
+        **_identity(model, view.unit, view.machine),
         "JUJU_HOOK_NAME": name,
         "JUJU_DISPATCH_PATH": f"hooks/{name}",
         **_proxies(tx, view.unit.model),
@@ -73,12 +73,10 @@ def _relation_variables(hook: HookInfo, endpoint: str) -> dict[str, str]:
 
 def _proxies(tx: Tx, model: str) -> dict[str, str]:
     """Return the proxy variables; the plain ones only when a proxy is set, in both cases then."""
-    found = {}
-    for kind in _PROXIES:
-        found[f"JUJU_CHARM_{kind.upper()}_PROXY"] = str(
-            model_config.get(tx, model, f"juju-{kind}-proxy") or ""
-        )
-    plain = {kind: str(model_config.get(tx, model, f"{kind}-proxy") or "") for kind in _PROXIES}
+    keys = [f"{prefix}{kind}-proxy" for prefix in ("juju-", "") for kind in _PROXIES]
+    values = {key: str(value or "") for key, value in model_config.several(tx, model, keys).items()}
+    found = {f"JUJU_CHARM_{kind.upper()}_PROXY": values[f"juju-{kind}-proxy"] for kind in _PROXIES}
+    plain = {kind: values[f"{kind}-proxy"] for kind in _PROXIES}
     if any(plain[kind] for kind in ("http", "https", "ftp")):
         found.update(_both_cases(plain))
     return found

@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pushjuju.core.ports import OpenPort, PortRange, changed, conflict
-from pushjuju.services import charms, network, relations, touch
+from pushjuju.services import network, relations, touch
 from pushjuju.services.context import Context
 from pushjuju.state.records import Port
 from pushjuju.state.store import Tx
-from pushjuju.uniter.hookcontext import MAX_STATE_SIZE, egress_subnets
+from pushjuju.uniter.hookcontext import MAX_STATE_SIZE, binding_names, egress_subnets
 from pushjuju.uniter.resolver import HookKind, Operation
-from pushjuju.uniter.snapshot import View, own_charm_url
+from pushjuju.uniter.snapshot import View
 
 Writes = Mapping[str, Any]
 _STATE_OVERHEAD = 8  # bytes that Juju's encoding adds to each key with its value
@@ -84,16 +84,13 @@ def _asked(writes: Writes, what: str) -> list[OpenPort]:
     ]
 
 
-def _endpoints(tx: Tx, view: View) -> list[str]:
-    charm = charms.get(tx, view.unit.model, own_charm_url(view.unit, view.application))
-    names = [endpoint.name for endpoint in charm.meta.endpoints()]
-    return [*names, *charm.meta.extra_bindings, *([] if "juju-info" in names else ["juju-info"])]
-
-
 def _ports_refused(tx: Tx, view: View, writes: Writes) -> str:
-    known = _endpoints(tx, view)
+    opened, closed = _asked(writes, "open"), _asked(writes, "close")
+    if not opened and not closed:
+        return ""
+    known = binding_names(view.charm)
     others = list(_others_ports(tx, view))
-    for word, ports in (("open", _asked(writes, "open")), ("close", _asked(writes, "close"))):
+    for word, ports in (("open", opened), ("close", closed)):
         for port in ports:
             if port.endpoint and port.endpoint not in known:
                 missing = f'endpoint "{port.endpoint}" for unit "{view.unit.name}" not found'
@@ -119,7 +116,7 @@ def _flush_ports(ctx: Context, tx: Tx, view: View, writes: Writes) -> None:
     unit = view.unit
     rows = tx.list(Port, "port_of_unit", model=unit.model, unit=unit.name)
     present = {OpenPort(row.endpoint, PortRange(row.protocol, row.from_port, row.to_port)) for row in rows}
-    wanted = changed(present, opened, closed, _endpoints(tx, view))
+    wanted = changed(present, opened, closed, binding_names(view.charm))
     for port in present - wanted:
         tx.run("port_delete", **_columns(view, port))
     for port in sorted(wanted - present):

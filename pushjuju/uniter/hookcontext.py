@@ -5,27 +5,29 @@ Mirrors: juju worker/uniter/runner/context/contextfactory.go (3.6)
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
+from pushjuju.charms.config import merge_settings
 from pushjuju.charms.model import Charm, Role
 from pushjuju.core.life import Life
 from pushjuju.core.status import StatusInfo, StatusKind, Workload, derive_application_status
-from pushjuju.services import charms, leadership, model_config, models, network, relations, statuses
+from pushjuju.services import leadership, model_config, network, relations, statuses
 from pushjuju.services.units import of_application
-from pushjuju.state.records import Port, Relation, Unit
+from pushjuju.state.records import Model, Port, Unit
 from pushjuju.state.store import Tx
 from pushjuju.uniter.resolver import HookInfo, HookKind, LocalState, Operation, hook_name
-from pushjuju.uniter.snapshot import View, own_charm_url
+from pushjuju.uniter.snapshot import View
 
 MAX_STATE_SIZE = 2097152  # bytes of charm state, Juju's max-charm-state-size
 _SINCE = "%Y-%m-%d %H:%M:%SZ"
 
 
-def hook_context(tx: Tx, view: View, operation: Operation) -> dict[str, Any]:
+def hook_context(tx: Tx, view: View, operation: Operation, model: Model) -> dict[str, Any]:
     """Return the snapshot that travels with a hook; its hook tools are answered from it."""
     unit, hook = view.unit, operation.hook
-    model = models.get(tx, unit.model)
-    charm = charms.get(tx, unit.model, own_charm_url(unit, view.application))
+    peers = _Units.read(tx, unit.model, unit.application)
     return {
         "unit": unit.name,
         "app": unit.application,
@@ -34,18 +36,18 @@ def hook_context(tx: Tx, view: View, operation: Operation) -> dict[str, Any]:
         "kind": "hook",
         "hook": hook_name(hook, operation.endpoint) if hook else "",
         "relation": _hook_relation(hook, operation.endpoint),
-        "config": charms.effective_settings(tx, view.application, own_charm_url(unit, view.application)),
+        "config": merge_settings(view.charm.config, view.settings),
         "leader": view.remote.leader,
         "leader_settings": leadership.settings(tx, unit.model, unit.application),
         "trusted": bool(view.application.trust),
-        "status": _statuses(tx, unit),
+        "status": _statuses(tx, unit, peers),
         "relations": _relations(tx, view, hook),
-        "endpoints": _binding_names(charm),
+        "endpoints": binding_names(view.charm),
         "ports": _ports(tx, unit),
-        "network": _network(tx, view, charm),
+        "network": _network(tx, view),
         "state": _charm_state(tx, unit),
         "max_state_size": MAX_STATE_SIZE,
-        "goal_state": _goal_state(tx, view),
+        "goal_state": _goal_state(tx, view, peers),
         "action": None,
     }
 
@@ -62,10 +64,30 @@ def _hook_relation(hook: HookInfo | None, endpoint: str) -> dict[str, Any] | Non
     }
 
 
-def _statuses(tx: Tx, unit: Unit) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Units:
+    """The units of an application, by number, with the status of their workloads."""
+
+    units: list[Unit]
+    workloads: Mapping[str, StatusInfo]
+
+    @classmethod
+    def read(cls, tx: Tx, model: str, application: str) -> _Units:
+        """Read them: two statements, however many there are."""
+        units = of_application(tx, model, application)
+        known = statuses.workloads(tx, model, application)
+        unknown = StatusInfo(status=Workload.UNKNOWN)
+        return cls(units=units, workloads={unit.name: known.get(unit.name, unknown) for unit in units})
+
+    def goal(self, unit: Unit) -> dict[str, str]:
+        """Return a unit as goal-state tells of it."""
+        info = self.workloads[unit.name]
+        return _goal_status(StatusInfo(status="dying", since=info.since) if unit.life == Life.DYING else info)
+
+
+def _statuses(tx: Tx, unit: Unit, peers: _Units) -> dict[str, Any]:
     """Return the statuses that status-get may ask for: the charm's own, never `error`."""
-    peers = of_application(tx, unit.model, unit.application)
-    units = {peer.name: _workload(tx, unit.model, peer.name) for peer in peers}
+    units = peers.workloads
     own = statuses.get_status(tx, unit.model, StatusKind.APPLICATION, unit.application)
     if own is None or own.status == Workload.UNSET:
         own = derive_application_status(units[name] for name in sorted(units))
@@ -74,11 +96,6 @@ def _statuses(tx: Tx, unit: Unit) -> dict[str, Any]:
         "app": _status(own),
         "units": {name: _status(info) for name, info in units.items()},
     }
-
-
-def _workload(tx: Tx, model: str, unit: str) -> StatusInfo:
-    found = statuses.get_status(tx, model, StatusKind.WORKLOAD, unit)
-    return found or StatusInfo(status=Workload.UNKNOWN)
 
 
 def _status(info: StatusInfo) -> dict[str, Any]:
@@ -96,7 +113,7 @@ def _relations(tx: Tx, view: View, hook: HookInfo | None) -> dict[str, Any]:
 
 def _relation(tx: Tx, view: View, relation_id: int, hook: HookInfo | None) -> dict[str, Any]:
     unit, remote = view.unit, view.remote.relations[relation_id]
-    sides = relations.endpoints(tx, unit.model, relation_id)
+    sides = view.sides[relation_id]
     bags = relations.bags(tx, unit.model, relation_id)
     own = relations.own_endpoint(sides, unit.application)
     apps = {side.application for side in sides}
@@ -143,7 +160,8 @@ def _members(local: LocalState, relation_id: int, hook: HookInfo | None) -> list
     return sorted(members)
 
 
-def _binding_names(charm: Charm) -> list[str]:
+def binding_names(charm: Charm) -> list[str]:
+    """Return what a charm's endpoints and extra bindings are called; juju-info is always there."""
     names = [endpoint.name for endpoint in charm.meta.endpoints()]
     return [*names, *charm.meta.extra_bindings, *([] if "juju-info" in names else ["juju-info"])]
 
@@ -170,35 +188,34 @@ def egress_subnets(tx: Tx, model: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-def _network(tx: Tx, view: View, charm: Charm) -> dict[str, Any]:
+def _network(tx: Tx, view: View) -> dict[str, Any]:
     info = network.network_info(view.machine, egress_subnets(tx, view.unit.model))
     return {
-        "bindings": dict.fromkeys(_binding_names(charm), info),
-        "relations": _egress(tx, view),
+        "bindings": dict.fromkeys(binding_names(view.charm), info),
+        "relations": _egress(view),
         "private_address": network.private_address(view.machine),
         "public_address": network.public_address(view.machine),
     }
 
 
-def _egress(tx: Tx, view: View) -> dict[str, Any]:
+def _egress(view: View) -> dict[str, Any]:
     """Return what relations made with `--via` say of the subnets that traffic comes from."""
-    found = {}
-    for relation_id in view.remote.relations:
-        relation = tx.find(Relation, "relation_get", model=view.unit.model, id=relation_id)
-        if relation is not None and relation.egress:
-            found[str(relation_id)] = {"egress-subnets": relation.egress.split(",")}
-    return found
+    return {
+        str(relation.id): {"egress-subnets": relation.egress.split(",")}
+        for relation in view.relations.values()
+        if relation.egress
+    }
 
 
 def _charm_state(tx: Tx, unit: Unit) -> dict[str, str]:
     return {row["key"]: row["value"] for row in tx.rows("charm_state_list", model=unit.model, unit=unit.name)}
 
 
-def _goal_state(tx: Tx, view: View) -> dict[str, Any]:
+def _goal_state(tx: Tx, view: View, peers: _Units) -> dict[str, Any]:
     unit = view.unit
     units = {
-        peer.name: _goal(tx, peer)
-        for peer in of_application(tx, unit.model, unit.application)
+        peer.name: peers.goal(peer)
+        for peer in peers.units
         if peer.life != Life.DEAD and (peer.principal == unit.principal)
     }
     goals: dict[str, dict[str, Any]] = {}
@@ -208,15 +225,9 @@ def _goal_state(tx: Tx, view: View) -> dict[str, Any]:
         entry = goals.setdefault(remote.endpoint, {})
         status = statuses.get_status(tx, unit.model, StatusKind.RELATION, str(relation_id))
         entry[remote.remote_application] = _goal_status(status or StatusInfo(status="joining"))
-        for other in of_application(tx, unit.model, remote.remote_application):
-            if other.life != Life.DEAD:
-                entry[other.name] = _goal(tx, other)
+        others = _Units.read(tx, unit.model, remote.remote_application)
+        entry.update({other.name: others.goal(other) for other in others.units if other.life != Life.DEAD})
     return {"units": units, "relations": goals}
-
-
-def _goal(tx: Tx, unit: Unit) -> dict[str, str]:
-    info = _workload(tx, unit.model, unit.name)
-    return _goal_status(StatusInfo(status="dying", since=info.since) if unit.life == Life.DYING else info)
 
 
 def _goal_status(info: StatusInfo) -> dict[str, str]:

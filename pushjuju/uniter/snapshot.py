@@ -6,14 +6,23 @@ The number of statements depends on the unit's own relations, not on the size of
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from pushjuju.charms.config import Settings
 from pushjuju.charms.model import Charm, Role
 from pushjuju.core.errors import NotValid
 from pushjuju.core.life import Life
 from pushjuju.services import charms, leadership, model_config, network, relations, removal
-from pushjuju.state.records import Application, Bag, Machine, Relation, RelationScope, Unit
+from pushjuju.state.records import (
+    Application,
+    Bag,
+    Machine,
+    Relation,
+    RelationEndpoint,
+    RelationScope,
+    Unit,
+)
 from pushjuju.state.store import Tx
 from pushjuju.uniter.resolver import (
     LocalState,
@@ -28,11 +37,22 @@ from pushjuju.uniter.resolver import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """A unit with all that its decision depends on."""
+    """A unit with all that its decision depends on.
+
+    Attributes:
+        charm: The unit's own; until its upgrade is done, the old one.
+        settings: What people set for that charm, defaults not included.
+        relations: Every relation of the application, by id.
+        sides: Relation -> its endpoints.
+    """
 
     unit: Unit
     application: Application
     machine: Machine
+    charm: Charm
+    settings: Settings
+    relations: Mapping[int, Relation]
+    sides: Mapping[int, list[RelationEndpoint]]
     local: LocalState
     remote: RemoteState
 
@@ -51,13 +71,22 @@ def look(tx: Tx, model: str, name: str) -> View | None:
     machine = tx.get(
         Machine, "machine_get", f"machine {unit.machine} not found", model=model, id=unit.machine
     )
-    local = local_state(unit, application)
+    url = own_charm_url(unit, application)
+    charm = charms.get(tx, model, url)
+    settings = charms.stored_settings(tx, model, application.name, url)
+    every = relations.of_application(tx, model, application.name)
+    sides = {relation.id: relations.endpoints(tx, model, relation.id) for relation in every}
+    seen = {relation.id: _relation(tx, unit, charm, relation, sides[relation.id]) for relation in every}
     return View(
         unit=unit,
         application=application,
         machine=machine,
-        local=local,
-        remote=_remote_state(tx, unit, application, machine),
+        charm=charm,
+        settings=settings,
+        relations={relation.id: relation for relation in every},
+        sides=sides,
+        local=local_state(unit, application),
+        remote=_remote_state(tx, unit, application, machine, settings, seen),
     )
 
 
@@ -87,9 +116,15 @@ def bindings(tx: Tx, unit: Unit) -> dict[str, str]:
     return {row["endpoint"]: row["space"] for row in rows}
 
 
-def _remote_state(tx: Tx, unit: Unit, application: Application, machine: Machine) -> RemoteState:
+def _remote_state(
+    tx: Tx,
+    unit: Unit,
+    application: Application,
+    machine: Machine,
+    settings: Settings,
+    seen: Mapping[int, RemoteRelation],
+) -> RemoteState:
     url = own_charm_url(unit, application)
-    settings = charms.stored_settings(tx, unit.model, application.name, url)
     return RemoteState(
         unit=unit.name,
         application_life=Life(application.life),
@@ -109,17 +144,13 @@ def _remote_state(tx: Tx, unit: Unit, application: Application, machine: Machine
         retry_hook_version=unit.retry_version,
         retry_hooks=bool(model_config.get(tx, unit.model, "automatically-retry-hooks")),
         boot_id=machine.boot_id,
-        relations=_relations(tx, unit, charms.get(tx, unit.model, url)),
+        relations=seen,
     )
 
 
-def _relations(tx: Tx, unit: Unit, charm: Charm) -> dict[int, RemoteRelation]:
-    every = relations.of_application(tx, unit.model, unit.application)
-    return {relation.id: _relation(tx, unit, charm, relation) for relation in every}
-
-
-def _relation(tx: Tx, unit: Unit, charm: Charm, relation: Relation) -> RemoteRelation:
-    sides = relations.endpoints(tx, unit.model, relation.id)
+def _relation(
+    tx: Tx, unit: Unit, charm: Charm, relation: Relation, sides: list[RelationEndpoint]
+) -> RemoteRelation:
     own, other = (
         relations.own_endpoint(sides, unit.application),
         relations.remote_endpoint(sides, unit.application),

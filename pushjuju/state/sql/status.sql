@@ -4,6 +4,11 @@ SELECT * FROM status WHERE model = :model AND kind = :kind AND entity = :entity
 -- name: status_list
 SELECT * FROM status WHERE model = :model
 
+-- name: status_of_units
+-- The workloads of an application.
+SELECT s.* FROM unit u JOIN status s ON s.model = u.model AND s.kind = 'workload' AND s.entity = u.name
+WHERE u.model = :model AND u.application = :application
+
 -- name: status_set
 INSERT INTO status (model, kind, entity, status, message, data, since)
 VALUES (:model, :kind, :entity, :status, :message, :data, :since)
