@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import random
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -30,14 +29,6 @@ def die_on(world: World, steps: str) -> list[str]:
     raise AssertionError(f"not at rest after {MOST_DEATHS} deaths")
 
 
-def at_rest(world: World, *hooks: str) -> None:
-    """Fail the test unless every hook ran once and all is well."""
-    world.machine().once(*hooks)
-    assert world.agent() == ("idle", "")
-    assert world.workload()[0] == "active"
-    assert not world.open_operations()
-
-
 @pytest.mark.parametrize("step", STEPS)
 async def test_death_at_each_hook_of_a_deploy(world: World, step: str) -> None:
     world.deploy()
@@ -45,7 +36,7 @@ async def test_death_at_each_hook_of_a_deploy(world: World, step: str) -> None:
     charm = f"{step} charm local:tally-0"
     hooks = [f"{step} {hook}" for hook in DEPLOY_HOOKS]
     assert died == ([charm] if step == "charm-pushed" else [charm, *hooks])
-    at_rest(world, *DEPLOY_HOOKS)
+    world.at_rest(world.machine(), *DEPLOY_HOOKS)
 
 
 async def test_next_contact_clears_what_was_committed_before_a_death(world: World) -> None:
@@ -62,7 +53,7 @@ async def test_next_contact_clears_what_was_committed_before_a_death(world: Worl
 async def test_death_before_the_first_hook_and_at_each_contact(world: World) -> None:
     world.deploy()
     assert die_on(world, "machine-started,attached") == ["machine-started", "attached"]
-    at_rest(world, *DEPLOY_HOOKS)
+    world.at_rest(world.machine(), *DEPLOY_HOOKS)
     assert len(world.layout.records()) == 1
 
 
@@ -70,19 +61,12 @@ async def test_death_before_the_first_hook_and_at_each_contact(world: World) -> 
 async def test_death_at_each_hook_of_a_removal(world: World, step: str) -> None:
     world.deploy()
     await world.settle()
-    spool = keep_log(world)
+    spool = world.keep_log()
     world.remove()
     died = die_on(world, f"{step},files-removed,machine-stopped")
     assert died == [*(f"{step} {hook}" for hook in REMOVE_HOOKS), "files-removed", "machine-stopped"]
     assert spool.read_text().splitlines() == [f"{hook} 1" for hook in (*DEPLOY_HOOKS, *REMOVE_HOOKS)]
     assert gone(world)
-
-
-def keep_log(world: World) -> Path:
-    """Let the machine's log be readable when the machine is gone: a second name on the same disk."""
-    spool = world.layout.machine(world.machine().record.id).parent.parent / "tally-kept"
-    spool.hardlink_to(world.layout.machine(world.machine().record.id) / "up/var/log/tally")
-    return spool
 
 
 def gone(world: World) -> bool:
@@ -101,7 +85,7 @@ async def test_death_around_every_write_to_the_store(world: World, where: str) -
             break
     drive.check()
     assert number > 5
-    at_rest(world, *DEPLOY_HOOKS)
+    world.at_rest(world.machine(), *DEPLOY_HOOKS)
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -119,7 +103,7 @@ async def test_deaths_at_any_moment(world: World, seed: int) -> None:
             break
     drive.check()
     assert deaths > 1
-    at_rest(world, *DEPLOY_HOOKS)
+    world.at_rest(world.machine(), *DEPLOY_HOOKS)
 
 
 async def test_death_while_a_hook_runs_twice_in_a_row(world: World) -> None:
@@ -131,7 +115,7 @@ async def test_death_while_a_hook_runs_twice_in_a_row(world: World) -> None:
     assert "start 1" not in box.ended()
     assert world.agent() == ("executing", "running start hook")
     await world.settle()
-    at_rest(world, *DEPLOY_HOOKS)
+    world.at_rest(world.machine(), *DEPLOY_HOOKS)
 
 
 async def test_hook_ends_while_nobody_is_there(world: World) -> None:
@@ -141,6 +125,6 @@ async def test_hook_ends_while_nobody_is_there(world: World) -> None:
     await until(lambda: "start 1" in world.machine().ended())
     assert world.agent(UNIT)[0] == "executing"
     await world.settle()
-    at_rest(world, *DEPLOY_HOOKS)
+    world.at_rest(world.machine(), *DEPLOY_HOOKS)
     with world.ctx.store.read() as tx:
         assert len(tx.rows("port_of_unit", model=world.uuid, unit=UNIT)) == 1

@@ -29,7 +29,17 @@ from pushjuju.core.placement import Placement
 from pushjuju.core.status import StatusKind
 from pushjuju.plugins.providers.local.cgroups import Cgroup
 from pushjuju.plugins.providers.local.layout import Layout, Record
-from pushjuju.services import applications, context, controllers, machines, models, refresh, removal, units
+from pushjuju.services import (
+    applications,
+    context,
+    controllers,
+    machines,
+    model_config,
+    models,
+    refresh,
+    removal,
+    units,
+)
 from pushjuju.state.datadir import DataDir
 from pushjuju.state.records import LogRecord, Machine, Model, Operation, Status, Unit
 from pushjuju.workers.drive import Driver, Settled
@@ -118,6 +128,13 @@ class World:
     def config(self, name: str = "tally", **values: str) -> None:
         """Change settings."""
         applications.set_config(self.ctx, self.uuid, name, values=values)
+
+    def model_config(self, **values: str) -> None:
+        """Change the model's configuration."""
+        with self.ctx.store.write() as tx:
+            model_config.change(
+                tx, self.uuid, {key.replace("_", "-"): value for key, value in values.items()}
+            )
 
     def resolve(self, unit: str = UNIT, *, retry: bool = True) -> None:
         """Let a unit in error go on."""
@@ -248,6 +265,25 @@ class World:
         """Make every key of the queue due now."""
         self.sql("UPDATE work SET due = ? WHERE due IS NOT NULL", to_iso(self.ctx.clock.now()))
 
+    def update_status_now(self, unit: str = UNIT) -> None:
+        """Make a unit's update-status due now."""
+        self.sql("UPDATE unit SET update_status_due = ? WHERE name = ?", to_iso(self.ctx.clock.now()), unit)
+        self.work_now()
+
+    def at_rest(self, box: Box, *hooks: str) -> None:
+        """Fail the test unless exactly these hooks ran, each once, and all is well."""
+        box.once(*hooks)
+        assert self.agent() == ("idle", "")
+        assert self.workload()[0] == "active"
+        assert not self.open_operations()
+
+    def keep_log(self, number: str = "0") -> Path:
+        """Give a machine's log a second name, so that it can be read when the machine is gone."""
+        box = self.machine(number)
+        kept = self.layout.state.parent / f"tally-{number}"
+        kept.hardlink_to(self.layout.machine(box.record.id) / "up" / box.log)
+        return kept
+
     def sql(self, text: str, *values: Any) -> None:
         """Change the store behind the controller's back: time is data there."""
         connection = sqlite3.connect(self.ctx.controller.store_path, timeout=10)
@@ -311,6 +347,10 @@ class Box:
     def hooks(self) -> list[str]:
         """Return the names of the hooks that began."""
         return [line.split()[0] for line in self.begun()]
+
+    def log_exists(self) -> bool:
+        """Tell whether any hook ever began."""
+        return (self.root / self.log).exists()
 
     def once(self, *hooks: str) -> None:
         """Fail the test unless exactly these hooks ran, in this order, each once and to its end."""

@@ -1,0 +1,139 @@
+"""The machine fails: its disk is full, it reboots in the middle of a hook, it goes away."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from pushjuju.core.status import StatusKind
+from tests.chaos.world import DEPLOY_HOOKS, UNIT, Box, World, until
+
+pytestmark = pytest.mark.machine
+
+DISK = "/var/lib/juju"
+
+
+async def small_disk(world: World, size: str) -> Box:
+    """Return a machine whose Juju directory lies on a disk of its own."""
+    world.add_machine()
+    await world.settle()
+    box = world.machine()
+    box.run("mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", DISK)
+    return box
+
+
+def grow(box: Box) -> None:
+    """Give the disk room."""
+    box.run("mount", "-o", "remount,size=64m", DISK)
+
+
+def full(world: World) -> str:
+    """Return how a full disk is told."""
+    return f"the disk of root@{world.machine().record.address}:22 is full"
+
+
+async def test_no_room_for_the_program(world: World) -> None:
+    box = await small_disk(world, "96k")
+    box.run("systemctl", "restart", "ssh")
+    world.deploy(to=["0"])
+    settled = await world.settle()
+    assert len(settled.problems) == 1
+    assert full(world) in settled.problems[0]
+    assert not box.log_exists()
+    grow(box)
+    world.work_now()
+    assert (await world.settle()).problems == ()
+    world.at_rest(box, *DEPLOY_HOOKS)
+
+
+async def test_no_room_for_the_charm(world: World) -> None:
+    box = await small_disk(world, "1m")
+    world.deploy(to=["0"], noise=NOISE)
+    settled = await world.settle()
+    assert len(settled.problems) == 1
+    assert full(world) in settled.problems[0]
+    assert "full" in world.work_reasons()["machine/0"]
+    assert [operation.name for operation in world.open_operations()] == ["charm local:tally-0"]
+    grow(box)
+    world.work_now()
+    assert (await world.settle()).problems == ()
+    world.at_rest(box, *DEPLOY_HOOKS)
+
+
+# Bytes that no compression makes small.
+NOISE = "".join(chr(0x4E00 + number * 7919 % 20000) for number in range(700_000))
+
+
+async def test_hook_that_fills_the_disk_loses_nothing(world: World) -> None:
+    box = await small_disk(world, "16m")
+    world.deploy(f"state-set $hook=done; cat /dev/zero >{DISK}/fill 2>/dev/null || true", to=["0"])
+    assert (await world.settle()).problems == ()
+    assert int(box.run("stat", "-c", "%s", f"{DISK}/fill")) > 12_000_000
+    world.at_rest(box, *DEPLOY_HOOKS)
+    with world.ctx.store.read() as tx:
+        rows = tx.rows("charm_state_list", model=world.uuid, unit=UNIT)
+    assert sorted(row["key"] for row in rows) == sorted(DEPLOY_HOOKS)
+
+
+async def test_no_room_to_begin_a_hook(world: World) -> None:
+    box = await small_disk(world, "16m")
+    world.deploy(to=["0"])
+    assert (await world.settle()).problems == ()
+    box.run("sh", "-c", f"cat /dev/zero >{DISK}/fill 2>/dev/null || true")
+    world.config(number="2")
+    settled = await world.settle()
+    assert len(settled.problems) == 1
+    assert "No space left on device" in settled.problems[0]
+    assert box.begun()[-1] == "start 1"
+    status, message = world.agent()
+    assert (status, "No space left" in message) == ("failed", True)
+    box.run("rm", f"{DISK}/fill")
+    world.work_now()
+    assert (await world.settle()).problems == ()
+    assert box.begun()[len(DEPLOY_HOOKS) :] == ["config-changed 2"]
+    assert (world.agent(), box.ended()) == (("idle", ""), box.begun())
+
+
+async def test_reboot_in_the_middle_of_a_hook(world: World) -> None:
+    reboot = "if [ $hook = config-changed ] && [ $number = 1 ]; then sync; reboot -f; sleep 60; fi"
+    world.deploy(reboot)
+    settled = await world.settle()
+    assert settled.problems == (f'unit {UNIT}: hook failed: "config-changed"',)
+    assert world.agent()[0] == "error"
+    box = world.machine()
+    assert box.begun()[-1] == "config-changed 1"
+    world.retry_now()
+    assert (await world.settle()).problems == ()
+    assert box.begun() == [*(f"{hook} 1" for hook in DEPLOY_HOOKS[:-1]), "config-changed 2", "start 1"]
+    assert box.ended() == [*(f"{hook} 1" for hook in DEPLOY_HOOKS[:-2]), "config-changed 2", "start 1"]
+    assert world.agent() == ("idle", "")
+
+
+async def test_reboot_of_a_machine_at_rest_runs_start_again(world: World) -> None:
+    world.deploy()
+    await world.settle()
+    box = world.machine()
+    box.run("systemctl", "reboot", "--no-block")
+    world.update_status_now()
+    while (await world.settle()).problems:  # until it answers again
+        await asyncio.sleep(0.2)
+        world.work_now()
+    assert [line for line in box.begun()[len(DEPLOY_HOOKS) :] if "update" not in line] == ["start 2"]
+    assert world.agent() == ("idle", "")
+
+
+async def test_machine_that_is_switched_off_is_told(world: World) -> None:
+    world.deploy()
+    await world.settle()
+    box = world.machine()
+    box.run("systemctl", "poweroff", "--no-block")
+    await until(lambda: not box.pids("systemd-nspawn"))
+    world.config(number="2")
+    settled = await world.settle()
+    assert len(settled.problems) == 1
+    assert "cannot reach" in settled.problems[0]
+    assert "cannot reach" in world.message(StatusKind.INSTANCE, "0")
+    world.remove()
+    await world.settle()
+    assert world.units() == [UNIT]
