@@ -52,6 +52,12 @@ def revoke(tx: Tx, unit: Unit, now: datetime) -> None:
         touch.application(tx, unit.model, unit.application, now, "leader gone")
 
 
+def followers(tx: Tx, unit: Unit) -> list[Unit]:
+    """Return the other units of an application."""
+    every = tx.list(Unit, "unit_of_application", model=unit.model, application=unit.application)
+    return [other for other in every if other.name != unit.name]
+
+
 def settings(tx: Tx, model: str, application: str) -> dict[str, str]:
     """Return the leader settings of an application."""
     rows = tx.rows("leader_setting_list", model=model, application=application)
@@ -75,9 +81,8 @@ def set_settings(tx: Tx, unit: Unit, changes: dict[str, str], now: datetime) -> 
     for key, value in wanted.items():
         tx.run("leader_setting_set", model=unit.model, application=unit.application, key=key, value=value)
     tx.run("leader_settings_bump", model=unit.model, application=unit.application)
-    for other in tx.list(Unit, "unit_of_application", model=unit.model, application=unit.application):
-        if other.name != unit.name:
-            touch.unit(tx, other, now, "leader settings changed")
+    for other in followers(tx, unit):
+        touch.unit(tx, other, now, "leader settings changed")
 
 
 def settings_version(tx: Tx, model: str, application: str) -> int:

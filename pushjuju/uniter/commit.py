@@ -7,6 +7,7 @@ has happened already, so a result that comes twice changes nothing the second ti
 from __future__ import annotations
 
 import json
+import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -47,13 +48,13 @@ class Committed:
     Attributes:
         ok: It ran well (or is to be run again after a reboot).
         message: What went wrong, for people.
-        reboot: The machine must be rebooted now.
+        reboot: Id of the operation that reboots the machine, which must run now; empty for none.
         again_later: The machine could not even try; the charm is not to blame.
     """
 
     ok: bool
     message: str = ""
-    reboot: bool = False
+    reboot: str = ""
     again_later: bool = False
 
 
@@ -158,12 +159,22 @@ def _commit_unit(ctx: Context, tx: Tx, found: OperationRecord, result: Result) -
     if is_success(outcome) and outcome is not Outcome.REBOOT_AFTER:
         local = _finish(ctx, tx, view, operation, local)
     store_local(tx, view.unit, local)
-    reboot = outcome in (Outcome.REBOOT_AFTER, Outcome.REBOOT_NOW)
-    if reboot:
-        statuses.set_agent_status(tx, view.unit.model, view.unit.name, Agent.REBOOTING, now=ctx.clock.now())
+    reboot = _ask_reboot(ctx, tx, view) if outcome in (Outcome.REBOOT_AFTER, Outcome.REBOOT_NOW) else ""
     _after(ctx, tx, view, operation, outcome, problem)
     machine_failed = bool(problem) and (outcome is Outcome.NOT_STARTED or operation.name in _DEPLOYS)
     return Committed(ok=not problem, message=problem, reboot=reboot, again_later=machine_failed)
+
+
+def _ask_reboot(ctx: Context, tx: Tx, view: View) -> str:
+    """Prepare the reboot of the machine; it names the boot that it ends, so it happens once."""
+    now = ctx.clock.now()
+    statuses.set_agent_status(tx, view.unit.model, view.unit.name, Agent.REBOOTING, now=now)
+    reboot = OperationRecord(
+        id=str(uuid.uuid4()), model=view.unit.model, machine=view.machine.id, unit="", name="reboot",
+        state="prepared", document={"boot_id": view.machine.boot_id}, prepared=to_iso(now),
+    )  # fmt: skip
+    tx.insert("operation", reboot)
+    return reboot.id
 
 
 def _judge(tx: Tx, view: View, operation: Operation, result: Result) -> tuple[Outcome, str]:

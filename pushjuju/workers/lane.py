@@ -7,27 +7,24 @@ own: kill it anywhere, and the next lane goes on from what the store and the mac
 from __future__ import annotations
 
 import asyncio
-import json
 import uuid
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from pushjuju.core.base import Base
-from pushjuju.core.clock import from_iso, to_iso
-from pushjuju.core.errors import NotValid, PushjujuError, RemoteFailed, TransportError
+from pushjuju.core.clock import from_iso
+from pushjuju.core.errors import NotValid, PushjujuError, RemoteFailed
 from pushjuju.core.life import Life
-from pushjuju.core.status import InstanceStatus, MachineStatus, StatusKind
+from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.runner.session import MachineSession
-from pushjuju.services import logs, machines, network, removal, statuses
+from pushjuju.services import machines, removal, statuses
 from pushjuju.services.context import Context
 from pushjuju.state.records import Machine, Operation, Unit
 from pushjuju.uniter.commit import commit, take_events
 from pushjuju.uniter.resolver import Answer, decide, reconcile_effects
 from pushjuju.uniter.snapshot import look
 from pushjuju.uniter.turn import Prepared, prepared_operation, read_operation, take_turn
-from pushjuju.workers import live, provisioner
+from pushjuju.workers import contact, live, provisioner
 from pushjuju.workers.events import Event
 from pushjuju.workers.provisioner import StartFailed, given
 from pushjuju.workers.workshop import Workshop
@@ -73,11 +70,13 @@ class Lane:
         except StartFailed as error:
             self._tell(str(error), "failed")
             due = self._in(error.retry_s) if error.retry_s is not None else None
-            return Outcome(due=due, attempts=self.attempts + 1, reason=_full(error), failed=True)
+            return Outcome(due=due, attempts=self.attempts + 1, reason=contact.full_text(error), failed=True)
         except PushjujuError as error:
             await self._gave_up(error)
             delay = min(RETRY_FIRST_S * 2 ** min(self.attempts, 10), RETRY_MOST_S)
-            return Outcome(due=self._in(delay), attempts=self.attempts + 1, reason=_full(error), failed=True)
+            return Outcome(
+                due=self._in(delay), attempts=self.attempts + 1, reason=contact.full_text(error), failed=True
+            )
 
     async def _work(self) -> Outcome:
         machine = self._machine()
@@ -158,48 +157,6 @@ class Lane:
         dues = [due for unit in self._units() for due in (unit.retry_due, unit.update_status_due) if due]
         return from_iso(min(dues)) if dues else None
 
-    # --- reaching the machine -----------------------------------------------------------------------------
-
-    async def _attach(self, machine: Machine) -> MachineSession:
-        """Open the session; a machine that never answered yet, or just rebooted, gets time to boot."""
-        deadline = self.ctx.clock.now() + timedelta(seconds=BOOT_WAIT_S)
-        fresh = not machine.last_seen
-        if fresh:
-            self._tell("waiting for the machine to answer")
-        while True:
-            try:
-                session = await self.shop.session(machine)
-                break
-            except TransportError as error:
-                if not fresh or not error.retryable or self.ctx.clock.now() > deadline or given(machine):
-                    raise
-                await asyncio.sleep(BOOT_POLL_S)
-        self._note_facts(machine, session.hello)
-        self.shop.checkpoint("attached")
-        return session
-
-    def _note_facts(self, machine: Machine, hello: dict[str, Any]) -> None:
-        """Record what the machine says of itself; changed addresses let everybody look again."""
-        now = self.ctx.clock.now()
-        addresses = network.addresses_from_nics(hello["nics"])
-        hardware = {**_hardware(hello), **machine.hardware}
-        with self.ctx.store.write() as tx:
-            tx.run(
-                "machine_set_facts",
-                model=machine.model,
-                id=machine.id,
-                hostname=hello["hostname"],
-                addresses=json.dumps(addresses),
-                boot_id=hello["boot_id"],
-                hardware=json.dumps(hardware),
-                now=to_iso(now),
-            )
-            if machine.life == Life.ALIVE:
-                _set_once(self.ctx, tx, machine, StatusKind.MACHINE, MachineStatus.STARTED, "")
-            _set_once(
-                self.ctx, tx, machine, StatusKind.INSTANCE, InstanceStatus.RUNNING, _running(machine, hello)
-            )
-
     async def _gave_up(self, error: PushjujuError) -> None:
         """Record why the machine could not be used."""
         machine = self._machine()
@@ -207,18 +164,13 @@ class Lane:
             return
         await self.shop.drop(machine)
         self._tell(str(error), "failed")
-        now = self.ctx.clock.now()
-        with self.ctx.store.write() as tx:
-            if isinstance(error, TransportError):
-                tx.run("machine_set_unreachable", model=machine.model, id=machine.id, now=to_iso(now))
-                _set_once(self.ctx, tx, machine, StatusKind.INSTANCE, InstanceStatus.RUNNING, error.message)
-            entity = f"machine-{machine.id}"
-            logs.append(tx, machine.model, entity, "ERROR", "pushjuju.lane", _full(error), now=now)
+        contact.note_failure(self.ctx, machine, error)
 
     # --- units --------------------------------------------------------------------------------------------
 
     async def _run_units(self, machine: Machine) -> None:
-        session = await self._attach(machine)
+        session = await contact.attach(self.shop, machine)
+        self.shop.checkpoint("attached")
         session = await self._recover(machine, session)
         busy = True
         while busy:
@@ -229,7 +181,7 @@ class Lane:
                     boot_id = session.hello["boot_id"]
                     session = await self._execute(machine, session, turn.prepared)
                     if session.hello["boot_id"] != boot_id:
-                        self._note_facts(machine, session.hello)
+                        contact.note_facts(self.ctx, machine, session.hello)
                     busy = True
                 elif turn.answer is Answer.DEAD:
                     busy |= await self._bury(machine, session, unit)
@@ -286,7 +238,7 @@ class Lane:
             prepared, "done" if done.ok else f"failed: {done.message}", "done" if done.ok else "failed"
         )
         if done.reboot:
-            return await self._reboot(machine, session, str(uuid.uuid4()))
+            return await self._reboot(machine, session, done.reboot)
         if done.again_later:
             raise RemoteFailed(f"unit {prepared.unit}: {prepared.title}: {done.message}")
         return session
@@ -313,25 +265,18 @@ class Lane:
         return on_live
 
     async def _reboot(self, machine: Machine, session: MachineSession, operation_id: str) -> MachineSession:
-        """Reboot the machine and attach again when it is back."""
+        """Reboot the machine and attach again when it is back; once per request, whatever dies."""
         self._tell("rebooting")
-        boot_id = session.hello["boot_id"]
-        frame = {"t": "op", "id": operation_id, "kind": "reboot", "if_boot_id": boot_id}
-        await session.run(frame)
-        await self.shop.drop(machine)
-        deadline = self.ctx.clock.now() + timedelta(seconds=BOOT_WAIT_S)
-        while True:
-            try:
-                again = await self.shop.session(machine)
-                if again.hello["boot_id"] != boot_id:
-                    break
-                await self.shop.drop(machine)
-            except TransportError:
-                if self.ctx.clock.now() > deadline:
-                    raise
-            await asyncio.sleep(BOOT_POLL_S * 4)
-        self._note_facts(machine, again.hello)
-        return again
+        with self.ctx.store.read() as tx:
+            found = tx.get(Operation, "operation_get", f"operation {operation_id} not found", id=operation_id)
+        boot_id = str(found.document["boot_id"])
+        self.shop.checkpoint("rebooting")
+        if session.hello["boot_id"] == boot_id:
+            frame = {"t": "op", "id": operation_id, "kind": "reboot", "if_boot_id": boot_id}
+            await session.run(frame)
+            session = await contact.come_back(self.shop, machine, boot_id)
+        commit(self.ctx, operation_id, {"outcome": "ok"})
+        return session
 
     async def _bury(self, machine: Machine, session: MachineSession, unit: Unit) -> bool:
         """Take a finished unit's files from the machine and its record from the model."""
@@ -415,34 +360,3 @@ class _EventSink:
         """Leave the rest to the commit: the result holds every event."""
         if self._handle is not None:
             self._handle.cancel()
-
-
-def _full(error: PushjujuError) -> str:
-    return f"{error.message}: {error.detail}" if error.detail else error.message
-
-
-def _running(machine: Machine, hello: dict[str, Any]) -> str:
-    """Return the instance's message: what is special about a machine that runs."""
-    if given(machine):
-        return "Manually provisioned machine"
-    wanted, real = Base.parse(machine.base), hello.get("os") or {}
-    if real and (real.get("id"), real.get("version_id")) != (wanted.os, wanted.track):
-        return f"Running {real.get('id')}@{real.get('version_id')} in place of {wanted.display}"
-    return "Running"
-
-
-def _hardware(hello: dict[str, Any]) -> dict[str, str]:
-    pairs: Iterator[tuple[str, str]] = iter(
-        (
-            ("arch", str(hello.get("arch", ""))),
-            ("cores", str(hello.get("cores", ""))),
-            ("mem", f"{hello['mem_mib']}M" if hello.get("mem_mib") else ""),
-        )
-    )
-    return {key: value for key, value in pairs if value}
-
-
-def _set_once(ctx: Context, tx: Any, machine: Machine, kind: StatusKind, status: str, message: str) -> None:
-    present = statuses.get_status(tx, machine.model, kind, machine.id)
-    if present is None or (present.status, present.message) != (str(status), message):
-        statuses.set_status(tx, machine.model, kind, machine.id, status, message, now=ctx.clock.now())

@@ -1,0 +1,166 @@
+"""Reaching a machine, and noting what is known of it: facts, silence. Layer: workers."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from datetime import datetime, timedelta
+from typing import Any
+
+from pushjuju.core.base import Base
+from pushjuju.core.clock import to_iso
+from pushjuju.core.errors import PushjujuError, TransportError, Unreachable
+from pushjuju.core.life import Life
+from pushjuju.core.status import InstanceStatus, MachineStatus, StatusKind
+from pushjuju.runner.session import MachineSession
+from pushjuju.services import leadership, logs, machines, network, statuses, touch
+from pushjuju.services.context import Context
+from pushjuju.state.records import Machine
+from pushjuju.state.store import Tx
+from pushjuju.workers.provisioner import given
+from pushjuju.workers.workshop import Workshop, target_document
+
+BOOT_WAIT_S = 120.0  # how long a machine that was just made or rebooted may take to answer SSH
+BOOT_POLL_S = 0.05
+LOGGER = "pushjuju.contact"
+
+
+def full_text(error: PushjujuError) -> str:
+    """Return an error with the remote text."""
+    return f"{error.message}: {error.detail}" if error.detail else error.message
+
+
+async def attach(shop: Workshop, machine: Machine) -> MachineSession:
+    """Open the session to a machine and note its facts.
+
+    A machine that never answered yet gets time to boot; one of ours that is silent is looked up in its cloud,
+    which may know it under another address, or start it again after the host was down.
+
+    Raises:
+        TransportError: No way in.
+    """
+    try:
+        session = await _open(shop, machine, patient=not machine.last_seen and not given(machine))
+    except Unreachable:
+        found = None if given(machine) else await _look_up(shop, machine)
+        if found is None:
+            raise
+        machine = found
+        session = await _open(shop, machine, patient=True)
+    note_facts(shop.ctx, machine, session.hello)
+    return session
+
+
+async def _open(shop: Workshop, machine: Machine, *, patient: bool) -> MachineSession:
+    deadline = shop.ctx.clock.now() + timedelta(seconds=BOOT_WAIT_S)
+    while True:
+        try:
+            return await shop.session(machine)
+        except TransportError as error:
+            if not patient or not error.retryable or shop.ctx.clock.now() > deadline:
+                raise
+            await asyncio.sleep(BOOT_POLL_S)
+
+
+async def _look_up(shop: Workshop, machine: Machine) -> Machine | None:
+    """Ask the cloud how a silent machine is reached; None: it knows nothing new."""
+    provider = shop.provider_of(machine)
+    instance = (await provider.get([machine.instance_id]))[0]
+    if instance is None:
+        raise Unreachable(
+            f"machine {machine.id} is gone from its cloud: no instance {machine.instance_id}",
+            hint=f"pushjuju remove-machine {machine.id} --force",
+        )
+    ssh = target_document(await provider.ssh_target(instance))
+    if ssh == dict(machine.ssh) and instance.status == InstanceStatus.RUNNING:
+        return None
+    with shop.ctx.store.write() as tx:
+        tx.run("machine_set_ssh", model=machine.model, id=machine.id, ssh=json.dumps(ssh))
+        return machines.get(tx, machine.model, machine.id)
+
+
+async def come_back(shop: Workshop, machine: Machine, boot_id: str) -> MachineSession:
+    """Wait until a machine that reboots answers from its new boot.
+
+    Raises:
+        TransportError: It does not come back in time.
+    """
+    await shop.drop(machine)
+    deadline = shop.ctx.clock.now() + timedelta(seconds=BOOT_WAIT_S)
+    while True:
+        try:
+            session = await shop.session(machine)
+            if session.hello["boot_id"] != boot_id:
+                note_facts(shop.ctx, machine, session.hello)
+                return session
+            await shop.drop(machine)
+        except TransportError:
+            if shop.ctx.clock.now() > deadline:
+                raise
+        await asyncio.sleep(BOOT_POLL_S * 4)
+
+
+# --- what is known of it ----------------------------------------------------------------------------------
+
+
+def note_facts(ctx: Context, machine: Machine, hello: dict[str, Any]) -> None:
+    """Record what a machine says of itself."""
+    now = ctx.clock.now()
+    with ctx.store.write() as tx:
+        tx.run(
+            "machine_set_facts",
+            model=machine.model,
+            id=machine.id,
+            hostname=hello["hostname"],
+            addresses=json.dumps(network.addresses_from_nics(hello["nics"])),
+            boot_id=hello["boot_id"],
+            hardware=json.dumps({**_hardware(hello), **machine.hardware}),
+            now=to_iso(now),
+        )
+        if machine.life == Life.ALIVE:
+            _set_once(tx, machine, StatusKind.MACHINE, MachineStatus.STARTED, "", now)
+        _set_once(tx, machine, StatusKind.INSTANCE, InstanceStatus.RUNNING, _running(machine, hello), now)
+
+
+def note_failure(ctx: Context, machine: Machine, error: PushjujuError) -> None:
+    """Record why a machine could not be used; where a leader is silent, others look whether to take over."""
+    now = ctx.clock.now()
+    with ctx.store.write() as tx:
+        if isinstance(error, TransportError):
+            tx.run("machine_set_unreachable", model=machine.model, id=machine.id, now=to_iso(now))
+            _set_once(tx, machine, StatusKind.INSTANCE, InstanceStatus.RUNNING, error.message, now)
+            _alert_followers(tx, machine, now)
+        entity = f"machine-{machine.id}"
+        logs.append(tx, machine.model, entity, "ERROR", LOGGER, full_text(error), now=now)
+
+
+def _alert_followers(tx: Tx, machine: Machine, now: datetime) -> None:
+    for unit in machines.units_on(tx, machine.model, machine.id):
+        if leadership.holder(tx, machine.model, unit.application) == unit.name:
+            for other in leadership.followers(tx, unit):
+                touch.unit(tx, other, now, f"leader {unit.name} does not answer")
+
+
+def _running(machine: Machine, hello: dict[str, Any]) -> str:
+    """Return the instance's message: what is special about a machine that runs."""
+    if given(machine):
+        return "Manually provisioned machine"
+    wanted, real = Base.parse(machine.base), hello.get("os") or {}
+    if real and (real.get("id"), real.get("version_id")) != (wanted.os, wanted.track):
+        return f"Running {real.get('id')}@{real.get('version_id')} in place of {wanted.display}"
+    return "Running"
+
+
+def _hardware(hello: dict[str, Any]) -> dict[str, str]:
+    found = {
+        "arch": str(hello.get("arch", "")),
+        "cores": str(hello.get("cores", "")),
+        "mem": f"{hello['mem_mib']}M" if hello.get("mem_mib") else "",
+    }
+    return {key: value for key, value in found.items() if value}
+
+
+def _set_once(tx: Tx, machine: Machine, kind: StatusKind, status: str, message: str, now: datetime) -> None:
+    present = statuses.get_status(tx, machine.model, kind, machine.id)
+    if present is None or (present.status, present.message) != (str(status), message):
+        statuses.set_status(tx, machine.model, kind, machine.id, status, message, now=now)
