@@ -11,7 +11,7 @@ import json
 import sqlite3
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import Field, fields
+from dataclasses import fields
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeGuard, TypeVar, cast
@@ -113,10 +113,9 @@ class Tx:
 
     def insert(self, table: str, record: Any) -> None:
         """Insert a record whose fields are named as the columns of the table."""
-        names = [field.name for field in fields(record)]
-        values = {field.name: _encode(field, getattr(record, field.name)) for field in fields(record)}
-        marks = ", ".join(f":{name}" for name in names)
-        self._connection.execute(f"INSERT INTO {table} ({', '.join(names)}) VALUES ({marks})", values)  # noqa: S608 - names are ours
+        statement, columns = _insertion(table, cast("Hashable", type(record)))
+        values = {name: _encode(getattr(record, name), is_json) for name, is_json in columns}
+        self._connection.execute(statement, values)
 
     def next(self, scope: str, name: str, at_least: int = 0) -> int:
         """Return the next number of a sequence, never below `at_least`, never one given before."""
@@ -128,8 +127,17 @@ class Tx:
         self.run("sequence_unused", scope=scope, name=name)
 
 
-def _encode(field: Field[Any], value: Any) -> Any:
-    if field.metadata.get("json"):
+@cache
+def _insertion(table: str, record: Hashable) -> tuple[str, tuple[tuple[str, bool], ...]]:
+    """Return the statement that inserts a record, and its columns: (name, whether it is kept as JSON)."""
+    kind: Any = record
+    columns = tuple((field.name, bool(field.metadata.get("json"))) for field in fields(kind))
+    names, marks = ", ".join(name for name, _ in columns), ", ".join(f":{name}" for name, _ in columns)
+    return f"INSERT INTO {table} ({names}) VALUES ({marks})", columns  # noqa: S608 - names are ours
+
+
+def _encode(value: Any, is_json: bool) -> Any:
+    if is_json:
         return json.dumps(value, separators=(",", ":"), sort_keys=True)
     return int(value) if isinstance(value, bool) else value
 
@@ -201,7 +209,7 @@ class Store:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, isolation_level=None, timeout=BUSY_TIMEOUT_S)
+    connection = sqlite3.connect(path, isolation_level=None, timeout=BUSY_TIMEOUT_S, cached_statements=512)
     try:
         connection.row_factory = sqlite3.Row
         _configure(connection, path)

@@ -98,9 +98,11 @@ def local_state(unit: Unit, application: Application) -> LocalState:
 
 
 def store_local(tx: Tx, unit: Unit, local: LocalState) -> None:
-    """Keep what a unit remembers; its charm URL goes to the unit's row as well."""
-    text = json.dumps(to_wire(local), separators=(",", ":"), sort_keys=True)
-    tx.run("unit_set_state", model=unit.model, name=unit.name, state=text)
+    """Keep what a unit remembers, if it is new; its charm URL goes to the unit's row as well."""
+    document = to_wire(local)
+    if document != unit.state:
+        text = json.dumps(document, separators=(",", ":"), sort_keys=True)
+        tx.run("unit_set_state", model=unit.model, name=unit.name, state=text)
     if local.current_charm_url and local.current_charm_url != unit.charm_url:
         tx.run("unit_set_charm", model=unit.model, name=unit.name, charm_url=local.current_charm_url)
 

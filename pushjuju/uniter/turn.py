@@ -179,8 +179,10 @@ def _step(ctx: Context, tx: Tx, view: View) -> Turn | None:
 
 
 def _keep_decision(tx: Tx, view: View, decision: Decision) -> None:
-    kept = json.dumps(record(view.local, view.remote, decision), separators=(",", ":"), sort_keys=True)
-    tx.run("unit_set_decision", model=view.unit.model, name=view.unit.name, decision=kept)
+    kept = record(view.local, view.remote, decision)
+    if kept != view.unit.decision:
+        text = json.dumps(kept, separators=(",", ":"), sort_keys=True)
+        tx.run("unit_set_decision", model=view.unit.model, name=view.unit.name, decision=text)
 
 
 def _take_up(ctx: Context, tx: Tx, view: View, local: LocalState, operation: Operation) -> Turn | None:
