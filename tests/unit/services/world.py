@@ -190,12 +190,13 @@ class Box:
 
 def ok(**more: Any) -> dict[str, Any]:
     """A result of a hook that ran well."""
-    return {"outcome": "ok", "exit": 0, "via": "hook", "message": "", "writes": {}, "events": [], **more}
+    plain = {"outcome": "ok", "exit": 0, "via": "hook", "message": "", "writes": {}, "events": []}
+    return {**plain, **more}
 
 
 def failed(code: int = 1, **more: Any) -> dict[str, Any]:
     """A result of a hook that failed."""
-    return ok(outcome="failed", exit=code, **more)
+    return ok(**{"outcome": "failed", "exit": code, **more})
 
 
 def event(seq: int, kind: str, **fields: Any) -> dict[str, Any]:

@@ -1,0 +1,384 @@
+"""Results taken into the model: each once, with all that it leads to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pushjuju.core.status import StatusKind
+from pushjuju.services import logs, model_config, removal, units
+from pushjuju.uniter.commit import commit, take_events
+from pushjuju.uniter.resolver import LocalState, OperationKind, Step, from_wire
+from tests.unit.services.world import World, event, failed, moment, ok, status_event
+
+
+def _local(shop: World, unit: str = "web/0") -> LocalState:
+    return from_wire(LocalState, dict(shop.unit(unit).state))
+
+
+def _log(shop: World) -> list[tuple[str, str, str, str]]:
+    found = logs.after(shop.ctx.store, shop.model, 0)
+    return [(item.entity, item.level, item.module, item.message) for item in found]
+
+
+def _logging(shop: World, config: str) -> None:
+    shop.write(lambda tx: model_config.change(tx, shop.model, {"logging-config": config}))
+
+
+# --- how a hook can end -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("result", "good", "message"),
+    [
+        (ok(), True, ""),
+        (ok(outcome="missing", via=None), True, ""),
+        (failed(3), False, "exit status 3"),
+        (failed(signal=6, exit=None), False, "signal 6"),
+        (failed(message="the program could not be started"), False, "the program could not be started"),
+        (ok(outcome="interrupted", exit=None), False, "exit status None"),
+        (ok(outcome="unknown", message="never heard of it"), False, "never heard of it"),
+    ],
+)
+def test_outcomes_of_a_hook(shop: World, result: dict[str, Any], good: bool, message: str) -> None:
+    shop.deploy()
+    done = shop.hook("install", result)
+    assert (done.ok, done.message, bool(done.reboot), done.again_later) == (good, message, False, False)
+    local = _local(shop)
+    if good:
+        assert (local.kind, local.installed) == (OperationKind.CONTINUE, True)
+    else:
+        assert (local.kind, local.step, local.installed) == (OperationKind.RUN_HOOK, Step.PENDING, False)
+        assert shop.turn().prepared is None
+        assert shop.agent() == ("error", 'hook failed: "install"')
+
+
+def test_failure_is_logged_with_its_reason(shop: World) -> None:
+    shop.deploy()
+    shop.hook("install", failed(2))
+    line = (
+        "unit-web-0",
+        "ERROR",
+        "juju.worker.uniter.operation",
+        "run install hook for web/0: exit status 2",
+    )
+    assert line in _log(shop)
+
+
+def test_killed_hook_runs_again_at_once(shop: World) -> None:
+    shop.deploy()
+    done = shop.hook("install", ok(outcome="terminated", signal=15))
+    assert (done.ok, done.again_later) == (True, False)
+    again = shop.prepared()
+    assert again.title == "install"
+    assert ("error", 'hook failed: "install"') not in shop.history(StatusKind.AGENT, "web/0")
+
+
+def test_hook_that_the_machine_could_not_start(shop: World) -> None:
+    shop.deploy()
+    done = shop.hook("install", ok(outcome="error", message="no space left on device"))
+    assert (done.ok, done.again_later, done.message) == (False, True, "no space left on device")
+    assert shop.agent() == ("failed", "no space left on device")
+    assert shop.prepared().title == "install"  # the charm is not to blame: no error, no resolved
+
+
+def test_charm_that_could_not_be_unpacked(shop: World) -> None:
+    shop.deploy()
+    shop.box()
+    done = shop.commit(shop.prepared(), {"outcome": "error", "message": "no space left on device"})
+    assert (done.ok, done.again_later) == (False, True)
+    assert shop.agent() == ("failed", "no space left on device")
+    again = shop.prepared()
+    assert again.title == "charm local:web-0"
+    assert shop.commit(again, ok()).ok
+    shop.settle()
+    assert shop.agent() == ("idle", "")
+
+
+def test_upgrade_that_could_not_be_unpacked(shop: World) -> None:
+    shop.active()
+    shop.clear()
+    shop.refresh(shop.charms.make(files={"a": "b"}))
+    done = shop.commit(shop.until("charm local:web-1"), {"outcome": "error", "message": "disk full"})
+    assert done.again_later
+    assert shop.unit("web/0").charm_url == "local:web-0"
+    shop.settle()
+    assert shop.of("web/0") == ["upgrade-charm", "config-changed"]
+
+
+def test_result_for_a_unit_that_is_gone(shop: World) -> None:
+    shop.deploy()
+    prepared = shop.until("install")
+    shop.write(lambda tx: removal.force_unit(tx, units.get(tx, shop.model, "web/0"), shop.clock.now()))
+    before = shop.dump()
+    done = shop.commit(prepared, ok(events=[status_event(1, "active")]))
+    assert done.ok
+    assert shop.dump() == before
+
+
+def test_operation_that_nobody_knows(shop: World) -> None:
+    before = shop.dump()
+    assert commit(shop.ctx, "no-such-id", ok()).ok
+    take_events(shop.ctx, "no-such-id", [(1, {"k": "status", "scope": "unit", "status": "active"})])
+    assert shop.dump() == before
+
+
+# --- once -------------------------------------------------------------------------------------------------
+
+RICH = ok(
+    writes={
+        "relations": {"0": {"unit": {"k": "v"}, "app": {"a": "b"}}},
+        "ports": {"open": [{"endpoint": "", "protocol": "tcp", "from": 80, "to": 80}], "close": []},
+        "state": {"s": "1"},
+        "status_set": True,
+    },
+    events=[
+        status_event(1, "active", "up"),
+        event(2, "log", level="WARNING", module="unit.web/0.juju-log", message="careful"),
+        event(3, "version", version="1.2"),
+    ],
+    started=1.0,
+    ended=2.0,
+)
+
+
+@pytest.mark.parametrize("result", [RICH, failed(), ok(outcome="terminated"), ok(outcome="error")])
+def test_a_result_counts_once(shop: World, result: dict[str, Any]) -> None:
+    shop.active()
+    shop.clock.advance(400)
+    prepared = shop.until("update-status")
+    shop.commit(prepared, result)
+    before = shop.dump()
+    done = shop.commit(prepared, result)
+    assert (done.ok, bool(done.reboot), done.again_later) == (True, False, False)
+    assert shop.dump() == before
+    shop.commit(prepared, failed())
+    assert shop.dump() == before
+
+
+def test_what_a_good_hook_leaves(shop: World) -> None:
+    shop.active()
+    shop.clock.advance(400)
+    shop.hook("update-status", RICH)
+    dump = shop.dump()
+    assert ("web/0", "s", "1") in [row[1:] for row in dump["charm_state"]]
+    assert [row[1:] for row in dump["port"]] == [("web/0", "", "tcp", 80, 80)]
+    bags = {row[2]: row[4] for row in dump["relation_bag"]}
+    assert bags["web"] == '{"a":"b"}'
+    assert '"k":"v"' in bags["web/0"]
+    assert shop.workload() == ("active", "up")
+    assert shop.application().workload_version == "1.2"
+    assert ("unit-web-0", "WARNING", "unit.web/0.juju-log", "careful") in _log(shop)
+    (row,) = [item for item in dump["operation"] if item[4] == "update-status"]
+    assert row[5] == "committed"
+
+
+def test_what_a_failed_hook_leaves(shop: World) -> None:
+    """Statuses, log lines and versions stay, the rest is as if it had never been written."""
+    shop.active()
+    shop.clock.advance(400)
+    prepared = shop.until("update-status")
+    before = shop.dump()
+    shop.commit(prepared, {**RICH, "outcome": "failed", "exit": 1})
+    after = shop.dump()
+    for table in ("charm_state", "port", "relation_bag", "relation_scope"):
+        assert after[table] == before[table]
+    assert shop.workload() == ("active", "up")
+    assert shop.application().workload_version == "1.2"
+    assert ("unit-web-0", "WARNING", "unit.web/0.juju-log", "careful") in _log(shop)
+    assert _local(shop).status_set
+
+
+def test_own_row_of_the_operation_tells_how_it_ended(shop: World) -> None:
+    shop.deploy()
+    prepared = shop.until("install")
+    shop.commit(prepared, failed(4, started=1.5, ended=2.5))
+    from pushjuju.state.records import Operation
+
+    row = shop.read(lambda tx: tx.get(Operation, "operation_get", "", id=prepared.id))
+    assert (row.state, row.outcome) == ("committed", "failed")
+    assert row.result == {
+        "exit": 4, "message": "exit status 4", "started": 1.5, "ended": 2.5, "via": "hook",
+    }  # fmt: skip
+
+
+# --- events -----------------------------------------------------------------------------------------------
+
+
+def test_events_count_once_by_their_number(shop: World) -> None:
+    shop.active()
+    shop.clock.advance(400)
+    prepared = shop.until("update-status")
+    lines = [event(n, "log", level="INFO", module="unit.web/0.juju-log", message=str(n)) for n in range(1, 6)]
+    pairs = [(item["seq"], item["e"]) for item in lines]
+    take_events(shop.ctx, prepared.id, pairs[:2])
+    take_events(shop.ctx, prepared.id, pairs[:3])
+    take_events(shop.ctx, prepared.id, [pairs[0]])
+    shop.commit(prepared, ok(events=lines))
+    take_events(shop.ctx, prepared.id, pairs)
+    found = [item[3] for item in _log(shop) if item[2] == "unit.web/0.juju-log"]
+    assert found == ["1", "2", "3", "4", "5"]
+
+
+def test_events_in_the_order_of_their_numbers(shop: World) -> None:
+    shop.active()
+    shop.clock.advance(400)
+    prepared = shop.until("update-status")
+    shop.commit(prepared, ok(events=[status_event(2, "active", "last"), status_event(1, "waiting", "first")]))
+    assert shop.workload() == ("active", "last")
+
+
+def test_streamed_status_is_seen_while_the_hook_runs(shop: World) -> None:
+    shop.deploy()
+    prepared = shop.until("install")
+    status = {
+        "k": "status",
+        "scope": "unit",
+        "status": "maintenance",
+        "message": "half",
+        "time": moment(shop.clock),
+    }
+    take_events(shop.ctx, prepared.id, [(1, status)])
+    assert shop.workload() == ("maintenance", "half")
+    status = {"k": "status", "scope": "app", "status": "active", "message": "all", "time": moment(shop.clock)}
+    take_events(shop.ctx, prepared.id, [(2, status)])
+    assert shop.status(StatusKind.APPLICATION, "web") == ("active", "all")
+
+
+def test_events_carry_the_machines_time(shop: World) -> None:
+    shop.active()
+    shop.clock.advance(400)
+    prepared = shop.until("update-status")
+    early = moment(shop.clock) - 100
+    take_events(shop.ctx, prepared.id, [
+        (1, {"k": "log", "level": "INFO", "module": "m", "message": "then", "time": early}),
+    ])  # fmt: skip
+    (line,) = [item for item in logs.after(shop.ctx.store, shop.model, 0) if item.message == "then"]
+    assert line.time == "2025-03-01T09:05:00.000000Z"
+
+
+@pytest.mark.parametrize(
+    ("config", "kept"),
+    [
+        ("<root>=INFO", ["err", "note", "loud"]),
+        ("<root>=INFO;unit=DEBUG", ["out", "err", "note", "loud"]),
+        ("<root>=INFO;unit=TRACE", ["out", "err", "quiet", "note", "loud"]),
+        ("<root>=ERROR", ["loud"]),
+        ("<root>=ERROR;unit.web/0.juju-log=INFO", ["note", "loud"]),
+    ],
+)
+def test_logging_config_decides_what_is_kept(shop: World, config: str, kept: list[str]) -> None:
+    shop.active()
+    _logging(shop, config)
+    shop.clock.advance(400)
+    shop.hook("update-status", ok(events=[
+        event(1, "output", stream="stdout", line="out"),
+        event(2, "output", stream="stderr", line="err"),
+        event(3, "log", level="TRACE", module="unit.web/0.juju-log", message="quiet"),
+        event(4, "log", level="INFO", module="unit.web/0.juju-log", message="note"),
+        event(5, "log", level="ERROR", module="unit.web/0.juju-log", message="loud"),
+    ]))  # fmt: skip
+    assert [item[3] for item in _log(shop) if item[2].startswith("unit.web/0")] == kept
+
+
+def test_output_lines_of_a_hook(shop: World) -> None:
+    shop.active()
+    _logging(shop, "<root>=INFO;unit=DEBUG")
+    shop.clock.advance(400)
+    shop.hook("update-status", ok(events=[
+        event(1, "output", stream="stdout", line="hello"), event(2, "output", stream="stderr", line="oops"),
+    ]))  # fmt: skip
+    assert [item for item in _log(shop) if item[2] == "unit.web/0.update-status"] == [
+        ("unit-web-0", "DEBUG", "unit.web/0.update-status", "hello"),
+        ("unit-web-0", "WARNING", "unit.web/0.update-status", "oops"),
+    ]
+
+
+# --- reboots ----------------------------------------------------------------------------------------------
+
+
+def test_reboot_after_the_hook(shop: World) -> None:
+    """What the hook wrote stays; its commit follows the boot, and then `start`."""
+    shop.active()
+    shop.clear()
+    shop.clock.advance(400)
+    done = shop.hook("update-status", ok(reboot="after", writes={"state": {"k": "v"}, "reboot": "after"}))
+    assert (done.ok, bool(done.reboot)) == (True, True)
+    assert shop.agent() == ("rebooting", "")
+    assert shop.dump()["charm_state"] != []
+    local = _local(shop)
+    assert (local.kind, local.step) == (OperationKind.RUN_HOOK, Step.DONE)
+    shop.reboot("0")
+    shop.settle()
+    assert shop.of("web/0") == ["start"]
+    assert shop.agent() == ("idle", "")
+
+
+def test_reboot_now(shop: World) -> None:
+    """What the hook wrote is lost; it runs again after the boot."""
+    shop.active()
+    shop.clear()
+    shop.clock.advance(400)
+    done = shop.hook(
+        "update-status",
+        ok(outcome="terminated", signal=9, reboot="now", writes={"state": {"k": "v"}, "reboot": "now"}),
+    )
+    assert (done.ok, bool(done.reboot)) == (True, True)
+    assert shop.agent() == ("rebooting", "")
+    assert shop.dump()["charm_state"] == []
+    shop.reboot("0")
+    shop.settle()
+    assert shop.of("web/0") == ["update-status", "start"]
+
+
+def test_reboot_in_the_install_hook(shop: World) -> None:
+    shop.deploy()
+    shop.box().will("install", ok(reboot="after"))
+    shop.settle()
+    assert shop.of("web/0") == [
+        "install", "cluster-relation-created", "leader-elected", "config-changed", "start",
+    ]  # fmt: skip
+
+
+def test_failed_hook_that_asked_for_a_reboot(shop: World) -> None:
+    shop.deploy()
+    done = shop.hook("install", failed(reboot="after"))
+    assert (done.ok, bool(done.reboot)) == (False, False)
+    assert shop.turn().prepared is None
+    assert shop.agent()[0] == "error"
+
+
+def test_boot_that_nobody_asked_for(shop: World) -> None:
+    shop.active(count=2)
+    shop.clear()
+    shop.reboot("0")
+    shop.settle()
+    assert (shop.of("web/0"), shop.of("web/1")) == (["start"], [])
+
+
+# --- what follows -----------------------------------------------------------------------------------------
+
+
+def test_upgrade_lets_the_others_look(shop: World) -> None:
+    shop.active(count=2)
+    shop.refresh(shop.charms.make(files={"a": "b"}))
+    shop.forget_work()
+    shop.commit(shop.until("charm local:web-1"), ok())
+    assert {"machine/0", "machine/1"} <= set(shop.touched())
+
+
+def test_relation_settings_reach_the_others(shop: World) -> None:
+    shop.active(count=3)
+    shop.clear()
+    shop.clock.advance(400)
+    for machine in ("1", "2"):
+        shop.work(machine)
+    shop.clear()
+    shop.forget_work()
+    shop.hook("update-status", ok(writes={"relations": {"0": {"unit": {"k": "v"}}}}))
+    assert shop.touched() == ["machine/1", "machine/2"]
+    shop.settle()
+    assert {unit: shop.of(unit) for unit in ("web/0", "web/1", "web/2")} == {
+        "web/0": [], "web/1": ["cluster-relation-changed"], "web/2": ["cluster-relation-changed"],
+    }  # fmt: skip
