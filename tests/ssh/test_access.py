@@ -1,11 +1,12 @@
 """Getting in: keys, host keys, users, sudo, jump hosts, machines without Python."""
 
-# ruff: noqa: ASYNC220, ASYNC240 - the tests look at local files and start local programs
+# ruff: noqa: ASYNC220, ASYNC221, ASYNC240 - the tests look at local files and start local programs
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import pwd
 import shutil
 import socket
@@ -21,7 +22,7 @@ from pushjuju.core.errors import AuthFailed, HostKeyChanged, RemoteFailed, SudoR
 from pushjuju.runner.hostkeys import HostKeyFile, entry_name
 from pushjuju.runner.target import MachineTarget
 
-from .conftest import Machine, Sshd, free_port, hook_op, make_key, new_sshd
+from .conftest import Machine, Sshd, free_port, hook_op, make_key, new_sshd, until
 
 
 async def test_first_host_key_is_accepted_and_written_down(machine: Machine, sshd: Sshd) -> None:
@@ -147,7 +148,32 @@ async def test_ssh_config_of_the_user_is_honoured(
     assert HostKeyFile(tmp_path / "kh").find(entry_name("127.0.0.1", sshd.port))
 
 
-USER = "pj-test-user"
+USER = f"pj-test-{os.getpid()}"
+
+
+async def test_keys_of_the_ssh_agent_are_offered(
+    machine: Machine, sshd: Sshd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sock = tmp_path / "agent"
+    agent = subprocess.Popen(["ssh-agent", "-D", "-a", str(sock)], stdout=subprocess.DEVNULL)
+    try:
+        assert await until(sock.exists)
+        monkeypatch.setenv("HOME", str(tmp_path))
+        monkeypatch.setenv("SSH_AUTH_SOCK", str(sock))
+        machine.target = replace(machine.target, identity_files=(), use_ssh_config=True)
+        with pytest.raises(AuthFailed):
+            async with machine.session():
+                pass
+        subprocess.run(["ssh-add", "-q", str(sshd.key)], check=True, capture_output=True)
+        async with machine.session() as session:
+            assert session.hello["python"]
+        # Ours is refused first, then the agent's is taken.
+        machine.target = replace(machine.target, identity_files=(make_key(tmp_path / "unknown"),))
+        async with machine.session() as session:
+            assert session.hello["python"]
+    finally:
+        agent.kill()
+        agent.wait()
 
 
 @pytest.fixture
@@ -170,7 +196,7 @@ def user() -> Iterator[str]:
 
 async def test_user_without_sudo_is_refused_with_one_it_works(machine: Machine, user: str) -> None:
     machine.target = replace(machine.target, user=user)
-    with pytest.raises(SudoRefused, match="cannot become root on pj-test-user@") as caught:
+    with pytest.raises(SudoRefused, match=f"cannot become root on {user}@") as caught:
         async with machine.session():
             pass
     assert "password" in caught.value.detail

@@ -237,6 +237,24 @@ async def test_server_and_host_killed_at_once(machine: Machine) -> None:
     assert await until(lambda: not children_running(started.charm))
 
 
+async def test_id_that_another_process_has_begun_is_never_started(machine: Machine) -> None:
+    """The journal's file decides, whatever servers know: here one they have not seen being begun."""
+    started = Started(machine)
+    async with machine.session() as session:
+        writer = journal.Writer(
+            str(machine.base / "journal"), str(started.op["id"])
+        )  # and not a line in it yet
+        task = asyncio.create_task(session.run(started.op))
+        await asyncio.sleep(0.01)
+        writer.begin({"id": started.op["id"], "kind": "hook", "boot_id": session.hello["boot_id"]})
+        await asyncio.sleep(0.5)
+        writer.write("result", {"outcome": "ok", "message": "by the other"})
+        os.close(writer.fd)
+        result = await asyncio.wait_for(task, 10)
+    assert result["message"] == "by the other"
+    assert not (started.charm / "runs").exists()
+
+
 async def test_machine_restarted_in_the_middle(machine: Machine) -> None:
     machine.write_charm()
     directory = machine.base / "journal"

@@ -34,6 +34,10 @@ class Refused(Exception):
     """The operation cannot be done; the text is the answer."""
 
 
+class Known(Exception):
+    """Another process has begun this operation: its server died and came back, or there are two servers."""
+
+
 class Interrupted(Refused):
     """The user cancelled the operation before it did anything."""
 
@@ -248,7 +252,7 @@ class Host:
         """Take the machine lock and write the journal's first line: the id is never started again."""
         if self.lock:
             self._take_lock(self.lock)
-        writer = journal.Writer(self.paths.journal, str(self.op["id"]))
+        writer = self._take_id()
         record: dict[str, Any] = {
             key: self.op[key] for key in ("id", "kind", "unit", "hook", "url") if key in self.op
         }
@@ -262,6 +266,22 @@ class Host:
         self._journal = writer
         self.begun = record["started"]
 
+    def _take_id(self) -> journal.Writer:
+        """Make the journal file of the operation: whoever makes it runs the operation, nobody else.
+
+        Raises:
+            Known: Somebody else did.
+        """
+        self.pump(0)
+        if self._channel is None:
+            raise SystemExit(
+                0
+            )  # the server died before anything began: the next one gets the operation again
+        try:
+            return journal.Writer(self.paths.journal, str(self.op["id"]))
+        except FileExistsError:
+            raise Known from None
+
     def _take_lock(self, lock: str) -> None:
         name = self.paths.machine_lock
         if lock != "machine":
@@ -274,6 +294,8 @@ class Host:
             except OSError:
                 if self.cancelled:
                     raise Interrupted("cancelled before it started") from None
+                if self._channel is None:
+                    raise SystemExit(0) from None
             self.pump(LOCK_EVERY)
 
     def finish(self, result: dict[str, Any]) -> None:
@@ -377,7 +399,11 @@ def run(paths: layout.Layout, channel_fd: int, registry: Any) -> None:
         op = wire.unpack(message[0], message[1:])
         layout.name_process("pushjuju-hook")
         host = Host(op, loads(setting_line.decode("ascii")), paths, channel, registry)
-        host.finish(_outcome(host))
+        try:
+            host.finish(_outcome(host))
+        except Known:
+            channel.sendall(wire.frame(wire.KNOWN, b"{}"))
+            return
         if not host.close():
             return
 
@@ -404,6 +430,8 @@ def _outcome(host: Host) -> dict[str, Any]:
     try:
         host.begin()
         return _work(host)
+    except Known:
+        raise
     except Interrupted as refused:
         return plain_result("interrupted", message=str(refused))
     except Refused as refused:

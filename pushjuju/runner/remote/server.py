@@ -25,6 +25,7 @@ LINGER = 10.0  # seconds without attachment and work before the server ends
 FOREIGN_POLL = 0.2  # seconds between looks at operations that another server's process runs
 READ_SIZE = 1 << 18
 REUSED_KINDS = ("hook", "action", "commands", "exec")
+MAX_TRIES = 50
 MAX_USES = 64  # operations that one process runs, so that whatever a tool leaks goes with it
 # Kinds that take the machine lock; parallel actions name another one in the frame, plain commands take none.
 LOCKED_KINDS = ("hook", "action", "commands", "deploy", "remove-unit", "reboot")
@@ -94,7 +95,7 @@ class Queued:
         self.lock = lock
         self.message = bytes((flag,)) + payload
         self.who = who
-        self.retried = False
+        self.tries = 0
 
 
 class Server:
@@ -684,6 +685,13 @@ class Server:
                 self.done[running.op_id] = path
             self._keep_for_next(running)
             self._forget(running)
+        elif kind == wire.KNOWN:
+            subscriber = running.subscriber
+            self._forget(running)
+            if not self._find_on_disk(running.op_id):
+                self._never_began(running, subscriber)  # the other one is beginning or ending this moment
+            elif subscriber is not None:
+                self._answer_known(subscriber, running.op_id)
         elif kind == wire.UNSAVED:
             running.unsaved = payload
             running.lock = ""
@@ -747,10 +755,10 @@ class Server:
             self._send_stored(subscriber, running.op_id)
 
     def _never_began(self, running: Running, subscriber: Attachment | None) -> None:
-        """Start an operation again whose process ended before it began; once."""
+        """Start an operation again whose process ended before it began; not for ever."""
         queued = running.queued
-        if queued is not None and not queued.retried:
-            queued.retried = True
+        if queued is not None and queued.tries < MAX_TRIES:
+            queued.tries += 1
             queued.who = subscriber
             self.queue.insert(0, queued)
             return
