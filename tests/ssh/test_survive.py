@@ -275,8 +275,10 @@ async def test_lost_for_good_is_told(machine: Machine, tmp_path: Path) -> None:
     started = Started(machine)
     async with machine.session(reattach=0.6) as session:
         task = await started.run(session)
+        serving = children_of_listener(daemon)  # nobody's children once the listener is gone
         daemon.process.kill()
-        cut_connection(machine, daemon)
+        for pid in serving:
+            os.kill(pid, signal.SIGKILL)
         with pytest.raises(ConnectionLost, match="was lost") as caught:
             await asyncio.wait_for(task, 10)
         assert "Connection refused" in caught.value.detail
