@@ -25,6 +25,7 @@ _UBUNTU = {
 }
 _SYSTEM = {"ubuntu": _UBUNTU, "debian": _UBUNTU, "centos": {"LANG": "C.UTF-8", "TERM": "tmux-256color"}}
 _OTHER_SYSTEM = {"LANG": "C.UTF-8", "TERM": "screen"}
+_OLD_CENTOS = {"LANG": "C.UTF-8", "TERM": "screen-256color"}
 
 
 def hook_environment(tx: Tx, view: View, operation: Operation, model: Model) -> dict[str, str]:
@@ -37,8 +38,15 @@ def hook_environment(tx: Tx, view: View, operation: Operation, model: Model) -> 
         "JUJU_DISPATCH_PATH": f"hooks/{name}",
         **_proxies(tx, view.unit.model),
         **(_relation_variables(hook, operation.endpoint) if hook else {}),
-        **_SYSTEM.get(Base.parse(view.machine.base).os, _OTHER_SYSTEM),
+        **_system(Base.parse(view.machine.base)),
     }
+
+
+def _system(base: Base) -> dict[str, str]:
+    """Return the variables that depend on the operating system."""
+    if (base.os, base.track) == ("centos", "7"):
+        return _OLD_CENTOS
+    return _SYSTEM.get(base.os, _OTHER_SYSTEM)
 
 
 def _identity(model: Model, unit: Unit, machine: Machine) -> dict[str, str]:

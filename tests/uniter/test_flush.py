@@ -180,13 +180,13 @@ def _neighbour(shop: World) -> None:
     [
         (
             {"ports": {"open": [_port(80), _port(150, 160)]}},
-            'cannot open/close ports: cannot open 150-160/tcp (unit "web/0"): '
-            'port range conflicts with 100-200/tcp (unit "db/0")',
+            ('cannot open/close ports: cannot open 150-160/tcp (unit "web/0"): '
+            'port range conflicts with 100-200/tcp (unit "db/0")'),
         ),
         (
             {"ports": {"open": [_port(100, 200)]}},
-            'cannot open/close ports: cannot open 100-200/tcp (unit "web/0"): '
-            'port range conflicts with 100-200/tcp (unit "db/0")',
+            ('cannot open/close ports: cannot open 100-200/tcp (unit "web/0"): '
+            'port range conflicts with 100-200/tcp (unit "db/0")'),
         ),
         (
             {"ports": {"open": [_port(80, endpoint="nope")]}},
@@ -289,7 +289,9 @@ def test_reason_of_a_refusal_is_in_the_log(shop: World) -> None:
     _writes(shop, ports={"open": [_port(1, endpoint="nope")]})
     found = [item.message for item in logs.after(shop.ctx.store, shop.model, 0) if item.level == "ERROR"]
     assert found == [
-        "run update-status hook for web/0: cannot open/close ports: open port range: "
-        'endpoint "nope" for unit "web/0" not found'
+        (
+            "run update-status hook for web/0: cannot open/close ports: open port range: "
+            'endpoint "nope" for unit "web/0" not found'
+        )
     ]
     assert json.dumps(found)

@@ -426,6 +426,7 @@ class World:
                     committed = self.commit(turn.prepared, box.run(turn.prepared.frame))
                     if committed.reboot:
                         self.reboot(machine)
+                        commit(self.ctx, committed.reboot, {"outcome": "ok"})
                     busy = True
                 elif turn.answer is Answer.DEAD:
                     self.write(lambda tx, unit=unit: removal.remove_unit(tx, unit, self.clock.now()))

@@ -1,0 +1,286 @@
+"""What hook tools are answered from: the snapshot that travels with a hook."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pushjuju.core.placement import Placement
+from pushjuju.core.status import StatusKind
+from pushjuju.services import leadership, model_config, relations, removal, statuses, units
+from pushjuju.state.records import Relation, RelationEndpoint, RelationScope
+from tests.unit.services.world import World, ok
+
+MAC = "00:16:3e:00:00:01"
+
+
+def _context(shop: World, hook: str = "update-status", unit: str = "web/0") -> dict[str, Any]:
+    if hook == "update-status":
+        shop.clock.advance(400)
+    found: dict[str, Any] = dict(shop.until(hook, unit).frame["context"])
+    return found
+
+
+def _network(*addresses: str) -> dict[str, Any]:
+    entries = [{"hostname": "", "value": item, "cidr": "10.0.0.0/24"} for item in addresses]
+    return {
+        "bind-addresses": [{"mac-address": MAC, "interface-name": "eth0", "addresses": entries}],
+        "egress-subnets": [f"{addresses[0]}/32"],
+        "ingress-addresses": list(addresses),
+    }
+
+
+def test_whole_context_of_the_first_hook(shop: World) -> None:
+    packed = shop.charms.make(
+        provides={"site": {"interface": "http"}}, requires={"db": {"interface": "pg"}},
+        **{"extra-bindings": {"admin": None}},
+    )  # fmt: skip
+    shop.deploy(settings={"port": 81}, packed=packed)
+    context = _context(shop, "install")
+    names = ["site", "db", "cluster", "admin", "juju-info"]
+    assert sorted(context.pop("endpoints")) == sorted(names)
+    bindings = context["network"].pop("bindings")
+    assert sorted(bindings) == sorted(names)
+    assert all(info == _network("10.0.0.2") for info in bindings.values())
+    installing = {"status": "maintenance", "message": "installing charm software", "data": {}}
+    since = "2025-03-01 09:00:00Z"
+    expected = {
+        "unit": "web/0",
+        "app": "web",
+        "model_uuid": shop.model,
+        "model_name": "shop",
+        "kind": "hook",
+        "hook": "install",
+        "relation": None,
+        "config": {"title": "hello", "port": 81, "debug": False, "ratio": None, "note": None},
+        "leader": True,
+        "leader_settings": {},
+        "status": {"unit": installing, "app": installing, "units": {"web/0": installing}},
+        "relations": {},
+        "ports": {"unit": [], "machine": []},
+        "network": {"relations": {}, "private_address": "10.0.0.2", "public_address": "10.0.0.2"},
+        "state": {},
+        "max_state_size": 2097152,
+        "goal_state": {"units": {"web/0": {"status": "maintenance", "since": since}}, "relations": {}},
+        "action": None,
+    }
+    later = {"payload_classes", "storage", "secrets", "trusted"}  # what other families of tools may add
+    assert {key: value for key, value in context.items() if key not in later} == expected
+
+
+def test_peer_relation(shop: World) -> None:
+    shop.active(count=3)
+    context = _context(shop, unit="web/1")
+    assert list(context["relations"]) == ["0"]
+    relation = context["relations"]["0"]
+    address = {
+        f"web/{number}": {
+            "egress-subnets": f"10.0.0.{number + 2}/32",
+            "ingress-address": f"10.0.0.{number + 2}",
+            "private-address": f"10.0.0.{number + 2}",
+        }
+        for number in range(3)
+    }
+    assert relation == {
+        "endpoint": "cluster",
+        "interface": "web-cluster",
+        "role": "peer",
+        "life": "alive",
+        "suspended": False,
+        "remote_app": "web",
+        "members": ["web/0", "web/2"],
+        "unit_bags": address,
+        "app_bags": {"web": {}},
+        "key": "web:cluster",
+        "remote_model_uuid": shop.model,
+    }
+
+
+@pytest.mark.parametrize(
+    ("hook", "relation"),
+    [
+        ("cluster-relation-created", {"remote_unit": "", "departing_unit": ""}),
+        ("cluster-relation-joined", {"remote_unit": "web/1", "departing_unit": ""}),
+        ("cluster-relation-changed", {"remote_unit": "web/1", "departing_unit": ""}),
+        ("cluster-relation-departed", {"remote_unit": "web/1", "departing_unit": "web/1"}),
+    ],
+)
+def test_relation_of_the_hook(shop: World, hook: str, relation: dict[str, str]) -> None:
+    shop.deploy(count=2)
+    shop.work("1")
+    if hook.endswith("departed"):
+        shop.settle()
+        removal.remove_units(shop.ctx, shop.model, ["web/1"])
+    context = _context(shop, hook)
+    assert context["relation"] == {"id": 0, "endpoint": "cluster", "remote_app": "web", **relation}
+
+
+def test_members_in_joined_and_departed(shop: World) -> None:
+    """The one that joins counts already, the one that departs no more; its settings stay readable."""
+    shop.deploy(count=3)
+    shop.work("1")
+    shop.work("2")
+    assert _context(shop, "cluster-relation-created")["relations"]["0"]["members"] == []
+    shop.write(lambda tx: tx.run("unit_set_resolved", model=shop.model, name="web/0", resolved="retry-hooks"))
+    joined = _context(shop, "cluster-relation-joined")
+    assert joined["relation"]["remote_unit"] == "web/1"
+    assert joined["relations"]["0"]["members"] == ["web/1"]
+    shop.write(lambda tx: tx.run("unit_set_resolved", model=shop.model, name="web/0", resolved="retry-hooks"))
+    shop.settle()
+    removal.remove_units(shop.ctx, shop.model, ["web/2"])
+    departed = _context(shop, "cluster-relation-departed")
+    assert departed["relations"]["0"]["members"] == ["web/1"]
+    assert departed["relations"]["0"]["unit_bags"]["web/2"]["private-address"] == "10.0.0.4"
+
+
+def test_settings_of_all_see_each_other(shop: World) -> None:
+    shop.active(count=2)
+    shop.clock.advance(400)
+    shop.hook("update-status", ok(writes={"relations": {"0": {"unit": {"k": "v"}, "app": {"a": "b"}}}}))
+    shop.settle()
+    relation = _context(shop, unit="web/1")["relations"]["0"]
+    assert relation["unit_bags"]["web/0"]["k"] == "v"
+    assert relation["app_bags"] == {"web": {"a": "b"}}
+
+
+def test_leadership(shop: World) -> None:
+    shop.active(count=2)
+    settings = {"a": "1"}
+    shop.write(
+        lambda tx: leadership.set_settings(tx, units.get(tx, shop.model, "web/0"), settings, shop.clock.now())
+    )
+    context = _context(shop)
+    assert (context["leader"], context["leader_settings"]) == (True, settings)
+    other = _context(shop, "leader-settings-changed", "web/1")
+    assert (other["leader"], other["leader_settings"]) == (False, settings)
+
+
+def test_statuses_are_the_charms_own(shop: World) -> None:
+    """In error, status-get still tells what the charm said."""
+    shop.deploy(count=2)
+    shop.box("0").will("start", ok(outcome="failed", writes={"status_set": True}, events=[
+        {"seq": 1, "e": {"k": "status", "scope": "unit", "status": "blocked", "message": "no db"}},
+    ]))  # fmt: skip
+    shop.settle()
+    assert shop.agent()[0] == "error"
+    units.resolve(shop.ctx, shop.model, ["web/0"], retry=True)
+    context = _context(shop, "start")
+    blocked = {"status": "blocked", "message": "no db", "data": {}}
+    assert context["status"]["unit"] == blocked
+    assert context["status"]["app"] == blocked
+    assert context["status"]["units"]["web/1"]["status"] == "unknown"
+
+
+def test_applications_own_status(shop: World) -> None:
+    shop.active()
+    now = shop.clock.now()
+    shop.write(
+        lambda tx: statuses.set_status(
+            tx, shop.model, StatusKind.APPLICATION, "web", "active", "all", now=now
+        )
+    )
+    assert _context(shop)["status"]["app"] == {"status": "active", "message": "all", "data": {}}
+
+
+def test_ports_of_the_machine(shop: World) -> None:
+    shop.active("db", packed=shop.charms.make("db", peers=None))
+    shop.deploy("web", 1, placements=[Placement.parse("0")])
+    shop.settle()
+    port = {"endpoint": "", "protocol": "tcp", "from": 100, "to": 200}
+    shop.clock.advance(400)
+    shop.hook("update-status", ok(writes={"ports": {"open": [port]}}), "db/0")
+    own = {"endpoint": "cluster", "protocol": "udp", "from": 53, "to": 53}
+    shop.hook("update-status", ok(writes={"ports": {"open": [own]}}))
+    shop.settle()
+    assert _context(shop)["ports"] == {
+        "unit": [own],
+        "machine": [{"unit": "db/0", "protocol": "tcp", "from": 100, "to": 200}],
+    }
+
+
+def test_charm_state(shop: World) -> None:
+    shop.active()
+    shop.clock.advance(400)
+    shop.hook("update-status", ok(writes={"state": {"k": "v", "e": ""}}))
+    assert _context(shop)["state"] == {"k": "v", "e": ""}
+
+
+def test_egress_of_the_model(shop: World) -> None:
+    config = {"egress-subnets": "192.0.2.0/24"}
+    shop.write(lambda tx: model_config.change(tx, shop.model, config))
+    shop.active()
+    info = _context(shop)["network"]["bindings"]["cluster"]
+    assert info == {**_network("10.0.0.2"), "egress-subnets": ["192.0.2.0/24"]}
+
+
+def test_machine_without_known_addresses(shop: World) -> None:
+    shop.deploy()
+    shop.box()
+    shop.ctx.store._connection.execute(
+        """UPDATE machine SET addresses = '[]', ssh = '{"host": "192.0.2.9"}'"""
+    )
+    context = _context(shop, "install")
+    assert context["network"]["private_address"] == "192.0.2.9"
+    assert context["network"]["bindings"]["cluster"] == {
+        "bind-addresses": [
+            {
+                "mac-address": "",
+                "interface-name": "",
+                "addresses": [{"hostname": "", "value": "192.0.2.9", "cidr": ""}],
+            }
+        ],
+        "egress-subnets": ["192.0.2.9/32"],
+        "ingress-addresses": ["192.0.2.9"],
+    }
+
+
+def test_goal_state_of_dying_peers(shop: World) -> None:
+    shop.active(count=2)
+    removal.remove_units(shop.ctx, shop.model, ["web/1"])
+    goal = _context(shop, "cluster-relation-departed")["goal_state"]
+    assert goal["units"]["web/1"]["status"] == "dying"
+    assert goal["units"]["web/0"]["status"] == "unknown"
+    assert goal["relations"] == {}  # peers are left out
+
+
+def test_relation_between_applications(shop: World) -> None:
+    """The provider's side of a relation that the unit has entered."""
+    packed = shop.charms.make(provides={"site": {"interface": "http"}})
+    client = shop.charms.make("client", peers=None, requires={"www": {"interface": "http"}})
+    shop.deploy(packed=packed)
+    shop.deploy("client", packed=client)
+
+    def relate(tx: Any) -> None:
+        relation = Relation(
+            model=shop.model, id=5, key="client:www web:site", life="alive", scope="global",
+            created="2025-03-01T09:00:00.000000Z",
+        )  # fmt: skip
+        tx.insert("relation", relation)
+        for app, name, role in (("client", "www", "requirer"), ("web", "site", "provider")):
+            side = RelationEndpoint(
+                model=shop.model, relation=5, application=app, endpoint=name, role=role, interface="http"
+            )
+            tx.insert("relation_endpoint", side)
+            relations.put_bag(tx, shop.model, 5, app, {})
+
+    shop.write(relate)
+    shop.settle()
+    context = _context(shop)
+    relation = context["relations"]["5"]
+    assert {
+        key: relation[key] for key in ("endpoint", "role", "remote_app", "members", "key", "app_bags")
+    } == {
+        "endpoint": "site",
+        "role": "provider",
+        "remote_app": "client",
+        "members": ["client/0"],
+        "key": "client:www web:site",
+        "app_bags": {"client": {}, "web": {}},
+    }
+    assert sorted(relation["unit_bags"]) == ["client/0", "web/0"]
+    goal = context["goal_state"]["relations"]
+    assert sorted(goal["site"]) == ["client", "client/0"]
+    assert goal["site"]["client/0"]["status"] == "unknown"
+    scopes: list[RelationScope] = shop.read(lambda tx: relations.scopes(tx, shop.model, 5))
+    assert [item.unit for item in scopes] == ["client/0", "web/0"]
