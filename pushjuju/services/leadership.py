@@ -25,7 +25,9 @@ def holder(tx: Tx, model: str, application: str) -> str | None:
 def claim(tx: Tx, unit: Unit, now: datetime) -> bool:
     """Take the lease if it is free, or its holder lost; tell whether this unit leads now."""
     present = holder(tx, unit.model, unit.application)
-    if present not in (None, unit.name) and _lost(tx, unit.model, str(present)):
+    if present is not None and (present == unit.name or not _lost(tx, unit.model, present)):
+        return present == unit.name
+    if present is not None:
         tx.run("lease_revoke", model=unit.model, holder=present)
     tx.run(
         "lease_take", model=unit.model, application=unit.application, holder=unit.name, granted=to_iso(now)
