@@ -10,7 +10,6 @@ Mirrors: juju worker/uniter/charm/manifest_deployer.go (3.6).
 from __future__ import annotations
 
 import os
-import sys
 
 from pushjuju.runner.remote import blobs, layout, toolclient, unzip
 from pushjuju.runner.remote.host import Host, Refused, monotonic, plain_result
@@ -20,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-COMPILE_BUDGET = 3.0  # seconds; Python compiles the rest when it first imports it
+COMPILE_BUDGET = 2.0  # seconds; Python compiles the rest when it first imports it
 _HOOKS = frozenset(
     "install start config-changed upgrade-charm stop remove leader-elected leader-deposed "
     "leader-settings-changed update-status pre-series-upgrade post-series-upgrade collect-metrics "
@@ -289,10 +288,13 @@ def compile_tree(charm: str, end: float) -> int:
     except ImportError:
         return 0
     done = 0
-    todo = [charm]
-    sys.dont_write_bytecode = False
+    todo = [charm, charm + "/lib", charm + "/src"]  # the last is looked at first: the charm's own code
+    seen = set()
     while todo:
         folder = todo.pop()
+        if folder in seen or not os.path.isdir(folder) or os.path.islink(folder):
+            continue
+        seen.add(folder)
         with os.scandir(folder) as entries:
             items = sorted(entries, key=lambda entry: entry.name)
         for item in items:
