@@ -48,8 +48,9 @@ class LineStream:
         self._rest = lines.pop()
         for number, line in enumerate(lines):
             if self._budget.left <= 0:
-                self._drop(b"\n".join(lines[number:]) + b"\n" + self._rest)
+                lines = [*lines[number:], self._rest]
                 self._rest = b""
+                self._drop(b"\n".join(lines))
                 return
             self._line(line)
         while len(self._rest) >= LINE_LIMIT and self._budget.left > 0:
@@ -74,9 +75,12 @@ class LineStream:
         if not lines[-1]:
             lines.pop()
         if self._tail:
-            # The tail begins in the middle of a line, and may hold very many short ones.
-            keep = lines[1:][-TAIL_LINES:]
-            left_out(self.dropped + len(self._tail) - sum(len(line) + 1 for line in keep))
+            # A tail that was cut begins in the middle of a line; it may hold very many short ones.
+            keep = lines[1 if self.dropped else 0 :][-TAIL_LINES:]
+            unended = not self._tail.endswith(b"\n")
+            missing = self.dropped + len(self._tail) + unended - sum(len(line) + 1 for line in keep)
+            if missing:
+                left_out(missing)
             lines = keep
         for line in lines:
             self._line(line)

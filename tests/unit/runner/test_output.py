@@ -45,6 +45,20 @@ def test_beyond_the_limit_the_end_is_kept_and_the_rest_counted(count: int, width
         assert found[0] == cut(pieces[0])[0]
 
 
+@given(st.integers(min_value=300, max_value=700), st.integers(min_value=1, max_value=9), st.booleans())
+def test_beyond_the_limit_nothing_is_told_twice(count: int, size: int, ended: bool) -> None:
+    """However many lines arrive at once, and whether or not the last one is ended."""
+    data = b"\n".join(b"%06d" % number + b"." * 300 for number in range(count)) + b"\n" * ended
+    step = len(data) // size
+    pieces = [data[at : at + step] for at in range(0, len(data), step)]
+    found, left_out = collect(pieces, limit=100_000)
+    numbers = [int(line[:6]) for line in found]
+    assert numbers == sorted(set(numbers))
+    assert numbers[0] == 0
+    assert numbers[-1] == count - 1
+    assert sum(len(line) + 1 for line in found) + sum(left_out) == len(data) + (not ended)
+
+
 def test_the_budget_is_shared_by_both_streams() -> None:
     budget = output.Budget(1000)
     found: list[bytes] = []
