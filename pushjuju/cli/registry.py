@@ -31,7 +31,7 @@ MODULES: dict[str, str] = {
     "applications": "config trust resolved constraints set-constraints set-application-base bind"
     " expose unexpose",
     "showing": "show-application show-unit",
-    "relations": "integrate remove-relation suspend-relation resume-relation",
+    "relating": "integrate remove-relation suspend-relation resume-relation",
     "bundles": "export-bundle diff-bundle",
     "resources": "attach-resource resources charm-resources",
     "actions": "actions show-action run exec operations show-operation show-task cancel-task",

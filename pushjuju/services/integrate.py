@@ -30,6 +30,8 @@ from pushjuju.services.context import Context
 from pushjuju.state.records import Application, Relation, RelationEndpoint
 from pushjuju.state.store import Tx
 
+_MOST = 2**63 - 1  # the store has no greater numbers
+
 
 def integrate(ctx: Context, model: str, first: str, second: str, *, via: Sequence[str] = ()) -> int:
     """Relate two applications; return the id of the relation.
@@ -134,9 +136,14 @@ def find(tx: Tx, model: str, arguments: Sequence[str]) -> Relation:
     if not found:
         raise NotFound(f"relation matching {names} not found")
     if len(found) > 1:
-        keys = "; ".join(quote(item.key) for item in found)
+        keys = "; ".join(quote(key) for key in sorted(item.key for item in found))
         raise NotValid(f"ambiguous relation: {names} could refer to {keys}")
     return found[0]
+
+
+def is_id(text: str) -> bool:
+    """Tell whether a text can be the id of a relation."""
+    return text.isascii() and text.isdigit() and int(text) <= _MOST
 
 
 def by_id(tx: Tx, model: str, text: str) -> Relation:
@@ -146,7 +153,7 @@ def by_id(tx: Tx, model: str, text: str) -> Relation:
         NotValid: It is no number.
         NotFound: No such relation.
     """
-    if not text.isdigit():
+    if not is_id(text):
         raise NotValid(f"relation ID {quote(text)} not valid")
     return tx.get(Relation, "relation_get", f"relation {text} not found", model=model, id=int(text))
 
@@ -165,8 +172,11 @@ def _is(side: RelationEndpoint, application: str, endpoint: str) -> bool:
 
 def remove_relation(
     ctx: Context, model: str, arguments: Sequence[str], force: removal.Force | None = None
-) -> None:
+) -> list[str]:
     """End a relation: at once when no unit is in it, else by way of the hooks of its members.
+
+    Returns:
+        The applications that it ties.
 
     Raises:
         NotFound: There is no such relation.
@@ -175,30 +185,47 @@ def remove_relation(
     now = ctx.clock.now()
     with ctx.store.write() as tx:
         relation = find(tx, model, arguments)
-        if relations.is_peer(relations.endpoints(tx, model, relation.id)):
+        sides = relations.endpoints(tx, model, relation.id)
+        if relations.is_peer(sides):
             raise NotValid(f"cannot destroy relation {quote(relation.key)}: is a peer relation")
         removal.destroy_relation(tx, relation, now, force)
+        return [side.application for side in sides]
 
 
 # --- suspending -------------------------------------------------------------------------------------------
 
 
-def set_suspended(ctx: Context, model: str, ids: Sequence[str], *, suspended: bool, reason: str = "") -> None:
+def set_suspended(
+    ctx: Context, model: str, ids: Sequence[str], *, suspended: bool, reason: str = ""
+) -> list[str]:
     """Suspend relations or let them go on; all of them or none.
+
+    Returns:
+        The applications that they tie.
 
     Raises:
         NotFound: There is no such relation.
         NotValid: A peer relation, or one that is going away.
     """
-    now = ctx.clock.now()
+    now, touched = ctx.clock.now(), set()
     with ctx.store.write() as tx:
         for text in ids:
             relation = by_id(tx, model, text)
-            _set_suspended(tx, relation, suspended=suspended, reason=reason, now=now)
+            sides = relations.endpoints(tx, model, relation.id)
+            _set_suspended(tx, relation, sides, suspended=suspended, reason=reason, now=now)
+            touched |= {side.application for side in sides}
+    return sorted(touched)
 
 
-def _set_suspended(tx: Tx, relation: Relation, *, suspended: bool, reason: str, now: datetime) -> None:
-    sides = relations.endpoints(tx, relation.model, relation.id)
+def _set_suspended(
+    tx: Tx,
+    relation: Relation,
+    sides: Sequence[RelationEndpoint],
+    *,
+    suspended: bool,
+    reason: str,
+    now: datetime,
+) -> None:
     if any(side.role == Role.PEER for side in sides):
         raise NotValid(f"cannot suspend relation {quote(relation.key)}: is a peer relation")
     if relation.life != Life.ALIVE:
