@@ -135,7 +135,7 @@ def fill(root: Path) -> Path:
 
 
 async def test_full_disk_is_an_answer(machine: Machine, small_disk: Path, tmp_path: Path) -> None:
-    machine.write_charm(start="echo run >> /dev/shm/never 2>/dev/null; exit 0")
+    machine.write_charm(start="exit 0")
     filler = fill(small_disk)
     with pytest.raises(DiskFull):
         async with machine.session():
