@@ -16,7 +16,8 @@ from pushjuju.core.life import Life
 from pushjuju.core.names import UnitName
 from pushjuju.core.natural import natural_key
 from pushjuju.core.status import Agent, MachineStatus, StatusKind
-from pushjuju.services import leadership, machines, models, relations, statuses, touch, units
+from pushjuju.core.tasks import Receiver
+from pushjuju.services import actions, leadership, machines, models, relations, statuses, touch, units
 from pushjuju.services.context import Context
 from pushjuju.state.records import Application, Machine, Model, Relation, RelationScope, Unit
 from pushjuju.state.store import Tx
@@ -75,6 +76,7 @@ def remove_unit(tx: Tx, unit: Unit, now: datetime) -> None:
     for scope in tx.list(RelationScope, "scope_of_unit", model=unit.model, unit=unit.name):
         relations.leave_scope(tx, unit.model, scope.relation, unit.name, now)
     leadership.revoke(tx, unit, now)
+    actions.cancel_all(tx, unit.model, Receiver.UNIT, unit.name, actions.UNIT_REMOVED, now)
     statuses.forget(tx, unit.model, unit.name, UNIT_KINDS)
     tx.run("operation_delete_unit", model=unit.model, unit=unit.name)
     tx.run("unit_delete", model=unit.model, name=unit.name)
@@ -194,6 +196,7 @@ def _staying_units(tx: Tx, machine: Machine) -> list[str]:
 
 def remove_machine(tx: Tx, machine: Machine, now: datetime) -> None:
     """Delete a machine whose instance is gone."""
+    actions.cancel_all(tx, machine.model, Receiver.MACHINE, machine.id, actions.MACHINE_REMOVED, now)
     statuses.forget(tx, machine.model, machine.id, machines.MACHINE_KINDS)
     tx.run("machine_delete", model=machine.model, id=machine.id)
     tx.run("work_delete", key=machine_key(machine.model, machine.id))

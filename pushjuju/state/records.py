@@ -247,3 +247,46 @@ class Cleanup:
     args: Mapping[str, Any] = field(default_factory=dict, metadata=_JSON)
     due: str
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionOperation:
+    """What one `run` or `exec` asked for; `fail`: why receivers got no task."""
+
+    model: str
+    id: int
+    summary: str
+    fail: str = ""
+    enqueued: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """One receiver's part of an operation; `kind` is `unit` or `machine`."""
+
+    model: str
+    id: int
+    operation: int
+    kind: str
+    receiver: str
+    action: str
+    parameters: Mapping[str, Any] = field(default_factory=dict, metadata=_JSON)
+    parallel: int = 0
+    execution_group: str = ""
+    status: str
+    message: str = ""
+    results: Mapping[str, Any] = field(default_factory=dict, metadata=_JSON)
+    enqueued: str
+    started: str | None = None
+    completed: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskLog:
+    """A progress message of a task."""
+
+    id: int
+    model: str
+    task: int
+    time: str
+    message: str

@@ -43,7 +43,7 @@ def _prune(ctx: Context, model: str) -> None:
     with ctx.store.write() as tx:
         age = parse_duration(str(model_config.get(tx, model, "max-status-history-age")))
         before = to_iso(ctx.clock.now() - timedelta(seconds=age))
-        for statement in ("history_prune", "log_prune", "operation_prune"):
+        for statement in ("history_prune", "log_prune", "operation_prune", "action_operation_prune"):
             tx.run(statement, model=model, before=before)
 
 

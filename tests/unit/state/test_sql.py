@@ -23,6 +23,8 @@ TABLES = {
     "RelationScope": "relation_scope",
     "Bag": "relation_bag",
     "LogRecord": "log",
+    "ActionOperation": "action_operation",
+    "TaskLog": "task_log",
 }
 RECORDS = [kind for kind in vars(records).values() if isinstance(kind, type) and is_dataclass(kind)]
 

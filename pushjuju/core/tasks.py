@@ -1,0 +1,64 @@
+"""Words of actions: the statuses of tasks and operations, and the predefined action. Layer: core.
+
+Mirrors: juju state/action.go, state/operation.go (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+
+EXEC = "juju-exec"  # the action that every unit has: run a command
+
+
+class TaskStatus(StrEnum):
+    """How far a task got; an operation has the same words."""
+
+    PENDING = "pending"
+    RUNNING = "running"
+    ABORTING = "aborting"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    ABORTED = "aborted"
+    ERROR = "error"
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more will come."""
+        return self not in (TaskStatus.PENDING, TaskStatus.RUNNING, TaskStatus.ABORTING)
+
+
+class Receiver(StrEnum):
+    """What a task runs on."""
+
+    UNIT = "unit"
+    MACHINE = "machine"
+
+
+_ACTIVE = (
+    TaskStatus.ERROR,
+    TaskStatus.RUNNING,
+    TaskStatus.ABORTING,
+    TaskStatus.PENDING,
+    TaskStatus.FAILED,
+    TaskStatus.ABORTED,
+    TaskStatus.CANCELLED,
+    TaskStatus.COMPLETED,
+)
+_OVER = (
+    TaskStatus.ERROR,
+    TaskStatus.FAILED,
+    TaskStatus.ABORTED,
+    TaskStatus.CANCELLED,
+    TaskStatus.COMPLETED,
+)
+
+
+def operation_status(statuses: Iterable[str]) -> TaskStatus:
+    """Return the status of an operation from those of its tasks; one without tasks is an error."""
+    found = {TaskStatus(status) for status in statuses}
+    if not found:
+        return TaskStatus.ERROR
+    order = _OVER if all(status.over for status in found) else _ACTIVE
+    return next(status for status in order if status in found)

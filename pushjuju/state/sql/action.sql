@@ -1,0 +1,62 @@
+-- name: action_operation_get
+SELECT * FROM action_operation WHERE model = :model AND id = :id
+
+-- name: action_operation_list
+SELECT * FROM action_operation WHERE model = :model ORDER BY id
+
+-- name: action_operation_set_fail
+UPDATE action_operation SET fail = :fail WHERE model = :model AND id = :id
+
+-- name: action_operation_prune
+-- Tasks and their log lines go with their operation; what is not over stays, however old.
+DELETE FROM action_operation WHERE model = :model AND enqueued < :before AND id NOT IN (
+  SELECT operation FROM task WHERE model = :model AND completed IS NULL)
+
+-- name: task_get
+SELECT * FROM task WHERE model = :model AND id = :id
+
+-- name: task_list
+SELECT * FROM task WHERE model = :model ORDER BY id
+
+-- name: task_of_operation
+SELECT * FROM task WHERE model = :model AND operation = :operation ORDER BY id
+
+-- name: task_open
+-- What is not over of one receiver, oldest first.
+SELECT * FROM task WHERE model = :model AND kind = :kind AND receiver = :receiver
+  AND status IN ('pending', 'running', 'aborting') ORDER BY id
+
+-- name: task_pending
+SELECT * FROM task WHERE model = :model AND receiver = :receiver AND kind = :kind AND status = 'pending'
+ORDER BY id
+
+-- name: task_start
+UPDATE task SET status = 'running', started = :now WHERE model = :model AND id = :id AND status = 'pending'
+
+-- name: task_abort
+UPDATE task SET status = 'aborting' WHERE model = :model AND id = :id AND status = 'running'
+
+-- name: task_finish
+-- A task ends once.
+UPDATE task SET status = :status, message = :message, results = :results, completed = :now
+WHERE model = :model AND id = :id AND completed IS NULL
+
+-- name: task_log_add
+INSERT INTO task_log (model, task, time, message) VALUES (:model, :task, :time, :message)
+
+-- name: task_log_list
+SELECT * FROM task_log WHERE model = :model AND task = :task AND id > :after ORDER BY id
+
+-- name: payload_of_unit
+SELECT * FROM payload WHERE model = :model AND unit = :unit ORDER BY class, id
+
+-- name: payload_set
+INSERT INTO payload (model, unit, class, type, id, labels, status)
+VALUES (:model, :unit, :class, :type, :id, :labels, :status)
+ON CONFLICT (model, unit, class, id) DO UPDATE SET type = :type, labels = :labels, status = :status
+
+-- name: payload_set_status
+UPDATE payload SET status = :status WHERE model = :model AND unit = :unit AND class = :class AND id = :id
+
+-- name: payload_delete
+DELETE FROM payload WHERE model = :model AND unit = :unit AND class = :class AND id = :id
