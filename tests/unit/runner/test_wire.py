@@ -6,7 +6,7 @@ import json
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pushjuju.runner.remote import jsonlite, wire
@@ -18,6 +18,7 @@ VALUES = st.recursive(
 )
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow])  # on a busy machine
 @given(VALUES)
 def test_json_is_what_the_standard_library_reads_and_writes(value: object) -> None:
     assert json.loads(jsonlite.dumps(value)) == value
@@ -36,6 +37,7 @@ def test_lone_surrogates_pass() -> None:
     assert math.isinf(jsonlite.loads(json.dumps(math.inf)))
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(VALUES, max_size=5), st.integers(min_value=1, max_value=64))
 def test_frames_come_whole_whatever_the_pieces(values: list[object], size: int) -> None:
     messages = [{"value": value} for value in values]
