@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from pushjuju.core.base import Base
-from pushjuju.core.clock import to_iso
+from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import PushjujuError, TransportError, Unreachable
 from pushjuju.core.life import Life
 from pushjuju.core.status import InstanceStatus, MachineStatus, StatusKind
@@ -22,6 +22,7 @@ from pushjuju.workers.workshop import Workshop, target_document
 
 BOOT_WAIT_S = 120.0  # how long a machine that was just made or rebooted may take to answer SSH
 BOOT_POLL_S = 0.05
+NOTE_EVERY_S = 30.0  # how old a machine's last contact may get while it is worked
 LOGGER = "pushjuju.contact"
 
 
@@ -47,7 +48,8 @@ async def attach(shop: Workshop, machine: Machine) -> MachineSession:
             raise
         machine = found
         session = await _open(shop, machine, patient=True)
-    note_facts(shop.ctx, machine, session.hello)
+    if _is_news(machine, session.hello, shop.ctx.clock.now()):
+        note_facts(shop.ctx, machine, session.hello)
     return session
 
 
@@ -101,6 +103,18 @@ async def come_back(shop: Workshop, machine: Machine, boot_id: str) -> MachineSe
 
 
 # --- what is known of it ----------------------------------------------------------------------------------
+
+
+def _is_news(machine: Machine, hello: dict[str, Any], now: datetime) -> bool:
+    """Tell whether a contact says more than the one before; a busy machine is not noted at each visit."""
+    if machine.last_seen is None or machine.unreachable_since or machine.boot_id != hello["boot_id"]:
+        return True
+    if (
+        network.addresses_from_nics(hello["nics"]) != machine.addresses
+        or machine.hostname != hello["hostname"]
+    ):
+        return True
+    return (now - from_iso(machine.last_seen)).total_seconds() > NOTE_EVERY_S
 
 
 def note_facts(ctx: Context, machine: Machine, hello: dict[str, Any]) -> None:

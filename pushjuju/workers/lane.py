@@ -93,9 +93,7 @@ class Lane:
         if self._must_go(machine):
             await self._tear_down(machine)
             return Outcome()
-        if self._needs_machine(machine):
-            await self._run_units(machine)
-        while self._settle_units():
+        if self._needs_machine(machine) or self._settle_units():
             await self._run_units(machine)
         machine = self._machine()
         if machine is not None and self._must_go(machine):
@@ -169,6 +167,7 @@ class Lane:
     # --- units --------------------------------------------------------------------------------------------
 
     async def _run_units(self, machine: Machine) -> None:
+        """Run what is due, one operation at a time, until every unit has said that nothing is left."""
         session = await contact.attach(self.shop, machine)
         self.shop.checkpoint("attached")
         session = await self._recover(machine, session)
