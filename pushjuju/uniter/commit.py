@@ -16,10 +16,11 @@ from typing import Any
 from pushjuju.core.clock import to_iso
 from pushjuju.core.names import unit_tag
 from pushjuju.core.status import Agent, StatusKind
-from pushjuju.services import logs, model_config, statuses, touch
+from pushjuju.services import actions, logs, model_config, statuses, touch
 from pushjuju.services.context import Context
 from pushjuju.state.records import Operation as OperationRecord
 from pushjuju.state.store import Tx
+from pushjuju.uniter.actions import commit_action, task_number
 from pushjuju.uniter.flush import flush, refusal
 from pushjuju.uniter.operation import (
     Outcome,
@@ -94,6 +95,8 @@ def _take_event(ctx: Context, tx: Tx, operation: OperationRecord, event: Event, 
             _log(tx, operation, level, module, event["line"], moment, logging_config)
         case "status":
             _set_status(tx, model, unit, event, moment)
+        case "action-log" if (number := task_number(operation)) is not None:
+            actions.add_log(tx, model, number, event["message"], moment)
         case "version":
             application = unit.partition("/")[0]
             tx.run("application_set_version", model=model, name=application, version=event["version"])
@@ -150,6 +153,8 @@ def _commit_unit(ctx: Context, tx: Tx, found: OperationRecord, result: Result) -
     if view is None:
         return Committed(ok=True, message="the unit is gone")
     operation = read_operation(found.document)
+    if operation.name is OperationName.RUN_ACTION:
+        return Committed(ok=True, message=commit_action(ctx, tx, view, operation, result))
     outcome, problem = _judge(tx, view, operation, result)
     writes = result.get("writes") or {}
     local = executed(view.local, operation, outcome, status_set=bool(writes.get("status_set")))

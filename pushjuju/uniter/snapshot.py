@@ -13,7 +13,8 @@ from pushjuju.charms.config import Settings
 from pushjuju.charms.model import Charm, Role
 from pushjuju.core.errors import NotValid
 from pushjuju.core.life import Life
-from pushjuju.services import charms, leadership, model_config, network, relations, removal
+from pushjuju.core.tasks import Receiver
+from pushjuju.services import actions, charms, leadership, model_config, network, relations, removal
 from pushjuju.state.records import (
     Application,
     Bag,
@@ -26,6 +27,7 @@ from pushjuju.state.records import (
 from pushjuju.state.store import Tx
 from pushjuju.uniter.resolver import (
     LocalState,
+    PendingAction,
     RemoteRelation,
     RemoteState,
     ResolvedMode,
@@ -147,6 +149,20 @@ def _remote_state(
         retry_hooks=bool(model_config.get(tx, unit.model, "automatically-retry-hooks")),
         boot_id=machine.boot_id,
         relations=seen,
+        actions=_actions(tx, unit),
+    )
+
+
+def _actions(tx: Tx, unit: Unit) -> tuple[PendingAction, ...]:
+    """Return the actions that wait for a unit, oldest first."""
+    return tuple(
+        PendingAction(
+            id=str(task.id),
+            name=task.action,
+            parallel=bool(task.parallel),
+            execution_group=task.execution_group,
+        )
+        for task in actions.pending(tx, unit.model, Receiver.UNIT, unit.name)
     )
 
 

@@ -25,11 +25,12 @@ from pushjuju.core.status import (
     StatusKind,
     Workload,
 )
-from pushjuju.services import charms, leadership, model_config, models, statuses
+from pushjuju.services import actions, charms, leadership, model_config, models, statuses
 from pushjuju.services.context import Context
 from pushjuju.state.records import Operation as OperationRecord
 from pushjuju.state.records import Unit
 from pushjuju.state.store import Tx
+from pushjuju.uniter.actions import action_frame, settled_in_model
 from pushjuju.uniter.environment import hook_environment
 from pushjuju.uniter.hookcontext import hook_context
 from pushjuju.uniter.operation import (
@@ -187,6 +188,10 @@ def _keep_decision(tx: Tx, view: View, decision: Decision) -> None:
 
 def _take_up(ctx: Context, tx: Tx, view: View, local: LocalState, operation: Operation) -> Turn | None:
     """Prepare an operation, or commit one that needs no machine."""
+    settled = settled_in_model(ctx, tx, view, local, operation)
+    if settled is not None:
+        store_local(tx, view.unit, settled)
+        return None
     pointless = "" if operation.name in _NOT_ON_MACHINE else skip_reason(local, operation, view.remote)
     if pointless or operation.name in _NOT_ON_MACHINE:
         effects = commit_effects(operation, pointless=bool(pointless))
@@ -195,6 +200,8 @@ def _take_up(ctx: Context, tx: Tx, view: View, local: LocalState, operation: Ope
         return None
     store_local(tx, view.unit, prepare(local, operation, view.remote))
     _announce(ctx, tx, view, local, operation)
+    if operation.name is OperationName.RUN_ACTION:
+        actions.start(tx, view.unit.model, int(operation.action_id), ctx.clock.now())
     prepared = prepared_operation(tx, view, operation, str(uuid.uuid4()))
     tx.insert(
         "operation",
@@ -236,10 +243,13 @@ def prepared_operation(tx: Tx, view: View, operation: Operation, operation_id: s
     """Build the request for an operation from the present state of the model."""
     if operation.name in (OperationName.INSTALL, OperationName.UPGRADE):
         return _deploy(tx, view, operation, operation_id)
+    model = models.get(tx, view.unit.model)
+    if operation.name is OperationName.RUN_ACTION:
+        request = action_frame(tx, view, operation, model, operation_id)
+        return Prepared(id=operation_id, unit=view.unit.name, title=operation.action_name, frame=request)
     if operation.name is not OperationName.RUN_HOOK or operation.hook is None:
         raise AssertionError(f"no snapshot of this version leads to {operation.text}")
     title = hook_name(operation.hook, operation.endpoint)
-    model = models.get(tx, view.unit.model)
     frame = {
         "t": "op",
         "id": operation_id,

@@ -1,0 +1,236 @@
+"""Actions on a unit: their request to the machine, and what becomes of their result. Layer: uniter.
+
+A failing action fails its task, never the unit, and none is ever run twice.
+
+Mirrors: juju worker/uniter/operation/{runaction,failaction}.go, worker/uniter/runner/context (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pushjuju.charms.actions import validate_params
+from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.core.tasks import EXEC, TaskStatus
+from pushjuju.services import actions
+from pushjuju.services.context import Context
+from pushjuju.state.records import Model, Task
+from pushjuju.state.records import Operation as OperationRecord
+from pushjuju.state.store import Tx
+from pushjuju.uniter.environment import hook_environment
+from pushjuju.uniter.flush import flush, refusal
+from pushjuju.uniter.hookcontext import hook_context
+from pushjuju.uniter.operation import Outcome, committed, executed, prepare, skip_reason
+from pushjuju.uniter.resolver import LocalState, Operation, OperationName
+from pushjuju.uniter.resolver.decision import MACHINE_LOCK
+from pushjuju.uniter.snapshot import View, store_local
+
+TERMINATED = "action terminated"
+NOT_COMMITTED = "committing requested changes failed"
+TIMED_OUT = "command cancelled"  # the machine's word for commands that took too long
+Result = Mapping[str, Any]
+
+
+# --- before the run ---------------------------------------------------------------------------------------
+
+
+def settled_in_model(
+    ctx: Context, tx: Tx, view: View, local: LocalState, operation: Operation
+) -> LocalState | None:
+    """End an action that needs no machine: one that was cut off, or that the charm cannot run.
+
+    Returns:
+        The local state after it; None: it must run.
+    """
+    if operation.name is OperationName.FAIL_ACTION:
+        message = TERMINATED
+    elif operation.name is OperationName.RUN_ACTION and not skip_reason(local, operation, view.remote):
+        message = _bad_action(tx, view, operation)
+    else:
+        return None
+    if not message:
+        return None
+    number = int(operation.action_id)
+    actions.finish(tx, view.unit.model, number, TaskStatus.FAILED, message=message, now=ctx.clock.now())
+    return committed(prepare(local, operation, view.remote), operation)
+
+
+def _bad_action(tx: Tx, view: View, operation: Operation) -> str:
+    """Return why the unit's charm cannot run an action; it may be another one than when it was asked for."""
+    task = actions.get_task(tx, view.unit.model, int(operation.action_id))
+    try:
+        spec = actions.spec_of(tx, view.unit, task.action)
+        validate_params(spec, task.parameters)
+    except NotFound:
+        return f'cannot run "{task.action}" action: not defined'
+    except NotValid as error:
+        return f'cannot run "{task.action}" action: {error.message}'
+    return ""
+
+
+def action_frame(tx: Tx, view: View, operation: Operation, model: Model, operation_id: str) -> dict[str, Any]:
+    """Build the request for an action, or for the commands of `exec`."""
+    task = actions.get_task(tx, model.uuid, int(operation.action_id))
+    frame: dict[str, Any] = {
+        "t": "op",
+        "id": operation_id,
+        "unit": view.unit.name,
+        "env": hook_environment(tx, view, operation, model),
+        "context": hook_context(tx, view, operation, model),
+        "lock": _machines_lock(operation.lock),
+    }
+    if task.action == EXEC:
+        return _as_commands(frame, task)
+    frame["kind"] = frame["context"]["kind"] = "action"
+    frame["action"] = task.action
+    frame["env"].update(
+        JUJU_DISPATCH_PATH=f"actions/{task.action}",
+        JUJU_ACTION_NAME=task.action,
+        JUJU_ACTION_UUID=str(task.id),
+        JUJU_ACTION_TAG=f"action-{task.id}",
+    )
+    frame["context"]["action"] = {
+        "name": task.action, "id": str(task.id), "params": dict(task.parameters),
+    }  # fmt: skip
+    return frame
+
+
+def _as_commands(frame: dict[str, Any], task: Task) -> dict[str, Any]:
+    del frame["env"]["JUJU_DISPATCH_PATH"]
+    frame["kind"] = frame["context"]["kind"] = "commands"
+    frame.update(commands_of(task))
+    return frame
+
+
+def commands_of(task: Task) -> dict[str, Any]:
+    """Return script and time limit of an `exec` task."""
+    timeout = float(task.parameters.get("timeout") or 0) / 1e9
+    return {"script": str(task.parameters["command"]), "timeout": timeout or None}
+
+
+def lock_of(task: Task) -> str:
+    """Return the machine's name of the lock that a task without a unit holds."""
+    return _machines_lock(
+        f"{MACHINE_LOCK}-{task.execution_group}"
+        if task.execution_group
+        else ("" if task.parallel else MACHINE_LOCK)
+    )
+
+
+def _machines_lock(lock: str) -> str:
+    """Return what the machine calls a lock."""
+    return "machine" if lock == MACHINE_LOCK else lock.removeprefix(f"{MACHINE_LOCK}-")
+
+
+# --- while it runs ----------------------------------------------------------------------------------------
+
+
+def task_number(found: OperationRecord) -> int | None:
+    """Return the task that an operation on a machine works on, if it does."""
+    number = found.document.get("task") or found.document.get("operation", {}).get("action-id")
+    return int(number) if number else None
+
+
+def is_unwanted(tx: Tx, found: OperationRecord) -> bool:
+    """Tell whether somebody cancelled the task of a running operation."""
+    number = task_number(found)
+    return number is not None and actions.is_aborting(tx, found.model, number)
+
+
+# --- after the run ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """How a task ended.
+
+    Attributes:
+        keeps: What it wrote goes into the model.
+    """
+
+    status: TaskStatus
+    message: str = ""
+    results: Mapping[str, Any] = field(default_factory=dict)
+    keeps: bool = False
+
+
+def commit_action(ctx: Context, tx: Tx, view: View, operation: Operation, result: Result) -> str:
+    """Take the result of an action into the model; return its message, for people."""
+    writes = result.get("writes") or {}
+    if result.get("recovered"):  # nobody knows how far it got: the next decision fails it
+        store_local(tx, view.unit, executed(view.local, operation, Outcome.INTERRUPTED))
+        return TERMINATED
+    task = actions.get_task(tx, view.unit.model, int(operation.action_id))
+    ending = judge(task, result)
+    if ending.keeps and (problem := refusal(tx, view, writes)):
+        ending = _not_committed(ending, problem)
+    if ending.keeps:
+        flush(ctx, tx, view, operation, writes)
+    finish(ctx, tx, task, ending)
+    local = executed(view.local, operation, Outcome.OK, status_set=bool(writes.get("status_set")))
+    store_local(tx, view.unit, committed(local, operation))
+    return ending.message
+
+
+def finish(ctx: Context, tx: Tx, task: Task, ending: Ending) -> None:
+    """Record how a task ended."""
+    actions.finish(
+        tx, task.model, task.id, ending.status,
+        message=ending.message, results=ending.results, now=ctx.clock.now(),
+    )  # fmt: skip
+
+
+def judge(task: Task, result: Result) -> Ending:
+    """Decide what the end of an action means for its task.
+
+    Commands may end with any code; a charm's action fails with every other than 0.
+
+    Mirrors: juju worker/uniter/runner/context/context.go finalizeAction (3.6)
+    """
+    word, message = str(result.get("outcome", "")), str(result.get("message") or "")
+    said = (result.get("writes") or {}).get("action") or {}
+    if word == "missing":
+        return Ending(status=TaskStatus.FAILED, message=f'action not implemented on unit "{task.receiver}"')
+    results = _results(task, result, said)
+    if word == "interrupted":
+        status = TaskStatus.FAILED if message == TIMED_OUT else TaskStatus.ABORTED
+        return Ending(
+            status=status, message=message if message == TIMED_OUT else "terminated", results=results
+        )
+    if word == "ok" and said.get("failed"):
+        return Ending(
+            status=TaskStatus.FAILED, message=str(said.get("message", "")), results=results, keeps=True
+        )
+    if word == "ok" or (task.action == EXEC and word == "failed" and result.get("exit") is not None):
+        return Ending(status=TaskStatus.COMPLETED, results=results, keeps=True)
+    return Ending(
+        status=TaskStatus.FAILED, message=message or f"exit status {result.get('exit')}", results=results
+    )
+
+
+def _results(task: Task, result: Result, said: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the script set, with its exit code and output."""
+    results = dict(said.get("results") or {})
+    code = result.get("exit")
+    if code is not None or result.get("signal"):
+        results["return-code"] = -1 if code is None else int(code)
+    for stream in ("stdout", "stderr"):
+        text, encoding = str(result.get(stream) or ""), result.get(f"{stream}-encoding")
+        if encoding:
+            results[f"{stream}-encoding"] = encoding
+        elif text and task.action != EXEC and not text.endswith("\n"):
+            text += "\n"
+        if text:
+            results[stream] = text
+    return results
+
+
+def _not_committed(ending: Ending, problem: str) -> Ending:
+    stderr = str(ending.results.get("stderr", ""))
+    return Ending(
+        status=TaskStatus.FAILED,
+        message=ending.message or NOT_COMMITTED,
+        results={**ending.results, "stderr": f"{stderr}{problem}\n"},
+    )

@@ -1,0 +1,345 @@
+"""Actions from the request to the result, on a real store with machines played in this process."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pushjuju.services import actions, tasks
+from pushjuju.services.actions import ActionRequest, CommandRequest
+from pushjuju.uniter.commit import take_events
+from tests.unit.services.world import UBUNTU, World, event
+
+ACTIONS = """
+backup:
+  params: {level: {type: integer, default: 3}}
+  execution-group: disk
+ping: {parallel: true}
+plain: {}
+"""
+
+
+@pytest.fixture(autouse=True)
+def unit(shop: World) -> None:
+    """A unit at rest of a charm with actions."""
+    shop.active(packed=shop.charms.make(files={"actions.yaml": ACTIONS}))
+    shop.clear()
+
+
+def run(world: World, action: str = "backup", unit: str = "web/0", **parameters: Any) -> int:
+    request = ActionRequest(action=action, receivers=[unit], parameters=parameters)
+    return actions.enqueue(world.ctx, world.model, request).tasks[0].id
+
+
+def execute(world: World, command: str = "date", timeout_s: float = 300, **more: Any) -> int:
+    request = CommandRequest(command=command, timeout_s=timeout_s, units=["web/0"], **more)
+    return actions.enqueue_commands(world.ctx, world.model, request).tasks[0].id
+
+
+def task(world: World, number: int) -> dict[str, Any]:
+    """Return a task without its times."""
+    document = tasks.show_task(world.ctx, world.model, number)
+    document.pop("timing")
+    return document
+
+
+def result(outcome: str = "ok", code: int | None = 0, **more: Any) -> dict[str, Any]:
+    plain = {"outcome": outcome, "exit": code, "signal": None, "message": "", "writes": {}, "events": []}
+    return {**plain, **more}
+
+
+def said(**action: Any) -> dict[str, Any]:
+    return {"action": {"results": {}, "failed": False, "message": "", **action}, "state": {"done": "yes"}}
+
+
+def state(world: World) -> dict[str, str]:
+    rows = world.read(lambda tx: tx.rows("charm_state_list", model=world.model, unit="web/0"))
+    return {row["key"]: row["value"] for row in rows}
+
+
+# --- the request ------------------------------------------------------------------------------------------
+
+
+def test_an_action_as_the_machine_gets_it(shop: World) -> None:
+    number = run(shop, level=9)
+    frame = shop.prepared().frame
+    assert (frame["kind"], frame["action"], frame["unit"], frame["lock"]) == (
+        "action", "backup", "web/0", "disk",
+    )  # fmt: skip
+    assert frame["context"]["kind"] == "action"
+    assert frame["context"]["action"] == {"name": "backup", "id": str(number), "params": {"level": 9}}
+    env = frame["env"]
+    assert {name: env[name] for name in env if "ACTION" in name or "HOOK" in name or "DISPATCH" in name} == {
+        "JUJU_HOOK_NAME": "",
+        "JUJU_DISPATCH_PATH": "actions/backup",
+        "JUJU_ACTION_NAME": "backup",
+        "JUJU_ACTION_UUID": str(number),
+        "JUJU_ACTION_TAG": f"action-{number}",
+    }
+    assert not [name for name in env if name.startswith(("JUJU_RELATION", "JUJU_REMOTE", "JUJU_STORAGE"))]
+    assert shop.agent() == ("executing", "running action backup")
+    assert task(shop, number)["status"] == "running"
+
+
+@pytest.mark.parametrize(("action", "lock"), [("backup", "disk"), ("ping", ""), ("plain", "machine")])
+def test_the_lock_is_the_charms_choice(shop: World, action: str, lock: str) -> None:
+    run(shop, action)
+    assert shop.prepared().frame["lock"] == lock
+
+
+def test_commands_as_the_machine_gets_them(shop: World) -> None:
+    execute(shop, "echo $JUJU_UNIT_NAME", 1.5)
+    frame = shop.prepared().frame
+    assert (frame["kind"], frame["script"], frame["timeout"], frame["lock"]) == (
+        "commands", "echo $JUJU_UNIT_NAME", 1.5, "",
+    )  # fmt: skip
+    assert frame["context"]["kind"] == "commands"
+    assert frame["context"]["action"] is None
+    env = frame["env"]
+    assert env["JUJU_HOOK_NAME"] == ""
+    assert not [name for name in env if "ACTION" in name or "DISPATCH" in name]
+    assert shop.agent() == ("executing", "running action juju-exec")
+
+
+@pytest.mark.parametrize(
+    ("more", "lock"),
+    [({"parallel": False}, "machine"), ({"execution_group": "disk"}, "disk"), ({}, "")],
+)
+def test_commands_choose_their_lock(shop: World, more: dict[str, Any], lock: str) -> None:
+    execute(shop, **more)
+    assert shop.prepared().frame["lock"] == lock
+
+
+# --- the result -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "message", "results", "kept"),
+    [
+        (result(writes=said()), "completed", "", {"return-code": 0}, True),
+        (
+            result(writes=said(results={"size": {"total": "3M"}}), stdout="a\nb", stderr="c\n"),
+            "completed",
+            "",
+            {"return-code": 0, "size": {"total": "3M"}, "stdout": "a\nb\n", "stderr": "c\n"},
+            True,
+        ),
+        (result(writes=said(failed=True, message="m")), "failed", "m", {"return-code": 0}, True),
+        (
+            result("failed", 3, message="exit status 3", writes={"action": {"results": {"a": "b"}}}),
+            "failed",
+            "exit status 3",
+            {"return-code": 3, "a": "b"},
+            False,
+        ),
+        (
+            result("failed", 3, message="exit status 3", writes={"action": {"failed": True, "message": "m"}}),
+            "failed",
+            "exit status 3",
+            {"return-code": 3},
+            False,
+        ),
+        (
+            result("missing", None),
+            "failed",
+            'action not implemented on unit "web/0"',
+            {},
+            False,
+        ),
+        (
+            result("interrupted", None, signal=9, message="terminated"),
+            "aborted",
+            "terminated",
+            {"return-code": -1},
+            False,
+        ),
+        (
+            result("interrupted", None, message="cancelled before it started"),
+            "aborted",
+            "terminated",
+            {},
+            False,
+        ),
+        (result("terminated", None, recovered=True, message="x"), "failed", "action terminated", {}, False),
+        (
+            result("terminated", None, signal=9, message="signal: killed"),
+            "failed",
+            "signal: killed",
+            {"return-code": -1},
+            False,
+        ),
+        (
+            result("failed", None, message="charm missing from disk"),
+            "failed",
+            "charm missing from disk",
+            {},
+            False,
+        ),
+        (result("error", None, message="the disk is full"), "failed", "the disk is full", {}, False),
+        (
+            result(stdout="/w==", **{"stdout-encoding": "base64"}),
+            "completed",
+            "",
+            {"return-code": 0, "stdout": "/w==", "stdout-encoding": "base64"},
+            False,
+        ),
+    ],
+)
+def test_how_an_action_ends(
+    shop: World, answer: dict[str, Any], status: str, message: str, results: dict[str, Any], kept: bool
+) -> None:
+    number = run(shop)
+    shop.box().will("action", answer)
+    shop.settle()
+    found = task(shop, number)
+    assert (found["status"], found.get("message", ""), found.get("results", {})) == (status, message, results)
+    assert state(shop) == ({"done": "yes"} if kept else {})
+    assert shop.agent() == ("idle", "")
+    assert len(shop.box().frames) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "message", "results", "kept"),
+    [
+        (
+            result(
+                "failed", 7, message="exit status 7", writes={"state": {"done": "yes"}}, stdout="no newline"
+            ),
+            "completed",
+            "",
+            {"return-code": 7, "stdout": "no newline"},
+            True,
+        ),
+        (
+            result("interrupted", None, signal=15, message="command cancelled", stdout="so far\n"),
+            "failed",
+            "command cancelled",
+            {"return-code": -1, "stdout": "so far\n"},
+            False,
+        ),
+        (
+            result("interrupted", None, signal=9, message="terminated"),
+            "aborted",
+            "terminated",
+            {"return-code": -1},
+            False,
+        ),
+    ],
+)
+def test_how_commands_end(
+    shop: World, answer: dict[str, Any], status: str, message: str, results: dict[str, Any], kept: bool
+) -> None:
+    number = execute(shop)
+    shop.box().will("commands", answer)
+    shop.settle()
+    found = task(shop, number)
+    assert (found["status"], found.get("message", ""), found.get("results", {})) == (status, message, results)
+    assert state(shop) == ({"done": "yes"} if kept else {})
+
+
+REFUSED = {"ports": {"open": [{"endpoint": "no", "protocol": "tcp", "from": 1, "to": 1}], "close": []}}
+PORTS = 'cannot open/close ports: open port range: endpoint "no" for unit "web/0" not found'
+
+
+@pytest.mark.parametrize(
+    ("writes", "message"),
+    [
+        (REFUSED, "committing requested changes failed"),
+        ({**REFUSED, **said(failed=True, message="m", results={"a": "b"})}, "m"),
+    ],
+)
+def test_changes_that_cannot_be_taken_fail_the_action(
+    shop: World, writes: dict[str, Any], message: str
+) -> None:
+    number = run(shop)
+    shop.box().will("action", result(writes=writes, stderr="said\n"))
+    shop.settle()
+    found = task(shop, number)
+    assert (found["status"], found["message"]) == ("failed", message)
+    assert found["results"]["stderr"] == f"said\n{PORTS}\n"
+    assert found["results"].get("a") == writes.get("action", {}).get("results", {}).get("a")
+    assert state(shop) == {}
+
+
+def test_progress_is_kept_as_it_comes(shop: World) -> None:
+    number = run(shop)
+    prepared = shop.prepared()
+    take_events(shop.ctx, prepared.id, [(1, event(1, "action-log", message="half way")["e"])])
+    assert [line["message"] for line in task(shop, number)["log"]] == ["half way"]
+    late = [event(1, "action-log", message="half way"), event(2, "action-log", message="there")]
+    shop.commit(prepared, result("failed", 1, message="exit status 1", events=late))
+    assert [line["message"] for line in task(shop, number)["log"]] == ["half way", "there"]
+
+
+# --- when -------------------------------------------------------------------------------------------------
+
+
+def test_actions_run_one_after_the_other(shop: World) -> None:
+    numbers = [run(shop, "plain"), run(shop), run(shop, "ping")]
+    shop.settle()
+    assert [frame["action"] for frame in shop.box().frames] == ["plain", "backup", "ping"]
+    assert {task(shop, number)["status"] for number in numbers} == {"completed"}
+
+
+def test_an_action_runs_while_a_hook_is_in_error(shop: World) -> None:
+    shop.box().fail("update-status")
+    shop.clock.advance(100_000)
+    shop.settle()
+    assert shop.agent() == ("error", 'hook failed: "update-status"')
+    number = run(shop)
+    shop.box().will("action", result("failed", 1, message="exit status 1"))
+    shop.settle()
+    assert task(shop, number)["status"] == "failed"
+    assert shop.agent() == ("error", 'hook failed: "update-status"')
+    assert [frame["kind"] for frame in shop.box().frames] == ["hook", "action"]
+
+
+def test_an_action_waits_for_the_first_install(shop: World) -> None:
+    packed = shop.charms.make("db", peers=None, files={"actions.yaml": ACTIONS})
+    shop.deploy("db", packed=packed, base=UBUNTU)
+    number = run(shop, "plain", "db/0")
+    shop.settle()
+    assert task(shop, number)["status"] == "completed"
+    kinds = [frame.get("hook") or frame["kind"] for frame in shop.box("1").frames]
+    assert kinds == ["deploy", "install", "leader-elected", "action", "config-changed", "start"]
+
+
+def test_an_action_that_was_cut_off_is_failed_and_not_run_again(shop: World) -> None:
+    number = run(shop)
+    prepared = shop.prepared()
+    shop.commit(prepared, result("terminated", None, recovered=True))
+    assert task(shop, number)["status"] == "running"
+    shop.settle()
+    assert (task(shop, number)["status"], task(shop, number)["message"]) == ("failed", "action terminated")
+    assert shop.box().frames == []
+
+
+def test_a_cancelled_action_is_not_run(shop: World) -> None:
+    number = run(shop)
+    actions.cancel(shop.ctx, shop.model, [number])
+    shop.settle()
+    assert task(shop, number)["status"] == "cancelled"
+    assert shop.box().frames == []
+
+
+def test_an_action_that_the_new_charm_lacks_is_failed_before_it_runs(shop: World) -> None:
+    other = shop.charms.make(files={"actions.yaml": "backup: {params: {level: {type: string}}}\n"})
+    shop.refresh(other)
+    upgrade = shop.prepared()
+    numbers = [run(shop, "plain"), run(shop, "backup")]
+    shop.commit(upgrade, shop.box().run(upgrade.frame))
+    shop.settle()
+    assert [task(shop, number)["message"] for number in numbers] == [
+        'cannot run "plain" action: not defined',
+        'cannot run "backup" action: validation failed: (root).level : must be of type string, given 3',
+    ]
+    assert "action" not in [frame["kind"] for frame in shop.box().frames]
+
+
+def test_a_unit_that_goes_cancels_what_waits(shop: World) -> None:
+    from pushjuju.services import removal
+
+    number, unit = run(shop), shop.unit("web/0")
+    shop.write(lambda tx: removal.remove_unit(tx, unit, shop.clock.now()))
+    assert (task(shop, number)["status"], task(shop, number)["message"]) == ("cancelled", "unit removed")
