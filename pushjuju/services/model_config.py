@@ -94,11 +94,22 @@ def parse_value(key: str, value: Any) -> Any:
             raise NotValid(f"{key}: expected number, got {typed(value)}")
         return int(value)
     text = str(value)
-    if attribute.type == "duration" and parse_duration(text) <= 0:
-        raise NotValid(f"{key}: must be positive, got {text}")
+    if attribute.type == "duration":
+        _check_duration(key, text)
     if attribute.type == "base" and text:
         return str(Base.parse(text))
     return text
+
+
+def _check_duration(key: str, text: str) -> None:
+    """Refuse what is no time span; the message is Juju's."""
+    try:
+        seconds = parse_duration(text)
+    except NotValid as error:
+        words = key.replace("-", " ")
+        raise NotValid(f"invalid {words} in model configuration: {error.message}") from error
+    if seconds <= 0:
+        raise NotValid(f"{key}: must be positive, got {text}")
 
 
 def _bool(key: str, value: Any) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from pushjuju.cli.gnuflag import FlagSpec, Kind
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, NotValid, UsageError
 from pushjuju.core.names import is_application
+from pushjuju.core.placement import Placement
 from pushjuju.services import model_config
 
 _DEBIAN = ("debian@12", "debian@13")
@@ -81,22 +82,46 @@ def deploy(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **aske
         _warn(cli, charm.warnings)
         if not asked["force"]:
             check_features(charm)
+        settings = _settings(charm, name or charm.name, given)
         opened = session.open_or_make_model(cli, model)
         request = applications.DeployRequest(
             application=name or charm.name,
             packed=packed,
             base=_choose_base(opened, charm, chosen, force=asked["force"]),
-            settings=_settings(charm, name or charm.name, given),
+            settings=settings,
             constraints=wanted,
             count=_count(cli, charm.meta.subordinate, asked["num_units"]),
             placements=targets,
             trust=asked["trust"],
         )
+        _precheck(cli, opened, request.base, wanted, request.count, targets)
         if asked["dry_run"]:
             return _tell(cli, request, charm.revision, "would be deployed")
         deployed = applications.deploy(opened.ctx, opened.uuid, request)
     _tell(cli, request, deployed.revision, "")
     return drive.settle(cli, opened.ctx, opened.uuid, touched=(deployed.application,), no_wait=no_wait)
+
+
+def _precheck(
+    cli: Cli,
+    opened: session.Session,
+    base: Base,
+    constraints: Mapping[str, Any],
+    count: int,
+    targets: Sequence[Placement],
+) -> None:
+    """Let the cloud refuse machines that it can never start."""
+    from pushjuju.workers.precheck import precheck_units
+
+    precheck_units(
+        opened.ctx,
+        opened.uuid,
+        base=base,
+        constraints=constraints,
+        count=count,
+        placements=targets,
+        warn=cli.console.warn,
+    )
 
 
 def _check_flags(cli: Cli, asked: Mapping[str, Any]) -> None:
@@ -301,9 +326,12 @@ def add_unit(
     if not is_application(args[0]):
         raise UsageError(f'invalid application name "{args[0]}"')
     targets = values.placements(to)
-    from pushjuju.services import units
+    from pushjuju.services import applications, units
 
     opened = session.open_model(cli, model)
+    with opened.ctx.store.read() as tx:
+        found = applications.get(tx, opened.uuid, args[0])
+    _precheck(cli, opened, Base.parse(found.base), found.constraints, num_units, targets)
     added = units.add_units(opened.ctx, opened.uuid, args[0], num_units, targets)
     cli.console.detail(f"added {', '.join(unit.name for unit in added)}")
     drive.settle(cli, opened.ctx, opened.uuid, touched=[unit.name for unit in added], no_wait=no_wait)

@@ -78,12 +78,22 @@ def add_machine(
         machine_id = _take_in(cli, opened, str(target), private_key=private_key, public_key=public_key)
         cli.console.info(f"created machine {machine_id}")
     else:
-        placement = _placement(target)
+        from pushjuju.workers.precheck import precheck
+
+        placement, real = _placement(target), chosen or _default_base(opened)
+        precheck(
+            opened.ctx,
+            opened.uuid,
+            base=real,
+            constraints=wanted,
+            directives=[placement],
+            warn=cli.console.warn,
+        )
         for _ in range(n):
             machine = machines.add_machine(
                 opened.ctx,
                 opened.uuid,
-                base=chosen or _default_base(opened),
+                base=real,
                 constraints=wanted,
                 placement=placement,
             )

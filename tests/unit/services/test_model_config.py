@@ -44,7 +44,11 @@ def test_values_have_the_type_of_their_key(key: str, given: Any, value: Any) -> 
             'automatically-retry-hooks: expected bool, got string("perhaps")',
         ),
         ("num-provision-workers", "some", 'num-provision-workers: expected number, got string("some")'),
-        ("update-status-hook-interval", "5", 'time: missing unit in duration "5"'),
+        (
+            "update-status-hook-interval",
+            "5",
+            'invalid update status hook interval in model configuration: time: missing unit in duration "5"',
+        ),
         ("update-status-hook-interval", "0", "update-status-hook-interval: must be positive, got 0"),
         ("update-status-hook-interval", "-5m", "update-status-hook-interval: must be positive, got -5m"),
         ("default-base", "ubuntu", 'base string must contain exactly one @. "ubuntu" not valid'),
