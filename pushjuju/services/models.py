@@ -19,6 +19,19 @@ from pushjuju.state.store import Tx
 _UUID_PREFIX = 6  # hex digits of a model UUID that are enough to name it
 
 
+def require_name(name: str) -> None:
+    """Check the name of a new model.
+
+    Raises:
+        NotValid: It is none; the message is Juju's.
+    """
+    if not is_model(name):
+        raise NotValid(
+            f'"{name}" is not a valid name: '
+            "model names may only contain lowercase letters, digits and hyphens"
+        )
+
+
 def add_model(
     ctx: Context,
     name: str,
@@ -37,11 +50,7 @@ def add_model(
         AlreadyExists: The name is taken.
         NotFound: No such cloud or credential.
     """
-    if not is_model(name):
-        raise NotValid(
-            f'"{name}" is not a valid name: '
-            "model names may only contain lowercase letters, digits and hyphens"
-        )
+    require_name(name)
     settings = ctx.controller.settings()
     own = f"{settings.get('cloud', 'local')}/{settings.get('region', clouds.DEFAULT_REGION)}"
     cloud_name, region = clouds.split(cloud or own)

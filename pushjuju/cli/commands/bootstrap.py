@@ -77,6 +77,9 @@ def bootstrap(cli: Cli, args: tuple[str, ...], **asked: Any) -> None:
     config = values.model_settings(asked["config"])
     defaults = values.model_settings(asked["model_default"])
     _check(cli, asked, {**config, **defaults})
+    if asked["add_model"]:
+        models.require_name(asked["add_model"])
+        clouds.open_credential(session.data_dir(cli), clouds.split(cloud)[0], asked["credential"])
     name = session.make_controller(
         cli,
         cloud,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from pushjuju.cli import configargs, drive, flags, session, values
@@ -41,6 +42,7 @@ def model_config_command(
     opened = session.open_model(cli, model)
     if asked.change:
         changes = _changes(cli, asked, skip_read_only=ignore_read_only_fields)
+        _warn_of_unknown(cli, opened, (*changes, *asked.reset))
         with opened.ctx.store.write() as tx:
             model_config.change(tx, opened.uuid, changes, asked.reset)
             touch.all_units(tx, opened.uuid, cli.clock.now(), "model config changed")
@@ -50,6 +52,17 @@ def model_config_command(
     with opened.ctx.store.read() as tx:
         document = model_config.effective(tx, opened.uuid)
     _show(cli, document, asked.key, opened.model.name)
+
+
+def _warn_of_unknown(cli: Cli, opened: session.Session, keys: Iterable[str]) -> None:
+    """Name the keys that nobody knows; Juju sets them all the same."""
+    with opened.ctx.store.read() as tx:
+        known = model_config.effective(tx, opened.uuid).keys() | set(model_config.READ_ONLY)
+    for key in keys:
+        if key not in known:
+            cli.console.warn(
+                f'key "{key}" is not defined in the current model configuration: possible misspelling'
+            )
 
 
 def _changes(cli: Cli, asked: configargs.ConfigArgs, *, skip_read_only: bool) -> dict[str, Any]:
