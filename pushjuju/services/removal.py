@@ -95,8 +95,12 @@ def _touch_named(tx: Tx, model: str, name: str, now: datetime, reason: str) -> N
 
 def _after_last_principal(tx: Tx, model: str, machine_id: str, now: datetime) -> None:
     machine = tx.find(Machine, "machine_get", model=model, id=machine_id)
-    if machine and machine.life == Life.ALIVE and not machines.units_on(tx, model, machine_id):
+    if machine is None or machines.units_on(tx, model, machine_id):
+        return
+    if machine.life == Life.ALIVE:
         destroy_machine(tx, machine, now)
+    else:  # its lane may rest after failures, and the unit went by force
+        touch.machine(tx, model, machine_id, now, "the last unit is gone")
 
 
 # --- applications -----------------------------------------------------------------------------------------

@@ -5,21 +5,26 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from pushjuju.core.clock import from_iso, to_iso
+from pushjuju.core.errors import PushjujuError
 from pushjuju.core.gotime import parse_duration
 from pushjuju.core.life import Life
 from pushjuju.services import machines, model_config, models, removal
 from pushjuju.services.context import Context
 from pushjuju.state.records import Application, Cleanup, Machine, Model, Unit
 from pushjuju.state.store import Tx
+from pushjuju.workers.contact import full_text
 from pushjuju.workers.events import Event
-from pushjuju.workers.lane import Outcome
+from pushjuju.workers.lane import Outcome, again_later
 from pushjuju.workers.workshop import Workshop
 
 PRUNE_EVERY_S = 86400.0
 
 
-async def clean(shop: Workshop, model: str) -> Outcome:
-    """Do the cleanups of a model that are due; end the model itself when nothing is left of it."""
+async def clean(shop: Workshop, model: str, attempts: int = 0) -> Outcome:
+    """Do the cleanups of a model that are due; end the model itself when nothing is left of it.
+
+    A cloud that fails comes back as a reason; it is asked again later.
+    """
     ctx = shop.ctx
     next_due = _forced_ends(ctx, model)
     with ctx.store.write() as tx:
@@ -30,7 +35,10 @@ async def clean(shop: Workshop, model: str) -> Outcome:
             return Outcome()
         waits = removal.blockers(tx, model) if found.life != Life.ALIVE else []
     if found.life != Life.ALIVE and not waits:
-        await _end_model(shop, found)
+        try:
+            await _end_model(shop, found)
+        except PushjujuError as error:
+            return again_later(ctx, attempts, f"destroying model {found.name}: {full_text(error)}")
         return Outcome()
     _drop_blobs(ctx)
     _prune(ctx, model)
@@ -76,14 +84,18 @@ def _force(ctx: Context, tx: Tx, cleanup: Cleanup) -> None:
 
 async def _end_model(shop: Workshop, model: Model) -> None:
     ctx = shop.ctx
-    await shop.provider(model.uuid).destroy_model()
+    try:
+        await shop.provider(model.uuid).destroy_model()
+    except PushjujuError as error:
+        if not model.forced:
+            raise
+        text = f"forgotten though its cloud could not be cleared: {error}"
+        shop.tell(Event(entity=f"model {model.name}", text=text, state="failed"))
     with ctx.store.write() as tx:
         if tx.list(Application, "application_list", model=model.uuid):
             return
-        blobs = [row["sha256"] for row in tx.rows("charm_blobs", model=model.uuid)]
         models.delete(tx, model.uuid)
-    for blob in blobs:
-        _drop_blob(ctx, blob)
+    _drop_blobs(ctx)
     ctx.controller.known_hosts(model.uuid).unlink(missing_ok=True)
     if ctx.controller.settings().get("current-model") == model.qualified:
         ctx.controller.set("current-model", None)
@@ -93,10 +105,6 @@ async def _end_model(shop: Workshop, model: Model) -> None:
 def _drop_blobs(ctx: Context) -> None:
     """Delete archives that no charm of any model uses any more."""
     for path in ctx.controller.blobs.root.glob("??/*"):
-        _drop_blob(ctx, path.name)
-
-
-def _drop_blob(ctx: Context, blob: str) -> None:
-    with ctx.store.write() as tx:
-        if not tx.scalar("charm_uses_of_blob", sha256=blob):
-            ctx.controller.blobs.delete(blob)
+        with ctx.store.write() as tx:
+            if not tx.scalar("charm_uses_of_blob", sha256=path.name):
+                ctx.controller.blobs.delete(path.name)

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+from pushjuju.core.errors import StoreError
 from pushjuju.core.status import Agent, StatusKind
 from pushjuju.services.context import Context
 from pushjuju.state.records import Status
@@ -135,8 +136,7 @@ class Driver:
             raise
         finally:
             beat.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await beat
+            await asyncio.gather(beat, return_exceptions=True)
             self._note(claim, outcome)
             self.queue.finish(
                 claim, self.ctx.clock.now(), outcome.due, attempts=outcome.attempts, reason=outcome.reason
@@ -146,12 +146,13 @@ class Driver:
         model, kind, name = claim.key.split("/", 2)
         if kind == "machine":
             return await Lane(self.shop, model, name, claim.attempts).work()
-        return await clean(self.shop, model)
+        return await clean(self.shop, model, claim.attempts)
 
     async def _heartbeat(self, claim: Claim) -> None:
         while True:
             await asyncio.sleep(HEARTBEAT_S)
-            self.queue.heartbeat(claim, self.ctx.clock.now())
+            with contextlib.suppress(StoreError):  # busy for a moment: the next beat renews the lease
+                self.queue.heartbeat(claim, self.ctx.clock.now())
 
     def _note(self, claim: Claim, outcome: Outcome) -> None:
         if outcome.failed:
@@ -181,11 +182,15 @@ class Driver:
     # --- the end ------------------------------------------------------------------------------------------
 
     def _summary(self) -> Settled:
-        problems = [
-            f"{key.split('/', 1)[1].replace('/', ' ')}: {why}" for key, why in self._worked.failures.items()
-        ]
+        problems = [_problem(key, why) for key, why in self._worked.failures.items()]
         with self.ctx.store.read() as tx:
             every = tx.list(Status, "status_list", model=self.prefix)
         errors = (item for item in every if item.kind == StatusKind.AGENT and item.status == Agent.ERROR)
         problems += [f"unit {item.entity}: {item.message}" for item in errors]
         return Settled(problems=tuple(problems))
+
+
+def _problem(key: str, why: str) -> str:
+    """Return a failure as people read it: a machine is named, a loop names what it works on by itself."""
+    _, kind, name = key.split("/", 2)
+    return f"machine {name}: {why}" if kind == "machine" else why

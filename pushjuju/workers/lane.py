@@ -53,6 +53,12 @@ class Outcome:
     failed: bool = False
 
 
+def again_later(ctx: Context, attempts: int, reason: str) -> Outcome:
+    """Return the outcome of a failure: another try, later each time."""
+    delay = timedelta(seconds=min(RETRY_FIRST_S * 2 ** min(attempts, 10), RETRY_MOST_S))
+    return Outcome(due=ctx.clock.now() + delay, attempts=attempts + 1, reason=reason, failed=True)
+
+
 class Lane:
     """The work on one machine, from one claim."""
 
@@ -73,10 +79,7 @@ class Lane:
             return Outcome(due=due, attempts=self.attempts + 1, reason=contact.full_text(error), failed=True)
         except PushjujuError as error:
             await self._gave_up(error)
-            delay = min(RETRY_FIRST_S * 2 ** min(self.attempts, 10), RETRY_MOST_S)
-            return Outcome(
-                due=self._in(delay), attempts=self.attempts + 1, reason=contact.full_text(error), failed=True
-            )
+            return again_later(self.ctx, self.attempts, contact.full_text(error))
 
     async def _work(self) -> Outcome:
         machine = self._machine()

@@ -95,6 +95,10 @@ class Box:
         charms: Unit -> URL of the charm that lies there.
         frames: Every frame that started something.
         script: Hook name, or (unit, hook) -> what its next runs lead to; then all is well.
+        results: Those that nobody acknowledged.
+        answers: What live calls were answered.
+        blobs: Archives that were sent.
+        cancelled: Operations that were interrupted.
     """
 
     id: str
@@ -105,6 +109,9 @@ class Box:
     frames: list[dict[str, Any]] = field(default_factory=list)
     script: dict[Any, list[dict[str, Any]]] = field(default_factory=dict)
     results: dict[str, dict[str, Any]] = field(default_factory=dict)
+    answers: list[Any] = field(default_factory=list)
+    blobs: list[str] = field(default_factory=list)
+    cancelled: list[str] = field(default_factory=list)
 
     def hello(self) -> dict[str, Any]:
         """What the machine tells at each contact."""
@@ -225,6 +232,7 @@ class World:
         self.charms = charms
         self.model = model.uuid
         self.boxes: dict[str, Box] = {}
+        self.gone: list[Box] = []  # machines that were stopped
 
     @classmethod
     def build(cls, root: Path, charms: Charms) -> World:
@@ -462,7 +470,7 @@ class World:
 
     def hooks(self) -> list[tuple[str, str]]:
         """All hooks of all machines; per machine in order."""
-        return [item for box in self.boxes.values() for item in box.hooks]
+        return [item for box in (*self.gone, *self.boxes.values()) for item in box.hooks]
 
     def of(self, unit: str) -> list[str]:
         """The hooks of one unit, in order."""
@@ -470,9 +478,8 @@ class World:
 
     def clear(self) -> None:
         """Forget the hooks that ran."""
-        for box in self.boxes.values():
+        for box in (*self.gone, *self.boxes.values()):
             box.hooks.clear()
-            box.frames.clear()
 
 
 def moment(clock: FakeClock) -> float:

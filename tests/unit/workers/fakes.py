@@ -1,0 +1,187 @@
+"""A cloud and sessions without SSH: machines are the boxes of tests.unit.services.world."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pushjuju.core.errors import ConnectionLost, PushjujuError, Unreachable
+from pushjuju.core.status import InstanceStatus
+from pushjuju.plugins.types import Finding, Hardware, Instance, SSHTarget, Started, StartRequest
+from pushjuju.state.records import Machine
+from pushjuju.workers.drive import Driver, Settled
+from pushjuju.workers.events import Event
+from pushjuju.workers.lane import Lane, Outcome
+from pushjuju.workers.workshop import Workshop, no_checkpoint
+from tests.unit.services.world import Box, World
+
+SILENCE_S = 30.0  # how far the clock moves while nobody answers
+
+
+class Cloud:
+    """A provider whose machines are boxes.
+
+    Attributes:
+        refusals: Errors of the next starts.
+        stuck: Errors of the next stops.
+        asked: Requests for machines.
+        stopped: Ids that were stopped.
+        destroyed: How often the model was cleared away.
+    """
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.refusals: list[Exception] = []
+        self.stuck: list[PushjujuError] = []
+        self.asked: list[StartRequest] = []
+        self.stopped: list[str] = []
+        self.destroyed = 0
+
+    async def precheck(self, base: Any, constraints: Any, placement: str) -> None:
+        """Take everything."""
+
+    async def start(self, request: StartRequest) -> Started:
+        """Make a box."""
+        self.asked.append(request)
+        request.progress("allocating", "making a box")
+        if self.refusals:
+            raise self.refusals.pop(0)
+        number = request.machine_id
+        self.world.boxes[number] = Box(id=number, address=f"10.0.0.{int(number) + 2}")
+        return Started(
+            instance=self._instance(number), base=request.base, host_keys=(f"ssh-ed25519 {number}",)
+        )
+
+    def _instance(self, number: str) -> Instance:
+        return Instance(
+            id=f"i-{number}",
+            status=InstanceStatus.RUNNING,
+            message="Running",
+            hardware=Hardware(arch="amd64", cores=2, mem=2048),
+            display_name=f"box-{number}",
+        )
+
+    async def stop(self, ids: Sequence[str]) -> None:
+        """Take boxes away."""
+        if self.stuck:
+            raise self.stuck.pop(0)
+        self.stopped += ids
+        for name in ids:
+            if box := self.world.boxes.pop(name.removeprefix("i-"), None):
+                self.world.gone.append(box)
+
+    async def list(self) -> Sequence[Instance]:
+        """Return what runs."""
+        return [self._instance(number) for number in self.world.boxes]
+
+    async def get(self, ids: Sequence[str]) -> Sequence[Instance | None]:
+        """Return what runs, by id."""
+        numbers = [name.removeprefix("i-") for name in ids]
+        return [self._instance(number) if number in self.world.boxes else None for number in numbers]
+
+    async def ssh_target(self, instance: Instance) -> SSHTarget:
+        """Return where a box would answer."""
+        number = instance.id.removeprefix("i-")
+        return SSHTarget(host=f"10.0.0.{int(number) + 2}", host_keys=(f"ssh-ed25519 {number}",))
+
+    async def destroy_model(self) -> None:
+        """Count."""
+        self.destroyed += 1
+
+    async def doctor(self) -> Sequence[Finding]:
+        """Find nothing."""
+        return []
+
+
+class Session:
+    """An attachment to a box."""
+
+    def __init__(self, box: Box) -> None:
+        self.box = box
+        self.hello = box.hello()
+
+    async def run(
+        self, frame: Mapping[str, Any], on_event: Any = None, on_live: Any = None
+    ) -> dict[str, Any]:
+        """Run an operation; a script may stream events, make live calls, or cut the connection."""
+        known = frame["id"] in self.box.results
+        result = self.box.run(frame)
+        if known:
+            return {key: value for key, value in result.items() if key not in ("cut", "live")}
+        for tool, argv in result.get("live", ()):
+            call = {"tool": tool, "argv": argv, "stdin": b"", "cwd": "/"}
+            self.box.answers.append(await on_live(call))
+        if result.get("cut"):
+            raise ConnectionLost("the connection was lost")
+        for item in result.get("events", ()):
+            on_event(item["seq"], item["e"])
+        return result
+
+    async def put_blob(self, sha256: str, path: Path) -> None:
+        """Take an archive."""
+        assert path.stat().st_size  # noqa: ASYNC240 - a small local file
+        self.box.blobs.append(sha256)
+
+    async def ack(self, operation_id: str) -> None:
+        """Forget a result."""
+        self.box.results.pop(operation_id, None)
+
+    async def cancel(self, operation_id: str, signal: str = "KILL") -> None:
+        """Note what was interrupted."""
+        self.box.cancelled.append(operation_id)
+
+    async def fetch(self, operation_id: str) -> dict[str, Any]:
+        """Wait for nothing."""
+        return {"outcome": "terminated"}
+
+
+class Shop(Workshop):
+    """A workshop whose sessions lead to boxes.
+
+    Attributes:
+        cloud: The provider of every model.
+        unreachable: Machines that do not answer -> the error; they answer again once taken out.
+        events: What was told.
+    """
+
+    def __init__(self, world: World, checkpoint: Callable[[str], None] = no_checkpoint) -> None:
+        self.events: list[Event] = []
+        super().__init__(world.ctx, self.events.append, None, checkpoint)
+        self.world = world
+        self.cloud = Cloud(world)
+        self.unreachable: dict[str, PushjujuError] = {}
+        self.opened: list[str] = []
+
+    def provider(self, model: str, cloud: str | None = None) -> Any:
+        """Return the one cloud."""
+        return self.cloud
+
+    async def session(self, machine: Machine) -> Any:
+        """Return a session to a box."""
+        if machine.id in self.unreachable or machine.id not in self.world.boxes:
+            self.world.clock.advance(SILENCE_S)
+            raise self.unreachable.get(machine.id) or Unreachable("no route to host")
+        self.opened.append(machine.id)
+        return Session(self.world.boxes[machine.id])
+
+    async def drop(self, machine: Machine) -> None:
+        """Have nothing to close."""
+
+
+def driver(world: World, shop: Shop | None = None, prefix: str | None = None) -> Driver:
+    """Return a driver of the model whose machines are boxes."""
+    made = Driver(world.ctx, world.model if prefix is None else prefix)
+    made.shop = shop or Shop(world)
+    made.shop.tell = made.tell if shop is None else shop.tell
+    return made
+
+
+async def drive(world: World, shop: Shop) -> Settled:
+    """Work the model to rest."""
+    return await driver(world, shop).settle()
+
+
+async def lane(shop: Shop, machine: str = "0", attempts: int = 0) -> Outcome:
+    """Work one machine once."""
+    return await Lane(shop, shop.world.model, machine, attempts).work()

@@ -1,0 +1,274 @@
+"""The driver: every claim is given back, failures rest with a reason, the rest goes on."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from pushjuju.core.clock import to_iso
+from pushjuju.core.errors import AuthFailed, NotValid, ProviderError, StoreBusy
+from pushjuju.services import applications, machines, touch, units
+from pushjuju.state.work import SqliteWorkQueue, WorkItem, machine_key
+from pushjuju.workers import drive as drives
+from pushjuju.workers.drive import Driver
+from pushjuju.workers.lane import Lane, Outcome
+from tests.unit.services.world import UBUNTU, World
+from tests.unit.workers.fakes import Shop, drive, driver
+
+
+def _items(shop: World) -> dict[str, WorkItem]:
+    queue = SqliteWorkQueue(shop.ctx.store, "somebody else")
+    return {item.key.partition("/")[2]: item for item in queue.items(shop.model)}
+
+
+def _rest(shop: World, key: str) -> float:
+    due = _items(shop)[key].due
+    assert due is not None
+    return (due - shop.clock.now()).total_seconds()
+
+
+async def test_nothing_to_do(shop: World) -> None:
+    work = Shop(shop)
+    assert (await drive(shop, work)).problems == ()
+    assert (await drive(shop, work)).problems == ()
+
+
+async def test_every_claim_is_given_back(shop: World) -> None:
+    shop.deploy(count=3)
+    await drive(shop, Shop(shop))
+    items = _items(shop)
+    assert sorted(items) == ["loop/cleanup", "machine/0", "machine/1", "machine/2"]
+    assert {item.owner for item in items.values()} == {None}
+    assert all(item.due is not None and item.due > shop.clock.now() for item in items.values())
+
+
+async def test_failures_rest_and_have_a_reason(shop: World) -> None:
+    work = Shop(shop)
+    shop.deploy(count=2)
+    work.unreachable["1"] = AuthFailed("the machine refuses the login", detail="tried 1 key", retryable=False)
+    settled = await drive(shop, work)
+    assert settled.problems == ("machine 1: the machine refuses the login: tried 1 key",)
+    item = _items(shop)["machine/1"]
+    assert (item.owner, item.attempts) == (None, 1)
+    assert item.reason == "the machine refuses the login: tried 1 key"
+    assert _rest(shop, "machine/1") == 5
+    assert shop.agent("web/0") == ("idle", "")  # the other machine was worked all the same
+
+
+async def test_failures_in_a_row_back_off(shop: World) -> None:
+    work = Shop(shop)
+    shop.deploy()
+    work.unreachable["0"] = AuthFailed("refused", retryable=False)
+    rests = []
+    for _ in range(4):
+        await drive(shop, work)
+        rests.append(_rest(shop, "machine/0"))
+        shop.clock.advance(rests[-1])
+    assert rests == [5, 10, 20, 40]
+    work.unreachable.clear()
+    assert (await drive(shop, work)).problems == ()
+    assert (_items(shop)["machine/0"].attempts, _items(shop)["machine/0"].reason) == (0, "")
+
+
+async def test_a_touch_is_heard_during_the_rest(shop: World) -> None:
+    work = Shop(shop)
+    shop.deploy()
+    work.unreachable["0"] = AuthFailed("refused", retryable=False)
+    await drive(shop, work)
+    work.unreachable.clear()
+    applications.set_config(shop.ctx, shop.model, "web", values={"title": "x"})
+    assert (await drive(shop, work)).problems == ()
+    assert shop.agent() == ("idle", "")
+
+
+async def test_start_that_failed_for_good_is_not_tried_for_ever(shop: World) -> None:
+    work = Shop(shop)
+    machines.add_machine(shop.ctx, shop.model, base=UBUNTU, constraints={})
+    work.cloud.refusals = [NotValid("no such zone")]
+    assert (await drive(shop, work)).problems == ("machine 0: failed to start machine 0: no such zone",)
+    item = _items(shop)["machine/0"]
+    assert (item.due, item.owner) == (None, None)
+
+
+async def test_start_that_failed_rests_ten_seconds(shop: World) -> None:
+    work = Shop(shop)
+    machines.add_machine(shop.ctx, shop.model, base=UBUNTU, constraints={})
+    work.cloud.refusals = [ProviderError("busy")]
+    await drive(shop, work)
+    assert _rest(shop, "machine/0") == 10
+    shop.clock.advance(10)
+    assert (await drive(shop, work)).problems == ()
+
+
+async def test_units_in_error_are_problems(shop: World) -> None:
+    work = Shop(shop)
+    shop.deploy(count=2)
+    shop.box("1").fail("start")
+    settled = await drive(shop, work)
+    assert settled.problems == ('unit web/1: hook failed: "start"',)
+    units.resolve(shop.ctx, shop.model, ["web/1"], retry=True)
+    assert (await drive(shop, work)).problems == ()
+
+
+# --- bugs -------------------------------------------------------------------------------------------------
+
+
+async def test_a_bug_gives_the_claim_back_and_is_seen(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    shop.deploy()
+
+    async def broken(lane: Lane) -> Outcome:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(Lane, "work", broken)
+    with pytest.raises(RuntimeError, match="a bug"):
+        await drive(shop, Shop(shop))
+    item = _items(shop)["machine/0"]
+    assert (item.owner, item.attempts, item.reason) == (None, 1, "internal error: RuntimeError('a bug')")
+    assert _rest(shop, "machine/0") == drives.AFTER_BUG_S
+
+
+async def test_a_bug_does_not_end_a_controller(
+    shop: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shop.deploy(count=2)
+    real = Lane.work
+
+    async def broken(lane: Lane) -> Outcome:
+        if lane.machine_id == "0":
+            raise RuntimeError("a bug")
+        return await real(lane)
+
+    monkeypatch.setattr(Lane, "work", broken)
+    monkeypatch.setattr(drives, "IDLE_POLL_S", 0.01)
+    serving = driver(shop, Shop(shop))
+    await serving.run(asyncio.Event(), idle_exit_s=0.02)
+    assert shop.agent("web/1") == ("idle", "")
+    assert "RuntimeError: a bug" in capsys.readouterr().err
+    assert _items(shop)["machine/0"].owner is None
+
+
+async def test_a_heartbeat_that_fails_does_not_keep_the_claim(
+    shop: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The store was busy for a while: the key must not stay with us for ever."""
+    shop.deploy()
+    beats = 0
+
+    def busy(queue: Any, claim: Any, now: Any) -> bool:
+        nonlocal beats
+        beats += 1
+        raise StoreBusy("held by another process")
+
+    real = Lane.work
+
+    async def slow(lane: Lane) -> Outcome:
+        await asyncio.sleep(0.05)
+        assert beats
+        return await real(lane)
+
+    monkeypatch.setattr(drives, "HEARTBEAT_S", 0.01)
+    monkeypatch.setattr(SqliteWorkQueue, "heartbeat", busy)
+    monkeypatch.setattr(Lane, "work", slow)
+    assert (await drive(shop, Shop(shop))).problems == ()
+    assert _items(shop)["machine/0"].owner is None
+    assert shop.agent() == ("idle", "")
+
+
+async def test_leases_are_renewed(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    shop.deploy()
+    kept = []
+
+    async def slow(lane: Lane) -> Outcome:
+        for _ in range(3):
+            shop.clock.advance(20)
+            await asyncio.sleep(0.03)
+            row = shop.read(lambda tx: tx.row("work_get", key=machine_key(shop.model, "0")))
+            kept.append(row["leased_until"] > to_iso(shop.clock.now()))
+        return Outcome()
+
+    monkeypatch.setattr(drives, "HEARTBEAT_S", 0.01)
+    monkeypatch.setattr(Lane, "work", slow)
+    await drive(shop, Shop(shop))
+    assert kept == [True] * 3
+
+
+# --- stopping and sharing ---------------------------------------------------------------------------------
+
+
+async def test_interrupted_work_is_due_at_once(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    shop.deploy()
+    begun = asyncio.Event()
+
+    async def endless(lane: Lane) -> Outcome:
+        begun.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    monkeypatch.setattr(Lane, "work", endless)
+    task = asyncio.create_task(drive(shop, Shop(shop)))
+    await begun.wait()
+    assert _items(shop)["machine/0"].owner is not None
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    item = _items(shop)["machine/0"]
+    assert (item.owner, item.due, item.reason) == (None, shop.clock.now(), "interrupted")
+
+
+async def test_controller_told_to_stop(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drives, "IDLE_POLL_S", 0.01)
+    shop.deploy()
+    stop = asyncio.Event()
+    serving = asyncio.create_task(driver(shop, Shop(shop), prefix="").run(stop))
+    async with asyncio.timeout(10):
+        while shop.agent() != ("idle", ""):  # noqa: ASYNC110 - the store tells nobody
+            await asyncio.sleep(0.01)
+        stop.set()
+        await serving
+
+
+async def test_one_prefix_leaves_other_models_alone(shop: World) -> None:
+    from pushjuju.services import models
+
+    other = models.add_model(shop.ctx, "other")
+    shop.deploy()
+    shop.write(lambda tx: touch.machine(tx, other.uuid, "0", shop.clock.now(), "r"))
+    await drive(shop, Shop(shop))
+    queue = SqliteWorkQueue(shop.ctx.store, "x")
+    assert {item.due for item in queue.items(other.uuid)} == {shop.clock.now()}
+
+
+async def test_work_of_another_process_is_waited_for(shop: World) -> None:
+    """settle ends when nothing is due anywhere, also not in the hands of somebody else."""
+    shop.deploy()
+    other = SqliteWorkQueue(shop.ctx.store, "other:1:1", alive=lambda owner: True)
+    claim = other.claim(machine_key(shop.model, "0"), shop.clock.now())
+    assert claim is not None
+    work = Shop(shop)
+    made = driver(shop, work)
+    made.queue = SqliteWorkQueue(shop.ctx.store, "me:1:1", alive=lambda owner: True)
+    settling = asyncio.create_task(made.settle())
+    await asyncio.sleep(0.15)
+    assert not settling.done()
+    assert work.cloud.asked == []
+    other.finish(claim, shop.clock.now(), shop.clock.now() + timedelta(hours=1))
+    async with asyncio.timeout(5):
+        await settling
+
+
+async def test_work_of_a_dead_process_is_taken_over(shop: World) -> None:
+    shop.deploy()
+    dead = SqliteWorkQueue(shop.ctx.store, "other:1:1", alive=lambda owner: False)
+    assert dead.claim(machine_key(shop.model, "0"), shop.clock.now())
+    made = driver(shop, Shop(shop))
+    made.queue = SqliteWorkQueue(shop.ctx.store, "me:1:1", alive=lambda owner: False)
+    async with asyncio.timeout(10):
+        assert (await made.settle()).problems == ()
+    assert shop.agent() == ("idle", "")
+
+
+def test_a_driver_is_cheap_to_make(shop: World) -> None:
+    assert Driver(shop.ctx).anything_due()  # the cleaner of a new model

@@ -1,0 +1,552 @@
+"""One machine's lane: started, reached, worked, recovered, ended; failures with reason and back-off."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pushjuju.core.clock import from_iso
+from pushjuju.core.errors import (
+    AuthFailed,
+    HostKeyChanged,
+    NotValid,
+    ProviderError,
+    PushjujuError,
+    Unreachable,
+)
+from pushjuju.core.placement import Placement
+from pushjuju.core.status import StatusKind
+from pushjuju.services import applications, leadership, logs, machines, removal, units
+from pushjuju.services.removal import Force
+from pushjuju.workers.lane import Outcome
+from tests.unit.services.world import SETUP, UBUNTU, World, failed, ok
+from tests.unit.workers.fakes import Shop, drive, lane
+
+
+def _in(shop: World, outcome: Outcome) -> float:
+    assert outcome.due is not None
+    return (outcome.due - shop.clock.now()).total_seconds()
+
+
+def _instance(shop: World, machine: str = "0") -> tuple[str, str]:
+    return shop.status(StatusKind.INSTANCE, machine)
+
+
+# --- making machines --------------------------------------------------------------------------------------
+
+
+async def test_machine_is_made_and_noted(shop: World) -> None:
+    work = Shop(shop)
+    shop.deploy(constraints={"mem": 1024})
+    outcome = await lane(work)
+    assert not outcome.failed
+    (request,) = work.cloud.asked
+    machine = shop.machine("0")
+    assert (request.machine_id, request.base, dict(request.constraints)) == ("0", UBUNTU, {"mem": 1024})
+    assert request.nonce == f"machine-0:{machine.nonce}"
+    assert request.hostname == f"juju-{shop.model[-6:]}-0"
+    assert request.authorized_keys == (shop.ctx.controller.public_key.read_text().strip(),)
+    assert (machine.instance_id, machine.display_name, machine.hostname) == ("i-0", "box-0", "juju-0")
+    assert (machine.boot_id, machine.provider, machine.attempts) == ("boot-1", "local", 0)
+    assert machine.hardware["mem"] == "2048M"
+    assert shop.status(StatusKind.MACHINE, "0") == ("started", "")
+    assert _instance(shop) == ("running", "Running")
+    known = shop.ctx.controller.known_hosts(shop.model).read_text()
+    assert known == "10.0.0.2 ssh-ed25519 0\n"
+
+
+async def test_machine_without_units_is_reached_once(shop: World) -> None:
+    work = Shop(shop)
+    machines.add_machine(shop.ctx, shop.model, base=UBUNTU, constraints={})
+    assert await lane(work) == Outcome()
+    assert shop.status(StatusKind.MACHINE, "0") == ("started", "")
+    assert await lane(work) == Outcome()
+    assert work.opened == ["0"]
+
+
+async def test_machine_that_nobody_knows(shop: World) -> None:
+    assert await lane(Shop(shop), "7") == Outcome()
+
+
+async def test_start_is_tried_eleven_times(shop: World) -> None:
+    """Juju: 10 retries, 10 s apart, then `provisioning error`."""
+    work = Shop(shop)
+    machines.add_machine(shop.ctx, shop.model, base=UBUNTU, constraints={})
+    work.cloud.refusals = [ProviderError("no quota", detail="limit 3") for _ in range(11)]
+    for tries in range(1, 11):
+        outcome = await lane(work, attempts=tries - 1)
+        assert (_in(shop, outcome), outcome.attempts, outcome.failed) == (10.0, tries, True)
+        assert outcome.reason == "failed to start machine 0: no quota: limit 3"
+        left = 11 - tries
+        assert _instance(shop) == (
+            "allocating",
+            f"failed to start machine 0 (no quota: limit 3), retrying in 10s ({left} more attempts)",
+        )
+    outcome = await lane(work, attempts=10)
+    assert (outcome.due, outcome.failed) == (None, True)
+    assert _instance(shop) == ("provisioning error", "no quota: limit 3")
+    outcome = await lane(work)
+    assert (outcome.due, outcome.reason) == (None, "the machine could not be started; see status")
+    assert len(work.cloud.asked) == 11
+
+
+async def test_start_that_can_never_work_is_tried_once(shop: World) -> None:
+    work = Shop(shop)
+    machines.add_machine(shop.ctx, shop.model, base=UBUNTU, constraints={})
+    work.cloud.refusals = [NotValid("no such zone")]
+    outcome = await lane(work)
+    assert (outcome.due, outcome.failed) == (None, True)
+    assert _instance(shop) == ("provisioning error", "no such zone")
+
+
+async def test_retry_provisioning_begins_anew(shop: World) -> None:
+    work = Shop(shop)
+    machines.add_machine(shop.ctx, shop.model, base=UBUNTU, constraints={})
+    work.cloud.refusals = [NotValid("no such zone")]
+    await lane(work)
+    shop.write(lambda tx: machines.retry_provisioning(tx, shop.model, "0", shop.clock.now()))
+    assert _instance(shop)[0] == "allocating"
+    assert "machine/0" in shop.touched()
+    assert not (await lane(work)).failed
+    assert _instance(shop) == ("running", "Running")
+
+
+async def test_success_forgets_earlier_failures(shop: World) -> None:
+    work = Shop(shop)
+    machines.add_machine(shop.ctx, shop.model, base=UBUNTU, constraints={})
+    work.cloud.refusals = [ProviderError("busy") for _ in range(3)]
+    for _ in range(4):
+        await lane(work)
+    assert shop.machine("0").attempts == 0
+
+
+async def test_machine_removed_before_it_was_made(shop: World) -> None:
+    work = Shop(shop)
+    shop.deploy()
+    removal.remove_units(shop.ctx, shop.model, ["web/0"])
+    assert await lane(work) == Outcome()
+    assert (shop.machine_ids(), work.cloud.asked) == ([], [])
+
+
+async def test_machine_given_up_may_be_removed(shop: World) -> None:
+    work = Shop(shop)
+    machines.add_machine(shop.ctx, shop.model, base=UBUNTU, constraints={})
+    work.cloud.refusals = [NotValid("no such zone")]
+    await lane(work)
+    removal.remove_machines(shop.ctx, shop.model, ["0"])
+    assert await lane(work) == Outcome()
+    assert shop.machine_ids() == []
+
+
+async def test_another_base_than_asked_for_is_told(shop: World) -> None:
+    work = Shop(shop)
+    shop.deploy(base=UBUNTU.__class__.parse("ubuntu@24.04"))
+    await lane(work)
+    assert _instance(shop) == ("running", "Running ubuntu@22.04 in place of ubuntu@24.04")
+
+
+# --- reaching machines ------------------------------------------------------------------------------------
+
+
+async def test_fresh_machine_gets_time_to_boot(shop: World) -> None:
+    work = Shop(shop)
+    shop.deploy()
+    work.unreachable["0"] = Unreachable("connection refused")
+    opened = work.session
+
+    async def session(machine: Any) -> Any:
+        if shop.clock.now().minute >= 1:  # it answers after a minute
+            work.unreachable.clear()
+        return await opened(machine)
+
+    work.session = session  # type: ignore[method-assign]
+    assert not (await lane(work)).failed
+    assert tuple(shop.of("web/0")) == SETUP
+
+
+async def test_fresh_machine_that_never_answers(shop: World) -> None:
+    work = Shop(shop)
+    shop.deploy()
+    work.unreachable["0"] = Unreachable("connection refused")
+    outcome = await lane(work)
+    assert (outcome.failed, outcome.reason, outcome.attempts) == (True, "connection refused", 1)
+    assert shop.machine("0").unreachable_since is not None
+    assert _instance(shop) == ("running", "connection refused")
+    assert shop.agent() == ("allocating", "")  # nothing is prepared before the machine answers
+    assert shop.open_operations() == []
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        AuthFailed("refused", retryable=False),
+        HostKeyChanged("another key", detail="SHA256:a SHA256:b", retryable=False),
+    ],
+)
+async def test_what_waiting_does_not_mend_is_told_at_once(shop: World, error: PushjujuError) -> None:
+    work = Shop(shop)
+    shop.deploy()
+    work.unreachable["0"] = error
+    before = shop.clock.now()
+    outcome = await lane(work)
+    assert outcome.failed
+    assert outcome.reason.startswith(error.message)
+    assert (shop.clock.now() - before).total_seconds() == 30  # one try
+    found = [item.message for item in logs.after(shop.ctx.store, shop.model, 0) if item.entity == "machine-0"]
+    assert found == [outcome.reason]
+
+
+async def test_back_off_doubles_to_five_minutes(shop: World) -> None:
+    work = Shop(shop)
+    shop.deploy()
+    await lane(work)
+    applications.set_trust(shop.ctx, shop.model, "web", trusted=True)
+    work.unreachable["0"] = AuthFailed("refused", retryable=False)
+    waits = []
+    for attempts in range(9):
+        outcome = await lane(work, attempts=attempts)
+        assert outcome.attempts == attempts + 1
+        waits.append(_in(shop, outcome))
+    assert waits == [5, 10, 20, 40, 80, 160, 300, 300, 300]
+
+
+async def test_silence_has_a_beginning(shop: World) -> None:
+    work = Shop(shop)
+    shop.deploy()
+    await lane(work)
+    applications.set_trust(shop.ctx, shop.model, "web", trusted=True)
+    work.unreachable["0"] = Unreachable("no route")
+    await lane(work)
+    since = shop.machine("0").unreachable_since
+    await lane(work)
+    assert shop.machine("0").unreachable_since == since
+    work.unreachable.clear()
+    outcome = await lane(work)
+    assert not outcome.failed
+    assert shop.machine("0").unreachable_since is None
+    assert _instance(shop) == ("running", "Running")
+    assert shop.of("web/0")[-1] == "config-changed"
+
+
+async def test_machine_that_is_gone_from_its_cloud(shop: World) -> None:
+    work = Shop(shop)
+    shop.deploy()
+    await lane(work)
+    applications.set_trust(shop.ctx, shop.model, "web", trusted=True)
+    del shop.boxes["0"]
+    outcome = await lane(work)
+    assert outcome.reason == "machine 0 is gone from its cloud: no instance i-0"
+
+
+async def test_an_idle_machine_is_left_alone(shop: World) -> None:
+    work = Shop(shop)
+    shop.deploy()
+    outcome = await lane(work)
+    due = from_iso(str(shop.unit("web/0").update_status_due))
+    assert outcome == Outcome(due=due)
+    work.unreachable["0"] = Unreachable("no route")
+    assert await lane(work) == Outcome(due=due)  # nobody even tried
+    assert len(work.opened) == 1
+
+
+async def test_silent_leader_is_followed(shop: World) -> None:
+    work = Shop(shop)
+    shop.deploy(count=2)
+    await drive(shop, work)
+    leader = shop.read(lambda tx: leadership.holder(tx, shop.model, "web"))
+    lost, other = ("0", "web/1") if leader == "web/0" else ("1", "web/0")
+    work.unreachable[lost] = AuthFailed("refused", retryable=False)
+    applications.set_trust(shop.ctx, shop.model, "web", trusted=True)
+    for _ in range(4):
+        await lane(work, lost)
+        await lane(work, "1" if lost == "0" else "0")
+    assert shop.read(lambda tx: leadership.holder(tx, shop.model, "web")) == other
+    assert "leader-elected" in shop.of(other)
+
+
+# --- running operations -----------------------------------------------------------------------------------
+
+
+async def test_charm_travels_before_it_is_unpacked(shop: World) -> None:
+    work = Shop(shop)
+    shop.deploy()
+    await lane(work)
+    assert shop.boxes["0"].blobs == [shop.charms.make().sha256]
+    assert [frame["kind"] for frame in shop.boxes["0"].frames] == ["deploy"] + ["hook"] * 5
+    assert shop.boxes["0"].results == {}  # all acknowledged
+
+
+async def test_failed_hook_is_no_failure_of_the_lane(shop: World) -> None:
+    work = Shop(shop)
+    shop.deploy()
+    shop.boxes["0"] = box = _fresh_box(shop)
+    box.fail("install")
+    outcome = await lane(work)
+    assert not outcome.failed
+    assert outcome.due == from_iso(str(shop.unit("web/0").retry_due))
+    assert shop.agent() == ("error", 'hook failed: "install"')
+
+
+def _fresh_box(shop: World) -> Any:
+    """A machine that is there already, so that its hooks can be told how to end."""
+    return shop.box("0")
+
+
+async def test_machine_that_cannot_even_try(shop: World) -> None:
+    work = Shop(shop)
+    shop.deploy()
+    box = _fresh_box(shop)
+    box.will("deploy", {"outcome": "error", "message": "no space left on device"})
+    outcome = await lane(work)
+    assert (outcome.failed, _in(shop, outcome)) == (True, 5.0)
+    assert outcome.reason == "unit web/0: charm local:web-0: no space left on device"
+    assert shop.agent() == ("failed", "no space left on device")
+    assert not (await lane(work)).failed
+    assert tuple(shop.of("web/0")) == SETUP
+
+
+async def test_cut_connection_loses_nothing(shop: World) -> None:
+    work = Shop(shop)
+    shop.deploy()
+    box = _fresh_box(shop)
+    box.will("install", ok(cut=True, writes={"state": {"k": "v"}}))
+    outcome = await lane(work)
+    assert (outcome.failed, outcome.reason) == (True, "the connection was lost")
+    (operation,) = shop.open_operations()
+    assert operation.name == "install"
+    assert not (await lane(work)).failed
+    assert tuple(shop.of("web/0")) == SETUP  # install ran once
+    assert [row[2:] for row in shop.dump()["charm_state"]] == [("k", "v")]
+    assert shop.open_operations() == []
+
+
+class Killed(BaseException):
+    """The controller process is gone."""
+
+
+STEPS = (
+    "machine-started", "attached", "prepared", "charm-pushed", "result", "committed", "acknowledged",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("nth", [1, 3])
+async def test_killed_at_any_step_every_hook_runs_once(shop: World, step: str, nth: int) -> None:
+    seen = 0
+
+    def die(name: str) -> None:
+        nonlocal seen
+        seen += name == step
+        if name == step and seen == nth:
+            raise Killed
+
+    shop.deploy()
+    with_death = Shop(shop, die)
+    try:
+        await lane(with_death)
+    except Killed:
+        pass
+    else:
+        assert nth > 1
+    outcome = await lane(Shop(shop))
+    assert not outcome.failed
+    assert tuple(shop.of("web/0")) == SETUP
+    assert shop.agent() == ("idle", "")
+    assert shop.boxes["0"].results == {}
+    assert shop.open_operations() == []
+
+
+async def test_result_of_a_unit_that_was_forced_away(shop: World) -> None:
+    work = Shop(shop)
+    shop.deploy(count=1)
+    box = _fresh_box(shop)
+    box.will("install", ok(cut=True))
+    await lane(work)
+    shop.write(lambda tx: removal.force_unit(tx, units.get(tx, shop.model, "web/0"), shop.clock.now()))
+    await lane(work)
+    assert shop.machine_ids() == []
+
+
+async def test_hook_of_a_unit_that_was_forced_away_is_ended(shop: World) -> None:
+    """Its neighbour's lane finds it in the machine's journal."""
+    work = Shop(shop)
+    shop.deploy()
+    shop.deploy("db", packed=shop.charms.make("db"), placements=[Placement.parse("0")])
+    box = _fresh_box(shop)
+    box.will("install", ok(cut=True), unit="web/0")
+    for _ in range(3):
+        await lane(work)
+    shop.write(lambda tx: removal.force_unit(tx, units.get(tx, shop.model, "web/0"), shop.clock.now()))
+    box.results["late"] = {"outcome": "ok"}
+    assert not (await lane(work)).failed
+    assert tuple(shop.of("db/0")) == SETUP
+    assert shop.units() == ["db/0"]
+
+
+async def test_events_come_in_while_the_hook_runs(shop: World) -> None:
+    work = Shop(shop)
+    shop.deploy()
+    box = _fresh_box(shop)
+    status = {"k": "status", "scope": "unit", "status": "active", "message": "up", "time": None}
+    box.will("install", ok(writes={"status_set": True}, events=[{"seq": 1, "e": status}]))
+    await lane(work)
+    assert shop.workload() == ("active", "up")
+    assert shop.history(StatusKind.WORKLOAD, "web/0").count(("active", "up")) == 1
+
+
+async def test_live_calls_are_answered(shop: World) -> None:
+    work = Shop(shop)
+    shop.deploy(count=2)
+    box = _fresh_box(shop)
+    calls = [("leader-set", ["a=1"]), ("leader-set", ["--", "b=2"]), ("secret-get", ["x"])]
+    box.will("leader-elected", ok(live=calls))
+    await lane(work)
+    assert shop.read(lambda tx: leadership.settings(tx, shop.model, "web")) == {"a": "1", "b": "2"}
+    assert box.answers[:2] == [(0, b"", b"")] * 2
+    assert box.answers[2] == (1, b"", b"ERROR secret-get is not answered by this controller\n")
+    shop.box("1").will("start", ok(live=[("leader-set", ["a=9"])]))
+    await lane(work, "1")
+    text = b"ERROR cannot write leadership settings: cannot write settings: not the leader\n"
+    assert shop.boxes["1"].answers == [(1, b"", text)]
+
+
+async def test_reboot_of_a_hook(shop: World) -> None:
+    work = Shop(shop)
+    shop.deploy()
+    box = _fresh_box(shop)
+    box.will("start", ok(reboot="after"))
+    outcome = await lane(work)
+    assert not outcome.failed
+    assert box.boot_id == "boot-1+"
+    assert tuple(shop.of("web/0")) == SETUP  # `start` itself asked: none is run for the boot
+    assert [frame["kind"] for frame in box.frames].count("reboot") == 1
+    assert shop.machine("0").boot_id == "boot-1+"
+    assert shop.agent() == ("idle", "")
+
+
+@pytest.mark.parametrize("step", ["committed", "rebooting"])
+async def test_killed_before_a_reboot_it_happens_once(shop: World, step: str) -> None:
+    shop.deploy()
+    box = _fresh_box(shop)
+    box.will("start", ok(reboot="after"))
+    seen: list[str] = []
+
+    def die(name: str) -> None:
+        seen.append(name)
+        if name == step and shop.agent() == ("rebooting", ""):
+            raise Killed
+
+    with pytest.raises(Killed):
+        await lane(Shop(shop, die))
+    await lane(Shop(shop))
+    await lane(Shop(shop))
+    assert [frame["kind"] for frame in box.frames].count("reboot") == 1
+    assert box.boot_id == "boot-1+"
+    assert shop.agent() == ("idle", "")
+
+
+# --- the end ----------------------------------------------------------------------------------------------
+
+
+async def test_last_unit_takes_its_machine_along(shop: World) -> None:
+    work = Shop(shop)
+    shop.deploy()
+    await lane(work)
+    removal.remove_units(shop.ctx, shop.model, ["web/0"])
+    box = shop.boxes["0"]
+    assert await lane(work) == Outcome()
+    assert work.cloud.stopped == ["i-0"]
+    assert shop.machine_ids() == []
+    assert [frame["kind"] for frame in box.frames][-2:] == ["hook", "hook"]  # no file is worth removing
+    assert shop.ctx.controller.known_hosts(shop.model).read_text() == ""
+
+
+async def test_kept_instance_is_left_clean(shop: World) -> None:
+    work = Shop(shop)
+    shop.deploy()
+    await lane(work)
+    removal.remove_units(shop.ctx, shop.model, ["web/0"])
+    removal.remove_machines(shop.ctx, shop.model, ["0"], keep_instance=True)
+    box = shop.boxes["0"]
+    await lane(work)
+    assert (work.cloud.stopped, shop.machine_ids()) == ([], [])
+    assert (box.frames[-1]["kind"], box.frames[-1]["unit"], box.frames[-1]["last"]) == (
+        "remove-unit",
+        "web/0",
+        True,
+    )
+
+
+async def test_files_that_cannot_be_removed(shop: World) -> None:
+    work = Shop(shop)
+    shop.deploy()
+    await lane(work)
+    removal.remove_units(shop.ctx, shop.model, ["web/0"])
+    removal.remove_machines(shop.ctx, shop.model, ["0"], keep_instance=True)
+    shop.boxes["0"].will("remove-unit", {"outcome": "error", "message": "read-only file system"})
+    outcome = await lane(work)
+    assert outcome.reason == "unit web/0 could not be removed: read-only file system"
+    assert shop.units() == ["web/0"]
+    await lane(work)
+    assert shop.units() == []
+
+
+async def test_machine_that_cannot_be_stopped_is_tried_again(shop: World) -> None:
+    work = Shop(shop)
+    machines.add_machine(shop.ctx, shop.model, base=UBUNTU, constraints={})
+    await lane(work)
+    removal.remove_machines(shop.ctx, shop.model, ["0"])
+    work.cloud.stuck = [ProviderError("cloud is down")]
+    outcome = await lane(work)
+    assert (outcome.failed, outcome.reason) == (True, "cloud is down")
+    assert shop.machine_ids() == ["0"]
+    assert await lane(work) == Outcome()
+    assert shop.machine_ids() == []
+
+
+async def test_forced_machine_is_forgotten_though_it_cannot_be_stopped(shop: World) -> None:
+    work = Shop(shop)
+    machines.add_machine(shop.ctx, shop.model, base=UBUNTU, constraints={})
+    await lane(work)
+    removal.remove_machines(shop.ctx, shop.model, ["0"], force=Force())
+    work.cloud.stuck = [ProviderError("cloud is down")]
+    assert await lane(work) == Outcome()
+    assert shop.machine_ids() == []
+
+
+async def test_dying_unit_of_a_silent_machine_stays(shop: World) -> None:
+    work = Shop(shop)
+    shop.deploy()
+    await lane(work)
+    removal.remove_units(shop.ctx, shop.model, ["web/0"])
+    work.unreachable["0"] = AuthFailed("refused", retryable=False)
+    assert (await lane(work)).failed
+    assert shop.unit("web/0").life == "dying"
+
+
+async def test_stopping_is_told(shop: World) -> None:
+    work = Shop(shop)
+    shop.deploy()
+    await lane(work)
+    removal.remove_units(shop.ctx, shop.model, ["web/0"])
+    await lane(work)
+    told = [(item.entity, item.text, item.state) for item in work.events]
+    assert ("machine 0", "making a box", "running") in told
+    assert ("web/0", "install: running", "running") in told
+    assert ("web/0", "install: done", "done") in told
+    assert told[-3:] == [
+        ("web/0", "removed", "done"),
+        ("machine 0", "stopping", "running"),
+        ("machine 0", "removed", "done"),
+    ]
+
+
+async def test_failed_hook_is_told(shop: World) -> None:
+    work = Shop(shop)
+    shop.deploy()
+    _fresh_box(shop).will("install", failed(7))
+    await lane(work)
+    assert ("web/0", "install: failed: exit status 7", "failed") in [
+        (item.entity, item.text, item.state) for item in work.events
+    ]
