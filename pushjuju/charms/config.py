@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pushjuju.charms import coerce, yamlsafe
+from pushjuju.charms import coerce
 from pushjuju.charms.goform import literal, quote, type_name, typed
 from pushjuju.charms.model import ConfigOption, OptionType
 from pushjuju.charms.problems import Problems
@@ -39,6 +39,8 @@ class _Unfit(Exception):
 
 def read_config(data: bytes, problems: Problems) -> dict[str, ConfigOption]:
     """Return the options of `config.yaml`; faults go to `problems`."""
+    from pushjuju.charms import yamlsafe
+
     try:
         raw = yamlsafe.load(data, text_keys=3)
     except NotValid as error:
@@ -124,6 +126,8 @@ def parse_settings_yaml(options: Mapping[str, ConfigOption], data: bytes | str, 
     Raises:
         NotValid: Not such a file, unknown option, or a value that does not fit.
     """
+    from pushjuju.charms import yamlsafe
+
     try:
         raw = yamlsafe.load(data, text_keys=3)
     except NotValid as error:

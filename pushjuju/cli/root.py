@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -135,6 +134,8 @@ def _run_plugin(word: str, args: list[str]) -> None:
     """
     if "/" in word or word.startswith("-"):
         return
+    import shutil
+
     program = shutil.which(f"pushjuju-{word}") or shutil.which(f"juju-{word}")
     if program is None:
         return

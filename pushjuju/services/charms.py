@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from functools import lru_cache
 from typing import Any
@@ -11,6 +10,7 @@ from pushjuju.charms import wire
 from pushjuju.charms.config import Settings, merge_settings
 from pushjuju.charms.model import Charm
 from pushjuju.core.errors import NotFound
+from pushjuju.core.ids import digest
 from pushjuju.state.records import Application, CharmRecord
 from pushjuju.state.store import Tx
 
@@ -66,9 +66,9 @@ def effective_settings(tx: Tx, application: Application, url: str) -> Settings:
 def settings_hash(application: str, url: str, settings: Settings) -> str:
     """Return the hash whose change makes config-changed run: of what is stored, for this charm URL."""
     text = json.dumps([application, url, sorted(settings.items())], sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return digest(text)
 
 
 def trust_hash(application: Application) -> str:
     """Return the hash over the settings that belong to the application, not the charm."""
-    return hashlib.sha256(json.dumps({"trust": bool(application.trust)}).encode()).hexdigest()
+    return digest(json.dumps({"trust": bool(application.trust)}))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from pushjuju import JUJU_VERSION
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.core.ids import new_uuid
 from pushjuju.services import clouds
 from pushjuju.state.datadir import ControllerDir, DataDir
 from pushjuju.state.store import Store
@@ -44,7 +44,7 @@ def bootstrap(
     return datadir.create_controller(
         chosen,
         {
-            "uuid": str(uuid.uuid4()),
+            "uuid": new_uuid(),
             "cloud": cloud_name,
             "region": region,
             "created": to_iso(now),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from pushjuju.core.base import Base
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotValid, UsageError
+from pushjuju.core.ids import new_uuid
 from pushjuju.core.life import Life
 from pushjuju.core.names import is_machine
 from pushjuju.core.natural import natural_key
@@ -29,7 +29,7 @@ def new_machine(
     """Record a machine that is to be started."""
     machine = Machine(
         model=model, id=str(tx.next(model, "machine")), life=Life.ALIVE, base=str(base),
-        constraints=dict(constraints), placement=placement, nonce=str(uuid.uuid4()), created=to_iso(now),
+        constraints=dict(constraints), placement=placement, nonce=new_uuid(), created=to_iso(now),
     )  # fmt: skip
     tx.insert("machine", machine)
     statuses.set_status(tx, model, StatusKind.MACHINE, machine.id, MachineStatus.PENDING, now=now)

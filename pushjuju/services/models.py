@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping
 from typing import Any
 
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import AlreadyExists, NotFound, NotValid
+from pushjuju.core.ids import new_uuid
 from pushjuju.core.life import Life
 from pushjuju.core.names import is_model
 from pushjuju.core.status import StatusKind
@@ -58,7 +58,7 @@ def add_model(
     clouds.open_credential(ctx.datadir, cloud_name, credential)
     now = ctx.clock.now()
     model = Model(
-        uuid=str(uuid.uuid4()), name=name, owner=ctx.user, cloud=cloud_name, cloud_type=cloud_type,
+        uuid=new_uuid(), name=name, owner=ctx.user, cloud=cloud_name, cloud_type=cloud_type,
         region=region, credential=credential, life=Life.ALIVE, created=to_iso(now),
     )  # fmt: skip
     with ctx.store.write() as tx:

@@ -5,12 +5,12 @@ Mirrors: juju core/network/address.go, apiserver/facades/agent/uniter/networkinf
 
 from __future__ import annotations
 
-import hashlib
 import ipaddress
 import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from pushjuju.core.ids import digest
 from pushjuju.state.records import Machine
 
 _UNUSED_NICS = ("lo", "lxdbr0", "virbr0", "docker0")
@@ -89,7 +89,7 @@ def addresses_hash(machine: Machine, bindings: Mapping[str, str]) -> str:
     """Return the hash whose change makes config-changed run."""
     addresses = sorted((item["value"], item["scope"]) for item in machine.addresses)
     text = json.dumps([addresses, sorted(bindings.items())])
-    return hashlib.sha256(text.encode()).hexdigest()
+    return digest(text)
 
 
 def network_info(machine: Machine, egress: Iterable[str] = ()) -> dict[str, Any]:

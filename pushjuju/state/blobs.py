@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import tempfile
 from pathlib import Path
 from typing import BinaryIO
 
@@ -42,6 +40,9 @@ class Blobs:
             return self._copy(stream)
 
     def _copy(self, stream: BinaryIO) -> str:
+        import hashlib
+        import tempfile
+
         digest = hashlib.sha256()
         with tempfile.NamedTemporaryFile(dir=self.root, prefix=".new-", delete=False) as target:
             try:

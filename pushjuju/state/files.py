@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -60,6 +59,8 @@ def replace_text(path: Path, text: str, mode: int = _FILE_MODE) -> None:
     Raises:
         StoreError: The disk is full or refuses it.
     """
+    import tempfile  # only what writes pays for it
+
     with (
         explained(path),
         tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".new-", delete=False) as stream,

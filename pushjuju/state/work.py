@@ -8,7 +8,6 @@ worked by one worker at a time: a claim is a lease with a heartbeat, and the lea
 from __future__ import annotations
 
 import os
-import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -84,14 +83,14 @@ def touch(tx: Tx, key: str, due: datetime, reason: str = "") -> None:
 
 def process_owner() -> str:
     """Return the name of this process: host, pid and start time, so that a reused pid is told apart."""
-    return f"{socket.gethostname()}:{os.getpid()}:{_started(os.getpid())}"
+    return f"{os.uname().nodename}:{os.getpid()}:{_started(os.getpid())}"
 
 
 def owner_alive(owner: str) -> bool:
     """Tell whether the process of a claim may still live; unknown hosts count as alive."""
     host, _, rest = owner.rpartition(":")
     host, _, pid = host.rpartition(":")
-    if host != socket.gethostname() or not pid.isdigit():
+    if host != os.uname().nodename or not pid.isdigit():
         return True
     return _started(int(pid)) == rest
 
