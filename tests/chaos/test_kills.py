@@ -128,3 +128,17 @@ async def test_hook_ends_while_nobody_is_there(world: World) -> None:
     world.at_rest(world.machine(), *DEPLOY_HOOKS)
     with world.ctx.store.read() as tx:
         assert len(tx.rows("port_of_unit", model=world.uuid, unit=UNIT)) == 1
+
+
+@pytest.mark.parametrize("mode", ["", "--now"])
+async def test_death_around_a_reboot(world: World, mode: str) -> None:
+    reboot = f"if [ $hook = config-changed ] && [ $number = 1 ]; then juju-reboot {mode}; sleep 1; fi"
+    world.deploy(f"cat /proc/sys/kernel/random/boot_id >>/root/$hook; {reboot}")
+    die_on(world, "prepared,result,committed,acknowledged,rebooting")
+    box = world.machine()
+    config = ["config-changed 1", "config-changed 2"] if mode else ["config-changed 1"]
+    assert box.begun() == [*(f"{hook} 1" for hook in DEPLOY_HOOKS[:3]), *config, "start 1"]
+    assert world.agent() == ("idle", "")
+    boots = {hook: (box.root / "root" / hook).read_text().split() for hook in DEPLOY_HOOKS}
+    assert boots["install"] != boots["start"]
+    assert boots["config-changed"][0] == boots["install"][0]
