@@ -24,6 +24,7 @@ BOOT_WAIT_S = 120.0  # how long a machine that was just made or rebooted may tak
 BOOT_POLL_S = 0.05
 NOTE_EVERY_S = 30.0  # how old a machine's last contact may get while it is worked
 LOGGER = "pushjuju.contact"
+_STARTING = (InstanceStatus.PENDING, InstanceStatus.ALLOCATING)
 
 
 def full_text(error: PushjujuError) -> str:
@@ -65,7 +66,7 @@ async def _open(shop: Workshop, machine: Machine, *, patient: bool) -> MachineSe
 
 
 async def _look_up(shop: Workshop, machine: Machine) -> Machine | None:
-    """Ask the cloud how a silent machine is reached; None: it knows nothing new."""
+    """Ask the cloud how a silent machine is reached, which may boot it; None: nothing to wait for."""
     provider = shop.provider_of(machine)
     instance = (await provider.get([machine.instance_id]))[0]
     if instance is None:
@@ -74,7 +75,9 @@ async def _look_up(shop: Workshop, machine: Machine) -> Machine | None:
             hint=f"pushjuju remove-machine {machine.id} --force",
         )
     ssh = target_document(await provider.ssh_target(instance))
-    if ssh == dict(machine.ssh) and instance.status == InstanceStatus.RUNNING:
+    seen = (await provider.get([machine.instance_id]))[0] or instance
+    coming = seen.status != instance.status or seen.status in _STARTING
+    if ssh == dict(machine.ssh) and not coming:
         return None
     with shop.ctx.store.write() as tx:
         tx.run("machine_set_ssh", model=machine.model, id=machine.id, ssh=json.dumps(ssh))
