@@ -18,8 +18,8 @@ MODULES: tuple[tuple[str, str], ...] = (
 """Name and module of each built-in plugin, the first wins where two answer."""
 
 HOOK_TOOLS: tuple[str, ...] = (
-    "actions", "config", "credentials", "goalstate", "leadership", "logging", "metrics", "network", "ports",
-    "reboot", "relations", "state", "status", "version",
+    "actions", "config", "credentials", "goalstate", "leadership", "logging", "metrics", "network",
+    "payloads", "ports", "reboot", "relations", "state", "status", "version",
 )  # fmt: skip
 """Families of hook tools: modules of pushjuju.plugins.hooks."""
 

@@ -290,3 +290,16 @@ class TaskLog:
     task: int
     time: str
     message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Payload:
+    """Something that a charm runs and tells of; `id` is its own name for it."""
+
+    model: str
+    unit: str
+    payload_class: str
+    type: str
+    id: str
+    labels: list[str] = field(default_factory=list, metadata=_JSON)
+    status: str

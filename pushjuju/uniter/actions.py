@@ -168,14 +168,25 @@ def commit_action(ctx: Context, tx: Tx, view: View, operation: Operation, result
         ending = _not_committed(ending, problem)
     if ending.keeps:
         flush(ctx, tx, view, operation, writes)
-    finish(ctx, tx, task, ending)
+    _finish(ctx, tx, task, ending)
     local = executed(view.local, operation, Outcome.OK, status_set=bool(writes.get("status_set")))
     store_local(tx, view.unit, committed(local, operation))
     return ending.message
 
 
-def finish(ctx: Context, tx: Tx, task: Task, ending: Ending) -> None:
-    """Record how a task ended."""
+def commit_commands(ctx: Context, tx: Tx, found: OperationRecord, result: Result) -> str:
+    """Take the result of commands on a machine in; return their message, for people."""
+    number = task_number(found)
+    if number is None:
+        return ""
+    task = actions.get_task(tx, found.model, number)
+    recovered = bool(result.get("recovered"))
+    ending = Ending(status=TaskStatus.FAILED, message=TERMINATED) if recovered else judge(task, result)
+    _finish(ctx, tx, task, ending)
+    return ending.message
+
+
+def _finish(ctx: Context, tx: Tx, task: Task, ending: Ending) -> None:
     actions.finish(
         tx, task.model, task.id, ending.status,
         message=ending.message, results=ending.results, now=ctx.clock.now(),

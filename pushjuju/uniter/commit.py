@@ -20,7 +20,7 @@ from pushjuju.services import actions, logs, model_config, statuses, touch
 from pushjuju.services.context import Context
 from pushjuju.state.records import Operation as OperationRecord
 from pushjuju.state.store import Tx
-from pushjuju.uniter.actions import commit_action, task_number
+from pushjuju.uniter.actions import commit_action, commit_commands, task_number
 from pushjuju.uniter.flush import flush, refusal
 from pushjuju.uniter.operation import (
     Outcome,
@@ -134,7 +134,10 @@ def commit(ctx: Context, operation_id: str, result: Result) -> Committed:
             return Committed(ok=True, message="committed before")
         events = [(item["seq"], item["e"]) for item in result.get("events", [])]
         _take_events(ctx, tx, found, events)
-        done = _commit_unit(ctx, tx, found, result) if found.unit else Committed(ok=True)
+        if found.unit:
+            done = _commit_unit(ctx, tx, found, result)
+        else:
+            done = Committed(ok=True, message=commit_commands(ctx, tx, found, result))
         _close(ctx, tx, found, result, done)
         return done
 

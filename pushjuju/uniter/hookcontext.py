@@ -48,6 +48,7 @@ def hook_context(tx: Tx, view: View, operation: Operation, model: Model) -> dict
         "state": _charm_state(tx, unit),
         "max_state_size": MAX_STATE_SIZE,
         "goal_state": _goal_state(tx, view, peers),
+        "payload_classes": {name: item.type for name, item in view.charm.meta.payloads.items()},
         "action": None,
     }
 

@@ -20,11 +20,12 @@ from pushjuju.runner.session import MachineSession
 from pushjuju.services import machines, removal, statuses
 from pushjuju.services.context import Context
 from pushjuju.state.records import Machine, Operation, Unit
+from pushjuju.uniter.actions import is_unwanted
 from pushjuju.uniter.commit import commit, take_events
 from pushjuju.uniter.resolver import Answer, decide, reconcile_effects
 from pushjuju.uniter.snapshot import look
 from pushjuju.uniter.turn import Prepared, prepared_operation, read_operation, take_turn
-from pushjuju.workers import contact, live, provisioner
+from pushjuju.workers import commands, contact, live, provisioner
 from pushjuju.workers.events import Event
 from pushjuju.workers.provisioner import StartFailed, given
 from pushjuju.workers.workshop import Workshop
@@ -126,6 +127,8 @@ class Lane:
         """Tell whether the machine must be reached: nothing is ever prepared before it answers."""
         if not machine.last_seen or self._open_operations():
             return True
+        if commands.waiting(self.ctx, self.model, self.machine_id):
+            return True
         return any(self._wants_to_run(unit) for unit in self._units())
 
     def _wants_to_run(self, unit: Unit) -> bool:
@@ -177,6 +180,9 @@ class Lane:
         busy = True
         while busy:
             busy = False
+            if prepared := commands.take(self.ctx, machine):
+                session = await self._execute(machine, session, prepared)
+                busy = True
             for unit in self._units():
                 turn = take_turn(self.ctx, unit.model, unit.name)
                 if turn.prepared is not None:
@@ -214,7 +220,15 @@ class Lane:
             found = tx.find(Operation, "operation_get", id=operation_id)
         return found is None or found.state != "prepared"
 
+    def _is_unwanted(self, operation_id: str) -> bool:
+        """Tell whether the unit of a running operation is gone, or its task was cancelled."""
+        with self.ctx.store.read() as tx:
+            found = tx.find(Operation, "operation_get", id=operation_id)
+            return found is None or found.state != "prepared" or is_unwanted(tx, found)
+
     def _prepared_again(self, operation: Operation) -> Prepared | None:
+        if operation.name == commands.TITLE and not operation.unit:
+            return commands.again(self.ctx, operation)
         if not operation.unit:
             return Prepared(id=operation.id, unit="", title=operation.name, frame={})
         with self.ctx.store.read() as tx:
@@ -246,13 +260,13 @@ class Lane:
         return session
 
     async def _run(self, session: MachineSession, prepared: Prepared) -> dict[str, Any]:
-        """Wait for an operation's result; end the operation when its unit is removed by force meanwhile."""
+        """Wait for an operation's result; end the operation when its unit or task is not wanted any more."""
         sink = _EventSink(self.ctx, prepared.id)
         answering = self._answering(prepared.unit)
         running = asyncio.create_task(session.run(prepared.frame, sink.take, answering), name=prepared.title)
         try:
             while not (await asyncio.wait({running}, timeout=FORCED_LOOK_S))[0]:
-                if self._is_committed(prepared.id):
+                if self._is_unwanted(prepared.id):
                     await session.cancel(prepared.id)
             return running.result()
         finally:
@@ -335,7 +349,13 @@ class Lane:
         self.shop.tell(Event(entity=f"machine {self.machine_id}", text=text, state=state))
 
     def _tell_unit(self, prepared: Prepared, text: str, state: str) -> None:
-        self.shop.tell(Event(entity=prepared.unit, text=f"{prepared.title}: {text}", state=state))
+        self.shop.tell(
+            Event(
+                entity=prepared.unit or f"machine {self.machine_id}",
+                text=f"{prepared.title}: {text}",
+                state=state,
+            )
+        )
 
 
 class _EventSink:

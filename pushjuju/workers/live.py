@@ -2,24 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from pushjuju.core.errors import PushjujuError
-from pushjuju.services import leadership, units
+from pushjuju.services import leadership, payloads, units
 from pushjuju.services.context import Context
+from pushjuju.state.records import Unit
+from pushjuju.state.store import Tx
 
 LiveAnswer = tuple[int, bytes, bytes]
 """Exit code, standard output, standard error."""
 
+Tool = Callable[[Context, Tx, Unit, list[str]], None]
+
 
 def answer(ctx: Context, model: str, unit: str, tool: str, argv: Sequence[str]) -> LiveAnswer:
     """Answer a call that the machine passed on."""
-    if tool != "leader-set":
+    act = _TOOLS.get(tool)
+    if act is None:
         return 1, b"", f"ERROR {tool} is not answered by this controller\n".encode()
-    changes = dict(word.split("=", 1) for word in argv if word != "--")
+    words = list(argv[1:] if argv[:1] == ["--"] else argv)
     try:
         with ctx.store.write() as tx:
-            leadership.set_settings(tx, units.get(tx, model, unit), changes, ctx.clock.now())
+            act(ctx, tx, units.get(tx, model, unit), words)
     except PushjujuError as error:
         return 1, b"", f"ERROR {error.message}\n".encode()
     return 0, b"", b""
+
+
+def _leader_set(ctx: Context, tx: Tx, unit: Unit, words: list[str]) -> None:
+    changes = dict(word.split("=", 1) for word in words)
+    leadership.set_settings(tx, unit, changes, ctx.clock.now())
+
+
+def _payload_register(_: Context, tx: Tx, unit: Unit, words: list[str]) -> None:
+    kind, name, number, *labels = words
+    payloads.register(tx, unit, kind, name, number, labels)
+
+
+def _payload_unregister(_: Context, tx: Tx, unit: Unit, words: list[str]) -> None:
+    payloads.unregister(tx, unit, *words)
+
+
+def _payload_status_set(_: Context, tx: Tx, unit: Unit, words: list[str]) -> None:
+    payloads.set_status(tx, unit, *words)
+
+
+_TOOLS: dict[str, Tool] = {
+    "leader-set": _leader_set,
+    "payload-register": _payload_register,
+    "payload-unregister": _payload_unregister,
+    "payload-status-set": _payload_status_set,
+}

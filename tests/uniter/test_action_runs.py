@@ -25,6 +25,7 @@ def unit(shop: World) -> None:
     """A unit at rest of a charm with actions."""
     shop.active(packed=shop.charms.make(files={"actions.yaml": ACTIONS}))
     shop.clear()
+    shop.box().frames.clear()
 
 
 def run(world: World, action: str = "backup", unit: str = "web/0", **parameters: Any) -> int:

@@ -1,32 +1,115 @@
-"""action-get, action-set, action-fail and action-log, as they answer outside an action.
+"""action-get, action-set, action-fail and action-log.
 
-Mirrors: juju worker/uniter/runner/jujuc/action-*.go (3.6)
+Results and the failure are buffered and kept however the action ends; messages stream at once.
+
+Mirrors: juju worker/uniter/runner/jujuc/action-*.go, context/context.go (3.6)
 """
 
 from __future__ import annotations
 
-from pushjuju.runner.remote.toolkit import SMART, Args, Tool, ToolContext, ToolError, usage_error
+from pushjuju.runner.remote.toolkit import (
+    SMART,
+    Args,
+    Tool,
+    ToolContext,
+    ToolError,
+    check_empty,
+    quote,
+    usage_error,
+)
 
-_NOT_IN_ACTION = "not running an action"
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_RESERVED = ("stdout", "stdout-encoding", "stderr", "stderr-encoding")
+_NO_REASON = "action failed without reason given, check action for errors"
 
 
-def _refuse(_: ToolContext, __: Args) -> None:
-    raise ToolError(_NOT_IN_ACTION)
+def _action(ctx: ToolContext) -> dict[str, Any]:
+    found: dict[str, Any] | None = ctx.context.get("action")
+    if not found:
+        raise ToolError("not running an action")
+    return found
 
 
-def _action_log(_: ToolContext, args: Args) -> None:
+def _action_get(ctx: ToolContext, args: Args) -> Any:
+    key = args.take()
+    check_empty(args.positional)
+    value: Any = _action(ctx).get("params") or {}
+    for part in key.split(".") if key else ():
+        value = value.get(part) if isinstance(value, dict) else None
+    return value
+
+
+def _is_key(text: str) -> bool:
+    """Tell whether a segment is lowercase letters and digits, with hyphens inside."""
+    plain = text.replace("-", "a")
+    outer = text[:1] + text[-1:]
+    return plain.isascii() and plain.isalnum() and plain == plain.lower() and "-" not in outer
+
+
+def _parse(word: str) -> tuple[list[str], str]:
+    name, equals, value = word.partition("=")
+    if not equals:
+        raise usage_error("argument %s must be of the form key...=value" % quote(word))
+    keys = name.split(".")
+    for key in keys:
+        if not _is_key(key):
+            text = (
+                "key %s must start and end with lowercase alphanumeric, "
+                "and contain only lowercase alphanumeric, hyphens and periods"
+            )
+            raise usage_error(text % quote(key))
+        if key in _RESERVED:
+            raise usage_error("cannot set reserved action key %s" % quote(key))
+    return keys, value
+
+
+def _action_set(ctx: ToolContext, args: Args) -> None:
+    changes = [_parse(word) for word in args.positional]
+    for keys, value in changes:
+        _action(ctx)
+        node = ctx.pending("action", "results", *keys[:-1])
+        node[keys[-1]] = value
+
+
+def _action_fail(ctx: ToolContext, args: Args) -> None:
+    message = args.take(_NO_REASON)
+    check_empty(args.positional)
+    _action(ctx)
+    ctx.pending("action").update(failed=True, message=message)
+
+
+def _action_log(ctx: ToolContext, args: Args) -> None:
     if not args.positional:
         raise usage_error("no message specified")
-    raise ToolError(_NOT_IN_ACTION)
+    _action(ctx)
+    ctx.emit({"k": "action-log", "message": " ".join(args.positional)})
 
 
 TOOLS = {
     "action-get": Tool(
-        "action-get", _refuse, usage="[<key>[.<key>...]]", summary="Get action parameters.", formats=SMART
+        "action-get",
+        _action_get,
+        usage="[<key>[.<key>...]]",
+        summary="Get action parameters.",
+        details="Without a key all parameters are printed. A dot goes into a map.",
+        formats=SMART,
     ),
-    "action-set": Tool("action-set", _refuse, usage="<key>=<value> [...]", summary="Set action results."),
+    "action-set": Tool(
+        "action-set",
+        _action_set,
+        usage="<key>=<value> [...]",
+        summary="Set action results.",
+        details="A dot in the key makes a map in a map. The last value of a key counts.",
+    ),
     "action-fail": Tool(
-        "action-fail", _refuse, usage='["<failure message>"]', summary="Set action fail status with message."
+        "action-fail",
+        _action_fail,
+        usage='["<failure message>"]',
+        summary="Set action fail status with message.",
+        details="The script goes on; the results are kept.",
     ),
     "action-log": Tool(
         "action-log",

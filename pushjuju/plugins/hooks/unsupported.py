@@ -9,8 +9,8 @@ from __future__ import annotations
 from pushjuju.runner.remote.toolkit import Args, Tool, ToolContext, ToolError
 
 _NAMES = (
-    "k8s-raw-get", "k8s-raw-set", "k8s-spec-get", "k8s-spec-set", "payload-register", "payload-status-set",
-    "payload-unregister", "pod-spec-get", "pod-spec-set", "resource-get", "secret-add", "secret-get",
+    "k8s-raw-get", "k8s-raw-set", "k8s-spec-get", "k8s-spec-set", "pod-spec-get",
+    "pod-spec-set", "resource-get", "secret-add", "secret-get",
     "secret-grant", "secret-ids", "secret-info-get", "secret-remove", "secret-revoke", "secret-set",
     "storage-add", "storage-get", "storage-list",
 )  # fmt: skip

@@ -46,11 +46,11 @@ CREATE INDEX task_log_by_task ON task_log (model, task, id);
 CREATE TABLE payload (
   model TEXT NOT NULL,
   unit TEXT NOT NULL,
-  class TEXT NOT NULL,
+  payload_class TEXT NOT NULL,
   type TEXT NOT NULL,
   id TEXT NOT NULL,
   labels TEXT NOT NULL DEFAULT '[]',
   status TEXT NOT NULL,
-  PRIMARY KEY (model, unit, class, id),
+  PRIMARY KEY (model, unit, payload_class, id),
   FOREIGN KEY (model, unit) REFERENCES unit (model, name) ON DELETE CASCADE
 );

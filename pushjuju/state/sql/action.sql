@@ -48,15 +48,15 @@ INSERT INTO task_log (model, task, time, message) VALUES (:model, :task, :time, 
 SELECT * FROM task_log WHERE model = :model AND task = :task AND id > :after ORDER BY id
 
 -- name: payload_of_unit
-SELECT * FROM payload WHERE model = :model AND unit = :unit ORDER BY class, id
+SELECT * FROM payload WHERE model = :model AND unit = :unit ORDER BY payload_class, id
 
 -- name: payload_set
-INSERT INTO payload (model, unit, class, type, id, labels, status)
-VALUES (:model, :unit, :class, :type, :id, :labels, :status)
-ON CONFLICT (model, unit, class, id) DO UPDATE SET type = :type, labels = :labels, status = :status
+INSERT INTO payload (model, unit, payload_class, type, id, labels, status)
+VALUES (:model, :unit, :payload_class, :type, :id, :labels, :status)
+ON CONFLICT (model, unit, payload_class, id) DO UPDATE SET type = :type, labels = :labels, status = :status
 
 -- name: payload_set_status
-UPDATE payload SET status = :status WHERE model = :model AND unit = :unit AND class = :class AND id = :id
+UPDATE payload SET status = :status WHERE model = :model AND unit = :unit AND payload_class = :payload_class AND id = :id
 
 -- name: payload_delete
-DELETE FROM payload WHERE model = :model AND unit = :unit AND class = :class AND id = :id
+DELETE FROM payload WHERE model = :model AND unit = :unit AND payload_class = :payload_class AND id = :id

@@ -253,3 +253,40 @@ def test_a_fault_in_a_tool_is_an_answer(hook: Any) -> None:
         reads={},
     )
     assert answer == (1, b"", b"ERROR broken: internal error: KeyError: 'x'\n")
+
+
+def test_what_an_action_says(hook: Any) -> None:
+    hook.context["action"] = {"name": "backup", "id": "2", "params": {}}
+    hook.ok("action-set out.size=10G out.file=a.gz flat=1 empty=")
+    hook.ok("action-set flat.more=x out.size=' 11G '")
+    hook.ok("action-fail first")
+    hook.ok("action-fail 'at last'")
+    hook.ok("action-log step 1 of 2")
+    assert hook.writes["action"] == {
+        "results": {"out": {"size": " 11G ", "file": "a.gz"}, "flat": {"more": "x"}, "empty": ""},
+        "failed": True,
+        "message": "at last",
+    }
+    assert hook.events == [{"k": "action-log", "message": "step 1 of 2"}]
+    hook.ok("action-set out=gone")
+    hook.ok("action-fail")
+    assert hook.writes["action"]["results"]["out"] == "gone"
+    assert hook.writes["action"]["message"] == "action failed without reason given, check action for errors"
+
+
+def test_a_refused_result_leaves_nothing(hook: Any) -> None:
+    hook.context["action"] = {"name": "backup", "id": "2", "params": {}}
+    hook.fails("action-set a=1 B=2")
+    assert "action" not in hook.writes
+
+
+def test_payloads_are_the_controllers(hook: Any) -> None:
+    hook.context["payload_classes"] = {"web": "docker"}
+    hook.ok("payload-register docker web 1 a b")
+    hook.ok("payload-status-set web 1 stopping")
+    hook.ok("payload-unregister web 1")
+    assert hook.live == [
+        ("payload-register", ["--", "docker", "web", "1", "a", "b"]),
+        ("payload-status-set", ["--", "web", "1", "stopping"]),
+        ("payload-unregister", ["--", "web", "1"]),
+    ]

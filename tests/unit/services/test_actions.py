@@ -8,8 +8,9 @@ import pytest
 
 from pushjuju.core.errors import NotFound
 from pushjuju.core.tasks import Receiver, TaskStatus, operation_status
-from pushjuju.services import actions, tasks
+from pushjuju.services import actions, payloads, tasks
 from pushjuju.services.actions import ActionRequest, CommandRequest
+from pushjuju.workers import live
 from tests.unit.services.world import World
 
 ACTIONS = """
@@ -245,3 +246,25 @@ def test_operations_are_filtered(shop: World) -> None:
     assert found(limit=2) == [1, 3]
     assert found(limit=2, offset=2) == [5, 7]
     assert tasks.operations(shop.ctx, shop.model, tasks.Filter(), limit=2).more
+
+
+def test_payloads_of_a_unit(shop: World) -> None:
+    def answer(tool: str, *argv: str) -> tuple[int, bytes, bytes]:
+        return live.answer(shop.ctx, shop.model, "web/0", tool, ["--", *argv])
+
+    def present() -> list[tuple[str, str, str, list[str], str]]:
+        found = shop.read(lambda tx: payloads.of_unit(tx, unit))
+        return [(item.payload_class, item.type, item.id, item.labels, item.status) for item in found]
+
+    unit = shop.unit("web/0")
+    assert answer("payload-register", "docker", "web", "1", "a", "b") == (0, b"", b"")
+    assert present() == [("web", "docker", "1", ["a", "b"], "running")]
+    assert answer("payload-status-set", "web", "1", "stopped") == (0, b"", b"")
+    assert answer("payload-status-set", "web", "2", "stopped") == (
+        1, b"", b'ERROR payload "web/2" not found\n',
+    )  # fmt: skip
+    assert present() == [("web", "docker", "1", ["a", "b"], "stopped")]
+    assert (
+        answer("payload-unregister", "web", "1") == answer("payload-unregister", "web", "1") == (0, b"", b"")
+    )
+    assert present() == []

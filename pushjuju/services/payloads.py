@@ -1,0 +1,44 @@
+"""Payloads that charms register: containers and the like; deprecated in Juju. Layer: services.
+
+Mirrors: juju state/payloads.go (3.6)
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from pushjuju.core.errors import NotFound
+from pushjuju.state.records import Payload, Unit
+from pushjuju.state.store import Tx
+
+
+def register(tx: Tx, unit: Unit, kind: str, name: str, number: str, labels: Sequence[str]) -> None:
+    """Register a payload of a unit as running."""
+    tx.run(
+        "payload_set", model=unit.model, unit=unit.name, payload_class=name, type=kind, id=number,
+        labels=json.dumps(list(labels)), status="running",
+    )  # fmt: skip
+
+
+def unregister(tx: Tx, unit: Unit, name: str, number: str) -> None:
+    """Forget a payload; one that is not there is no error."""
+    tx.run("payload_delete", model=unit.model, unit=unit.name, payload_class=name, id=number)
+
+
+def set_status(tx: Tx, unit: Unit, name: str, number: str, status: str) -> None:
+    """Change the status of a payload.
+
+    Raises:
+        NotFound: The unit has no such payload.
+    """
+    changed = tx.run(
+        "payload_set_status", model=unit.model, unit=unit.name, payload_class=name, id=number, status=status
+    )
+    if not changed:
+        raise NotFound(f'payload "{name}/{number}" not found')
+
+
+def of_unit(tx: Tx, unit: Unit) -> list[Payload]:
+    """Return the payloads of a unit."""
+    return tx.list(Payload, "payload_of_unit", model=unit.model, unit=unit.name)
