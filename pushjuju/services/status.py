@@ -7,9 +7,10 @@ to render. Mirrors: juju apiserver/facades/client/client/status.go, cmd/juju/sta
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from pushjuju import JUJU_VERSION
 from pushjuju.charms.model import Charm
@@ -50,16 +51,28 @@ LOST_AFTER_S = 60.0  # how long a machine may be silent before its units count a
 _HARDWARE_ORDER = ("arch", "cores", "cpu-power", "mem", "root-disk", "availability-zone", "virt-type")
 
 
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Model:
-    """All rows of a model that status shows, read at one moment."""
+    """All rows of a model that status shows, read at one moment; in the order in which it shows them.
+
+    Attributes:
+        contained: Machine -> its containers; None -> the machines that are in no other.
+        units: Application -> its units.
+        subordinates: Principal unit -> its subordinates.
+    """
 
     model: Model
     controller: str
     now: datetime
-    machines: list[Machine]
-    applications: list[Application]
-    units: list[Unit]
+    machines: dict[str, Machine]
+    contained: dict[str | None, list[Machine]]
+    applications: dict[str, Application]
+    units: dict[str, list[Unit]]
+    subordinates: dict[str, list[Unit]]
     statuses: dict[tuple[str, str], StatusInfo]
     ports: dict[str, list[Port]]
     leaders: dict[str, str]
@@ -73,7 +86,7 @@ class _Model:
 
     def machine(self, machine_id: str | None) -> Machine | None:
         """Return a machine by its id."""
-        return next((item for item in self.machines if item.id == machine_id), None)
+        return self.machines.get(machine_id or "")
 
 
 def document(ctx: Context, model: Model) -> dict[str, Any]:
@@ -83,7 +96,7 @@ def document(ctx: Context, model: Model) -> dict[str, Any]:
     return {
         "model": _model(rows),
         "machines": _machines(rows, None),
-        "applications": {app.name: _application(rows, app) for app in rows.applications},
+        "applications": {name: _application(rows, app) for name, app in rows.applications.items()},
         "storage": {},
         "controller": {"timestamp": rows.now},
     }
@@ -97,15 +110,21 @@ def _read(ctx: Context, tx: Tx, model: Model) -> _Model:
     for side in tx.list(RelationEndpoint, "relation_endpoint_list", model=model.uuid):
         sides[side.relation].append(side)
     applications = tx.list(Application, "application_list", model=model.uuid)
+    machines = sorted(
+        tx.list(Machine, "machine_list", model=model.uuid), key=lambda item: natural_key(item.id)
+    )
+    units = sorted(tx.list(Unit, "unit_list", model=model.uuid), key=lambda item: natural_key(item.name))
     return _Model(
         model=model,
         controller=ctx.controller.name,
         now=ctx.clock.now(),
-        machines=sorted(
-            tx.list(Machine, "machine_list", model=model.uuid), key=lambda item: natural_key(item.id)
-        ),
-        applications=sorted(applications, key=lambda item: natural_key(item.name)),
-        units=sorted(tx.list(Unit, "unit_list", model=model.uuid), key=lambda item: natural_key(item.name)),
+        machines={item.id: item for item in machines},
+        contained=_grouped(machines, lambda item: parent_machine(item.id)),
+        applications={
+            item.name: item for item in sorted(applications, key=lambda app: natural_key(app.name))
+        },
+        units=_grouped(units, lambda item: item.application),
+        subordinates=_grouped(units, lambda item: item.principal or ""),
         statuses={
             (item.kind, item.entity): statuses.info(item)
             for item in tx.list(Status, "status_list", model=model.uuid)
@@ -116,6 +135,14 @@ def _read(ctx: Context, tx: Tx, model: Model) -> _Model:
         sides=sides,
         charms={app.charm_url: charms.get(tx, model.uuid, app.charm_url) for app in applications},
     )
+
+
+def _grouped(items: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    """Return items by a key of theirs, in their order."""
+    found: dict[K, list[T]] = {}
+    for item in items:
+        found.setdefault(key(item), []).append(item)
+    return found
 
 
 def _status(info: StatusInfo, *, version: bool = False, life: str = Life.ALIVE) -> dict[str, Any]:
@@ -157,11 +184,7 @@ def _model(rows: _Model) -> dict[str, Any]:
 
 
 def _machines(rows: _Model, parent: str | None) -> dict[str, Any]:
-    return {
-        machine.id: _machine(rows, machine)
-        for machine in rows.machines
-        if parent_machine(machine.id) == parent
-    }
+    return {machine.id: _machine(rows, machine) for machine in rows.contained.get(parent, ())}
 
 
 def silent(machine: Machine, now: datetime) -> bool:
@@ -250,9 +273,8 @@ def _application_status(rows: _Model, app: Application) -> StatusInfo:
     own = rows.status(StatusKind.APPLICATION, app.name, Workload.UNSET)
     if own.status != Workload.UNSET:
         return own
-    mine = sorted(unit.name for unit in rows.units if unit.application == app.name)
-    by_name = {unit.name: unit for unit in rows.units}
-    return derive_application_status(_shown(rows, by_name[name])[0] for name in mine)
+    mine = sorted(rows.units.get(app.name, ()), key=lambda unit: unit.name)
+    return derive_application_status(_shown(rows, unit)[0] for unit in mine)
 
 
 def _relations(rows: _Model, app: Application) -> dict[str, Any]:
@@ -289,8 +311,8 @@ def _principals(rows: _Model, app: Application) -> list[str]:
 
 
 def _units(rows: _Model, app: Application) -> dict[str, Any]:
-    mine = (unit for unit in rows.units if unit.application == app.name and not unit.principal)
-    return {unit.name: _unit(rows, unit, app) for unit in mine}
+    mine = rows.units.get(app.name, ())
+    return {unit.name: _unit(rows, unit, app) for unit in mine if not unit.principal}
 
 
 def _shown(rows: _Model, unit: Unit) -> tuple[StatusInfo, StatusInfo]:
@@ -363,6 +385,5 @@ def open_ports(ports: list[Port]) -> list[str]:
 
 
 def _subordinates(rows: _Model, unit: Unit) -> dict[str, Any]:
-    apps = {app.name: app for app in rows.applications}
-    mine = (other for other in rows.units if other.principal == unit.name)
-    return {other.name: _unit(rows, other, apps[other.application]) for other in mine}
+    mine = rows.subordinates.get(unit.name, ())
+    return {other.name: _unit(rows, other, rows.applications[other.application]) for other in mine}
