@@ -15,6 +15,7 @@ from tests.bench.processes import pushjuju, wall
 from tests.unit.services.world import World
 
 UNITS = 20
+MANY = 2000
 # Each of these costs more than a whole `status` may.
 HEAVY = (
     "asyncio", "asyncssh", "cryptography", "importlib.metadata", "jsonschema", "libcloud", "pluggy", "rich",
@@ -36,6 +37,11 @@ def shop(world: World) -> dict[str, str]:
     """A model of 20 units that ran all their hooks; no machine is behind it. Return the environment."""
     world.active("web", UNITS // 2)
     world.active("store", UNITS - UNITS // 2)
+    return focus(world)
+
+
+def focus(world: World) -> dict[str, str]:
+    """Let commands mean this world's model; return their environment."""
     world.ctx.datadir.set_current_controller("home")
     world.ctx.controller.set("current-model", world.resolve_model().qualified)
     return {"PUSHJUJU_DATA": str(world.ctx.datadir.root)}
@@ -68,6 +74,14 @@ def test_help_and_status(report: Report, shop: dict[str, str]) -> None:
         own = sum(module.startswith("pushjuju") for module in modules)
         note = f"cold process; {len(modules)} modules, {own} of them ours"
         report.add(name, wall(pushjuju(*words), times=10, env=shop), target="<= 150 ms", note=note)
+
+
+@pytest.mark.bench
+def test_status_of_many(report: Report, world: World) -> None:
+    world.deploy("web", MANY // 2)
+    world.deploy("store", MANY - MANY // 2)
+    samples = wall(pushjuju("status"), times=5, env=focus(world))
+    report.add(f"`pushjuju status`, {MANY} units", samples, note="cold process; each unit on its own machine")
 
 
 @pytest.mark.bench

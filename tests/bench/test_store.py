@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from pushjuju.core.status import StatusKind
-from pushjuju.services import applications, logs, statuses
+from pushjuju.services import applications, logs, statuses, units
 from pushjuju.state.records import Operation
 from pushjuju.state.store import Tx
 from pushjuju.uniter.resolver import decide
@@ -99,6 +99,18 @@ def test_the_size_of_the_model_adds_no_statement(web: World) -> None:
         found.append(statements_of_a_hook(web, 1000 + number))
     assert found[0] == found[1] == found[2]
     assert all(found[0][step] <= most for step, most in MAX_STATEMENTS.items()), found[0]
+
+
+def test_the_number_of_peers_adds_no_statement(world: World) -> None:
+    found = []
+    for number, more in enumerate((2, 3, 7)):
+        if number:
+            units.add_units(world.ctx, world.model, "web", more, [])
+            world.settle()
+        else:
+            world.active("web", more)
+        found.append(statements_of_a_hook(world, 2000 + number))
+    assert found[0] == found[1] == found[2]
 
 
 @pytest.mark.bench
