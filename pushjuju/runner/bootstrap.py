@@ -26,6 +26,7 @@ STDERR_KEEP = 8 * 1024
 HELLO_TIMEOUT = 60.0
 INSTALL_TIMEOUT = 600.0
 CLOSE_TIMEOUT = 2.0
+COMPANY_WAIT = 0.005  # seconds that an acknowledgement waits for the next request
 
 _PYTHONS = (
     "/usr/bin/python3 /usr/local/bin/python3 python3 /usr/libexec/platform-python "
@@ -101,6 +102,8 @@ class Link:
         self._greeted: asyncio.Future[None] = loop.create_future()
         self._writable = asyncio.Event()
         self._writable.set()
+        self._waiting = b""
+        self._timer: asyncio.TimerHandle | None = None
 
     # -- called by asyncssh --------------------------------------------------------------------------------
 
@@ -176,11 +179,20 @@ class Link:
 
     def send(self, message: dict[str, Any]) -> None:
         """Send a JSON message; a lost link swallows it (its owner finds out by ``lost``)."""
+        self.write(self._framed(message))
+
+    def send_soon(self, message: dict[str, Any]) -> None:
+        """Send a JSON message that nobody waits for: together with the next one, or within moments."""
+        self._waiting += self._framed(message)
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(COMPANY_WAIT, self.write, b"")
+
+    def _framed(self, message: dict[str, Any]) -> bytes:
+        self.frames_out += 1
         data = json.dumps(message, separators=(",", ":")).encode()
         if len(data) > wire.COMPRESS_FROM:
-            self.send_frame(wire.ZLIB, zlib.compress(data, 1))
-        else:
-            self.send_frame(wire.RAW, data)
+            return wire.frame(wire.ZLIB, zlib.compress(data, 1))
+        return wire.frame(wire.RAW, data)
 
     def send_frame(self, flag: int, payload: bytes) -> None:
         """Send one frame."""
@@ -188,8 +200,12 @@ class Link:
         self.write(wire.frame(flag, payload))
 
     def write(self, data: bytes) -> None:
-        """Write raw bytes."""
-        if self.channel is not None and not self.lost.done():
+        """Write raw bytes, behind what waits."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        data, self._waiting = self._waiting + data, b""
+        if data and self.channel is not None and not self.lost.done():
             try:
                 self.channel.write(data)
             except (OSError, BrokenPipeError) as error:
@@ -211,6 +227,7 @@ class Link:
 
     async def finish(self) -> None:
         """Hang up after all that was sent has arrived."""
+        self.write(b"")
         if self.channel is not None and not self.lost.done():
             self.channel.write_eof()
             await asyncio.wait({self.lost}, timeout=CLOSE_TIMEOUT)
@@ -218,6 +235,7 @@ class Link:
 
     def close(self) -> None:
         """Hang up; what runs on the machine goes on."""
+        self.write(b"")
         if self.channel is not None:
             self.channel.close()
 

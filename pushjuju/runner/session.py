@@ -313,7 +313,7 @@ class MachineSession:
         Without a connection this does nothing: the machine lists the operation again at the next contact.
         """
         if self._link:
-            self._link.send({"t": "ack", "id": op_id})
+            self._link.send_soon({"t": "ack", "id": op_id})
 
     async def cancel(self, op_id: str, signal: str = "KILL") -> None:
         """Interrupt an operation: ``KILL`` or ``TERM`` to the hook and everything in its group."""
