@@ -12,6 +12,8 @@ from pushjuju.runner.remote.goscan import BLANK, FLOW_ENDS, SPACE, Node, Scanner
 
 __all__ = ["Node", "Parser", "YamlError"]
 
+_NAME = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz-"
+
 
 class Parser(Scanner):
     """A recursive parser over the whole text."""
@@ -91,18 +93,28 @@ class Parser(Scanner):
         anchor = tag = ""
         crossed = False
         while self.text[self.pos] in "&!" and not crossed:
+            if self.text[self.pos] == "&":
+                anchor = self._anchor()
+                crossed = self.skip_space()
+                continue
             end = self.pos + 1
             ends = SPACE + ">" if self.text.startswith("!<", self.pos) else SPACE + FLOW_ENDS
             while self.text[end] not in ends:
                 end += 1
             end += self.text[end] == ">"
-            word, self.pos = self.text[self.pos : end], end
-            if word[0] == "&":
-                anchor = word[1:]
-            else:
-                tag = word
+            tag, self.pos = self.text[self.pos : end], end
             crossed = self.skip_space()
         return anchor, tag, crossed
+
+    def _anchor(self) -> str:
+        end = self.pos + 1
+        while self.text[end] in _NAME:
+            end += 1
+        name = self.text[self.pos + 1 : end]
+        if not name or self.text[end] not in SPACE + "?:,]}%@`":
+            self.fail("did not find expected alphabetic or numeric character")
+        self.pos = end
+        return name
 
     def _named(self, node: Node, anchor: str, tag: str) -> Node:
         if tag:
@@ -244,10 +256,11 @@ class Parser(Scanner):
         node = Node("map", self.pos)
         self._open_flow()
         while self.text[self.pos] != "}":
-            if self.at_indicator("?"):
+            marked = self.text[self.pos] == "?"
+            if marked:
                 self.pos += 1
                 self.skip_space()
-            key = self._flow_node()
+            key = self._null() if marked and self.text[self.pos] in ",}:" else self._flow_node()
             self.skip_space()
             node.pairs.append((key, self._flow_value()))
             self._flow_comma("}", "did not find expected ',' or '}'")

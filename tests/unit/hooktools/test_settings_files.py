@@ -6,7 +6,7 @@ import json
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pushjuju.runner.remote.goformat import to_yaml
@@ -160,6 +160,10 @@ def test_any_text_is_settings_or_an_error(text: str) -> None:
 
 
 @given(st.text(" \n:#-'\"|>&*?,[]{}\\ab1", max_size=40))
+@example("&1:")
+@example("a: &b:c")
+@example("{?}")
+@example("{?a: b}")
 @settings(max_examples=500, deadline=None)
 def test_agrees_with_pyyaml_where_both_read(text: str) -> None:
     try:
