@@ -69,12 +69,16 @@ class Driver:
         self._broken: BaseException | None = None
         self._serving = False
 
-    async def settle(self) -> Settled:
-        """Work until nothing is due now, here or in another process; then say what failed."""
+    async def settle(self, until: Callable[[], bool] = lambda: True) -> Settled:
+        """Work until nothing is due now, here or in another process; then say what failed.
+
+        Args:
+            until: Called at rest; False: stay for what becomes due later.
+        """
         try:
             while True:
                 self._claim_all()
-                if not self._tasks and not self.anything_due():
+                if not self._tasks and not self.anything_due() and until():
                     return self._summary()
                 await self._wait(POLL_S)
         finally:

@@ -1,0 +1,171 @@
+"""Waiting for tasks: drive the model, show what they say, give up in time. Layer: cli.
+
+Mirrors: juju cmd/juju/action/common.go (3.6)
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from pushjuju.cli import drive
+from pushjuju.cli.formatters.tasks import log_line
+from pushjuju.core.clock import from_iso
+from pushjuju.core.errors import PushjujuError
+from pushjuju.core.tasks import TaskStatus
+from pushjuju.services import actions, tasks
+from pushjuju.state.records import Task
+
+if TYPE_CHECKING:
+    from pushjuju.cli.command import Cli
+    from pushjuju.cli.session import Session
+
+_POLL_S = 0.05
+_AGAIN_S = 5.0  # how often a background process is looked after while it is waited for
+
+Say = Callable[[str], None]
+
+
+class TimedOut(PushjujuError):
+    """Tasks were not over in time."""
+
+    code = "timed-out"
+
+
+class Waiter:
+    """Follows tasks until all of them are over.
+
+    Attributes:
+        say: Prints a line of progress.
+    """
+
+    def __init__(
+        self, cli: Cli, opened: Session, waited: Sequence[Task], seconds: float, *, say: Say, utc: bool
+    ) -> None:
+        """Begin to wait.
+
+        Args:
+            cli: The call.
+            opened: The model.
+            waited: The tasks.
+            seconds: How long; negative: for ever.
+            say: Prints a line of progress.
+            utc: Show times in UTC.
+        """
+        self._cli, self._opened, self._say, self._utc = cli, opened, say, utc
+        self._tasks = list(waited)
+        self._deadline = None if seconds < 0 else cli.clock.now() + timedelta(seconds=seconds)
+        self._named = 0  # tasks of which it was said that they are waited for
+        self._seen = 0  # last line of the log that was shown
+
+    def wait(self) -> None:
+        """Work the model, or let the background work it, until the tasks are over.
+
+        Raises:
+            TimedOut: They are not over in time; they go on.
+        """
+        if not self._tasks:
+            return
+        self._cli.on_interrupt = (
+            "Stopped waiting. What was asked for goes on with the next command;\n"
+            f"{self._cli.program} show-operation {self._tasks[0].operation}    tells how it ended"
+        )
+        try:
+            work(self._cli, self._opened, self.look)
+        except TimedOut:
+            drive.background(self._cli, self._opened.ctx)
+            raise
+
+    def look(self) -> bool:
+        """Show what is new; tell whether all is over.
+
+        Raises:
+            TimedOut: It took too long.
+        """
+        with self._opened.ctx.store.read() as tx:
+            left = tasks.unfinished(tx, self._opened.uuid, [task.id for task in self._tasks])
+            lines = (
+                actions.log(tx, self._opened.uuid, self._tasks[0].id, self._seen)
+                if len(self._tasks) == 1
+                else []
+            )
+        self._announce({task.id for task in left})
+        for line in lines:
+            self._seen = line.id
+            shown = {"time": from_iso(line.time), "message": line.message}
+            self._say(log_line(shown, utc=self._utc))
+        if left and self._deadline is not None and self._cli.clock.now() > self._deadline:
+            names = ", ".join(f"{task.kind} {task.receiver}" for task in left)
+            raise TimedOut(f"timed out waiting for results from: {names}")
+        return not left
+
+    def _announce(self, left: set[int]) -> None:
+        """Name the task that is waited for, each one once, in order."""
+        while self._named < len(self._tasks):
+            if self._named and self._tasks[self._named - 1].id in left:
+                return
+            self._say(f"Waiting for task {self._tasks[self._named].id}...\n\n")
+            self._named += 1
+
+
+def work(cli: Cli, opened: Session, look: Callable[[], bool]) -> None:
+    """Drive the model in the foreground, or wait for the background process, until `look` says so."""
+    if look():
+        return
+    if drive.waits(cli):
+        _foreground(cli, opened, look)
+        return
+    begun = 0.0
+    while not look():
+        if time.monotonic() - begun > _AGAIN_S:
+            drive.background(cli, opened.ctx)
+            begun = time.monotonic()
+        time.sleep(_POLL_S)
+
+
+def _foreground(cli: Cli, opened: Session, look: Callable[[], bool]) -> None:
+    import asyncio
+
+    from pushjuju.workers.drive import Driver
+
+    def tell(event: object) -> None:
+        cli.console.detail(f"{getattr(event, 'entity', '')}: {getattr(event, 'text', '')}")
+
+    async def go() -> None:
+        driver = Driver(opened.ctx, opened.uuid, tell=tell, warn=cli.console.warn)
+        working = asyncio.create_task(driver.settle(look), name="settle")
+        try:
+            while not working.done():
+                await asyncio.wait({working}, timeout=_POLL_S)
+                if not working.done():
+                    look()
+            working.result()
+        finally:
+            working.cancel()
+            await asyncio.gather(working, return_exceptions=True)
+
+    asyncio.run(go())
+    look()
+
+
+def failures(found: Sequence[dict[str, object]]) -> str:
+    """Return the error of tasks whose script ended badly; empty when there is none."""
+    bad = []
+    for task in found:
+        results = task.get("results")
+        code = results.get("return-code", 0) if isinstance(results, dict) else 0
+        if code:
+            bad.append(f' - id "{task["id"]}" with return code {code}')
+    if not bad:
+        return ""
+    many = len(bad) > 1
+    head = f"the following task{'s' if many else ''} failed:"
+    tail = f"use 'juju show-task' to inspect the failure{'s' if many else ''}"
+    return "\n".join([head, *bad, "", tail])
+
+
+def is_over(status: str) -> bool:
+    """Tell whether a task of this status is over."""
+    return TaskStatus(status).over
