@@ -9,7 +9,7 @@ import pytest
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid, RemoteFailed
 from pushjuju.plugins.providers.manual.provider import read_facts
-from pushjuju.plugins.providers.manual.scripts import DETECT, enlist, make_user, release
+from pushjuju.plugins.providers.manual.scripts import DETECT, add_keys, enlist, make_user, release
 from pushjuju.plugins.providers.manual.target import Target
 
 
@@ -72,5 +72,6 @@ def test_facts() -> None:
 
 def test_scripts_are_valid_shell() -> None:
     odd = "controller=x'; touch /tmp/owned; '"
-    for script in (make_user(['ssh-ed25519 AAAA it\'s "me"']), enlist(odd), release(odd)):
+    keys = ['ssh-ed25519 AAAA it\'s "me"']
+    for script in (make_user(odd, keys), add_keys(odd, keys), enlist(odd), release(odd)):
         subprocess.run(["/bin/sh", "-n"], input=script, text=True, check=True)

@@ -105,16 +105,18 @@ class ManualProvider:
             TransportError: No login there.
         """
         place = Target.parse(target)
-        login = SSHTarget(host=place.host, port=place.port, user=scripts.USER, identities=tuple(identities))
-        if not await self._is_set_up(login):
-            progress(InstanceStatus.ALLOCATING, f"setting up user {scripts.USER} on {place.host}")
-            await self._set_up(place, authorized_keys, tuple(identities))
         owner = self._owner(machine_id)
+        login = SSHTarget(host=place.host, port=place.port, user=scripts.USER, identities=tuple(identities))
+        if await self._is_set_up(login):
+            # Who lets us in is the person's own key: the controller must get in without it.
+            await self._run(
+                login, scripts.add_keys(owner, authorized_keys), f"cannot add our key to {place.host}"
+            )
+        else:
+            progress(InstanceStatus.ALLOCATING, f"setting up user {scripts.USER} on {place.host}")
+            await self._set_up(place, owner, authorized_keys, tuple(identities))
         progress(InstanceStatus.ALLOCATING, f"checking {place.host}")
-        done = await self._remote().run_script(login, scripts.enlist(owner), sudo=True, timeout_s=_TIMEOUT_S)
-        if done.rc == scripts.PROVISIONED:
-            raise AlreadyExists("machine is already provisioned", detail=done.stderr.strip())
-        _check(done, f"cannot enlist {place.host}")
+        done = await self._run(login, scripts.enlist(owner), f"cannot enlist {place.host}")
         base, hardware = read_facts(done.stdout)
         record = Record(
             id=place.instance_id,
@@ -140,12 +142,29 @@ class ManualProvider:
         except (AuthFailed, SudoRefused):
             return False
 
-    async def _set_up(self, place: Target, keys: Sequence[str], identities: tuple[Path, ...]) -> None:
+    async def _set_up(
+        self, place: Target, owner: str, keys: Sequence[str], identities: tuple[Path, ...]
+    ) -> None:
         login = SSHTarget(host=place.host, port=place.port, user=place.user, identities=identities)
+        script = scripts.make_user(owner, keys)
+        await self._run(login, script, f"cannot set up user {scripts.USER} on {place.host}", interactive=True)
+
+    async def _run(
+        self, login: SSHTarget, script: str, problem: str, *, interactive: bool = False
+    ) -> ScriptResult:
+        """Run a script as root that may find the machine taken.
+
+        Raises:
+            AlreadyExists: `machine is already provisioned`.
+            RemoteFailed: It failed for another reason.
+        """
         done = await self._remote().run_script(
-            login, scripts.make_user(keys), sudo=True, interactive=True, timeout_s=_TIMEOUT_S
+            login, script, sudo=True, interactive=interactive, timeout_s=_TIMEOUT_S
         )
-        _check(done, f"cannot set up user {scripts.USER} on {place.host}")
+        if done.rc == scripts.PROVISIONED:
+            raise AlreadyExists("machine is already provisioned", detail=done.stderr.strip())
+        _check(done, problem)
+        return done
 
     def _owner(self, machine_id: str) -> str:
         return f"controller={self._model.controller_uuid} model={self._model.uuid} machine={machine_id}"

@@ -18,14 +18,14 @@ PROVISIONED = 90
 NOT_OURS = 91
 
 
-def make_user(authorized_keys: Sequence[str]) -> str:
+def make_user(owner: str, authorized_keys: Sequence[str]) -> str:
     """Return a script for root that makes the user `ubuntu` with sudo rights and our keys.
 
-    Keys that it adds are written down, so that removing the machine takes them away again.
+    It exits with PROVISIONED, and changes nothing, when the machine belongs to somebody.
     """
-    keys = " ".join(shlex.quote(key.strip()) for key in authorized_keys)
     return f"""set -e
 umask 022
+{_refuse_others(owner)}
 if ! id {USER} >/dev/null 2>&1; then
   getent group {USER} >/dev/null || groupadd {USER}
   useradd --create-home --shell /bin/bash --gid {USER} {USER}
@@ -37,7 +37,24 @@ if [ ! -e "$rule" ]; then
   chmod 0440 "$rule.new"
   mv "$rule.new" "$rule"
 fi
-home=$(getent passwd {USER} | cut -d: -f6)
+{_add_keys(authorized_keys)}"""
+
+
+def add_keys(owner: str, authorized_keys: Sequence[str]) -> str:
+    """Return a script for root that lets our keys in as `ubuntu`, who is there already, as on cloud images.
+
+    It exits with PROVISIONED, and changes nothing, when the machine belongs to somebody.
+    """
+    return f"""set -e
+umask 022
+{_refuse_others(owner)}
+{_add_keys(authorized_keys)}"""
+
+
+def _add_keys(authorized_keys: Sequence[str]) -> str:
+    """Return lines that add keys and write them down, so that removing the machine takes them away again."""
+    keys = " ".join(shlex.quote(key.strip()) for key in authorized_keys)
+    return f"""home=$(getent passwd {USER} | cut -d: -f6)
 group=$(id -gn {USER})
 mkdir -p "$home/.ssh" {FOLDER}
 chmod 0700 "$home/.ssh" {FOLDER}
@@ -66,7 +83,17 @@ def enlist(owner: str) -> str:
     """
     return f"""set -e
 umask 077
-owner={shlex.quote(owner)}
+{_refuse_others(owner)}
+{DETECT}
+mkdir -p {FOLDER}
+printf '%s\\n' "$owner" > {MARKER}.new
+mv {MARKER}.new {MARKER}
+"""
+
+
+def _refuse_others(owner: str) -> str:
+    """Return lines that set `owner` and end the script when the machine belongs to somebody else."""
+    return f"""owner={shlex.quote(owner)}
 if [ -e {MARKER} ] && [ "$(cat {MARKER})" != "$owner" ]; then
   cat {MARKER} >&2
   exit {PROVISIONED}
@@ -77,10 +104,6 @@ for unit in /etc/systemd/system/jujud-machine-*; do
     exit {PROVISIONED}
   fi
 done
-{DETECT}
-mkdir -p {FOLDER}
-printf '%s\\n' "$owner" > {MARKER}.new
-mv {MARKER}.new {MARKER}
 """
 
 
