@@ -28,10 +28,18 @@ def locate(env: Mapping[str, str], cwd: Path) -> Path:
     """Return the data directory: `$PUSHJUJU_DATA`, else `./state` with a pushjuju.toml, else XDG's."""
     if chosen := env.get("PUSHJUJU_DATA"):
         return Path(chosen).expanduser().absolute()
-    if (cwd / "state" / MAIN).is_file():
+    if _is_file(cwd / "state" / MAIN):
         return cwd / "state"
     home = Path(env.get("HOME") or Path.home())
     return Path(env.get("XDG_DATA_HOME") or home / ".local" / "share") / "pushjuju"
+
+
+def _is_file(path: Path) -> bool:
+    """Tell whether a file is there; not one in a folder that we may not enter: `sudo -u` keeps the folder."""
+    try:
+        return path.is_file()
+    except PermissionError:
+        return False
 
 
 def read_toml(path: Path) -> dict[str, Any]:

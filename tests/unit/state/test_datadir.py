@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import stat
 import subprocess
@@ -45,6 +46,17 @@ def test_where_the_data_lies(tmp_path: Path, env: dict[str, str], in_checkout: b
     if in_checkout:
         (tmp_path / "state" / "pushjuju.toml").touch()
     assert str(locate(env, tmp_path)) == expected.replace("CWD", str(tmp_path))
+
+
+def test_a_working_directory_that_may_not_be_entered(tmp_path: Path) -> None:
+    tmp_path.chmod(0)
+    if os.geteuid() == 0:
+        os.seteuid(65534)  # for root there is no such directory
+    try:
+        assert locate({"HOME": "/home/a"}, tmp_path) == Path("/home/a/.local/share/pushjuju")
+    finally:
+        os.seteuid(os.getuid())
+        tmp_path.chmod(0o700)
 
 
 def test_a_new_data_directory_is_empty(data: DataDir) -> None:
