@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -185,3 +186,46 @@ def test_what_an_application_offers(web: Client) -> None:
         "show-page  Return the page as it is served now.\n"
     )
     assert web.run("show-action", "hello-page", "greet").startswith("Greet somebody.\n\nArguments\nname:\n")
+
+
+def _operations(web: Client, *words: str) -> set[str]:
+    return set(json.loads(web.run("operations", "--format", "json", *words) or "{}"))
+
+
+def _begun(web: Client, words: tuple[str, ...]) -> tuple[str, Any]:
+    """Start a command that runs a task; return the task's number, once it runs, and the process."""
+    known = _operations(web)
+    process = web.start(*words)
+    web.until(lambda: _operations(web, "--status", "running") - known)
+    (operation,) = _operations(web) - known
+    return next(iter(web.json("show-operation", operation)["tasks"])), process
+
+
+@pytest.mark.parametrize("target", [("--unit", UNIT), ("--machine", "0")], ids=["unit", "machine"])
+def test_a_task_goes_on_without_its_controller(web: Client, target: tuple[str, str]) -> None:
+    command = "echo x >> /tmp/ran-$$-once; sleep 2; cat /tmp/ran-$$-once; rm /tmp/ran-$$-once"
+    number, process = _begun(web, ("exec", *target, command))
+    time.sleep(0.5)
+    process.kill()
+    process.communicate()
+    task = json.loads(web.run("show-task", number, "--wait", "30s", "--format", "json"))
+    assert (task["status"], task["results"]) == ("completed", {"return-code": 0, "stdout": "x\n"})
+
+
+def test_an_interrupted_person_is_told_how_to_go_on(web: Client) -> None:
+    number, process = _begun(web, ("exec", "--unit", UNIT, "sleep 2; echo there"))
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "What was asked for goes on" in err
+    assert web.run("show-task", number, "--watch") == "there\n"
+
+
+def test_a_reboot_ends_an_action_for_good(web: Client) -> None:
+    number, process = _begun(web, ("exec", "--unit", UNIT, "touch /root/began; sleep 60"))
+    web.until(lambda: web.on("0", "ls /root") == "began\n")
+    web.try_run("ssh", "0", "sudo", "reboot")
+    process.communicate(timeout=90)
+    task = json.loads(web.run("show-task", number, "--wait", "60s", "--format", "json"))
+    assert (task["status"], task["message"]) == ("failed", "action terminated")
+    assert web.agents("hello-page") == {UNIT: ("active", "idle")}
