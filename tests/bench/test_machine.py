@@ -19,6 +19,7 @@ pytestmark = [pytest.mark.machine, pytest.mark.asyncio(loop_scope="module")]
 HELLO = ROOT / "contrib" / "charms" / "hello-page"
 HOOKS = 100
 VISITS = 30
+CONTACTS = 10
 DEPLOYS = 3
 LINGER_S = 0.3
 
@@ -73,6 +74,24 @@ async def test_deploy(report: Report, local_cloud: LocalCloud, tmp_path: Path) -
             local_cloud.sweep_data_dir(fresh.ctx.controller.machines)
     note = "bootstrap, model, machine, charm and six hooks; base built before"
     report.add("deploy of hello-page, nothing to active", samples, target="< 5000 ms", note=note)
+
+
+@pytest.mark.bench
+async def test_contact(report: Report, hot: Hot) -> None:
+    async def once(**options: float) -> float:
+        begin = time.perf_counter()
+        async with hot.session(**options):
+            return (time.perf_counter() - begin) * 1000
+
+    await once()
+    alive = [await once() for _ in range(CONTACTS)]
+    gone = []
+    for _ in range(CONTACTS):
+        await once(linger=LINGER_S)
+        await _until(lambda: not hot.processes("pushjuju"))
+        gone.append(await once(linger=LINGER_S))
+    report.add("contact, its runner still there", alive, note="SSH login until the machine's first message")
+    report.add("contact, its runner ended before", gone)
 
 
 @pytest.mark.bench
