@@ -16,6 +16,7 @@ from typing import Any
 from pushjuju.core.clock import to_iso
 from pushjuju.core.names import unit_tag
 from pushjuju.core.status import Agent, StatusKind
+from pushjuju.core.tasks import EXEC
 from pushjuju.services import actions, logs, model_config, statuses, touch
 from pushjuju.services.context import Context
 from pushjuju.state.records import Operation as OperationRecord
@@ -157,7 +158,7 @@ def _commit_unit(ctx: Context, tx: Tx, found: OperationRecord, result: Result) -
         return Committed(ok=True, message="the unit is gone")
     operation = read_operation(found.document)
     if operation.name is OperationName.RUN_ACTION:
-        return Committed(ok=True, message=commit_action(ctx, tx, view, operation, result))
+        return _commit_action(ctx, tx, found, view, result)
     outcome, problem = _judge(tx, view, operation, result)
     writes = result.get("writes") or {}
     local = executed(view.local, operation, outcome, status_set=bool(writes.get("status_set")))
@@ -171,6 +172,25 @@ def _commit_unit(ctx: Context, tx: Tx, found: OperationRecord, result: Result) -
     _after(ctx, tx, view, operation, outcome, problem)
     machine_failed = bool(problem) and (outcome is Outcome.NOT_STARTED or operation.name in _DEPLOYS)
     return Committed(ok=not problem, message=problem, reboot=reboot, again_later=machine_failed)
+
+
+def _commit_action(ctx: Context, tx: Tx, found: OperationRecord, view: View, result: Result) -> Committed:
+    """Take in an action: a failing one is no failure of the unit. Only commands may ask for a reboot."""
+    message = commit_action(ctx, tx, view, read_operation(found.document), result)
+    if found.name != EXEC:
+        _log_output(ctx, tx, found, result)
+    reboot = _ask_reboot(ctx, tx, view) if result.get("reboot") else ""
+    return Committed(ok=True, message=message, reboot=reboot)
+
+
+def _log_output(ctx: Context, tx: Tx, found: OperationRecord, result: Result) -> None:
+    """Log what an action printed, as the output of hooks is logged."""
+    config = str(model_config.get(tx, found.model, "logging-config"))
+    for stream, level in (("stdout", "DEBUG"), ("stderr", "WARNING")):
+        if result.get(f"{stream}-encoding"):
+            continue
+        for line in str(result.get(stream) or "").splitlines():
+            _log(tx, found, level, f"unit.{found.unit}.{found.name}", line, ctx.clock.now(), config)
 
 
 def _ask_reboot(ctx: Context, tx: Tx, view: View) -> str:

@@ -344,3 +344,22 @@ def test_a_unit_that_goes_cancels_what_waits(shop: World) -> None:
     number, unit = run(shop), shop.unit("web/0")
     shop.write(lambda tx: removal.remove_unit(tx, unit, shop.clock.now()))
     assert (task(shop, number)["status"], task(shop, number)["message"]) == ("cancelled", "unit removed")
+
+
+def test_what_an_action_prints_is_logged(shop: World) -> None:
+    run(shop)
+    shop.box().will("action", result(stdout="quiet\n", stderr="a\nb"))
+    execute(shop)
+    shop.box().will("commands", result(stderr="not logged\n"))
+    shop.settle()
+    rows = shop.read(lambda tx: tx.rows("log_after", model=shop.model, after=0, limit=1000))
+    found = [(row["level"], row["module"], row["message"]) for row in rows]
+    assert found == [("WARNING", "unit.web/0.backup", "a"), ("WARNING", "unit.web/0.backup", "b")]
+
+
+def test_commands_may_ask_for_a_reboot(shop: World) -> None:
+    number = execute(shop, "juju-reboot")
+    done = shop.commit(shop.prepared(), result(reboot="after", writes={"reboot": "after"}))
+    assert done.reboot
+    assert shop.agent() == ("rebooting", "")
+    assert task(shop, number)["status"] == "completed"
