@@ -25,7 +25,7 @@ def holder(tx: Tx, model: str, application: str) -> str | None:
 def claim(tx: Tx, unit: Unit, now: datetime) -> bool:
     """Take the lease if it is free, or its holder lost; tell whether this unit leads now."""
     present = holder(tx, unit.model, unit.application)
-    if present is not None and (present == unit.name or not _lost(tx, unit.model, present)):
+    if present is not None and (present == unit.name or not is_lost(tx, unit.model, present)):
         return present == unit.name
     if present is not None:
         tx.run("lease_revoke", model=unit.model, holder=present)
@@ -35,7 +35,7 @@ def claim(tx: Tx, unit: Unit, now: datetime) -> bool:
     return holder(tx, unit.model, unit.application) == unit.name
 
 
-def _lost(tx: Tx, model: str, name: str) -> bool:
+def is_lost(tx: Tx, model: str, name: str) -> bool:
     """Tell whether a holder could not be reached for longer than the lease.
 
     Only failed contacts count, so nothing runs out while no controller works.

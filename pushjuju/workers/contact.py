@@ -152,9 +152,14 @@ def note_failure(ctx: Context, machine: Machine, error: PushjujuError) -> None:
 
 
 def _alert_followers(tx: Tx, machine: Machine, now: datetime) -> None:
+    """Let those who can be reached look whether to take over from leaders that were silent for too long."""
     for unit in machines.units_on(tx, machine.model, machine.id):
-        if leadership.holder(tx, machine.model, unit.application) == unit.name:
-            for other in leadership.followers(tx, unit):
+        leads = leadership.holder(tx, unit.model, unit.application) == unit.name
+        if not leads or not leadership.is_lost(tx, unit.model, unit.name):
+            continue
+        for other in leadership.followers(tx, unit):
+            home = tx.find(Machine, "machine_get", model=other.model, id=other.machine)
+            if home is not None and home.unreachable_since is None:
                 touch.unit(tx, other, now, f"leader {unit.name} does not answer")
 
 

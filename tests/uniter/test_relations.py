@@ -260,6 +260,8 @@ def effect(kind: EffectKind, relation_id: int | None = 1) -> Effect:
 
 ENTER, LEAVE, FORGET = EffectKind.ENTER_SCOPE, EffectKind.LEAVE_SCOPE, EffectKind.FORGET_RELATION
 CONTAINER = replace(PG, container=True, implicit=True)
+UNTOLD = RelationRecord()
+CREATED = HookInfo(kind=HookKind.RELATION_CREATED, relation_id=1, remote_application="pg")
 SCOPES = [
     ("untracked, alive", {}, PG, {}, [effect(ENTER)]),
     ("untracked, dying", {}, replace(PG, life=Life.DYING), {}, []),
@@ -293,6 +295,29 @@ SCOPES = [
         [effect(LEAVE)],
     ),
     ("gone from the model", {"relations": {1: RECORD}}, None, {}, [effect(FORGET)]),
+    ("over before created", {"relations": {1: UNTOLD}}, replace(PG, life=Life.DYING), {}, [effect(LEAVE)]),
+    (
+        "suspended before created",
+        {"relations": {1: UNTOLD}},
+        replace(PG, suspended=True),
+        {},
+        [effect(LEAVE)],
+    ),
+    ("unit dying before created", {"relations": {1: UNTOLD}}, PG, {"life": Life.DYING}, [effect(LEAVE)]),
+    (
+        "over while created runs",
+        {"relations": {1: UNTOLD}, "kind": OperationKind.RUN_HOOK, "hook": CREATED},
+        replace(PG, life=Life.DYING),
+        {},
+        [],
+    ),
+    (
+        "peer of a dying unit before created",
+        {"relations": {1: UNTOLD}},
+        replace(PG, peer=True),
+        {"life": Life.DYING},
+        [],
+    ),
 ]
 
 

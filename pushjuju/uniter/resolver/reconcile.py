@@ -23,7 +23,8 @@ def reconcile_effects(local: LocalState, remote: RemoteState) -> tuple[Effect, .
     """Return what must be done to the model before the next decision; nothing if all is as it should be.
 
     - forget-relation: the relation is gone from the model (for example by force): drop the record, no hooks.
-    - leave-scope: of an implicit relation; drop the record too.
+    - leave-scope: of an implicit relation, or one that is over before its relation-created ran, so that no
+      hook told of it; drop the record too.
     - enter-scope: write an empty record, enter, create the subordinate unit if the scope is container, let
       the leader set the relation's status to joined. "Cannot enter scope yet" is tried again at the next
       turn.
@@ -54,10 +55,19 @@ def _settled(local: LocalState, remote: RemoteState) -> bool:
 def _scopes(local: LocalState, remote: RemoteState) -> Iterator[Effect]:
     for relation_id, relation in sorted(remote.relations.items()):
         if relation_id in local.relations:
-            if relation.implicit and _over(remote, relation):
+            if _leaves_silently(local, remote, relation_id):
                 yield Effect(kind=EffectKind.LEAVE_SCOPE, relation_id=relation_id)
         elif relation.usable and relation.implemented and _settled(local, remote):
             yield Effect(kind=EffectKind.ENTER_SCOPE, relation_id=relation_id)
+
+
+def _leaves_silently(local: LocalState, remote: RemoteState, relation_id: int) -> bool:
+    relation = remote.relations[relation_id]
+    if relation.implicit:
+        return _over(remote, relation)
+    told = local.relations[relation_id].created or relation.peer
+    in_hook = local.hook is not None and local.hook.relation_id == relation_id
+    return not (told or in_hook) and (remote.life is Life.DYING or not relation.usable)
 
 
 def _over(remote: RemoteState, relation: RemoteRelation) -> bool:
