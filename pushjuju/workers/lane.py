@@ -19,7 +19,7 @@ from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.runner.session import MachineSession
 from pushjuju.services import machines, removal, statuses
 from pushjuju.services.context import Context
-from pushjuju.state.records import Machine, Operation, Unit
+from pushjuju.state.records import Machine, Operation, Relation, Unit
 from pushjuju.uniter.actions import is_unwanted
 from pushjuju.uniter.commit import commit, take_events
 from pushjuju.uniter.resolver import Answer, decide, reconcile_effects
@@ -69,6 +69,7 @@ class Lane:
         self.model = model
         self.machine_id = machine_id
         self.attempts = attempts
+        self.left_nothing = False
 
     async def work(self) -> Outcome:
         """Do all that is due on the machine; failures come back as reasons."""
@@ -177,6 +178,7 @@ class Lane:
         session = await contact.attach(self.shop, machine)
         self.shop.checkpoint("attached")
         session = await self._recover(machine, session)
+        await self._sweep(session)
         busy = True
         while busy:
             busy = False
@@ -196,20 +198,36 @@ class Lane:
 
     async def _recover(self, machine: Machine, session: MachineSession) -> MachineSession:
         """Finish what an earlier controller began: each operation has its id, so it runs once."""
-        for item in session.hello.get("journal", []):
-            if self._is_committed(item["id"]):
-                if not item["done"]:
-                    await self._cancel(session, item["id"])  # its unit was removed by force
-                await session.ack(item["id"])
+        await self._acknowledge(session)
         for operation in self._open_operations():
             prepared = self._prepared_again(operation)
             if prepared is None:
                 commit(self.ctx, operation.id, {"outcome": "gone"})
+            elif self._is_overtaken(session, operation):
+                commit(self.ctx, operation.id, {"outcome": "terminated"})  # it decides anew
             elif operation.name == "reboot":
                 session = await self._reboot(machine, session, operation.id)
             else:
                 session = await self._execute(machine, session, prepared)
         return session
+
+    def _is_overtaken(self, session: MachineSession, operation: Operation) -> bool:
+        """Tell whether a hook that the machine never heard of is about a relation that is gone by now."""
+        if not operation.unit or any(item["id"] == operation.id for item in session.hello["journal"]):
+            return False
+        hook = read_operation(operation.document).hook
+        if hook is None or hook.relation_id is None:
+            return False
+        with self.ctx.store.read() as tx:
+            return tx.find(Relation, "relation_get", model=self.model, id=hook.relation_id) is None
+
+    async def _acknowledge(self, session: MachineSession) -> None:
+        """Let the machine forget what is committed, and end what nobody waits for any more."""
+        for item in session.hello.get("journal", []):
+            if self._is_committed(item["id"]):
+                if not item["done"]:
+                    await self._cancel(session, item["id"])  # its unit was removed by force
+                await session.ack(item["id"])
 
     async def _cancel(self, session: MachineSession, operation_id: str) -> None:
         await session.cancel(operation_id)
@@ -300,28 +318,51 @@ class Lane:
             if removal.subordinates(tx, unit):
                 return False
         others = [other for other in self._units() if other.name != unit.name]
-        if others or given(machine) or machine.keep_instance:
-            operation_id = str(uuid.uuid4())
-            frame = {
-                "t": "op",
-                "id": operation_id,
-                "kind": "remove-unit",
-                "unit": unit.name,
-                "last": not others,
-            }
-            result = await session.run(frame)
-            if result["outcome"] not in ("ok", "missing"):
-                raise RemoteFailed(f"unit {unit.name} could not be removed: {result.get('message', '')}")
-            await session.ack(operation_id)
+        if others or _stays(machine):
+            await self._remove_files(session, unit.name, last=not others)
         self.shop.checkpoint("files-removed")
         with self.ctx.store.write() as tx:
             removal.remove_unit(tx, unit, self.ctx.clock.now())
         self.shop.tell(Event(entity=unit.name, text="removed", state="done"))
         return True
 
+    async def _remove_files(self, session: MachineSession, unit: str, *, last: bool) -> None:
+        """Take a unit's files from the machine; with the last one all of ours goes."""
+        operation_id = str(uuid.uuid4())
+        frame = {"t": "op", "id": operation_id, "kind": "remove-unit", "unit": unit, "last": last}
+        result = await session.run(frame)
+        if result["outcome"] not in ("ok", "missing"):
+            what = f"files of unit {unit}" if unit else "our files"
+            raise RemoteFailed(f"{what} could not be removed: {result.get('message', '')}")
+        await session.ack(operation_id)
+        self.left_nothing = last
+
+    async def _sweep(self, session: MachineSession) -> None:
+        """Take away files of units that were removed by force while the machine could not be asked."""
+        known = {unit.name for unit in self._units()}
+        for name in session.hello.get("units", []):
+            if name not in known:
+                await self._remove_files(session, name, last=False)
+
     # --- the end ------------------------------------------------------------------------------------------
 
+    async def _leave(self, machine: Machine) -> None:
+        """Leave nothing on a machine that goes on without us; one that is forced away may be silent."""
+        if self.left_nothing or not machine.last_seen:
+            return
+        try:
+            session = await contact.attach(self.shop, machine)
+            await self._acknowledge(session)
+            await self._sweep(session)
+            await self._remove_files(session, "", last=True)
+        except PushjujuError as error:
+            if not machine.forced:
+                raise
+            self._tell(f"files of ours stay there: {error}", "failed")
+
     async def _tear_down(self, machine: Machine) -> None:
+        if _stays(machine):
+            await self._leave(machine)
         await self.shop.drop(machine)
         self._tell("stopping")
         try:
@@ -382,3 +423,8 @@ class _EventSink:
         """Leave the rest to the commit: the result holds every event."""
         if self._handle is not None:
             self._handle.cancel()
+
+
+def _stays(machine: Machine) -> bool:
+    """Tell whether a machine goes on when it is no longer ours."""
+    return given(machine) or bool(machine.keep_instance)

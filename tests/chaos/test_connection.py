@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import shlex
+import shutil
+import signal
 import time
 
 import pytest
 
 from pushjuju.core.errors import AuthFailed, SudoRefused, Unreachable
 from pushjuju.core.status import StatusKind
+from pushjuju.runner.packer import pack
 from pushjuju.runner.session import open_session
 from pushjuju.runner.target import MachineTarget
+from pushjuju.services import removal
 from pushjuju.services.removal import Force
 from pushjuju.workers.drive import Settled
 from pushjuju.workers.enlist import add_given_machine
@@ -199,14 +203,7 @@ async def server(new_world: NewWorld, world: World) -> Box:
 async def test_given_machine_from_taking_in_to_giving_back(world: World, new_world: NewWorld) -> None:
     box = await server(new_world, world)
     before = set(box.files())
-    driver = world.driver()
-    await add_given_machine(
-        driver.shop,
-        world.uuid,
-        f"ssh:admin@{box.record.address}",
-        identities=[world.ctx.controller.private_key],
-    )
-    await driver.shop.close()
+    await take_in(world, box)
     world.deploy(to=["0"], base=world.given_base())
     assert (await world.settle()).problems == ()
     box.once(*DEPLOY_HOOKS)
@@ -217,6 +214,94 @@ async def test_given_machine_from_taking_in_to_giving_back(world: World, new_wor
     stays = ("etc/sudoers.d/90-juju-ubuntu", "home", "var/log")  # the login that Juju makes too, and logs
     assert not [path for path in set(box.files()) - before if not path.startswith(stays)]
     await until(lambda: not box.pids("^/usr/bin/python3 -I -S"), what="our process stays")
+
+
+async def take_in(world: World, box: Box) -> None:
+    """Let a machine of somebody else's join the model, with the charm on it."""
+    driver = world.driver()
+    key = world.ctx.controller.private_key
+    await add_given_machine(driver.shop, world.uuid, f"ssh:admin@{box.record.address}", identities=[key])
+    await driver.shop.close()
+
+
+async def test_sudo_taken_away_later_is_told(world: World, new_world: NewWorld) -> None:
+    box = await server(new_world, world)
+    await take_in(world, box)
+    world.deploy(to=["0"], base=world.given_base())
+    assert (await world.settle()).problems == ()
+    rule = box.root / "etc/sudoers.d/90-juju-ubuntu"
+    rule.rename(rule.with_name("away.bak"))
+    (box.root / "etc/sudoers.d/90-ubuntu").unlink(missing_ok=True)
+    world.config(number="2")
+    settled = await world.settle()
+    assert len(settled.problems) == 1
+    assert "sudo" in settled.problems[0]
+    assert world.message(StatusKind.INSTANCE, "0").startswith("cannot become root on ubuntu@")
+    rule.with_name("away.bak").rename(rule)
+    world.work_now()
+    assert (await world.settle()).problems == ()
+    assert box.begun()[len(DEPLOY_HOOKS) :] == ["config-changed 2"]
+
+
+async def test_machine_without_units_is_given_back_clean(world: World, new_world: NewWorld) -> None:
+    box = await server(new_world, world)
+    shutil.rmtree(box.root / "var/lib/juju/pushjuju")
+    await take_in(world, box)
+    await world.settle()
+    assert (box.root / "var/lib/juju/pushjuju").exists()
+    removal.remove_machines(world.ctx, world.uuid, ["0"])
+    assert (await world.settle()).problems == ()
+    assert world.machines() == []
+    await until(lambda: not (box.root / "var/lib/juju/pushjuju").exists(), 15, "our files stay")
+
+
+async def test_files_of_a_unit_forced_away_go_at_the_next_contact(world: World) -> None:
+    world.deploy()
+    await world.settle()
+    world.deploy("sleep 4321", name="other", to=["0"])
+    with world.process():
+        await until(lambda: "install 2" in world.machine().begun())
+    box = world.machine()
+    box.link("down")
+    world.remove("other", force=Force(wait_s=0))
+    await world.settle()
+    assert world.units() == ["tally/0"]
+    box.link("up")
+    world.config(number="2")
+    world.work_now()
+    assert (await world.settle()).problems == ()
+    assert sorted(path.name for path in (box.root / "var/lib/juju/agents").iterdir()) == ["unit-tally-0"]
+    assert not box.pids("^sleep 4321")
+    assert box.begun()[-1] == "config-changed 2"
+
+
+async def test_another_version_of_our_program_cancels_a_hook(world: World) -> None:
+    world.deploy("if [ $hook = start ]; then sleep 4321; fi")
+    with world.process():
+        box = await in_start(world)
+    hook = world.open_operations()[0].id
+    key = world.ctx.controller.private_key
+    target = MachineTarget(host=box.record.address, user="root", identity_files=(key,), use_ssh_config=False)
+    async with open_session(target, program=pack()) as session:  # one without hook tools
+        assert hook in session.hello["running"]
+        await session.cancel(hook)
+        result = await asyncio.wait_for(session.fetch(hook), 10)
+    assert (result["outcome"], result["signal"]) == ("terminated", signal.SIGKILL)
+    assert not box.pids("^sleep 4321")
+
+
+async def test_forced_removal_cleans_a_given_machine_that_answers(world: World, new_world: NewWorld) -> None:
+    box = await server(new_world, world)
+    before = set(box.files())
+    await take_in(world, box)
+    world.deploy("if [ $hook = start ]; then exit 1; fi", to=["0"], base=world.given_base())
+    await world.settle()
+    world.remove(force=Force(wait_s=0))
+    assert (await world.settle()).problems == ()
+    assert (world.units(), world.machines()) == ([], [])
+    await until(lambda: not (box.root / "var/lib/juju/pushjuju").exists(), 15, "our files stay")
+    stays = ("etc/sudoers.d/90-juju-ubuntu", "home", "var/log")
+    assert not [path for path in set(box.files()) - before if not path.startswith(stays)]
 
 
 async def test_sudo_refused(world: World, new_world: NewWorld) -> None:

@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 from pushjuju.core.status import StatusKind
+from pushjuju.services import models, removal
 from tests.chaos.world import DEPLOY_HOOKS, REMOVE_HOOKS, UNIT, World, until
 
 pytestmark = pytest.mark.machine
@@ -74,6 +75,56 @@ def gone(world: World) -> bool:
     return not (
         world.units() or world.machines() or world.layout.records() or world.statuses(StatusKind.APPLICATION)
     )
+
+
+@pytest.mark.parametrize("step", ["prepared", "charm-pushed", "result", "committed", "acknowledged"])
+async def test_death_at_each_step_of_a_refresh(world: World, step: str) -> None:
+    world.deploy()
+    await world.settle()
+    world.refresh(revision="1")
+    died = die_on(world, step)
+    charm = f"{step} charm local:tally-1"
+    assert died == (
+        [charm] if step == "charm-pushed" else [charm, f"{step} upgrade-charm", f"{step} config-changed"]
+    )
+    box = world.machine()
+    assert box.begun()[len(DEPLOY_HOOKS) :] == ["upgrade-charm 1", "config-changed 2"]
+    assert box.ended() == box.begun()
+    assert (box.root / "var/lib/juju/agents/unit-tally-0/charm/revision").read_text().strip() == "1"
+    assert (world.agent(), world.unit().charm_url) == (("idle", ""), "local:tally-1")
+
+
+async def test_death_while_a_unit_leaves_a_shared_machine(world: World) -> None:
+    world.deploy()
+    await world.settle()
+    world.deploy(name="other", to=["0"])
+    await world.settle()
+    world.remove("other")
+    died = die_on(world, "committed,files-removed")
+    assert died == ["committed stop", "committed remove", "files-removed"]
+    box = world.machine()
+    assert sorted(path.name for path in (box.root / "var/lib/juju/agents").iterdir()) == ["unit-tally-0"]
+    assert [line for line in box.begun() if line.split()[0] in REMOVE_HOOKS] == ["stop 1", "remove 1"]
+    assert world.agent() == ("idle", "")
+
+
+async def test_death_while_a_model_is_destroyed(world: World) -> None:
+    world.deploy()
+    await world.settle()
+    with world.ctx.store.write() as tx:
+        removal.destroy_model(tx, models.get(tx, world.uuid), world.ctx.clock.now())
+    for number in range(1, MOST_DEATHS):
+        drive = world.drive("--die-after-commit", str(number))
+        if not drive.killed:
+            break
+    drive.check()
+    assert number > 3
+    assert models.list_models(world.ctx) == []
+    assert not world.layout.records()
+    assert not any(rows for table, rows in world.dump().items() if table not in TABLES_OF_THE_CONTROLLER)
+
+
+TABLES_OF_THE_CONTROLLER = ("sequence", "sqlite_sequence")
 
 
 @pytest.mark.parametrize("where", ["after", "before"])

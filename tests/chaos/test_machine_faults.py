@@ -137,3 +137,42 @@ async def test_machine_that_is_switched_off_is_told(world: World) -> None:
     world.remove()
     await world.settle()
     assert world.units() == [UNIT]
+
+
+async def in_start(world: World) -> Box:
+    """Wait until the hook `start` runs."""
+    await until(lambda: world.layout.records() and "start 1" in world.machine().begun(), 30)
+    return world.machine()
+
+
+async def test_our_server_is_killed_while_a_hook_runs(world: World) -> None:
+    world.deploy("if [ $hook = start ]; then sleep 1.5; state-set a=b; fi")
+    driving = asyncio.create_task(world.settle())
+    box = await in_start(world)
+    box.kill("pushjuju-server")
+    assert (await driving).problems == ()
+    world.at_rest(box, *DEPLOY_HOOKS)
+
+
+async def test_process_that_runs_a_hook_is_killed(world: World) -> None:
+    world.deploy("if [ $hook = start ] && [ $number = 1 ]; then sleep 4321; fi")
+    driving = asyncio.create_task(world.settle())
+    box = await in_start(world)
+    box.kill("pushjuju-hook")
+    assert (await driving).problems == (f'unit {UNIT}: hook failed: "start"',)
+    assert not box.pids("^sleep 4321")
+    world.retry_now()
+    assert (await world.settle()).problems == ()
+    assert (box.begun()[-2:], box.ended()[-1]) == (["start 1", "start 2"], "start 2")
+
+
+async def test_everything_of_ours_on_the_machine_is_killed(world: World) -> None:
+    world.deploy("if [ $hook = start ] && [ $number = 1 ]; then sleep 4321; fi")
+    with world.process():
+        box = await in_start(world)
+    box.kill("pushjuju-server", "pushjuju-hook", "pushjuju-spare")
+    assert (await world.settle()).problems == (f'unit {UNIT}: hook failed: "start"',)
+    assert not box.pids("^sleep 4321")
+    world.resolve()
+    assert (await world.settle()).problems == ()
+    assert box.ended()[-1] == "start 2"

@@ -154,9 +154,24 @@ class World:
         self.told.append(f"{event.entity} {event.text}")
 
     async def settle(self, limit: float = 60.0) -> Settled:
-        """Drive to rest in this process."""
-        async with asyncio.timeout(limit):
-            return await self.driver().settle()
+        """Drive to rest in this process.
+
+        Raises:
+            AssertionError: It does not come to rest; what is known of that is told.
+        """
+        try:
+            async with asyncio.timeout(limit):
+                return await self.driver().settle()
+        except TimeoutError:
+            raise AssertionError(f"not at rest after {limit} s\n{self._look_around()}") from None
+
+    def _look_around(self) -> str:
+        """Return what can be seen of a model that does not come to rest."""
+        lines = [*self.told[-20:], str(self.work_reasons()), str(self.open_operations())]
+        for record in self.layout.records():
+            box = Box(layout=self.layout, record=record)
+            lines += [box.run("ps", "axf", "-o", "pid,comm,args"), *box.journal()]
+        return "\n".join(lines)
 
     @contextmanager
     def process(self, *args: str) -> Iterator[Drive]:
@@ -384,6 +399,15 @@ class Box:
             if re.search(pattern, words):
                 found.append(pid)
         return found
+
+    def kill(self, *names: str) -> None:
+        """End processes of ours inside, by the name that they gave themselves."""
+        found = 0
+        for pid in Cgroup.of(self.layout.cgroup(self.record.id)).pids():
+            if Path(f"/proc/{pid}/comm").read_text().strip() in names:
+                os.kill(pid, signal.SIGKILL)
+                found += 1
+        assert found, f"nothing named {names} runs"
 
     def cut_connections(self) -> int:
         """End every SSH session of the machine at once; return how many."""

@@ -55,6 +55,15 @@ class Layout:
         """Return the directory with the hook tools of a unit."""
         return self.tools + "/" + unit_tag(unit)
 
+    def units(self) -> list[str]:
+        """Return the units that have files here."""
+        try:
+            names = sorted(os.listdir(self.agents))
+        except OSError:
+            return []
+        parts = [name[5:].rpartition("-") for name in names if name.startswith("unit-")]
+        return ["%s/%s" % (app, number) for app, _, number in parts if _plain(app) and number.isdigit()]
+
     def socket(self, unit: str) -> str:
         """Return the hook tool socket of a unit: Juju's path, or a short one when that is too long."""
         path = self.agent(unit) + "/agent.socket"

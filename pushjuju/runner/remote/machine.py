@@ -33,12 +33,13 @@ def run(host: Host) -> dict[str, Any]:
 
 def _remove_unit(host: Host) -> dict[str, Any]:
     unit = str(host.op["unit"])
-    remove_tree(host.paths.agent(unit))
-    remove_tree(host.paths.unit_tools(unit))
-    try:
-        os.unlink(host.paths.socket(unit))
-    except OSError:
-        pass
+    if unit:  # none: only what no unit owns is to go
+        remove_tree(host.paths.agent(unit))
+        remove_tree(host.paths.unit_tools(unit))
+        try:
+            os.unlink(host.paths.socket(unit))
+        except OSError:
+            pass
     for path in host.op.get("paths") or ():
         _remove_own(host, str(path))
     if host.op.get("last"):

@@ -268,6 +268,7 @@ class Server:
         known += [{"id": op_id, "done": bool(running.unsaved)} for op_id, running in self.running.items()]
         hello = {"t": "hello", "protocol": wire.PROTOCOL, "program": self.paths.version, "pid": os.getpid()}
         hello.update(facts, blobs=done, parts=parts, journal=known, running=list(self.running))
+        hello["units"] = self.paths.units()
         crash = layout.read_text(self.paths.base + "/crash")
         if crash:
             hello["crash"] = crash
@@ -496,8 +497,11 @@ class Server:
                 self._send(queued.who, dict(result, t="result", id=op_id, outcome="interrupted", events=[]))
                 return
         running = self.running.get(op_id)
-        if running is not None:
+        if running is not None and running.channel is not None:
             self._tell(running, wire.CANCEL, {"signal": number})
+        elif running is not None:
+            # Its process talks to the server of another program version, or is on its way back to us.
+            _end_group(journal.Entry(self.paths.journal + "/" + journal.file_name(op_id)).child, number)
 
     def _on_live_result(self, _attachment: Attachment, message: dict[str, Any]) -> None:
         running = self.running.get(str(message["id"]))
@@ -833,12 +837,12 @@ def _received(ancillary: list[tuple[int, int, bytes]]) -> list[int]:
     return found
 
 
-def _end_group(child: dict[str, Any]) -> None:
+def _end_group(child: dict[str, Any], number: int = signals.KILL) -> None:
     """Kill what is left of an operation's process, if it is still the same process."""
     pid = int(child.get("pid") or 0)
     if pid and child.get("start") and layout.process_start(pid) == child["start"]:
         try:
-            os.killpg(pid, signals.KILL)
+            os.killpg(pid, number)
         except OSError:
             pass
 
