@@ -65,6 +65,13 @@ def background(cli: Cli, ctx: Context) -> None:
     process.ensure(ctx.controller, str(ctx.datadir.root), cli.env)
 
 
+def in_background(ctx: Context) -> bool:
+    """Tell whether a background process works for a controller."""
+    from pushjuju.workers import background as process
+
+    return process.running(ctx.controller)
+
+
 def _concerns(problem: str, touched: Sequence[str] | None) -> bool:
     """Tell whether a problem is of what was touched; machines always are."""
     word, _, rest = problem.partition(" ")

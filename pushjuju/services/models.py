@@ -150,3 +150,11 @@ def delete(tx: Tx, model: str) -> None:
     tx.run("work_delete_prefix", prefix=model)
     tx.run("sequence_delete", scope=model)
     tx.run("model_delete", model=model)
+
+
+def being_worked(ctx: Context, model: str) -> bool:
+    """Tell whether anything of a model is due now, or in somebody's hands."""
+    now = to_iso(ctx.clock.now())
+    with ctx.store.read() as tx:
+        rows = tx.rows("work_list", prefix=model)
+    return any(row["owner"] or (row["due"] and row["due"] <= now) for row in rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import datetime
 from typing import Any
 
@@ -10,11 +11,13 @@ from pushjuju.cli.command import Cli, command
 from pushjuju.cli.formatters import models as formatters
 from pushjuju.cli.formatters.times import friendly, rfc3339, with_texts
 from pushjuju.cli.gnuflag import Kind
-from pushjuju.core.errors import NotFound, UsageError
+from pushjuju.core.errors import HookFailed, NotFound, UsageError
 from pushjuju.services import clouds, documents, machines, models, removal
 from pushjuju.services.context import Context
-from pushjuju.state.records import Application
+from pushjuju.state.records import Application, Cleanup, Model
 
+_LOOK_AGAIN_S = 0.2
+_IDLE_S = 3.0  # how long nobody may work on a dying model before that is told
 _STILL = "The model goes on dying; '{program} update-status' continues it."
 
 
@@ -219,17 +222,41 @@ def _destroy(cli: Cli, opened: session.Session, force: removal.Force | None) -> 
         hosts = machines.list_machines(tx, model.uuid)
     if session.current_model(ctx) == model.qualified:
         ctx.controller.set("current-model", None)
-    if not drive.waits(cli):
-        drive.background(cli, ctx)
-        return
     if waits:
         counts = formatters.emptied([(len(hosts), "machine"), (len(left), "application")])
         cli.console.info(f"Waiting for model to be removed, {counts}...")
-    drive.settle(cli, ctx, model.uuid)
-    if any(found.uuid == model.uuid for found in models.list_models(ctx)):
-        with ctx.store.read() as tx:
-            reasons = removal.blockers(tx, model.uuid)
-        raise NotFound(
-            f"model {model.qualified} is not removed yet", detail="\n".join(reasons), hint=cli.on_interrupt
-        )
+    _await_removal(cli, ctx, model, forced=force is not None)
     cli.console.info("Model destroyed.")
+
+
+def _await_removal(cli: Cli, ctx: Context, model: Model, *, forced: bool) -> None:
+    """Wait until a model is gone, as Juju's client does, whoever works on it.
+
+    Raises:
+        NotFound: It is at rest and still there; the detail says what waits for what.
+    """
+    idle_s = 0.0
+    while True:
+        _work_on_removal(cli, ctx, model, forced=forced)
+        with ctx.store.read() as tx:
+            if tx.find(Model, "model_by_uuid", uuid=model.uuid) is None:
+                return
+            reasons = removal.blockers(tx, model.uuid)
+            ends = tx.list(Cleanup, "cleanup_list", model=model.uuid)
+        working = models.being_worked(ctx, model.uuid) and (drive.waits(cli) or drive.in_background(ctx))
+        idle_s = 0.0 if ends or working else idle_s + _LOOK_AGAIN_S
+        if idle_s > _IDLE_S:
+            text = f"model {model.qualified} is not removed yet"
+            raise NotFound(text, detail="\n".join(reasons), hint=cli.on_interrupt)
+        time.sleep(_LOOK_AGAIN_S)
+
+
+def _work_on_removal(cli: Cli, ctx: Context, model: Model, *, forced: bool) -> None:
+    if not drive.waits(cli):
+        drive.background(cli, ctx)
+        return
+    try:
+        drive.settle(cli, ctx, model.uuid)
+    except HookFailed:
+        if not forced:
+            raise

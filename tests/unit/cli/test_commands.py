@@ -11,6 +11,9 @@ from typing import Any
 import pytest
 
 from pushjuju.cli import drive
+from pushjuju.services import models
+from pushjuju.services.context import Context
+from pushjuju.state.records import Model
 
 Run = Callable[..., Any]
 CHARM = str(Path(__file__).parents[3] / "contrib" / "charms" / "hello-page")
@@ -417,10 +420,16 @@ def test_destroy_model_asks_for_its_name(lab: Run, monkeypatch: pytest.MonkeyPat
         "To continue, enter the name of the model to be destroyed: ERROR model destruction: aborted\n"
     )
     background: list[bool] = []
-    monkeypatch.setattr(drive, "background", lambda cli, ctx: background.append(True))
+
+    def work(_cli: object, ctx: Context) -> None:
+        background.append(True)
+        with ctx.store.write() as tx:
+            models.delete(tx, tx.list(Model, "model_list")[0].uuid)
+
+    monkeypatch.setattr(drive, "background", work)
     ended = lab("destroy-model", "shop", stdin="shop\n", env={"PUSHJUJU_WAIT": "0"})
     assert ended.status == 0
-    assert ended.err.endswith("Destroying model\n")
+    assert ended.err.endswith("Destroying model\nModel destroyed.\n")
     assert background == [True]
     assert ok(lab("whoami")) == "Controller:  lab\nModel:       <no-current-model>\nUser:        admin\n"
 
