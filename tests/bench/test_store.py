@@ -113,6 +113,25 @@ def test_the_number_of_peers_adds_no_statement(world: World) -> None:
     assert found[0] == found[1] == found[2]
 
 
+def test_no_statement_of_a_hook_walks_through_the_model(web: World) -> None:
+    connection = web.ctx.store._connection
+    change(web, 1)
+    with counted(web.ctx.store) as statements:
+        prepared = web.prepared(UNIT)
+        web.commit(prepared, web.box().run(prepared.frame))
+        web.turn(UNIT)
+    walks = []
+    for statement in statements:
+        plan = [row["detail"] for row in connection.execute(f"EXPLAIN QUERY PLAN {statement}")]
+        # A model's own settings are few.
+        walks += [
+            (step, statement)
+            for step in plan
+            if step.startswith("SCAN") or (step.endswith("(model=?)") and "model_config" not in step)
+        ]
+    assert walks == []
+
+
 @pytest.mark.bench
 def test_store(report: Report, web: World) -> None:
     now = web.clock.now()

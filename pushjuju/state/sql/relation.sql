@@ -8,9 +8,8 @@ SELECT * FROM relation WHERE model = :model AND key = :key
 SELECT * FROM relation WHERE model = :model ORDER BY id
 
 -- name: relation_of_application
-SELECT DISTINCT r.* FROM relation r
-JOIN relation_endpoint e ON e.model = r.model AND e.relation = r.id
-WHERE r.model = :model AND e.application = :application ORDER BY r.id
+SELECT * FROM relation WHERE model = :model AND id IN (
+  SELECT relation FROM relation_endpoint WHERE model = :model AND application = :application) ORDER BY id
 
 -- name: relation_set_life
 UPDATE relation SET life = :life WHERE model = :model AND id = :id

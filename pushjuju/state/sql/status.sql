@@ -5,9 +5,10 @@ SELECT * FROM status WHERE model = :model AND kind = :kind AND entity = :entity
 SELECT * FROM status WHERE model = :model
 
 -- name: status_of_units
--- The workloads of an application.
-SELECT s.* FROM unit u JOIN status s ON s.model = u.model AND s.kind = 'workload' AND s.entity = u.name
+-- The workloads of an application. A cross join is read from left to right: from its units to their statuses.
+SELECT s.* FROM unit u CROSS JOIN status s
 WHERE u.model = :model AND u.application = :application
+  AND s.model = u.model AND s.kind = 'workload' AND s.entity = u.name
 
 -- name: status_set
 INSERT INTO status (model, kind, entity, status, message, data, since)

@@ -63,8 +63,10 @@ DELETE FROM charm_state WHERE model = :model AND unit = :unit AND key = :key
 SELECT * FROM port WHERE model = :model AND unit = :unit ORDER BY protocol, from_port, to_port, endpoint
 
 -- name: port_on_machine
-SELECT p.* FROM port p JOIN unit u ON u.model = p.model AND u.name = p.unit
-WHERE p.model = :model AND u.machine = :machine ORDER BY p.unit, p.protocol, p.from_port
+-- A cross join is read from left to right: from the machine's units to their ports.
+SELECT p.* FROM unit u CROSS JOIN port p
+WHERE u.model = :model AND u.machine = :machine AND p.model = u.model AND p.unit = u.name
+ORDER BY p.unit, p.protocol, p.from_port
 
 -- name: port_list
 SELECT * FROM port WHERE model = :model ORDER BY unit, protocol, from_port, to_port, endpoint
