@@ -1,0 +1,234 @@
+"""The program as a person runs it: the installed `pushjuju`, on a data directory of its own."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+REPOSITORY = Path(__file__).parents[2]
+HELLO = REPOSITORY / "contrib" / "charms" / "hello-page"
+PUSHJUJU = Path(sys.executable).with_name("pushjuju")
+_LIMIT_S = 120.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """How a command ended."""
+
+    argv: tuple[str, ...]
+    rc: int
+    stdout: str
+    stderr: str
+
+    def __str__(self) -> str:
+        return f"{' '.join(self.argv)} -> {self.rc}\nstdout:\n{self.stdout}\nstderr:\n{self.stderr}"
+
+    @property
+    def error(self) -> str:
+        """The error text, without the lines of progress above it; it may stand behind a question."""
+        found = re.search(r"(?:^|\? |: )(ERROR .*)", self.stderr, re.MULTILINE | re.DOTALL)
+        return found[1] if found else ""
+
+
+class Client:
+    """One person at work with controllers of her own.
+
+    Attributes:
+        data: The data directory.
+        work: Where commands run; also the home directory, so that nobody's SSH settings count.
+        environ: What every command gets; tests may change it.
+    """
+
+    def __init__(self, data: Path, work: Path) -> None:
+        self.data = data
+        self.work = work
+        self.environ = {**_clean(os.environ), "PUSHJUJU_DATA": str(data), "HOME": str(work)}
+
+    def try_run(
+        self,
+        *words: str | Path,
+        stdin: str = "",
+        env: Mapping[str, str] | None = None,
+        limit: float = _LIMIT_S,
+    ) -> Done:
+        """Run a command and return how it ended."""
+        argv = (str(PUSHJUJU), *map(str, words))
+        done = subprocess.run(
+            argv,
+            cwd=self.work,
+            env={**self.environ, **(env or {})},
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=limit,
+            check=False,
+        )
+        return Done(argv=argv[1:], rc=done.returncode, stdout=done.stdout, stderr=done.stderr)
+
+    def call(self, *words: str) -> Done:
+        """Run a command inside this process: for many that are refused at once, where starting costs most."""
+        from pushjuju.cli.main import run
+
+        stdin, stdout, stderr = io.StringIO(), io.StringIO(), io.StringIO()
+        rc = run(words, stdin=stdin, stdout=stdout, stderr=stderr, env=self.environ)
+        return Done(argv=words, rc=rc, stdout=stdout.getvalue(), stderr=stderr.getvalue())
+
+    def run(self, *words: str | Path, **more: Any) -> str:
+        """Run a command that must succeed; return its stdout."""
+        done = self.try_run(*words, **more)
+        assert done.rc == 0, str(done)
+        return done.stdout
+
+    def fail(self, *words: str | Path, rc: int = 1, **more: Any) -> Done:
+        """Run a command that must fail with this exit code and an error text."""
+        done = self.try_run(*words, **more)
+        assert done.rc == rc, str(done)
+        assert done.error, str(done)
+        assert "Traceback" not in done.stderr, str(done)
+        return done
+
+    def start(self, *words: str | Path) -> subprocess.Popen[str]:
+        """Start a command and return at once; the caller ends it."""
+        return subprocess.Popen(
+            [str(PUSHJUJU), *map(str, words)],
+            cwd=self.work,
+            env=self.environ,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    # --- what is asked again and again --------------------------------------------------------------------
+
+    def json(self, *words: str) -> Any:
+        """Return the data of a command that prints JSON."""
+        return json.loads(self.run(*words, "--format", "json"))
+
+    def status(self) -> Any:
+        """Return the status of the current model."""
+        return self.json("status")
+
+    def units(self, application: str) -> dict[str, Any]:
+        """Return unit -> its part of the status."""
+        found: dict[str, Any] = self.status()["applications"][application].get("units", {})
+        return found
+
+    def agents(self, application: str) -> dict[str, tuple[str, str]]:
+        """Return unit -> (workload status, agent status)."""
+        return {
+            name: (unit["workload-status"]["current"], unit["juju-status"]["current"])
+            for name, unit in self.units(application).items()
+        }
+
+    def log(self, *include: str) -> list[str]:
+        """Return the lines of the log, of some entities or all."""
+        words = [word for name in include for word in ("--include", name)]
+        return self.run("debug-log", "--replay", "--no-tail", *words).splitlines()
+
+    def hooks(self) -> dict[str, list[str]]:
+        """Return unit -> the hooks that ran well there, in order, from the log."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for line in self.log():
+            ran = re.match(r'unit-(.+)-(\d+): .* ran "([^"]+)" hook', line)
+            if ran:
+                found[f"{ran[1]}/{ran[2]}"].append(ran[3])
+        return found
+
+    def on(self, target: str, command: str) -> str:
+        """Run a shell command as root on a machine or unit; it must succeed."""
+        return self.run("ssh", target, "sudo", "sh", "-c", shlex.quote(command))
+
+    def until(self, condition: Callable[[], object], limit: float = 60.0) -> None:
+        """Wait until a condition holds.
+
+        Raises:
+            AssertionError: It does not in time.
+        """
+        end = time.monotonic() + limit
+        while not condition():
+            assert time.monotonic() < end, f"did not come about in {limit} s:\n{self.try_run('status')}"
+            time.sleep(0.2)
+
+    # --- the end ------------------------------------------------------------------------------------------
+
+    def processes(self) -> list[int]:
+        """Return our processes that still run: those that work on the data directory."""
+        wanted = f"PUSHJUJU_DATA={self.data}".encode()
+        found = []
+        for path in Path("/proc").glob("[0-9]*/environ"):
+            try:
+                if wanted in path.read_bytes().split(b"\0"):
+                    found.append(int(path.parent.name))
+            except OSError:
+                continue  # gone meanwhile, or somebody else's
+        return found
+
+    def end_processes(self) -> None:
+        """End background processes, which would linger for a while."""
+        for pid in self.processes():
+            try:
+                os.kill(pid, signal.SIGTERM)
+            except ProcessLookupError:
+                continue
+        end = time.monotonic() + 20
+        while self.processes():
+            if time.monotonic() > end:
+                for pid in self.processes():
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(0.05)
+
+    def machine_folders(self) -> list[Path]:
+        """Return the folders that providers keep, one per controller."""
+        return [path for path in self.data.glob("controllers/*/machines") if path.is_dir()]
+
+
+def _clean(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment without what would lead a command to another model."""
+    kept = {"PUSHJUJU_CACHE"}
+    return {
+        name: value
+        for name, value in environ.items()
+        if name in kept or not name.startswith(("PUSHJUJU_", "JUJU_", "SSH_", "XDG_"))
+    }
+
+
+# The hooks of hello-page, watched: each writes down that it began and ended; files let it wait or fail.
+_WATCHED = """#!/bin/bash
+set -eu
+name=$(basename "$0")
+echo "$name" >> /var/log/hooks-begun
+sleep "$(cat "/etc/hook-sleeps-$name" 2>/dev/null || echo 0)"
+if [ -e "/etc/hook-fails-$name" ]; then
+  echo "$name: the file says no" >&2
+  exit 7
+fi
+. lib/hello.sh
+run_hook "$name"
+echo "$name" >> /var/log/hooks-ended
+"""
+
+
+def watched_charm(folder: Path) -> Path:
+    """Return a copy of hello-page whose hooks tell when they run.
+
+    On the machine: `/var/log/hooks-begun` and `/var/log/hooks-ended`, a hook a line. `/etc/hook-sleeps-HOOK`
+    holds the seconds that a hook waits; `/etc/hook-fails-HOOK` lets it fail.
+    """
+    target = folder / "watched"
+    shutil.copytree(HELLO, target, symlinks=True)
+    (target / "hooks" / "hook").write_text(_WATCHED)
+    return target

@@ -1,0 +1,198 @@
+"""A machine that somebody has: an ops charm over `manual`, as a user with sudo; and what goes wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from pushjuju.plugins.types import SSHTarget
+from pushjuju.testing.machines import LocalCloud
+from pushjuju.testing.ssh import new_key
+from tests.charms.client import HELLO, Client
+from tests.charms_tools.packing import ops_charm
+
+pytestmark = pytest.mark.machine
+
+# Machines of the `local` cloud come prepared; one that somebody has is not.
+_BARE = """set -e
+umount /var/lib/juju/storage 2>/dev/null || true
+rm -rf /var/lib/juju /root/.ssh
+"""
+# bob may do everything, eve nothing; nobody has the login `ubuntu`, as on many servers.
+_SERVER = """
+userdel -r ubuntu 2>/dev/null || true
+rm -rf /etc/sudoers.d/90-ubuntu*
+for user in bob eve; do
+  useradd --create-home --shell /bin/bash $user
+  mkdir -m 0700 /home/$user/.ssh
+  echo {key} > /home/$user/.ssh/authorized_keys
+  chown -R $user:$user /home/$user/.ssh
+done
+echo 'bob ALL=(ALL) NOPASSWD: ALL' > /etc/sudoers.d/bob
+"""
+# What a person would look for: our folders, keys, links, services, processes and temporary files.
+_TRACES = """
+ls -d /var/lib/juju /var/lib/pushjuju /etc/juju* /var/log/juju /run/pushjuju* /tmp/pushjuju* 2>/dev/null
+find /usr/bin /usr/sbin /usr/local /etc/systemd/system /etc/cron.d \\( -name '*juju*' -o -lname '*juju*' \\)
+find /home /root -name authorized_keys -exec grep -Hv 'pushjuju-tests$' {} +
+ps -e -o pid=,args= | grep -i juju | grep -v grep
+true
+"""
+
+
+@dataclass(frozen=True)
+class Server:
+    """A machine that is there already."""
+
+    host: str
+    key: Path
+    cloud: LocalCloud
+    target: SSHTarget
+
+    def run(self, script: str) -> str:
+        """Run a script on it as root, as bob would."""
+        done = asyncio.run(self.cloud.ssh.run_script(self.target, script, sudo=True))
+        assert done.rc == 0, done
+        return done.stdout
+
+    def traces(self) -> list[str]:
+        """Return what is there of us."""
+        return self.run(_TRACES).splitlines()
+
+
+@contextmanager
+def _machine(cloud: LocalCloud, script: str, user: str) -> Iterator[Server]:
+    """Make a machine and prepare it with a script; `user` logs in from then on."""
+    data_dir = cloud.data_dir()
+    provider = cloud.provider(data_dir)
+
+    async def start() -> SSHTarget:
+        started = await provider.start(cloud.request("0"))
+        target = await provider.ssh_target(started.instance)
+        done = await cloud.ssh.wait_for(target, _BARE + script.format(key=shlex.quote(cloud.public_key)))
+        assert done.rc == 0, done
+        return SSHTarget(host=target.host, port=target.port, user=user)
+
+    try:
+        target = asyncio.run(start())
+        yield Server(target.host, cloud.key, cloud, target)
+    finally:
+        cloud.sweep_data_dir(data_dir)
+
+
+@pytest.fixture
+def server(local_cloud: LocalCloud) -> Iterator[Server]:
+    """A machine with the users bob and eve."""
+    with _machine(local_cloud, _SERVER, "bob") as made:
+        yield made
+
+
+@pytest.fixture
+def image(local_cloud: LocalCloud) -> Iterator[Server]:
+    """A machine of a cloud's image: the user is `ubuntu`, the key is the person's own."""
+    with _machine(local_cloud, "", "ubuntu") as made:
+        yield made
+
+
+def test_an_ops_charm_on_a_given_machine(client: Client, server: Server) -> None:
+    """Taken in as bob, worked to active, let go: nothing of ours stays on it."""
+    assert server.traces() == []
+    client.run("bootstrap", "manual", "lab", "--add-model", "shop")
+    done = client.try_run("add-machine", f"ssh:bob@{server.host}", "--private-key", server.key)
+    assert (done.rc, done.stdout) == (0, ""), str(done)
+    assert "created machine 0\n" in done.stderr
+    machine = client.status()["machines"]["0"]
+    assert machine["juju-status"]["current"] == "started"
+    assert machine["machine-status"]["message"] == "Manually provisioned machine"
+    assert machine["instance-id"] == f"manual:{server.host}"
+    assert machine["dns-name"] == server.host
+
+    client.run("deploy", ops_charm("test_relation"), "--to", "0")
+    assert client.agents("test-relation") == {"test-relation/0": ("active", "idle")}
+    assert client.run("ssh", "test-relation/0", "id -un") == "ubuntu\n"
+    client.run("deploy", HELLO, "web", "--to", "0")
+    assert "I am web/0" in server.run("curl -s http://127.0.0.1:8080/\n")
+
+    # A unit goes: its files go; the other one's stay. The last one goes: all goes.
+    client.run("remove-application", "test-relation", "--no-prompt")
+    assert server.run("ls /var/lib/juju/agents\n") == "unit-web-0\n"
+    client.run("remove-unit", "web/0", "--no-prompt")
+    assert client.status()["machines"] == {}  # as in Juju: the machine goes with its last unit
+    _until_clean(client, server)
+    assert server.run("cat /home/bob/.ssh/authorized_keys\n") == f"{server.cloud.public_key}\n"
+
+    # Free for somebody else.
+    client.run("add-machine", f"ssh:bob@{server.host}", "--private-key", server.key)
+    client.run("destroy-model", "shop", "--no-prompt")
+    _until_clean(client, server)
+
+
+def test_a_machine_of_a_cloud_image(client: Client, image: Server) -> None:
+    """The login `ubuntu` is there and takes the person's key: the controller needs it once only."""
+    client.run("bootstrap", "manual", "lab", "--add-model", "shop")
+    client.run("add-machine", f"ssh:ubuntu@{image.host}", "--private-key", image.key)
+    client.run("deploy", HELLO, "web", "--to", "0")
+    assert client.agents("web") == {"web/0": ("active", "idle")}
+    assert client.run("ssh", "web/0", "sudo id -un") == "root\n"
+    client.run("destroy-model", "shop", "--no-prompt")
+    _until_clean(client, image)
+    assert image.run("cat /home/ubuntu/.ssh/authorized_keys\n") == f"{image.cloud.public_key}\n"
+
+
+def _until_clean(client: Client, server: Server) -> None:
+    """The last process of ours ends a moment after it has said that all is done."""
+    client.until(lambda: server.traces() == [], limit=5)
+
+
+def test_machines_that_cannot_be_taken_in(client: Client, server: Server, tmp_path: Path) -> None:
+    """The reason is told, nothing is recorded, the machine is as it was."""
+    client.run("bootstrap", "manual", "lab", "--add-model", "shop")
+    stranger = tmp_path / "stranger"
+    new_key(stranger)
+    key = ("--private-key", server.key)
+    for words, text in (
+        ((f"ssh:eve@{server.host}", *key), f"sudo was refused on {server.host}"),
+        ((f"ssh:bob@{server.host}", "--private-key", stranger), "bob@"),
+        ((f"ssh:bob@{server.host}", "--private-key", tmp_path / "missing"), "missing"),
+        ((f"ssh:nobody@{server.host}", *key), "nobody@"),
+        ((f"ssh:bob@{server.host}:81", *key), "Connection refused"),
+        (("ssh:bob@192.0.2.1.invalid", *key), "192.0.2.1.invalid"),
+        (("ssh:bob@", *key), 'invalid SSH target "ssh:bob@"'),
+    ):
+        done = client.fail("add-machine", *words)
+        assert text in done.error, str(done)
+        assert done.stdout == ""
+    assert client.status()["machines"] == {}
+    assert server.traces() == []
+    assert client.fail("deploy", HELLO, "web").error.startswith(
+        'ERROR use "juju add-machine ssh:[user@]<host>" to provision machines'
+    )
+    assert client.status()["applications"] == {}
+
+    client.run("add-machine", f"ssh:bob@{server.host}", *key)
+    done = client.fail("add-machine", f"ssh:bob@{server.host}", *key)
+    assert done.error.startswith("ERROR machine is already provisioned\n")
+    client.run("add-model", "other")
+    assert (
+        "machine is already provisioned" in client.fail("add-machine", f"ssh:bob@{server.host}", *key).error
+    )
+    client.run("switch", "shop")
+    (number,) = client.status()["machines"]
+
+    # Another machine answers in its place: both keys are named, nothing is sent to it.
+    server.run("rm /etc/ssh/ssh_host_*; ssh-keygen -A; systemctl restart ssh\n")
+    done = client.fail("deploy", HELLO, "web", "--to", number)
+    assert "host key" in done.error.lower(), str(done)
+    assert done.error.count("SHA256:") >= 2, str(done)
+    assert server.run("ls -d /var/lib/juju/agents 2>/dev/null || true\n") == ""
+    # It can be forgotten, by force only.
+    assert "changed" in client.fail("remove-application", "web", "--force", "--no-wait", "--no-prompt").error
+    assert client.status()["applications"] == {}
+    client.run("remove-machine", number, "--force", "--no-wait", "--no-prompt")
+    assert client.status()["machines"] == {}
