@@ -19,7 +19,7 @@ Hooks = dict[str, list[str]]
 
 
 def test_the_life_of_an_ops_charm(client: Client) -> None:
-    """Three units come, a fourth joins, all are refreshed, the leader leaves, then the application and all."""
+    """Three units come, a fourth joins, all are refreshed, the leader leaves, then everything goes."""
     archive = ops_charm("test_relation")
     client.run("deploy", archive, "-n", "3")
     leader = _check_rest(client, 0, 1, 2)
