@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from typing import Any
 
+import pytest
+
 from pushjuju.services import actions, tasks
 from pushjuju.services.actions import CommandRequest
+from pushjuju.workers import lane as lane_module
 from tests.unit.services.world import World
-from tests.unit.workers.fakes import Shop, lane
+from tests.unit.workers.fakes import Session, Shop, lane
 
 
 def execute(world: World, command: str = "date", **more: Any) -> int:
@@ -88,3 +92,51 @@ def unit_of(tx: Any, world: World) -> Any:
     from pushjuju.services import units
 
     return units.get(tx, world.model, "web/0")
+
+
+@pytest.mark.parametrize("place", ["prepared", "result", "committed", "acknowledged"])
+@pytest.mark.parametrize("target", ["units", "machines"])
+async def test_a_task_runs_once_wherever_the_controller_dies(shop: World, place: str, target: str) -> None:
+    shop.active()
+    names = {"units": ["web/0"], "machines": ["0"]}[target]
+    request = CommandRequest(command="date", timeout_s=5, **{target: names})
+    number = actions.enqueue_commands(shop.ctx, shop.model, request).tasks[0].id
+    ran = len(shop.box().frames)
+
+    def die(name: str) -> None:
+        if name == place:
+            raise KeyboardInterrupt
+
+    with contextlib.suppress(KeyboardInterrupt):
+        await lane(Shop(shop, die))
+    await lane(Shop(shop))
+    assert task(shop, number)["status"] == "completed"
+    kind = {"units": "commands", "machines": "exec"}[target]
+    assert [frame["kind"] for frame in shop.box().frames[ran:]] == [kind]
+    execute(shop)
+    await lane(Shop(shop))
+    assert shop.box().results == {}, "the next contact acknowledges what was left"
+
+
+async def test_a_cancelled_task_is_ended_on_its_machine(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lane_module, "FORCED_LOOK_S", 0.01)
+    shop.active()
+    number = execute(shop)
+    made = Shop(shop)
+    ended = asyncio.Event()
+
+    class Slow(Session):
+        async def run(self, frame: Any, on_event: Any = None, on_live: Any = None) -> Any:
+            actions.cancel(shop.ctx, shop.model, [number])
+            await ended.wait()
+            return {"outcome": "interrupted", "signal": 9, "exit": None, "message": "terminated"}
+
+        async def cancel(self, operation_id: str, signal: str = "KILL") -> None:
+            ended.set()
+
+    async def session(_: Any) -> Any:
+        return Slow(shop.box())
+
+    monkeypatch.setattr(made, "session", session)
+    await asyncio.wait_for(lane(made), 10)
+    assert (task(shop, number)["status"], task(shop, number)["message"]) == ("aborted", "terminated")
