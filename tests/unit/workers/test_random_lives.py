@@ -1,0 +1,251 @@
+"""Lives by chance: whatever happens in whatever order, everything comes to rest and to its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from pushjuju.core.errors import PushjujuError
+from pushjuju.core.placement import Placement
+from pushjuju.services import applications, leadership, models, removal, units, update_status
+from pushjuju.services.removal import Force
+from pushjuju.uniter.commit import commit
+from pushjuju.uniter.resolver import Answer, Decision, from_wire, replay
+from pushjuju.uniter.snapshot import look
+from pushjuju.uniter.turn import Prepared, prepared_operation, read_operation
+from tests.unit.services.world import Charms, World
+
+HOOKS = (
+    "install", "config-changed", "start", "leader-elected", "leader-settings-changed", "upgrade-charm",
+    "update-status", "stop", "remove", "cluster-relation-created", "cluster-relation-joined",
+    "cluster-relation-changed", "cluster-relation-departed",
+)  # fmt: skip
+ENDS: tuple[dict[str, Any], ...] = (
+    {"outcome": "failed", "exit": 1},
+    {"outcome": "failed", "exit": 1},
+    {"outcome": "terminated", "signal": 15},
+    {"outcome": "error", "message": "no space left on device"},
+    {"outcome": "ok", "reboot": "after"},
+    {"outcome": "terminated", "signal": 9, "reboot": "now"},
+    {"outcome": "ok", "writes": {"relations": {"0": {"unit": {"k": "v"}}}}},
+    {"outcome": "ok", "writes": {"relations": {"0": {"app": {"a": "b"}}}}},
+    {"cut": True},
+)
+ACTS = 40
+
+
+class Life:
+    """A model to which things happen; lanes die in the middle now and then."""
+
+    def __init__(self, shop: World, chance: Random) -> None:
+        self.shop = shop
+        self.chance = chance
+
+    # --- what people and machines do ----------------------------------------------------------------------
+
+    def act(self) -> None:
+        """Let something happen; what is refused changes nothing."""
+        acts: tuple[Callable[[], Any], ...] = (
+            self.deploy, self.add, self.remove, self.force, self.configure, self.refresh, self.resolve,
+            self.fail, self.fail, self.wait, self.wait, self.boot, self.remove_application, self.lead,
+            self.tick, self.work, self.work, self.work, self.work, self.settle,
+        )  # fmt: skip
+        before = {**self.shop.dump(), "blobs": []}  # one that nobody uses may go at any time
+        try:
+            self.chance.choice(acts)()
+        except PushjujuError:
+            assert {**self.shop.dump(), "blobs": []} == before
+
+    def deploy(self) -> None:
+        if len(self.shop.applications()) < 2:
+            self.shop.deploy(
+                self.chance.choice("ab"), self.chance.randint(1, 2), placements=self._placement()
+            )
+
+    def _placement(self) -> list[Placement]:
+        machines = self.shop.machine_ids()
+        somewhere = machines and self.chance.random() < 0.5
+        return [Placement.parse(self.chance.choice(machines))] if somewhere else []
+
+    def add(self) -> None:
+        if len(self.shop.units()) < 5:
+            units.add_units(self.shop.ctx, self.shop.model, self._application(), 1, self._placement())
+
+    def _application(self) -> str:
+        return self.chance.choice(self.shop.applications() or ["none"])
+
+    def _unit(self) -> str:
+        return self.chance.choice(self.shop.units() or ["none/0"])
+
+    def remove(self) -> None:
+        removal.remove_units(self.shop.ctx, self.shop.model, [self._unit()])
+
+    def force(self) -> None:
+        name = self._unit()
+        removal.remove_units(self.shop.ctx, self.shop.model, [name], Force())
+        if name in self.shop.units() and self.chance.random() < 0.5:
+            self.shop.write(
+                lambda tx: removal.force_unit(tx, units.get(tx, self.shop.model, name), self.shop.clock.now())
+            )
+
+    def configure(self) -> None:
+        values = {"title": str(self.chance.randint(0, 2))}
+        applications.set_config(self.shop.ctx, self.shop.model, self._application(), values=values)
+
+    def refresh(self) -> None:
+        packed = self.shop.charms.make(files={"x": str(self.chance.randint(0, 3))})
+        self.shop.refresh(packed, self._application(), force_units=self.chance.random() < 0.5)
+
+    def resolve(self) -> None:
+        units.resolve_all(self.shop.ctx, self.shop.model, retry=self.chance.random() < 0.5)
+
+    def fail(self) -> None:
+        if self.shop.boxes:
+            box = self.chance.choice(list(self.shop.boxes.values()))
+            box.will(self.chance.choice(HOOKS), self.chance.choice(ENDS))
+
+    def wait(self) -> None:
+        self.shop.clock.advance(self.chance.choice([1, 6, 30, 400]))
+
+    def boot(self) -> None:
+        if machines := [item for item in self.shop.machine_ids() if item in self.shop.boxes]:
+            self.shop.reboot(self.chance.choice(machines))
+
+    def remove_application(self) -> None:
+        if self.chance.random() < 0.3:
+            removal.remove_application(self.shop.ctx, self.shop.model, [self._application()])
+
+    def lead(self) -> None:
+        name, value = self._application(), str(self.chance.randint(0, 9))
+        leader = self.shop.read(lambda tx: leadership.holder(tx, self.shop.model, name))
+        if leader:
+            now = self.shop.clock.now()
+            self.shop.write(
+                lambda tx: leadership.set_settings(
+                    tx, units.get(tx, self.shop.model, leader), {"k": value}, now
+                )
+            )
+
+    def tick(self) -> None:
+        update_status.make_due(self.shop.ctx, self.shop.model)
+
+    def work(self) -> None:
+        if machines := self.shop.machine_ids():
+            self.lane(self.chance.choice(machines), self.chance.randint(1, 4))
+
+    def settle(self) -> None:
+        for _ in range(50):
+            if not sum(self.lane(machine, 1000) for machine in self.shop.machine_ids()):
+                return
+        raise AssertionError("never at rest")
+
+    # --- the lane -----------------------------------------------------------------------------------------
+
+    def lane(self, machine: str, most: int) -> int:
+        """Work a machine for so many operations at most, first what an earlier lane left."""
+        if machine not in self.shop.machine_ids():
+            return 0
+        box, done, busy = self.shop.box(machine), 0, True
+        for operation in self.shop.open_operations():
+            if operation.machine == machine:
+                done += self._again(operation)
+        while busy:
+            busy = False
+            for unit in [name for name in self.shop.units() if self.shop.unit(name).machine == machine]:
+                turn = self.shop.turn(unit)
+                self._check_decision(unit)
+                if turn.prepared is not None:
+                    done += 1
+                    busy = self._run(machine, turn.prepared)
+                    if not busy or done >= most:
+                        return done
+                elif turn.answer is Answer.DEAD:
+                    row = self.shop.unit(unit)
+                    self.shop.write(lambda tx, row=row: removal.remove_unit(tx, row, self.shop.clock.now()))
+                    busy = True
+        assert box.id == machine
+        return done + self.shop._end(machine)
+
+    def _again(self, operation: Any) -> int:
+        if operation.name == "reboot":
+            self.shop.reboot(operation.machine)
+            commit(self.shop.ctx, operation.id, {"outcome": "ok"})
+            return 1
+
+        def build(tx: Any) -> Prepared | None:
+            view = look(tx, self.shop.model, operation.unit)
+            return view and prepared_operation(tx, view, read_operation(operation.document), operation.id)
+
+        prepared = self.shop.read(build)
+        if prepared is None:
+            commit(self.shop.ctx, operation.id, {"outcome": "gone"})
+        else:
+            self._run(operation.machine, prepared)
+        return 1
+
+    def _run(self, machine: str, prepared: Prepared) -> bool:
+        result = self.shop.box(machine).run(prepared.frame)
+        if result.pop("cut", False):
+            return False
+        committed = self.shop.commit(prepared, result)
+        if committed.reboot:
+            self.shop.reboot(machine)
+            commit(self.shop.ctx, committed.reboot, {"outcome": "ok"})
+        return True
+
+    def _check_decision(self, unit: str) -> None:
+        kept = dict(self.shop.unit(unit).decision) if unit in self.shop.units() else {}
+        if kept:
+            assert replay(kept) == from_wire(Decision, kept["decision"])
+
+    # --- the end ------------------------------------------------------------------------------------------
+
+    def calm(self) -> None:
+        """Let nothing fail any more, and bring everything to rest."""
+        for box in self.shop.boxes.values():
+            box.script.clear()
+        for _ in range(5):
+            self.settle()
+            units.resolve_all(self.shop.ctx, self.shop.model, retry=True)
+        self.settle()
+
+    def check_rest(self) -> None:
+        """Everything alive is idle on its charm, led by one of its own, in the right order of hooks."""
+        shop = self.shop
+        assert shop.open_operations() == []
+        for name in shop.units():
+            unit = shop.unit(name)
+            assert (unit.life, *shop.agent(name)) == ("alive", "idle", "")
+            assert unit.charm_url == shop.application(unit.application).charm_url
+            leader = shop.read(lambda tx, unit=unit: leadership.holder(tx, shop.model, unit.application))
+            assert leader.partition("/")[0] == unit.application
+        for name in {unit for unit, _ in shop.hooks()}:
+            ran = shop.of(name)
+            assert ran[0] == "install"
+            assert "remove" not in ran or set(ran[ran.index("remove") :]) == {"remove"}
+
+    def check_end(self) -> None:
+        """A destroyed model leaves only itself."""
+        shop = self.shop
+        shop.write(lambda tx: removal.destroy_model(tx, models.get(tx, shop.model), shop.clock.now()))
+        self.settle()
+        dump = shop.dump()
+        gone = ("application", "unit", "machine", "charm", "relation", "relation_bag", "lease", "port")
+        assert {table: dump[table] for table in gone} == {table: [] for table in gone}
+        assert {row[1] for row in dump["status"]} == {"model"}
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_whatever_happens(seed: int, tmp_path: Path, empty_shop: Path, packs: Charms) -> None:
+    shop = World.copy(empty_shop, tmp_path, packs)
+    life = Life(shop, Random(seed))
+    for _ in range(ACTS):
+        life.act()
+    life.calm()
+    life.check_rest()
+    life.check_end()
+    shop.ctx.close()
