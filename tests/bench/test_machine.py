@@ -12,6 +12,7 @@ import pytest
 import pytest_asyncio
 
 from pushjuju.testing.machines import LocalCloud
+from pushjuju.workers.drive import Driver
 from tests.bench.figures import ROOT, Report
 from tests.bench.hot import CHARM, Hot, memory
 
@@ -42,6 +43,21 @@ async def test_a_hook_is_one_frame_out_and_one_frame_back(hot: Hot) -> None:
             hook = await hot.hook(session)
             hot.rest()
             assert hook.frames == (1, 1)
+
+
+async def test_a_controller_sends_one_frame_for_each_hook(hot: Hot) -> None:
+    seen: dict[str, list[tuple[int, int]]] = {"prepared": [], "result": []}
+
+    def note(step: str) -> None:
+        if step in seen:
+            ((session, _),) = driver.shop._sessions.values()
+            seen[step].append((session.frames_out, session.frames_in))
+
+    hot.change()
+    driver = Driver(hot.ctx, hot.model, checkpoint=note)
+    assert not (await driver.settle()).problems
+    (before,), (after,) = seen["prepared"], seen["result"]
+    assert (after[0] - before[0], after[1] - before[1]) == (1, 1)
 
 
 async def test_nothing_of_ours_runs_after_the_linger_time(hot: Hot) -> None:
