@@ -202,6 +202,7 @@ def remove_machine(tx: Tx, machine: Machine, now: datetime) -> None:
     """Delete a machine whose instance is gone."""
     actions.cancel_all(tx, machine.model, Receiver.MACHINE, machine.id, actions.MACHINE_REMOVED, now)
     statuses.forget(tx, machine.model, machine.id, machines.MACHINE_KINDS)
+    tx.run("operation_delete_machine", model=machine.model, machine=machine.id)
     tx.run("machine_delete", model=machine.model, id=machine.id)
     tx.run("work_delete", key=machine_key(machine.model, machine.id))
     touch.cleaner(tx, machine.model, now, f"machine {machine.id} is gone")

@@ -7,6 +7,12 @@ SELECT * FROM unit WHERE model = :model ORDER BY application, number
 -- name: unit_of_application
 SELECT * FROM unit WHERE model = :model AND application = :application ORDER BY number
 
+-- name: application_machines
+SELECT DISTINCT machine FROM unit WHERE model = :model AND application = :application AND machine IS NOT NULL
+
+-- name: unit_machines
+SELECT DISTINCT machine FROM unit WHERE model = :model AND machine IS NOT NULL
+
 -- name: unit_on_machine
 SELECT * FROM unit WHERE model = :model AND machine = :machine ORDER BY application, number
 
@@ -94,6 +100,9 @@ SELECT * FROM operation WHERE model = :model AND unit = :unit ORDER BY prepared 
 
 -- name: operation_delete_unit
 DELETE FROM operation WHERE model = :model AND unit = :unit
+
+-- name: operation_delete_machine
+DELETE FROM operation WHERE model = :model AND machine = :machine
 
 -- name: operation_prune
 DELETE FROM operation WHERE model = :model AND state = 'committed' AND committed < :before

@@ -426,7 +426,7 @@ def test_removed_machine_leaves_nothing(shop: World) -> None:
     removal.remove_machines(shop.ctx, shop.model, [machine])
     shop.write(lambda tx: removal.remove_machine(tx, machines.get(tx, shop.model, machine), shop.clock.now()))
     dump = shop.dump()
-    assert dump["machine"] == []
+    assert (dump["machine"], dump["operation"]) == ([], [])
     assert shop.status(StatusKind.MACHINE, machine) == ("", "")
     assert shop.touched() == ["loop/cleanup"]
 
