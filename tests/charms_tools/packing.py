@@ -48,7 +48,7 @@ def cache_dir() -> Path:
 def ops_source(cache: Path | None = None) -> Path:
     """Return the unpacked source distribution of the pinned ops."""
     cache = cache or cache_dir()
-    return _made_once(cache / f"ops-{OPS_VERSION}", _fetch_ops)
+    return made_once(cache / f"ops-{OPS_VERSION}", _fetch_ops)
 
 
 def ops_charm(name: str, cache: Path | None = None) -> Path:
@@ -60,7 +60,7 @@ def ops_charm(name: str, cache: Path | None = None) -> Path:
     """
     cache = cache or cache_dir()
     tree = ops_charm_tree(name, cache)
-    return _made_once(cache / f"{name}-{OPS_VERSION}.charm", lambda target: _pack(tree, target))
+    return made_once(cache / f"{name}-{OPS_VERSION}.charm", lambda target: _pack(tree, target))
 
 
 def ops_charm_tree(name: str, cache: Path | None = None) -> Path:
@@ -73,7 +73,7 @@ def ops_charm_tree(name: str, cache: Path | None = None) -> Path:
         shutil.copytree(packages, target / "venv")
         shutil.copytree(source / "ops", target / "venv" / "ops")
 
-    return _made_once(cache / f"{name}-{OPS_VERSION}", build)
+    return made_once(cache / f"{name}-{OPS_VERSION}", build)
 
 
 def add_packages(tree: Path, cache: Path | None = None) -> None:
@@ -88,10 +88,15 @@ def _pack(tree: Path, target: Path) -> None:
 
 
 def _packages(cache: Path) -> Path:
-    return _made_once(cache / f"packages-{OPS_VERSION}", _fetch_packages)
+    return made_once(cache / f"packages-{OPS_VERSION}", _fetch_packages)
 
 
-def _pip(*arguments: str) -> None:
+def pip(*arguments: str) -> None:
+    """Run the pip of this Python.
+
+    Raises:
+        RuntimeError: It failed; the text is pip's.
+    """
     argv = [sys.executable, "-m", "pip", *arguments, "--quiet", "--disable-pip-version-check"]
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -100,7 +105,7 @@ def _pip(*arguments: str) -> None:
 
 def _fetch_ops(target: Path) -> None:
     with tempfile.TemporaryDirectory(dir=target.parent) as work:
-        _pip("download", "--no-deps", "--no-binary", "ops", f"ops=={OPS_VERSION}", "--dest", work)
+        pip("download", "--no-deps", "--no-binary", "ops", f"ops=={OPS_VERSION}", "--dest", work)
         (archive,) = Path(work).glob("ops-*.tar.gz")
         with tarfile.open(archive) as file:
             if hasattr(tarfile, "data_filter"):  # Debian 12's Python is older than the filter
@@ -111,7 +116,7 @@ def _fetch_ops(target: Path) -> None:
 
 
 def _fetch_packages(target: Path) -> None:
-    _pip(
+    pip(
         "install",
         "--no-deps",
         "--no-compile",
@@ -127,7 +132,7 @@ def _fetch_packages(target: Path) -> None:
     shutil.rmtree(target / "bin", ignore_errors=True)
 
 
-def _made_once(target: Path, make: Callable[[Path], None]) -> Path:
+def made_once(target: Path, make: Callable[[Path], None]) -> Path:
     """Return a path, made by the first who asks; others wait."""
     if target.exists():
         return target
