@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from pushjuju.core.clock import to_iso
+from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.names import unit_tag
 from pushjuju.core.status import Agent, StatusKind
 from pushjuju.core.tasks import EXEC
@@ -85,7 +85,7 @@ def _take_events(
 
 
 def _take_event(ctx: Context, tx: Tx, operation: OperationRecord, event: Event, logging_config: str) -> None:
-    moment = _moment(ctx, event.get("time"))
+    moment = _moment(ctx, operation, event.get("time"))
     model, unit = operation.model, operation.unit
     match event["k"]:
         case "log":
@@ -103,8 +103,16 @@ def _take_event(ctx: Context, tx: Tx, operation: OperationRecord, event: Event, 
             tx.run("application_set_version", model=model, name=application, version=event["version"])
 
 
-def _moment(ctx: Context, time: float | None) -> datetime:
-    return ctx.clock.now() if time is None else datetime.fromtimestamp(time, UTC)
+def _moment(ctx: Context, operation: OperationRecord, time: float | None) -> datetime:
+    """Return when an event happened: as the machine says, but not before the operation nor in the future.
+
+    The clock of a machine may be wrong; a history that jumps helps nobody.
+    """
+    now = ctx.clock.now()
+    if time is None:
+        return now
+    begun = from_iso(operation.prepared).timestamp()
+    return datetime.fromtimestamp(min(max(time, begun), now.timestamp()), UTC)
 
 
 def _log(

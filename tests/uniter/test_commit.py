@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pushjuju.core.status import StatusKind
-from pushjuju.services import logs, model_config, removal, units
+from pushjuju.services import logs, model_config, removal, statuses, units
 from pushjuju.uniter.commit import commit, take_events
 from pushjuju.uniter.resolver import LocalState, OperationKind, Step, from_wire
 from tests.unit.services.world import World, event, failed, moment, ok, status_event
@@ -246,16 +246,29 @@ def test_streamed_status_is_seen_while_the_hook_runs(shop: World) -> None:
     assert shop.status(StatusKind.APPLICATION, "web") == ("active", "all")
 
 
-def test_events_carry_the_machines_time(shop: World) -> None:
+@pytest.mark.parametrize(
+    ("said", "taken"),
+    [
+        (30, "09:07:10"),  # seconds after the operation was prepared
+        (0, "09:06:40"),
+        (-7200, "09:06:40"),  # a clock that is late
+        (7200, "09:07:40"),  # one that is early
+        (1e18, "09:07:40"),
+    ],
+)
+def test_events_carry_the_machines_time_within_reason(shop: World, said: float, taken: str) -> None:
     shop.active()
     shop.clock.advance(400)
     prepared = shop.until("update-status")
-    early = moment(shop.clock) - 100
-    take_events(shop.ctx, prepared.id, [
-        (1, {"k": "log", "level": "INFO", "module": "m", "message": "then", "time": early}),
-    ])  # fmt: skip
-    (line,) = [item for item in logs.after(shop.ctx.store, shop.model, 0) if item.message == "then"]
-    assert line.time == "2025-03-01T09:05:00.000000Z"
+    time = moment(shop.clock) + said
+    shop.clock.advance(60)
+    line = {"k": "log", "level": "INFO", "module": "m", "message": "then", "time": time}
+    status = {"k": "status", "scope": "unit", "status": "active", "message": "", "time": time}
+    take_events(shop.ctx, prepared.id, [(1, line), (2, status)])
+    (found,) = [item for item in logs.after(shop.ctx.store, shop.model, 0) if item.message == "then"]
+    assert found.time == f"2025-03-01T{taken}.000000Z"
+    info = shop.read(lambda tx: statuses.get_status(tx, shop.model, StatusKind.WORKLOAD, "web/0"))
+    assert info.since.strftime("%H:%M:%S") == taken
 
 
 @pytest.mark.parametrize(
