@@ -486,7 +486,7 @@ async def test_files_that_cannot_be_removed(shop: World) -> None:
     removal.remove_machines(shop.ctx, shop.model, ["0"], keep_instance=True)
     shop.boxes["0"].will("remove-unit", {"outcome": "error", "message": "read-only file system"})
     outcome = await lane(work)
-    assert outcome.reason == "unit web/0 could not be removed: read-only file system"
+    assert outcome.reason == "files of unit web/0 could not be removed: read-only file system"
     assert shop.units() == ["web/0"]
     await lane(work)
     assert shop.units() == []
