@@ -97,9 +97,8 @@ def update_bag(
 
 def touch_members(tx: Tx, model: str, relation: int, now: datetime, reason: str, *, but: str = "") -> None:
     """Make every unit in scope look again, and of every application the ones that may enter."""
-    for member in scopes(tx, model, relation):
-        if member.unit != but and (unit := tx.find(Unit, "unit_get", model=model, name=member.unit)):
-            touch.unit(tx, unit, now, reason)
+    for row in tx.rows("scope_machines", model=model, relation=relation, but=but):
+        touch.machine(tx, model, row["machine"], now, reason)
 
 
 def enter_scope(tx: Tx, unit: Unit, relation: Relation, settings: Mapping[str, str], now: datetime) -> None:

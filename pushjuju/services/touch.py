@@ -25,14 +25,14 @@ def unit(tx: Tx, record: Unit, now: datetime, reason: str) -> None:
 
 def application(tx: Tx, model: str, name: str, now: datetime, reason: str) -> None:
     """Make the lanes of all units of an application look again."""
-    for record in tx.list(Unit, "unit_of_application", model=model, application=name):
-        unit(tx, record, now, reason)
+    for row in tx.rows("application_machines", model=model, application=name):
+        machine(tx, model, row["machine"], now, reason)
 
 
 def all_units(tx: Tx, model: str, now: datetime, reason: str) -> None:
     """Make every lane that has a unit look again."""
-    for record in tx.list(Unit, "unit_list", model=model):
-        unit(tx, record, now, reason)
+    for row in tx.rows("unit_machines", model=model):
+        machine(tx, model, row["machine"], now, reason)
 
 
 def cleaner(tx: Tx, model: str, now: datetime, reason: str) -> None:

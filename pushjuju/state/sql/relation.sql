@@ -26,6 +26,12 @@ SELECT * FROM relation_endpoint WHERE model = :model AND relation = :relation OR
 -- name: relation_endpoint_list
 SELECT * FROM relation_endpoint WHERE model = :model ORDER BY relation, application, endpoint
 
+-- name: scope_machines
+-- Where the units in scope are, but for one of them; read from left to right.
+SELECT DISTINCT u.machine FROM relation_scope s CROSS JOIN unit u
+WHERE s.model = :model AND s.relation = :relation AND s.unit <> :but
+  AND u.model = s.model AND u.name = s.unit AND u.machine IS NOT NULL
+
 -- name: scope_list
 SELECT * FROM relation_scope WHERE model = :model AND relation = :relation ORDER BY unit
 

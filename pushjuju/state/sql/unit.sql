@@ -31,6 +31,9 @@ UPDATE unit SET forced = 1 WHERE model = :model AND name = :name
 -- name: unit_set_charm
 UPDATE unit SET charm_url = :charm_url WHERE model = :model AND name = :name
 
+-- name: unit_set_charm_gone
+UPDATE unit SET charm_gone = :gone WHERE model = :model AND name = :name AND charm_gone <> :gone
+
 -- name: unit_set_resolved
 UPDATE unit SET resolved = :resolved WHERE model = :model AND name = :name
 
