@@ -285,10 +285,12 @@ def _explain(target: MachineTarget, error: Exception, checks: list[HostKeyCheck]
         return HostKeyChanged(text, detail=str(error), hint="Connect to it once with ssh and accept its key.")
     if isinstance(error, asyncssh.PermissionDenied):
         user = target.user or "the default user"
+        login = f"{target.user}@{target.host}" if target.user else target.host
+        port = f" -p {target.port}" if target.port not in (None, 22) else ""
         return AuthFailed(
             f"{target} refuses the login of {user}",
             detail=str(error),
-            hint=f"Check that one of your SSH keys is authorized there: ssh {target.host}",
+            hint=f"Check that one of your SSH keys is authorized there: ssh {login}{port}",
         )
     if isinstance(error, socket.gaierror):
         return Unreachable(f"cannot reach {target}: name not known", detail=str(error))
