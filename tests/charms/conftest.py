@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -37,12 +37,3 @@ def shared_client(local_cloud: LocalCloud, tmp_path_factory: pytest.TempPathFact
     """The same for all tests of a module, which must leave things as they found them."""
     with _client(local_cloud, tmp_path_factory.mktemp("shared")) as made:
         yield made
-
-
-@pytest.fixture
-def new_client(local_cloud: LocalCloud, tmp_path: Path) -> Iterator[Callable[[], Client]]:  # noqa: F811
-    """Make several persons."""
-    from contextlib import ExitStack
-
-    with ExitStack() as stack:
-        yield lambda: stack.enter_context(_client(local_cloud, tmp_path))

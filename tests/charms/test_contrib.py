@@ -81,17 +81,12 @@ class Host:
         return self.there(f"cat {HOOKS}").split().count(hook)
 
     def until(self, condition: Callable[[], object], limit: float = 60.0) -> None:
-        """Wait until a condition holds.
-
-        Raises:
-            AssertionError: It does not in time.
-        """
+        """Wait until a condition holds; the test fails when it does not in time."""
         end = time.monotonic() + limit
         while not condition():
-            shown = (
-                f"{self.try_run(f'{PJ} status').stdout}\n{self.journal()}" if time.monotonic() > end else ""
-            )
-            assert not shown, f"did not come about in {limit} s:\n{shown}"
+            if time.monotonic() > end:
+                status = self.try_run(f"{PJ} status\n").stdout
+                pytest.fail(f"did not come about in {limit} s:\n{status}\n{self.journal()}")
             time.sleep(0.3)
 
     def rests(self) -> bool:
