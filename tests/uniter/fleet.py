@@ -1,0 +1,311 @@
+"""A controller without SSH: the real store, services, queue, lanes and cleaner, on machines that are played.
+
+Nothing runs by itself: `step` lets one worker go on to its next wait, so a test decides what happens between
+which two writes, and `crash` ends all workers wherever they are.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from types import coroutine
+from typing import Any
+
+from pushjuju.core.errors import ConnectionLost, Unreachable
+from pushjuju.core.status import InstanceStatus
+from pushjuju.plugins.types import Instance, SSHTarget, Started, StartRequest
+from pushjuju.state.records import Machine
+from pushjuju.state.records import Operation as OperationRow
+from pushjuju.state.work import Claim, SqliteWorkQueue
+from pushjuju.workers.cleaner import clean
+from pushjuju.workers.events import Event
+from pushjuju.workers.lane import Lane, Outcome
+from tests.unit.services.world import World
+
+MOST_STEPS = 20_000  # of one drive to rest; more means that it goes round in circles
+
+
+@coroutine
+def pause() -> Iterator[None]:
+    """Wait until the scheduler picks this worker again."""
+    yield
+
+
+Charm = Callable[["Box", Mapping[str, Any]], Coroutine[Any, Any, dict[str, Any]]]
+
+
+@dataclass
+class Box:
+    """A machine: it runs an operation once and keeps its result until it is acknowledged.
+
+    Attributes:
+        number: Of the instance; machines of one id have other numbers.
+        down: It does not answer.
+    """
+
+    number: int
+    boot: int = 1
+    down: bool = False
+    results: dict[str, dict[str, Any]] = field(default_factory=dict)
+    seen: set[str] = field(default_factory=set)
+    units: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def address(self) -> str:
+        """Its one address."""
+        return f"10.1.{self.number // 250}.{self.number % 250 + 1}"
+
+    def hello(self) -> dict[str, Any]:
+        """What it tells at each contact."""
+        lan = {"value": self.address, "cidr": f"{self.address}/16"}
+        nics = [{"name": "eth0", "mac": "00:16:3e:00:00:01", "up": True, "addresses": [lan]}]
+        return {
+            "t": "hello", "python": "3.10", "arch": "amd64", "boot_id": f"boot-{self.boot}",
+            "hostname": f"box-{self.number}", "os": {"id": "ubuntu", "version_id": "22.04"}, "cores": 2,
+            "mem_mib": 2048, "nics": nics, "blobs": [], "running": [],
+            "journal": [{"id": key, "done": True} for key in self.results],
+        }  # fmt: skip
+
+
+class Session:
+    """A connection to a machine."""
+
+    def __init__(self, fleet: Fleet, box: Box) -> None:
+        self.fleet = fleet
+        self.box = box
+        self.hello = box.hello()
+
+    async def run(self, frame: dict[str, Any], on_event: Any = None, on_live: Any = None) -> dict[str, Any]:
+        """Run an operation: one wait before the machine does it, one before its answer is here."""
+        await self._travel()
+        known = self.box.results.get(frame["id"])
+        if known is None:
+            assert frame["id"] not in self.box.seen, f"{frame['id']} is acknowledged, and runs again"
+            self.box.seen.add(frame["id"])
+            known = self.box.results[frame["id"]] = await self._do(frame, on_live)
+        await self._travel()
+        return known
+
+    async def _travel(self) -> None:
+        await pause()
+        if self.box.down:
+            raise ConnectionLost("the connection to the machine was lost")
+
+    async def _do(self, frame: dict[str, Any], on_live: Any) -> dict[str, Any]:
+        plain: dict[str, Any] = {
+            "t": "result", "id": frame["id"], "outcome": "ok", "exit": 0, "signal": None, "via": None,
+            "message": "", "writes": {}, "events": [], "reboot": "",
+        }  # fmt: skip
+        match frame["kind"]:
+            case "hook":
+                plain |= await self.fleet.charm(self.box, frame, on_live)
+            case "deploy":
+                self.box.units[frame["unit"]] = frame["url"]
+            case "remove-unit":
+                self.box.units.pop(frame["unit"], None)
+            case "reboot":
+                self.box.boot += 1
+        return plain
+
+    async def put_blob(self, sha256: str, path: Any) -> None:
+        """Take an archive."""
+        assert path.is_file(), sha256
+        await self._travel()
+
+    async def ack(self, operation: str) -> None:
+        """Forget the result of an operation; the controller has it."""
+        if operation in self.box.results:
+            self.fleet.committed(operation)
+        self.box.results.pop(operation, None)
+
+    async def cancel(self, operation: str) -> None:
+        """Interrupt an operation; here none goes on."""
+
+    async def fetch(self, operation: str) -> None:
+        """Wait for the result of an operation."""
+
+
+class Cloud:
+    """The provider: machines that are there at once."""
+
+    def __init__(self) -> None:
+        self.boxes: dict[str, Box] = {}
+        self.of: dict[str, str] = {}
+        self.made = 0
+
+    async def start(self, request: StartRequest) -> Started:
+        """Make a machine; a second one of the same id takes the place of the first."""
+        box = Box(number=self.made)
+        self.made += 1
+        self.boxes.pop(self.of.get(request.machine_id, ""), None)
+        self.of[request.machine_id] = name = f"i-{box.number}"
+        self.boxes[name] = box
+        await pause()
+        return Started(instance=self._instance(name), base=request.base, nonce=request.nonce)
+
+    def _instance(self, name: str) -> Instance:
+        return Instance(id=name, status=InstanceStatus.RUNNING, message="Running")
+
+    async def ssh_target(self, instance: Instance) -> SSHTarget:
+        """Tell how a machine is reached."""
+        return SSHTarget(host=self.boxes[instance.id].address)
+
+    async def get(self, ids: Sequence[str]) -> list[Instance | None]:
+        """Tell what became of machines."""
+        return [self._instance(name) if name in self.boxes else None for name in ids]
+
+    async def stop(self, ids: Sequence[str]) -> None:
+        """End machines."""
+        for name in ids:
+            self.boxes.pop(name, None)
+
+    async def destroy_model(self) -> None:
+        """End what belongs to the model as a whole."""
+        assert not self.boxes
+
+
+class Shop:
+    """What lanes share."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        self.fleet = fleet
+        self.ctx = fleet.ctx
+        self.sessions: dict[str, Session] = {}
+
+    def tell(self, event: Event) -> None:
+        """Keep the story."""
+        self.fleet.told.append(f"{event.entity}: {event.text}")
+
+    warn = checkpoint = staticmethod(lambda text: None)
+
+    @property
+    def starts(self) -> Any:
+        """No limit."""
+
+        @asynccontextmanager
+        async def free() -> Any:
+            yield
+
+        return free()
+
+    def provider(self, model: str, cloud: str | None = None) -> Cloud:
+        """Return the one provider of a model."""
+        return self.fleet.cloud
+
+    def provider_of(self, machine: Machine) -> Cloud:
+        """The same."""
+        return self.fleet.cloud
+
+    def cloud_type(self, model: str) -> str:
+        """Return a type that is not `manual`."""
+        return "local"
+
+    async def session(self, machine: Machine) -> Session:
+        """Return the connection to a machine."""
+        box = self.fleet.cloud.boxes.get(machine.instance_id)
+        if box is None or box.down:
+            raise Unreachable("the machine does not answer")
+        found = self.sessions.get(machine.instance_id)
+        if found is None or found.box is not box or found.hello["boot_id"] != box.hello()["boot_id"]:
+            found = self.sessions[machine.instance_id] = Session(self.fleet, box)
+        return found
+
+    async def drop(self, machine: Machine) -> None:
+        """Close a connection."""
+        self.sessions.pop(machine.instance_id, None)
+
+
+class HandLane(Lane):
+    """A lane whose waits are ours."""
+
+    async def _run(self, session: Any, prepared: Any) -> dict[str, Any]:
+        return await session.run(prepared.frame, on_live=self._answering(prepared.unit))  # type: ignore[no-any-return]
+
+
+class Fleet(World):
+    """A controller with one model; workers go on when told."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.cloud = Cloud()
+        self.told: list[str] = []
+        self.lives = 0
+        self.steps = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        self.lives += 1
+        name = f"worker-{self.lives}"
+        self.shop = Shop(self)
+        self.queue = SqliteWorkQueue(self.ctx.store, name, alive=lambda owner: owner == name)
+        self.workers: dict[str, tuple[Claim, Coroutine[Any, Any, Outcome]]] = {}
+
+    # --- what a test says how it goes ---------------------------------------------------------------------
+
+    async def charm(self, box: Box, frame: dict[str, Any], on_live: Any) -> dict[str, Any]:
+        """Run a hook; returns what is not ordinary in its result."""
+        raise NotImplementedError
+
+    def committed(self, operation: str) -> None:
+        """Hear that the controller has the result of an operation."""
+
+    def operation(self, name: str) -> OperationRow | None:
+        """Return the row of an operation."""
+        found: OperationRow | None = self.read(lambda tx: tx.find(OperationRow, "operation_get", id=name))
+        return found
+
+    # --- working ------------------------------------------------------------------------------------------
+
+    def step(self, pick: int = 0) -> bool:
+        """Let one worker go on to its next wait; False: there is nothing to do now."""
+        while (claim := self.queue.claim(self.model, self.clock.now())) is not None:
+            self.workers[claim.key] = (claim, self._work(claim))
+        if not self.workers:
+            return False
+        self.steps += 1
+        key = sorted(self.workers)[pick % len(self.workers)]
+        claim, work = self.workers[key]
+        try:
+            work.send(None)
+        except StopIteration as ended:
+            del self.workers[key]
+            outcome: Outcome = ended.value
+            self.queue.finish(
+                claim, self.clock.now(), outcome.due, attempts=outcome.attempts, reason=outcome.reason
+            )
+        return True
+
+    async def _work(self, claim: Claim) -> Outcome:
+        model, kind, name = claim.key.split("/", 2)
+        shop: Any = self.shop
+        if kind == "machine":
+            return await HandLane(shop, model, name, claim.attempts).work()
+        return await clean(shop, model)
+
+    def rest(self, picks: Sequence[int] = (0,)) -> None:
+        """Work until nothing is due."""
+        for count in range(MOST_STEPS):
+            if not self.step(picks[count % len(picks)]):
+                return
+        raise AssertionError(f"never at rest: {self.told[-30:]}")
+
+    def crash(self) -> None:
+        """End the controller's process, and start another one."""
+        for _, work in self.workers.values():
+            work.close()
+        self._begin()
+
+    # --- looking ------------------------------------------------------------------------------------------
+
+    def rows(self, model: str) -> dict[str, list[tuple[Any, ...]]]:
+        """Return what the tables hold of a model; tables without anything are left out."""
+        connection = self.ctx.store._connection
+        found = {}
+        for (table,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+            every = [tuple(row) for row in connection.execute(f"SELECT * FROM {table}")]
+            mine = [row for row in every if model in json.dumps([str(cell) for cell in row])]
+            if mine:
+                found[table] = sorted(mine, key=str)
+        return found

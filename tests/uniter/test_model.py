@@ -1,0 +1,114 @@
+"""Whatever people do to a model, and at whatever moment: it comes to rest, and what Juju promises holds.
+
+Real are the store, the services, the queue, the lanes, the cleaner and the resolver; played are the machines
+with their charms, the clock, and the controller's death. `PUSHJUJU_MODEL_SECONDS` asks for more stories,
+`PUSHJUJU_MODEL_LENGTH` for longer ones.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, note, settings
+from hypothesis import strategies as st
+
+from pushjuju.services import models
+from tests.unit.services.world import Charms, World
+from tests.uniter.town import People, Town, charm, check_nothing_left, check_rest
+
+SECONDS = float(os.environ.get("PUSHJUJU_MODEL_SECONDS", "20"))
+LENGTH = int(os.environ.get("PUSHJUJU_MODEL_LENGTH", "25"))
+WORDS = (
+    *("deploy", "relate", "relate", "work", "work", "work", "rest", "rest"),
+    *("add_unit", "remove_unit", "remove_application", "remove_relation", "suspend", "config", "refresh"),
+    *("fail", "resolved", "wait", "crash", "reboot", "lose", "remove_machine"),
+)
+commands = st.tuples(st.sampled_from(WORDS), st.integers(0, 11), st.integers(0, 11))
+FIRST = (
+    ("deploy", 0, 1),
+    ("deploy", 1, 0),
+    ("deploy", 2, 0),
+    ("relate", 0, 0),
+    ("relate", 2, 0),
+    ("rest", 0, 0),
+)
+
+
+@pytest.fixture(scope="module")
+def two_models(tmp_path_factory: pytest.TempPathFactory, packs: Charms) -> Path:
+    """A controller with the model `shop`, and a model `other` that nobody touches."""
+    root = tmp_path_factory.mktemp("two")
+    world = World.build(root, packs)
+    shop, world.model = world.model, models.add_model(world.ctx, "other").uuid
+    for name in ("web", "db"):
+        world.deploy(name, packed=charm(packs, name, 0))
+    world.settle()
+    world.model = shop
+    world.ctx.close()
+    return root
+
+
+@contextmanager
+def town_of(source: Path, packs: Charms) -> Iterator[Town]:
+    """Copy the controller to where writing is fast."""
+    fast = Path("/dev/shm") if Path("/dev/shm").is_dir() else None
+    with tempfile.TemporaryDirectory(dir=fast) as folder:
+        town = Town.copy(source, Path(folder), packs)
+        assert isinstance(town, Town)
+        try:
+            yield town
+        finally:
+            town.crash()
+            town.ctx.close()
+
+
+class Budget:
+    """Time for new stories; a story that failed is told again and shortened whatever the time."""
+
+    def __init__(self) -> None:
+        self.end = time.monotonic() + SECONDS
+        self.failed = False
+
+    def is_spent(self) -> bool:
+        """Tell whether no new story should begin."""
+        return not self.failed and time.monotonic() > self.end
+
+
+@pytest.fixture(scope="module")
+def budget() -> Budget:
+    """The time that all stories have together."""
+    return Budget()
+
+
+@settings(
+    max_examples=max(50, int(10 * SECONDS)),
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(story=st.lists(commands, max_size=LENGTH))
+def test_any_story(
+    two_models: Path, packs: Charms, budget: Budget, story: list[tuple[str, int, int]]
+) -> None:
+    if budget.is_spent():
+        return
+    with town_of(two_models, packs) as town:
+        other = models.resolve(town.ctx, "other").uuid
+        before = town.rows(other)
+        people = People(town, packs)
+        try:
+            for word, which, how in (*FIRST, *story):
+                people.do(word, which, how)
+            people.mend()
+            check_rest(town)
+            people.destroy()
+            check_nothing_left(town)
+            assert town.rows(other) == before
+        except BaseException:
+            budget.failed = True
+            note("\n".join(town.witness.story))
+            raise

@@ -1,0 +1,497 @@
+"""A model that people change at random, and what must hold whenever it rests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pushjuju.charms.pack import PackedCharm
+from pushjuju.core.errors import PushjujuError
+from pushjuju.core.life import Life
+from pushjuju.core.placement import Placement
+from pushjuju.core.status import Agent, StatusKind
+from pushjuju.services import (
+    applications,
+    integrate,
+    leadership,
+    machines,
+    models,
+    refresh,
+    relations,
+    removal,
+    statuses,
+    units,
+)
+from pushjuju.services.removal import Force
+from pushjuju.state.records import Application, Cleanup, Machine, Model, Relation, RelationScope, Unit
+from pushjuju.state.store import Tx
+from pushjuju.uniter.resolver import Answer, decide, reconcile_effects
+from pushjuju.uniter.snapshot import look
+from tests.unit.services.world import UBUNTU, Charms
+from tests.uniter.fleet import Box, Fleet
+from tests.uniter.witness import Witness
+
+CONTAINER = {"scope": "container"}
+OPTIONS = {"title": {"type": "string", "default": "hello"}}
+METADATA: dict[str, dict[str, Any]] = {
+    "web": {
+        "peers": {"cluster": {"interface": "web"}},
+        "requires": {"db": {"interface": "sql"}, "cache": {"interface": "mem"}},
+        "provides": {"site": {"interface": "http"}},
+    },
+    "db": {
+        "peers": {"replicas": {"interface": "db"}},
+        "provides": {"server": {"interface": "sql"}, "fast": {"interface": "mem"}},
+    },
+    "log": {
+        "subordinate": True,
+        "peers": {"mates": {"interface": "log"}},
+        "requires": {
+            "host": {"interface": "juju-info", **CONTAINER},
+            "access": {"interface": "http", **CONTAINER},
+        },
+        "provides": {"lines": {"interface": "lines", **CONTAINER}},
+    },
+    "ship": {
+        "subordinate": True,
+        "requires": {
+            "host": {"interface": "juju-info", **CONTAINER},
+            "source": {"interface": "lines", **CONTAINER},
+        },
+    },
+    "mon": {"requires": {"target": {"interface": "juju-info"}}},
+}
+PAIRS = (
+    ("web:db", "db:server"), ("web:cache", "db:fast"), ("log:host", "web"), ("log:access", "web:site"),
+    ("log:host", "db"), ("ship:host", "web"), ("ship:source", "log:lines"), ("mon:target", "db"),
+    ("mon:target", "web"), ("mon:target", "log"),
+)  # fmt: skip
+NAMES = tuple(METADATA)
+EXTRA = {"extra": {"interface": "extra"}}
+
+
+def charm(packs: Charms, name: str, version: int) -> PackedCharm:
+    """Pack one of the charms; odd versions have one more peer relation."""
+    metadata = dict(METADATA[name])
+    peers = {**metadata.pop("peers", {}), **(EXTRA if version % 2 else {})}
+    return packs.make(name, config=OPTIONS, peers=peers, files={"version": str(version % 3)}, **metadata)
+
+
+class Town(Fleet):
+    """A fleet whose charms talk to each other, whose hooks fail when told, and whose story is checked."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.witness = Witness()
+        self.failing: dict[str, int] = {}
+        self.forced: set[str] = set()  # units, and relations as text, that were not left to go by themselves
+
+    # --- charms -------------------------------------------------------------------------------------------
+
+    async def charm(self, box: Box, frame: dict[str, Any], on_live: Any) -> dict[str, Any]:
+        """Run a hook of a charm that tells everybody what it sees."""
+        hook = self.witness.began(frame)
+        result: dict[str, Any] = {"writes": {"relations": self._says(frame)}}
+        if self.failing.get(hook.unit, 0) > 0:
+            self.failing[hook.unit] -= 1
+            result = {"outcome": "failed", "exit": 1}
+        elif hook.name == "leader-elected":
+            call = {"tool": "leader-set", "argv": [f"leader={hook.unit}"]}
+            assert (await on_live(call))[0] == 0
+        self.witness.sent(frame, result)
+        return result
+
+    def _says(self, frame: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what a charm writes: its name, and what it has read of the unit that the hook is about."""
+        context, about = frame["context"], frame["context"]["relation"]
+        if about is None:
+            return {}
+        relation = context["relations"][str(about["id"])]
+        said = {"i-am": frame["unit"], "title": context["config"]["title"]}
+        remote = about["remote_unit"]
+        if remote in relation["members"]:
+            said[f"saw {remote}"] = relation["unit_bags"][remote].get("title", "-")
+        bags: dict[str, Any] = {"unit": said}
+        if context["leader"] and frame["hook"].endswith("-created"):
+            bags["app"] = {"leader": frame["unit"]}
+        return {str(about["id"]): bags}
+
+    def committed(self, operation: str) -> None:
+        """Hear how an operation ended."""
+        row = self.operation(operation)
+        self.witness.committed(operation, row.outcome if row else "", row.unit if row else "")
+
+    # --- looking ------------------------------------------------------------------------------------------
+
+    def all_units(self) -> list[Unit]:
+        """Return every unit."""
+        found: list[Unit] = self.read(lambda tx: tx.list(Unit, "unit_list", model=self.model))
+        return found
+
+    def all_relations(self) -> list[Relation]:
+        """Return every relation."""
+        found: list[Relation] = self.read(lambda tx: tx.list(Relation, "relation_list", model=self.model))
+        return found
+
+    def in_error(self, unit: str) -> bool:
+        """Tell whether a unit waits for a person."""
+        return bool(self.read(lambda tx: units.in_error(tx, self.model, unit)))
+
+    def box_of(self, machine: Machine) -> Box | None:
+        """Return the machine behind a machine."""
+        return self.cloud.boxes.get(machine.instance_id)
+
+
+# --- what people do ---------------------------------------------------------------------------------------
+
+
+def _pick(items: list[Any], number: int) -> Any:
+    if not items:
+        raise PushjujuError("nothing to choose from")
+    return items[number % len(items)]
+
+
+class People:
+    """Commands; each picks what it is about with a number, and may be refused."""
+
+    def __init__(self, town: Town, packs: Charms) -> None:
+        self.town = town
+        self.packs = packs
+        self.versions: dict[str, int] = {}
+
+    def do(self, word: str, which: int, how: int) -> None:
+        """Do one command; a refusal is an answer."""
+        self.town.witness.story.append(f"> {word} {which} {how}")
+        act: Callable[[int, int], None] = getattr(self, word)
+        try:
+            act(which, how)
+        except PushjujuError as error:
+            self.town.witness.story.append(f"  refused: {error}")
+
+    def _force(self, how: int) -> Force | None:
+        return (None, None, None, Force(wait_s=0.0), Force(wait_s=60.0))[how % 5]
+
+    def deploy(self, which: int, how: int) -> None:
+        """Deploy an application, sometimes onto a machine that is there."""
+        town, name = self.town, NAMES[which % len(NAMES)]
+        packed = charm(self.packs, name, how)
+        count = 0 if packed.charm.meta.subordinate else 1 + how % 2
+        there = town.machine_ids()
+        placements = [Placement.parse(_pick(there, how))] if there and count and how % 3 else []
+        request = applications.DeployRequest(
+            application=name, packed=packed, base=UBUNTU, count=count, placements=placements
+        )
+        applications.deploy(town.ctx, town.model, request)
+
+    def relate(self, which: int, how: int) -> None:
+        """Relate two applications."""
+        first, second = PAIRS[(which + how) % len(PAIRS)]
+        integrate.integrate(self.town.ctx, self.town.model, first, second)
+
+    def add_unit(self, which: int, how: int) -> None:
+        """Add a unit."""
+        town = self.town
+        placements = [Placement.parse(_pick(town.machine_ids(), how))] if how % 2 else []
+        units.add_units(town.ctx, town.model, _pick(town.applications(), which), 1, placements)
+
+    def remove_unit(self, which: int, how: int) -> None:
+        """Remove a unit, sometimes by force."""
+        town, force = self.town, self._force(how)
+        unit = _pick(town.all_units(), which)
+        removal.remove_units(town.ctx, town.model, [unit.name], force)
+        if force:
+            self._note_forced(lambda one: unit.name in (one.name, one.principal))
+
+    def _note_forced(self, concerns: Callable[[Unit], bool]) -> None:
+        self.town.forced |= {unit.name for unit in self.town.all_units() if concerns(unit)}
+
+    def remove_application(self, which: int, how: int) -> None:
+        """Remove an application, sometimes by force."""
+        town, force = self.town, self._force(how)
+        name = _pick(town.applications(), which)
+        if force:
+            mine = {unit.name for unit in town.all_units() if unit.application == name}
+            self._note_forced(lambda one: one.name in mine or one.principal in mine)
+        removal.remove_application(town.ctx, town.model, [name], force)
+
+    def remove_relation(self, which: int, how: int) -> None:
+        """Remove a relation, sometimes by force."""
+        town, force = self.town, self._force(how)
+        relation = _pick(town.all_relations(), which)
+        integrate.remove_relation(town.ctx, town.model, [str(relation.id)], force)
+        if force:
+            town.forced.add(str(relation.id))
+
+    def suspend(self, which: int, how: int) -> None:
+        """Suspend a relation, or let it go on."""
+        town = self.town
+        relation = _pick(town.all_relations(), which)
+        integrate.set_suspended(town.ctx, town.model, [str(relation.id)], suspended=how % 3 > 0)
+
+    def config(self, which: int, how: int) -> None:
+        """Change a setting."""
+        town = self.town
+        name = _pick(town.applications(), which)
+        applications.set_config(town.ctx, town.model, name, values={"title": str(how)})
+
+    def refresh(self, which: int, how: int) -> None:
+        """Put an application on another charm."""
+        town = self.town
+        name = _pick(town.applications(), which)
+        request = refresh.RefreshRequest(
+            application=name, packed=charm(self.packs, name, how), force_units=how % 4 == 3
+        )
+        refresh.refresh(town.ctx, town.model, request)
+
+    def fail(self, which: int, how: int) -> None:
+        """Let the next hooks of a unit fail."""
+        self.town.failing[_pick(self.town.all_units(), which).name] = 1 + how % 3
+
+    def resolved(self, which: int, how: int) -> None:
+        """Let a unit in error go on."""
+        town = self.town
+        failed = [unit.name for unit in town.all_units() if town.in_error(unit.name)]
+        units.resolve(town.ctx, town.model, [_pick(failed, which)], retry=how % 2 == 0)
+
+    def wait(self, which: int, how: int) -> None:
+        """Let time pass."""
+        self.town.clock.advance((5, 30, 61, 400)[how % 4])
+
+    def work(self, which: int, how: int) -> None:
+        """Let some workers go on."""
+        for _ in range(how + 1):
+            self.town.step(which)
+
+    def rest(self, which: int, how: int) -> None:
+        """Let all workers go on until nothing is due."""
+        self.town.rest((which, how))
+
+    def crash(self, which: int, how: int) -> None:
+        """Kill the controller's process."""
+        self.town.crash()
+
+    def reboot(self, which: int, how: int) -> None:
+        """Boot a machine behind our back."""
+        _pick(self._boxes(), which).boot += 1
+
+    def lose(self, which: int, how: int) -> None:
+        """Cut a machine that was seen off, or bring all back."""
+        if how % 2:
+            self.come_back()
+        else:
+            _pick(self._boxes(), which).down = True
+
+    def come_back(self) -> None:
+        """Let every machine answer again."""
+        for box in self.town.cloud.boxes.values():
+            box.down = False
+
+    def _boxes(self) -> list[Box]:
+        town = self.town
+        seen = [row for row in town.read(lambda tx: machines.list_machines(tx, town.model)) if row.last_seen]
+        return [box for row in seen if (box := town.box_of(row)) is not None]
+
+    def remove_machine(self, which: int, how: int) -> None:
+        """Remove a machine, sometimes by force."""
+        town, force = self.town, self._force(how)
+        machine = _pick(town.machine_ids(), which)
+        if force:
+            self._note_forced(lambda one: one.machine == machine)
+        removal.remove_machines(town.ctx, town.model, [machine], force=force)
+
+    # --- the ends -----------------------------------------------------------------------------------------
+
+    def mend(self) -> None:
+        """Put everything right: machines answer, hooks work, whoever is in error goes on."""
+        town = self.town
+        town.witness.story.append("> mend")
+        self.come_back()
+        town.failing.clear()
+        for _ in range(20):
+            town.clock.advance(400)
+            town.rest()
+            if not units.resolve_all(town.ctx, town.model, retry=True):
+                return
+        raise AssertionError("never without errors")
+
+    def destroy(self) -> None:
+        """Destroy the model."""
+        town = self.town
+        town.witness.story.append("> destroy-model")
+
+        def ask(tx: Tx) -> None:
+            removal.destroy_model(tx, models.get(tx, town.model), town.clock.now())
+
+        town.write(ask)
+        town.rest()
+
+
+# --- what holds at rest -----------------------------------------------------------------------------------
+
+
+def check_rest(town: Town) -> None:
+    """Check what holds whenever nothing is due and all machines answer."""
+    with town.ctx.store.read() as tx:
+        every = {unit.name: unit for unit in tx.list(Unit, "unit_list", model=town.model)}
+        stuck = {name for name in every if units.in_error(tx, town.model, name)}
+        for unit in every.values():
+            _check_unit(tx, town, unit, stuck)
+            _check_home(every, unit)
+        for relation in tx.list(Relation, "relation_list", model=town.model):
+            _check_relation(tx, town, relation, every, stuck)
+        for application in tx.list(Application, "application_list", model=town.model):
+            _check_application(tx, town, application, every, stuck)
+        for machine in machines.list_machines(tx, town.model):
+            mine = [unit for unit in every.values() if unit.machine == machine.id]
+            assert machine.life == Life.ALIVE or any(unit.life != Life.ALIVE for unit in mine), machine.id
+        now = town.clock.now()
+        assert all(item.due > str(now) for item in tx.list(Cleanup, "cleanup_list", model=town.model))
+    _check_gone(town, set(every))
+
+
+def _held(tx: Tx, town: Town, unit: Unit, stuck: set[str]) -> bool:
+    """Tell whether a unit may rest on its way: it is in error, or waits for one that is."""
+    mates = {other.name for other in removal.subordinates(tx, unit)} | {unit.name, unit.principal or ""}
+    return bool(mates & stuck)
+
+
+def _check_unit(tx: Tx, town: Town, unit: Unit, stuck: set[str]) -> None:
+    view = look(tx, town.model, unit.name)
+    assert view is not None
+    agent = statuses.get_status(tx, town.model, StatusKind.AGENT, unit.name)
+    assert agent is not None
+    if unit.name in stuck:
+        return
+    effects = list(reconcile_effects(view.local, view.remote))
+    decision = decide(view.local, view.remote)
+    if not _held(tx, town, unit, stuck):
+        assert not effects, f"{unit.name} was forgotten: {effects}"
+        assert unit.life == Life.ALIVE, f"{unit.name} is {unit.life}: {decision.reason}"
+        assert decision.answer is Answer.IDLE, f"{unit.name} was forgotten: {decision.reason}"
+        assert agent.status == Agent.IDLE, f"{unit.name}: {agent}"
+        assert view.local.current_charm_url == view.application.charm_url
+    else:
+        assert decision.answer in (Answer.IDLE, Answer.WAITING), f"{unit.name}: {decision.reason}"
+
+
+def _check_home(every: Mapping[str, Unit], unit: Unit) -> None:
+    if unit.principal:
+        assert unit.principal in every, f"{unit.name} lost {unit.principal}"
+        assert every[unit.principal].machine == unit.machine
+        twins = [
+            other.name
+            for other in every.values()
+            if (other.principal, other.application) == (unit.principal, unit.application)
+        ]
+        assert twins == [unit.name], twins
+
+
+def _check_relation(
+    tx: Tx, town: Town, relation: Relation, every: Mapping[str, Unit], stuck: set[str]
+) -> None:
+    sides = relations.endpoints(tx, town.model, relation.id)
+    scopes = {scope.unit: scope for scope in relations.scopes(tx, town.model, relation.id)}
+    assert set(scopes) <= set(every), f"{relation.key}: strangers in scope"
+    if relation.life != Life.ALIVE:
+        assert any(_held(tx, town, every[name], stuck) for name in scopes), f"{relation.key} is dying"
+        return
+    for unit in every.values():
+        if unit.application not in {side.application for side in sides} or _held(tx, town, unit, stuck):
+            continue
+        if relation.suspended:
+            assert unit.name not in scopes, f"{relation.key}: {unit.name}"
+            continue
+        if not _implemented(tx, town, relation, unit):
+            continue
+        assert unit.name in scopes, f"{relation.key}: {unit.name} is not in scope"
+        _check_members(tx, town, relation, unit, scopes)
+        _check_subordinate(tx, relation, unit, every, stuck)
+    _check_bags(tx, town, relation, scopes)
+
+
+def _implemented(tx: Tx, town: Town, relation: Relation, unit: Unit) -> bool:
+    """Tell whether a unit's charm has the endpoint; a refresh may take a peer relation away."""
+    view = look(tx, town.model, unit.name)
+    return view is not None and view.remote.relations[relation.id].implemented
+
+
+def _check_members(
+    tx: Tx, town: Town, relation: Relation, unit: Unit, scopes: Mapping[str, RelationScope]
+) -> None:
+    view = look(tx, town.model, unit.name)
+    assert view is not None
+    if view.remote.relations[relation.id].implicit:
+        return
+    track = town.witness.tracks[(unit.name, relation.id)]
+    other = view.remote.relations[relation.id].remote_application
+    container = scopes[unit.name].container
+    wanted = {
+        name
+        for name, scope in scopes.items()
+        if scope.application == other
+        and name != unit.name
+        and not scope.departing
+        and scope.container == container * (relation.scope == "container")
+    }
+    assert set(track.members) == wanted, f"{relation.key}: {unit.name} knows {track.members}"
+    assert not track.pending
+    assert track.created
+
+
+def _check_subordinate(
+    tx: Tx, relation: Relation, unit: Unit, every: Mapping[str, Unit], stuck: set[str]
+) -> None:
+    if relation.scope != "container" or unit.principal:
+        return
+    sides = relations.endpoints(tx, relation.model, relation.id)
+    other = relations.remote_endpoint(sides, unit.application).application
+    mine = [one for one in every.values() if (one.principal, one.application) == (unit.name, other)]
+    assert len(mine) == 1, f"{relation.key}: {unit.name} has {mine}"
+
+
+def _check_bags(tx: Tx, town: Town, relation: Relation, scopes: Mapping[str, RelationScope]) -> None:
+    """Check that nothing that was written is lost, of members and of those that left."""
+    bags = relations.bags(tx, town.model, relation.id)
+    for (number, entity), said in town.witness.wrote.items():
+        if number == relation.id and said:
+            kept = {key: bags[entity].data.get(key) for key in said}
+            assert kept == said, f"{relation.key}: {entity}"
+    for name in scopes:
+        assert "private-address" in bags[name].data
+
+
+def _check_application(
+    tx: Tx, town: Town, application: Application, every: Mapping[str, Unit], stuck: set[str]
+) -> None:
+    mine = [unit for unit in every.values() if unit.application == application.name]
+    held = [unit for unit in mine if _held(tx, town, unit, stuck)]
+    if application.life != Life.ALIVE:
+        every_held = held or any(
+            relation.life != Life.ALIVE or relation.suspended
+            for relation in relations.of_application(tx, town.model, application.name)
+        )
+        assert every_held, f"{application.name} is {application.life}"
+    holder = leadership.holder(tx, town.model, application.name)
+    assert holder is None or holder in every
+    if len(mine) > len(held):
+        assert holder is not None, f"nobody leads {application.name}"
+
+
+def _check_gone(town: Town, there: set[str]) -> None:
+    """Check that whoever is gone has departed from all, unless forced."""
+    present = {relation.id for relation in town.all_relations()}
+    for (unit, relation), track in town.witness.tracks.items():
+        if unit in town.forced or str(relation) in town.forced:
+            continue
+        if unit not in there:
+            assert not track.members, f"{unit} never departed from {track.members} in {relation}"
+        elif relation not in present:
+            assert not track.created, f"{unit} never broke relation {relation}"
+
+
+def check_nothing_left(town: Town) -> None:
+    """Check that the model is gone without a trace."""
+    assert town.read(lambda tx: tx.find(Model, "model_by_uuid", uuid=town.model)) is None
+    assert town.rows(town.model) == {}
+    assert town.cloud.boxes == {}
+    assert not town.ctx.controller.known_hosts(town.model).exists()
