@@ -69,7 +69,7 @@ def _let_in() -> str:
 def _through_sudo(operation: str, args: Data, progress: Progress) -> Data:
     here = str(Path(__file__).resolve().parents[4])
     modules = [here, *(item for item in sys.path if item)]
-    argv = [_let_in(), "-n", sys.executable, "-I", "-c", _HELPER, *modules]
+    argv = [_let_in(), "-n", sys.executable, "-I", "-B", "-c", _HELPER, *modules]
     with subprocess.Popen(
         argv,
         stdin=subprocess.PIPE,
