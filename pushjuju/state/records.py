@@ -121,6 +121,7 @@ class Unit:
     retry_due: str | None = None
     decision: Mapping[str, Any] = field(default_factory=dict, metadata=_JSON)
     forced: int = 0
+    charm_gone: int = 0
     created: str
 
 

@@ -39,6 +39,7 @@ from pushjuju.uniter.turn import read_operation
 
 _DEPLOYS = (OperationName.INSTALL, OperationName.UPGRADE)
 UNITER_LOGGER = "juju.worker.uniter.operation"
+CHARM_GONE = "charm missing from disk"  # what a machine answers without the charm's directory
 Result = Mapping[str, Any]
 Event = Mapping[str, Any]
 
@@ -52,12 +53,14 @@ class Committed:
         message: What went wrong, for people.
         reboot: Id of the operation that reboots the machine, which must run now; empty for none.
         again_later: The machine could not even try; the charm is not to blame.
+        killed: Its process was killed by a signal; it is to be run again.
     """
 
     ok: bool
     message: str = ""
     reboot: str = ""
     again_later: bool = False
+    killed: bool = False
 
 
 # --- events -----------------------------------------------------------------------------------------------
@@ -178,8 +181,22 @@ def _commit_unit(ctx: Context, tx: Tx, found: OperationRecord, result: Result) -
     store_local(tx, view.unit, local)
     reboot = _ask_reboot(ctx, tx, view) if outcome in (Outcome.REBOOT_AFTER, Outcome.REBOOT_NOW) else ""
     _after(ctx, tx, view, operation, outcome, problem)
+    _note_charm(tx, view, operation, outcome, problem)
     machine_failed = bool(problem) and (outcome is Outcome.NOT_STARTED or operation.name in _DEPLOYS)
-    return Committed(ok=not problem, message=problem, reboot=reboot, again_later=machine_failed)
+    return Committed(
+        ok=not problem,
+        message=problem,
+        reboot=reboot,
+        again_later=machine_failed,
+        killed=outcome is Outcome.TERMINATED,
+    )
+
+
+def _note_charm(tx: Tx, view: View, operation: Operation, outcome: Outcome, problem: str) -> None:
+    """Note whether the charm's directory is on the machine, when the operation tells."""
+    gone = problem == CHARM_GONE
+    if gone or (operation.name in _DEPLOYS and outcome is Outcome.OK):
+        tx.run("unit_set_charm_gone", model=view.unit.model, name=view.unit.name, gone=int(gone))
 
 
 def _commit_action(ctx: Context, tx: Tx, found: OperationRecord, view: View, result: Result) -> Committed:

@@ -139,6 +139,7 @@ def _remote_state(
         charm_url=application.charm_url,
         force_charm=bool(application.force_charm),
         charm_modified_version=application.charm_modified,
+        charm_present=not unit.charm_gone,
         config_hash=charms.settings_hash(application.name, url, settings),
         trust_hash=charms.trust_hash(application),
         addresses_hash=network.addresses_hash(machine, bindings(tx, unit)),

@@ -32,6 +32,7 @@ from pushjuju.workers.workshop import Workshop
 
 BOOT_WAIT_S = 120.0  # how long a machine that was just made or rebooted may take to answer SSH
 BOOT_POLL_S = 0.05
+MOST_KILLS = 5  # times in a row that a killed hook is run again at once
 FORCED_LOOK_S = 1.0  # how often a lane looks whether the unit of the running hook is still wanted
 RETRY_FIRST_S = 5.0
 RETRY_MOST_S = 300.0
@@ -70,6 +71,7 @@ class Lane:
         self.machine_id = machine_id
         self.attempts = attempts
         self.left_nothing = False
+        self.kills = 0
 
     async def work(self) -> Outcome:
         """Do all that is due on the machine; failures come back as reasons."""
@@ -273,6 +275,10 @@ class Lane:
         )
         if done.reboot:
             return await self._reboot(machine, session, done.reboot)
+        self.kills = self.kills + 1 if done.killed else 0
+        if self.kills == MOST_KILLS:
+            what = f"unit {prepared.unit}: {prepared.title}"
+            raise RemoteFailed(f"{what} was killed {self.kills} times in a row")
         if done.again_later:
             raise RemoteFailed(f"unit {prepared.unit}: {prepared.title}: {done.message}")
         return session

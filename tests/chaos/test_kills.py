@@ -148,7 +148,7 @@ async def test_deaths_at_any_moment(world: World, seed: int) -> None:
         with world.process() as drive:
             await until(lambda: drive.process.poll() is not None or drive.text)
             with contextlib.suppress(subprocess.TimeoutExpired):
-                drive.process.wait(chance.uniform(0, 0.3) * (1 + number / 5))
+                drive.process.wait(chance.uniform(0, 0.3) * (1 + number / 2))
         deaths += drive.killed
         if not drive.killed:
             break
