@@ -50,6 +50,11 @@ def run(*command: str | Path, check: bool = True) -> int:
     return code
 
 
+def succeeds(*command: str | Path) -> bool:
+    """Tell whether a command succeeds; nothing is shown."""
+    return subprocess.run(command, cwd=ROOT, capture_output=True, check=False).returncode == 0
+
+
 def as_root(*command: str) -> list[str]:
     """Return a command that runs with root rights, keeping what it needs of the environment."""
     if os.geteuid() == 0:
@@ -141,8 +146,10 @@ def demo() -> int:
     install_packages(["openssh-client"])
     run(PUSHJUJU, "doctor", "--install")
     name = Path(CHARM).name
-    known = subprocess.run([PUSHJUJU, "show-unit", f"{name}/0"], cwd=ROOT, capture_output=True, check=False)
-    run(PUSHJUJU, *(("deploy", CHARM) if known.returncode else ("update-status",)))
+    if succeeds(PUSHJUJU, "whoami") and not succeeds(PUSHJUJU, "show-model"):
+        run(PUSHJUJU, "add-model", "default")  # an earlier demo was cleared away
+    known = succeeds(PUSHJUJU, "show-unit", f"{name}/0")
+    run(PUSHJUJU, *(("update-status",) if known else ("deploy", CHARM)))
     run(PUSHJUJU, "status")
     say("a machine runs the charm. Go on with:")
     for line in (
