@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from pushjuju.core.base import Base
-from pushjuju.core.errors import PushjujuError
+from pushjuju.core.errors import ProviderError, PushjujuError
 from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.plugins.types import Hardware, Started, StartRequest
 from pushjuju.runner.hostkeys import HostKeyFile, entry_name
@@ -51,6 +51,8 @@ async def start(shop: Workshop, machine: Machine) -> Machine:
             target = await provider.ssh_target(started.instance)
     except PushjujuError as error:
         raise _failed(ctx, machine, error) from error
+    except Exception as bug:  # of a plugin that is not ours: told and tried again like any failure of a cloud
+        raise _failed(ctx, machine, ProviderError(f"the provider failed: {bug!r}")) from bug
     return record(ctx, machine, started, shop.cloud_type(machine.model), target_document(target))
 
 
