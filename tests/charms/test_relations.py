@@ -1,0 +1,299 @@
+"""Applications that know each other, on real machines: what their charms see, and in which order."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.charms.client import Client
+from tests.charms.recorder import Seen, charm, check, recorded
+
+pytestmark = pytest.mark.machine
+FULL = ["created", "joined", "changed"]
+
+
+class Town:
+    """A model with recording charms, and what was seen since the last look."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self.looked = 0
+
+    def deploy(self, name: str, *to: int) -> None:
+        """Deploy one of the charms with a unit on each of these machines."""
+        words = ["-n", str(len(to)), "--to", ",".join(map(str, to))] if to else []
+        self.client.run("deploy", charm(self.client.work, name), *words)
+
+    def news(self) -> list[Seen]:
+        """Return what was seen since the last call; all of it so far must be in order."""
+        every = recorded(self.client)
+        self.witness = check(every)
+        found, self.looked = every[self.looked :], len(every)
+        return found
+
+    def rows(self) -> list[str]:
+        """Return the rows of the relations in the status."""
+        _, _, rows = self.client.run("status", "--relations").partition("Integration provider")
+        return [" ".join(row.split()) for row in rows.splitlines()[1:] if row.strip()]
+
+    def at_rest(self) -> None:
+        """Check that every unit is active and idle."""
+        for name, application in self.client.status()["applications"].items():
+            for unit, shown in application.get("units", {}).items():
+                every = {unit: shown, **shown.get("subordinates", {})}
+                for one, status in every.items():
+                    words = (status["workload-status"]["current"], status["juju-status"]["current"])
+                    assert words == ("active", "idle"), f"{name}: {one}"
+
+    def leader(self, application: str) -> str:
+        """Return the unit that leads."""
+        units = self.client.status()["applications"][application]["units"]
+        (found,) = [name for name, unit in units.items() if unit.get("leader")]
+        return str(found)
+
+
+def of(seen: list[Seen], unit: str, endpoint: str = "") -> list[str]:
+    """Return the hooks of a unit in their order, of an endpoint by their last words."""
+    if not endpoint:
+        return [item.hook for item in seen if item.unit == unit]
+    start = f"{endpoint}-relation-"
+    return [
+        item.hook.removeprefix(start) for item in seen if item.unit == unit and item.hook.startswith(start)
+    ]
+
+
+def meetings(seen: list[Seen], hook: str) -> Counter[tuple[str, str]]:
+    """Count who saw whom in a hook."""
+    return Counter((item.unit, item.remote) for item in seen if item.hook == hook)
+
+
+@pytest.fixture
+def town(client: Client) -> Town:
+    """A person with a model, who is not asked before removals."""
+    client.run("bootstrap", "local", "here", "--add-model", "town", "--model-default", "mode=")
+    return Town(client)
+
+
+def test_a_cluster_of_five(town: Town) -> None:
+    """Everybody meets everybody; the leader leaves and another is elected; a sixth comes; all go."""
+    client = town.client
+    client.run("add-machine", "-n", "2")
+    town.deploy("store", 0, 1, 0, 1, 0)
+    town.at_rest()
+    seen = town.news()
+    units = {f"store/{number}" for number in range(5)}
+    pairs = {(one, two) for one in units for two in units if one != two}
+    assert meetings(seen, "ring-relation-joined") == dict.fromkeys(pairs, 1)
+    assert [item.hook for item in seen].count("leader-elected") == 1
+    for unit in units:
+        hooks = of(seen, unit)
+        assert hooks[:2] == ["install", "ring-relation-created"]
+        assert hooks[3:5] == ["config-changed", "start"]
+    first = town.leader("store")
+    elected = [item.unit for item in seen if item.hook == "leader-elected"]
+    assert elected == [first]
+    told = {
+        item.remote: item.settings for item in seen if item.hook == "ring-relation-changed" and item.remote
+    }
+    assert {unit: (told[unit] or {}).get("name") for unit in units} == {unit: unit for unit in units}
+
+    client.run("remove-unit", first)
+    seen = town.news()
+    assert of(seen, first) == ["ring-relation-departed"] * 4 + ["stop", "remove"]
+    assert {item.departing for item in seen if item.unit == first and item.departing} == {first}
+    left = units - {first}
+    assert {pair: n for pair, n in meetings(seen, "ring-relation-departed").items() if pair[0] != first} == {
+        (unit, first): 1 for unit in left
+    }
+    second = town.leader("store")
+    assert [item.unit for item in seen if item.hook == "leader-elected"] == [second]
+    assert second in left
+
+    client.run("add-unit", "store", "--to", "1")
+    town.at_rest()
+    seen = town.news()
+    assert meetings(seen, "ring-relation-joined") == {
+        **{("store/5", unit): 1 for unit in left},
+        **{(unit, "store/5"): 1 for unit in left},
+    }
+
+    client.run("remove-application", "store")
+    seen = town.news()
+    for unit in (*left, "store/5"):
+        assert of(seen, unit)[-2:] == ["stop", "remove"]
+        assert "broken" not in of(seen, unit, "ring")
+    assert all(not track.members for track in town.witness.tracks.values())
+    status = client.status()
+    assert (status["applications"], status["machines"]) == ({}, {})
+
+
+def test_three_require_of_three(town: Town) -> None:
+    """A relation is made, scaled, ended, made again; its provider goes while related; then the model goes."""
+    client = town.client
+    client.run("add-machine", "-n", "3")
+    town.deploy("store", 0, 1, 2)
+    town.deploy("front", 0, 1, 2)
+    town.news()
+    stores, fronts = ({f"{name}/{n}" for n in range(3)} for name in ("store", "front"))
+
+    client.run("integrate", "front", "store")
+    town.at_rest()
+    seen = town.news()
+    wanted = {(one, two): 1 for one in fronts for two in stores}
+    assert meetings(seen, "db-relation-joined") == wanted
+    assert meetings(seen, "server-relation-joined") == {(two, one): 1 for one, two in wanted}
+    assert all(of(seen, unit, "db")[0] == "created" for unit in fronts)
+    assert "store:server front:db sql regular" in town.rows()
+    heard = [
+        item.settings for item in seen if item.hook == "db-relation-changed" and item.remote == "store/1"
+    ]
+    assert heard[-1] is not None
+    assert heard[-1]["name"] == "store/1"
+    assert {"private-address", "ingress-address", "egress-subnets", "met"} <= set(heard[-1])
+
+    client.run("add-unit", "front", "--to", "1")
+    seen = town.news()
+    assert meetings(seen, "server-relation-joined") == {(unit, "front/3"): 1 for unit in stores}
+    assert of(seen, "front/3", "db")[0] == "created"
+    assert sorted(of(seen, "front/3", "db")[1:7]) == ["changed"] * 3 + ["joined"] * 3
+
+    leader = town.leader("store")
+    client.run("remove-unit", leader)
+    seen = town.news()
+    assert of(seen, leader, "server") == ["departed"] * 4 + ["broken"]
+    assert meetings(seen, "db-relation-departed") == {(f"front/{n}", leader): 1 for n in range(4)}
+    assert town.leader("store") != leader
+    assert "leader-elected" in of(seen, town.leader("store"))
+
+    client.run("remove-unit", "front/3")
+    seen = town.news()
+    assert of(seen, "front/3", "db") == ["departed", "departed", "broken"]
+    assert of(seen, "front/3")[-2:] == ["stop", "remove"]
+
+    client.run("remove-relation", "front", "store")
+    seen = town.news()
+    for unit in fronts:
+        assert of(seen, unit, "db") == ["departed", "departed", "broken"]
+    for unit in stores - {leader}:
+        assert of(seen, unit, "server") == ["departed"] * 3 + ["broken"]
+    assert {item.ids for item in seen if item.hook.endswith("-broken")} == {()}
+    assert {item.departing for item in seen if item.unit == "front/0" and item.departing} == stores - {leader}
+    assert not any("front:db" in row for row in town.rows())
+
+    client.run("integrate", "front:db", "store:server")
+    town.at_rest()
+    seen = town.news()
+    assert {item.relation for item in seen if item.hook.startswith("db-relation")} == {3}
+    assert len(meetings(seen, "db-relation-joined")) == 6
+
+    client.run("remove-application", "store")
+    seen = town.news()
+    assert list(client.status()["applications"]) == ["front"]
+    for unit in fronts:
+        assert of(seen, unit, "db") == ["departed", "departed", "broken"]
+    for unit in stores - {leader}:
+        assert of(seen, unit)[-3:] == ["server-relation-broken", "stop", "remove"]
+        assert {item.departing for item in seen if item.unit == unit and item.departing} == {unit}
+    assert not [track for (unit, _), track in town.witness.tracks.items() if unit in stores and track.members]
+    done = client.try_run("destroy-model", "town", "--no-prompt")
+    assert done.stderr.endswith("Model destroyed.\n"), str(done)
+    assert not [path for folder in client.machine_folders() for path in folder.glob("local/machines/*")]
+
+
+def test_subordinates(town: Town) -> None:
+    """They come with their principals, see only these, and go with them or with their last relation."""
+    client = town.client
+    client.run("add-machine", "-n", "2")
+    town.deploy("front", 0, 1)
+    town.deploy("agent")
+    assert town.news()[0].hook == "install"
+    client.run("integrate", "agent:access", "front")
+    town.at_rest()
+    seen = town.news()
+    homes = _principals(client)
+    assert sorted(homes) == ["agent/0", "agent/1"]
+    assert set(homes.values()) == {"front/0", "front/1"}
+    for unit, principal in homes.items():
+        assert meetings(seen, "access-relation-joined")[unit, principal] == 1
+        assert meetings(seen, "site-relation-joined")[principal, unit] == 1
+        assert of(seen, unit)[:3] == ["install", "mates-relation-created", "access-relation-created"]
+        members = {item.members for item in seen if item.unit == unit and item.hook.startswith("access")}
+        assert members == {(), (principal,)}
+    assert len(meetings(seen, "access-relation-joined")) == 2
+    assert "front:site agent:access http subordinate" in town.rows()
+    table = client.run("status")
+    assert f"\n  {next(iter(homes))}" in table.replace("*", "")
+
+    client.run("integrate", "agent:host", "front")
+    seen = town.news()
+    for unit, principal in homes.items():
+        assert of(seen, unit, "host") == FULL
+        assert not [item for item in seen if item.unit == principal]
+    client.run("remove-relation", "agent:access", "front")
+    seen = town.news()
+    assert sorted(_principals(client)) == sorted(homes), "the other relation keeps them"
+    for unit, principal in homes.items():
+        assert of(seen, unit) == ["access-relation-departed", "access-relation-broken"]
+        assert of(seen, principal) == ["site-relation-departed", "site-relation-broken"]
+    assert client.fail("remove-unit", "agent/0").error.startswith(
+        'ERROR unit "agent/0" is a subordinate, to remove use remove-relation.'
+    )
+
+    client.run("remove-unit", "front/0")
+    seen = town.news()
+    gone = next(unit for unit, principal in homes.items() if principal == "front/0")
+    assert of(seen, gone)[-2:] == of(seen, "front/0")[-2:] == ["stop", "remove"]
+    assert of(seen, gone, "host") == ["departed", "broken"]
+    assert list(_principals(client).values()) == ["front/1"]
+    assert list(client.status()["machines"]) == ["1"]
+
+    client.run("remove-relation", "agent", "front")
+    assert _principals(client) == {}
+    assert set(client.status()["applications"]) == {"agent", "front"}
+    client.run("integrate", "agent:access", "front")
+    seen = town.news()
+    assert _principals(client) == {"agent/2": "front/1"}
+    assert of(seen, "agent/2", "access")[:3] == FULL
+    assert not _files_of(client, "1", gone)
+    client.run("destroy-model", "town", "--no-prompt")
+    assert client.json("models")["models"] == []
+
+
+def _principals(client: Client) -> dict[str, str]:
+    """Return subordinate unit -> its principal."""
+    units = client.status()["applications"]["front"]["units"]
+    return {name: principal for principal, unit in units.items() for name in unit.get("subordinates", {})}
+
+
+def _files_of(client: Client, machine: str, unit: str) -> str:
+    """Return what a machine still has of a unit that left."""
+    name = unit.replace("/", "-")
+    return client.on(machine, f"ls -d /var/lib/juju/*/unit-{name} 2>/dev/null || true")
+
+
+def test_what_a_person_is_told(town: Town, tmp_path: Path) -> None:
+    """Refusals, suspension, a forced end of a relation whose hooks fail."""
+    client = town.client
+    client.run("add-machine", "-n", "1")
+    town.deploy("store", 0)
+    town.deploy("front", 0)
+    client.run("integrate", "front", "store")
+    done = client.fail("integrate", "front", "store")
+    assert done.error == (
+        'ERROR cannot add relation "front:db store:server"\n'
+        "relation front:db store:server (already exists):\n\n"
+        "Use 'juju status --relations' to view the current relations.\n"
+    )
+    client.fail("integrate", "front", "store", "nothing", rc=2)
+    town.news()
+    client.run("suspend-relation", "2", "--message", "maintenance window")
+    assert "store:server front:db sql regular suspended maintenance window" in town.rows()
+    seen = town.news()
+    assert of(seen, "front/0") == ["db-relation-departed", "db-relation-broken"]
+    client.run("resume-relation", "2")
+    assert of(town.news(), "front/0", "db")[:3] == FULL
+    client.run("remove-relation", "2", "--force", "--no-wait")
+    assert not any("front:db" in row for row in town.rows())
+    town.news()
