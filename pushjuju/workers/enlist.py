@@ -11,16 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from pushjuju.core.clock import to_iso
-from pushjuju.core.errors import NotValid, PushjujuError
+from pushjuju.core.errors import AlreadyExists, NotValid, PushjujuError
 from pushjuju.core.life import Life
 from pushjuju.core.status import MachineStatus, StatusKind
 from pushjuju.plugins.types import Enlister, Started
 from pushjuju.services import models, statuses, touch
 from pushjuju.services.context import Context
 from pushjuju.state.records import Machine
+from pushjuju.state.store import Tx
 from pushjuju.workers.events import Event
 from pushjuju.workers.provisioner import hardware_document, remember_keys
 from pushjuju.workers.workshop import MANUAL, Workshop, target_document
+
+_RESERVED = "enlist "  # with the target: the number of a machine that is being taken in
 
 
 async def add_given_machine(
@@ -47,9 +50,7 @@ async def add_given_machine(
     provider = shop.provider(model, MANUAL)
     if not isinstance(provider, Enlister):
         raise NotValid("the manual provider cannot take in machines")
-    with ctx.store.write() as tx:
-        models.require_alive(tx, model)
-        machine_id = str(tx.next(model, "machine"))
+    machine_id = _reserve(ctx, model, target)
 
     def progress(status: str, message: str) -> None:
         shop.tell(Event(entity=f"machine {machine_id}", text=message or status))
@@ -62,15 +63,38 @@ async def add_given_machine(
             identities=identities,
             progress=progress,
         )
-        ssh = target_document(await provider.ssh_target(started.instance))
+        found = await provider.ssh_target(started.instance)
     except PushjujuError:
         with ctx.store.write() as tx:
+            _unreserve(tx, model, target)
             tx.give_back(model, "machine", int(machine_id))
         raise
-    return _record(ctx, model, machine_id, started, ssh)
+    shop.checkpoint("enlisted")
+    return _record(ctx, model, machine_id, started, target_document(found), target)
 
 
-def _record(ctx: Context, model: str, machine_id: str, started: Started, ssh: dict[str, Any]) -> Machine:
+def _reserve(ctx: Context, model: str, target: str) -> str:
+    """Return the number of the machine that is being taken in.
+
+    The machine is marked with it; after a death in the middle the next try has the same number, and so finds
+    its own mark instead of a stranger's.
+    """
+    with ctx.store.write() as tx:
+        models.require_alive(tx, model)
+        number = tx.scalar("sequence_get", scope=model, name=_RESERVED + target)
+        if number is None:
+            number = tx.next(model, "machine")
+            tx.run("sequence_set", scope=model, name=_RESERVED + target, number=number)
+    return str(number)
+
+
+def _unreserve(tx: Tx, model: str, target: str) -> None:
+    tx.run("sequence_forget", scope=model, name=_RESERVED + target)
+
+
+def _record(
+    ctx: Context, model: str, machine_id: str, started: Started, ssh: dict[str, Any], target: str
+) -> Machine:
     """Record the machine with its instance, at once: no lane shall ever see it as one that is to be made."""
     now, instance = ctx.clock.now(), started.instance
     machine = Machine(
@@ -79,6 +103,9 @@ def _record(ctx: Context, model: str, machine_id: str, started: Started, ssh: di
         hardware=hardware_document(instance.hardware), ssh=ssh, created=to_iso(now),
     )  # fmt: skip
     with ctx.store.write() as tx:
+        if tx.find(Machine, "machine_get", model=model, id=machine_id):
+            raise AlreadyExists("machine is already provisioned")  # by another call for the same target
+        _unreserve(tx, model, target)
         tx.insert("machine", machine)
         statuses.set_status(tx, model, StatusKind.MACHINE, machine_id, MachineStatus.PENDING, now=now)
         statuses.set_status(

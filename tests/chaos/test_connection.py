@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from pushjuju.core.errors import AuthFailed, SudoRefused, Unreachable
+from pushjuju.core.errors import AlreadyExists, AuthFailed, SudoRefused, Unreachable
 from pushjuju.core.status import StatusKind
 from pushjuju.runner.packer import pack
 from pushjuju.runner.session import open_session
@@ -222,6 +222,31 @@ async def take_in(world: World, box: Box) -> None:
     key = world.ctx.controller.private_key
     await add_given_machine(driver.shop, world.uuid, f"ssh:admin@{box.record.address}", identities=[key])
     await driver.shop.close()
+
+
+class Died(BaseException):
+    """The end of a controller, as far as the store can see it."""
+
+
+async def test_death_while_a_machine_is_taken_in(world: World, new_world: NewWorld) -> None:
+    box = await server(new_world, world)
+
+    def die(step: str) -> None:
+        if step == "enlisted":
+            raise Died
+
+    driver = world.driver(checkpoint=die)
+    given, key = f"ssh:admin@{box.record.address}", world.ctx.controller.private_key
+    with pytest.raises(Died):
+        await add_given_machine(driver.shop, world.uuid, given, identities=[key])
+    await driver.shop.close()
+    assert world.machines() == []
+    await take_in(world, box)
+    assert [machine.id for machine in world.machines()] == ["0"]
+    with pytest.raises(AlreadyExists, match="machine is already provisioned"):
+        await take_in(world, box)
+    world.add_machine()
+    assert [machine.id for machine in world.machines()] == ["0", "1"]
 
 
 async def test_sudo_taken_away_later_is_told(world: World, new_world: NewWorld) -> None:

@@ -12,6 +12,15 @@ UPDATE sequence SET next = :number WHERE scope = :scope AND name = :name AND nex
 -- name: sequence_unused
 DELETE FROM sequence WHERE scope = :scope AND name = :name AND next = 0
 
+-- name: sequence_get
+SELECT next FROM sequence WHERE scope = :scope AND name = :name
+
+-- name: sequence_set
+INSERT INTO sequence (scope, name, next) VALUES (:scope, :name, :number)
+
+-- name: sequence_forget
+DELETE FROM sequence WHERE scope = :scope AND name = :name
+
 -- name: sequence_delete
 DELETE FROM sequence WHERE scope = :scope
 
