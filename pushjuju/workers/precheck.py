@@ -10,6 +10,7 @@ from typing import Any
 
 from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
+from pushjuju.core.errors import NotValid
 from pushjuju.core.placement import Placement, PlacementKind
 from pushjuju.services.context import Context
 from pushjuju.workers.workshop import Workshop
@@ -48,10 +49,14 @@ def precheck(
     """Check new machines, one for each placement directive; an empty one stands for none.
 
     Raises:
+        NotValid: They shall be containers.
         PushjujuError: The cloud refuses one of them.
     """
     if not directives:
         return
+    container = constraints.get("container")
+    if container and container != "none":
+        raise NotValid(f'container constraint "{container}" is not supported: machines here have none')
     import asyncio
 
     provider = Workshop(ctx, warn=warn).provider(model)

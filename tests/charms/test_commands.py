@@ -94,6 +94,11 @@ REFUSED = [
         "--series and --base cannot be specified together",
     ),
     ("deploy CHARM other --constraints mem=much", 1, 'bad "mem" constraint: .*'),
+    (
+        "deploy CHARM other --constraints container=lxd",
+        1,
+        'container constraint "lxd" is not supported: machines here have none',
+    ),
     ("deploy CHARM other -m nope", 1, "model local:admin/nope not found"),
     ("add-unit", 2, "no application specified"),
     ("add-unit nope", 1, 'application "nope" not found'),
