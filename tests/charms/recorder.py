@@ -146,6 +146,6 @@ def _frame(item: Seen, number: int) -> dict[str, Any]:
             "unit_bags": {item.remote: item.settings} if item.settings else {},
         }
     return {
-        "id": str(number), "unit": item.unit, "hook": item.hook, "context": context,
+        "id": str(number), "kind": "hook", "unit": item.unit, "hook": item.hook, "context": context,
         "env": {"JUJU_DEPARTING_UNIT": item.departing},
     }  # fmt: skip

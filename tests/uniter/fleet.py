@@ -101,6 +101,8 @@ class Session:
         match frame["kind"]:
             case "hook":
                 plain |= await self.fleet.charm(self.box, frame, on_live)
+            case "action" | "commands" | "exec":
+                plain |= self.fleet.task(self.box, frame)
             case "deploy":
                 self.box.units[frame["unit"]] = frame["url"]
             case "remove-unit":
@@ -246,6 +248,10 @@ class Fleet(World):
 
     async def charm(self, box: Box, frame: dict[str, Any], on_live: Any) -> dict[str, Any]:
         """Run a hook; returns what is not ordinary in its result."""
+        raise NotImplementedError
+
+    def task(self, box: Box, frame: dict[str, Any]) -> dict[str, Any]:
+        """Run an action or commands; returns what is not ordinary in the result."""
         raise NotImplementedError
 
     def committed(self, operation: str) -> None:

@@ -10,7 +10,9 @@ from pushjuju.core.errors import PushjujuError
 from pushjuju.core.life import Life
 from pushjuju.core.placement import Placement
 from pushjuju.core.status import Agent, StatusKind
+from pushjuju.core.tasks import TaskStatus
 from pushjuju.services import (
+    actions,
     applications,
     integrate,
     leadership,
@@ -23,7 +25,16 @@ from pushjuju.services import (
     units,
 )
 from pushjuju.services.removal import Force
-from pushjuju.state.records import Application, Cleanup, Machine, Model, Relation, RelationScope, Unit
+from pushjuju.state.records import (
+    Application,
+    Cleanup,
+    Machine,
+    Model,
+    Relation,
+    RelationScope,
+    Task,
+    Unit,
+)
 from pushjuju.state.store import Tx
 from pushjuju.uniter.resolver import Answer, decide, reconcile_effects
 from pushjuju.uniter.snapshot import look
@@ -74,7 +85,8 @@ def charm(packs: Charms, name: str, version: int) -> PackedCharm:
     """Pack one of the charms; odd versions have one more peer relation."""
     metadata = dict(METADATA[name])
     peers = {**metadata.pop("peers", {}), **(EXTRA if version % 2 else {})}
-    return packs.make(name, config=OPTIONS, peers=peers, files={"version": str(version % 3)}, **metadata)
+    files = {"version": str(version % 3), "actions.yaml": "tell:\n  description: Tell.\n"}
+    return packs.make(name, config=OPTIONS, peers=peers, files=files, **metadata)
 
 
 class Town(Fleet):
@@ -84,6 +96,7 @@ class Town(Fleet):
         super().__init__(*args)
         self.witness = Witness()
         self.failing: dict[str, int] = {}
+        self.tasks: set[str] = set()
         self.forced: set[str] = set()  # units, and relations as text, that were not left to go by themselves
 
     # --- charms -------------------------------------------------------------------------------------------
@@ -98,6 +111,21 @@ class Town(Fleet):
         elif hook.name == "leader-elected":
             call = {"tool": "leader-set", "argv": [f"leader={hook.unit}"]}
             assert (await on_live(call))[0] == 0
+        self.witness.sent(frame, result)
+        return result
+
+    def task(self, box: Box, frame: dict[str, Any]) -> dict[str, Any]:
+        """Run an action or commands; an action tells one relation of itself."""
+        unit = frame.get("unit", "")
+        self.witness.story.append(f"{unit or box.number} {frame['kind']}")
+        if frame["kind"] != "action":
+            return {}
+        number = frame["context"]["action"]["id"]
+        assert number not in self.tasks, f"task {number} runs twice"
+        self.tasks.add(number)
+        known = sorted(frame["context"]["relations"])[:1]
+        writes = {"relations": {name: {"unit": {"task": number}} for name in known}}
+        result = {"writes": writes, "exit": 0}
         self.witness.sent(frame, result)
         return result
 
@@ -131,6 +159,11 @@ class Town(Fleet):
     def all_relations(self) -> list[Relation]:
         """Return every relation."""
         found: list[Relation] = self.read(lambda tx: tx.list(Relation, "relation_list", model=self.model))
+        return found
+
+    def all_tasks(self) -> list[Task]:
+        """Return every task."""
+        found: list[Task] = self.read(lambda tx: tx.list(Task, "task_list", model=self.model))
         return found
 
     def in_error(self, unit: str) -> bool:
@@ -253,6 +286,23 @@ class People:
         failed = [unit.name for unit in town.all_units() if town.in_error(unit.name)]
         units.resolve(town.ctx, town.model, [_pick(failed, which)], retry=how % 2 == 0)
 
+    def run(self, which: int, how: int) -> None:
+        """Run an action on a unit or a leader, or commands on all machines."""
+        town = self.town
+        unit: str = _pick(town.all_units(), which).name
+        if how % 3 == 2:
+            commands = actions.CommandRequest(command="true", timeout_s=60, units=[unit], every_machine=True)
+            actions.enqueue_commands(town.ctx, town.model, commands)
+            return
+        receiver = unit if how % 3 else f"{unit.partition('/')[0]}/leader"
+        request = actions.ActionRequest(action="tell", receivers=[receiver], parallel=how % 2 == 0)
+        actions.enqueue(town.ctx, town.model, request)
+
+    def cancel(self, which: int, how: int) -> None:
+        """Cancel a task."""
+        town = self.town
+        actions.cancel(town.ctx, town.model, [_pick(town.all_tasks(), which + how).id])
+
     def wait(self, which: int, how: int) -> None:
         """Let time pass."""
         self.town.clock.advance((5, 30, 61, 400)[how % 4])
@@ -347,6 +397,7 @@ def check_rest(town: Town) -> None:
         now = town.clock.now()
         assert all(item.due > str(now) for item in tx.list(Cleanup, "cleanup_list", model=town.model))
     _check_gone(town, set(every))
+    assert [task for task in town.all_tasks() if not TaskStatus(task.status).over] == []
 
 
 def _held(tx: Tx, town: Town, unit: Unit, stuck: set[str]) -> bool:

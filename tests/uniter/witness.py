@@ -78,7 +78,7 @@ class Witness:
         return hook
 
     def sent(self, frame: Frame, result: dict[str, Any]) -> None:
-        """Hear what a hook came to, before the controller knows."""
+        """Hear what a hook or an action came to, before the controller knows."""
         self._sent[frame["id"]] = (frame, result)
 
     def committed(self, operation: str, outcome: str, unit: str) -> None:
@@ -87,13 +87,14 @@ class Witness:
         if found is None or not outcome:
             return
         frame, result = found
-        hook = Hook.of(frame)
-        assert hook.unit == unit
-        if outcome == "failed":
-            self.story.append(f"  failed {hook.unit} {hook.name}")
-            self._failed[hook.unit] = hook
-            return
-        self._over(hook)
+        if frame["kind"] == "hook":
+            hook = Hook.of(frame)
+            assert hook.unit == unit
+            if outcome == "failed":
+                self.story.append(f"  failed {hook.unit} {hook.name}")
+                self._failed[hook.unit] = hook
+                return
+            self._over(hook)
         for relation, bags in result.get("writes", {}).get("relations", {}).items():
             for side, entity in (("unit", unit), ("app", unit.partition("/")[0])):
                 self.wrote.setdefault((int(relation), entity), {}).update(bags.get(side, {}))
