@@ -85,7 +85,8 @@ class Waiter:
             TimedOut: It took too long.
         """
         with self._opened.ctx.store.read() as tx:
-            left = tasks.unfinished(tx, self._opened.uuid, [task.id for task in self._tasks])
+            numbers = [task.id for task in self._tasks]
+            left = tasks.unfinished(tx, self._opened.uuid, numbers, self._deadline)
             lines = (
                 actions.log(tx, self._opened.uuid, self._tasks[0].id, self._seen)
                 if len(self._tasks) == 1

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from pushjuju.core.clock import from_iso
@@ -155,7 +156,11 @@ def _status(tasks: Sequence[Task]) -> str:
     return str(operation_status(task.status for task in tasks))
 
 
-def unfinished(tx: Tx, model: str, numbers: Iterable[int]) -> list[Task]:
-    """Return those of some tasks that are not over."""
+def unfinished(tx: Tx, model: str, numbers: Iterable[int], deadline: datetime | None = None) -> list[Task]:
+    """Return those of some tasks that are not over, or were not yet at the deadline."""
     found = [actions.get_task(tx, model, number) for number in numbers]
-    return [task for task in found if not TaskStatus(task.status).over]
+    return [task for task in found if not TaskStatus(task.status).over or _late(task, deadline)]
+
+
+def _late(task: Task, deadline: datetime | None) -> bool:
+    return deadline is not None and task.completed is not None and from_iso(task.completed) > deadline
