@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pushjuju.core.errors import SudoRefused, Unreachable
+from pushjuju.core.errors import ConnectionLost, SudoRefused, Unreachable
 from pushjuju.plugins.types import ScriptResult, SSHTarget
 from pushjuju.runner.target import MachineTarget
 from pushjuju.runner.transport import Connector
 from pushjuju.services.context import Context
+
+if TYPE_CHECKING:
+    import asyncssh
 
 _NO_SUDO = 97  # exit status of _AS_ROOT when root rights were refused
 _AS_ROOT = (
@@ -81,16 +85,23 @@ class ScriptRunner:
             "jump": target.proxy_jump,
             "identities": target.identities,
         }
+        import asyncssh
+
         command = _AS_ROOT if sudo else "/bin/sh -s"
         async with self._connector.connect(reach(self._ctx, self._model, ssh, config=True)) as connection:
             try:
                 async with asyncio.timeout(timeout_s):
-                    done = await connection.ssh.run(command, input=script)
+                    done = await _run(connection.ssh, command, script)
                     key = connection.ssh.get_server_host_key()
             except TimeoutError as error:
                 raise Unreachable(f"a script on {target.host} did not end in {timeout_s:.0f} s") from error
+            except (OSError, asyncssh.Error) as error:
+                text = f"the connection to {target.host} was lost while a script ran there"
+                raise ConnectionLost(text, detail=str(error)) from error
+        if done.exit_status is None:  # the connection went before the script had ended
+            raise ConnectionLost(f"the connection to {target.host} was lost while a script ran there")
         result = ScriptResult(
-            rc=int(done.exit_status or 0),
+            rc=done.exit_status,
             stdout=str(done.stdout),
             stderr=str(done.stderr),
             host_key=key.export_public_key().decode().strip() if key else "",
@@ -102,3 +113,12 @@ class ScriptRunner:
                 hint=f"let {target.user or 'the login user'} run sudo without a password there",
             )
         return result
+
+
+async def _run(ssh: asyncssh.SSHClientConnection, command: str, script: str) -> asyncssh.SSHCompletedProcess:
+    """Run a command with a script on its standard input; one that ends before it reads is taken as it is."""
+    process = await ssh.create_process(command)
+    with contextlib.suppress(BrokenPipeError):
+        process.stdin.write(script)
+        process.stdin.write_eof()
+    return await process.wait()

@@ -10,8 +10,9 @@ import time
 
 import pytest
 
-from pushjuju.core.errors import AlreadyExists, AuthFailed, SudoRefused, Unreachable
+from pushjuju.core.errors import AlreadyExists, AuthFailed, ConnectionLost, SudoRefused, Unreachable
 from pushjuju.core.status import StatusKind
+from pushjuju.plugins.types import SSHTarget
 from pushjuju.runner.packer import pack
 from pushjuju.runner.session import open_session
 from pushjuju.runner.target import MachineTarget
@@ -19,6 +20,7 @@ from pushjuju.services import removal
 from pushjuju.services.removal import Force
 from pushjuju.workers.drive import Settled
 from pushjuju.workers.enlist import add_given_machine
+from pushjuju.workers.reach import ScriptRunner
 from tests.chaos.conftest import NewWorld
 from tests.chaos.world import DEPLOY_HOOKS, REMOVE_HOOKS, Box, World, until
 
@@ -247,6 +249,25 @@ async def test_death_while_a_machine_is_taken_in(world: World, new_world: NewWor
         await take_in(world, box)
     world.add_machine()
     assert [machine.id for machine in world.machines()] == ["0", "1"]
+
+
+async def test_connection_cut_while_a_script_runs(world: World) -> None:
+    world.add_machine()
+    await world.settle()
+    box = world.machine()
+    driver = world.driver()
+    runner = ScriptRunner(world.ctx, driver.shop.connector, world.uuid)
+    target = SSHTarget(host=box.record.address, user="root", host_keys=(box.record.host_key,))
+    assert (await runner.run_script(target, "echo out; exit 3")).rc == 3
+    assert (await runner.run_script(target, "kill -9 $$")).rc != 0
+    running = asyncio.create_task(runner.run_script(target, "sleep 4321"))
+    await until(lambda: box.pids("^sleep 4321"))
+    box.cut_connections()
+    with pytest.raises(ConnectionLost, match="was lost while a script ran there"):
+        await running
+    with pytest.raises(Unreachable, match=r"did not end in 0 s"):
+        await runner.run_script(target, "sleep 4322", timeout_s=0.3)
+    await driver.shop.close()
 
 
 async def test_sudo_taken_away_later_is_told(world: World, new_world: NewWorld) -> None:

@@ -7,6 +7,7 @@ ends. The controller runs in this process (`settle`) or in one of its own that a
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import re
 import signal
@@ -404,9 +405,10 @@ class Box:
         """End processes of ours inside, by the name that they gave themselves."""
         found = 0
         for pid in Cgroup.of(self.layout.cgroup(self.record.id)).pids():
-            if Path(f"/proc/{pid}/comm").read_text().strip() in names:
-                os.kill(pid, signal.SIGKILL)
-                found += 1
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # others end meanwhile
+                if Path(f"/proc/{pid}/comm").read_text().strip() in names:
+                    os.kill(pid, signal.SIGKILL)
+                    found += 1
         assert found, f"nothing named {names} runs"
 
     def cut_connections(self) -> int:
