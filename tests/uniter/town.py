@@ -36,6 +36,7 @@ from pushjuju.state.records import (
     Unit,
 )
 from pushjuju.state.store import Tx
+from pushjuju.state.work import machine_key
 from pushjuju.uniter.resolver import Answer, decide, reconcile_effects
 from pushjuju.uniter.snapshot import look
 from tests.unit.services.world import UBUNTU, Charms
@@ -315,6 +316,7 @@ class People:
     def rest(self, which: int, how: int) -> None:
         """Let all workers go on until nothing is due."""
         self.town.rest((which, how))
+        check_awake(self.town)
 
     def crash(self, which: int, how: int) -> None:
         """Kill the controller's process."""
@@ -357,6 +359,7 @@ class People:
         town.witness.story.append("> mend")
         self.come_back()
         town.failing.clear()
+        self.rest(0, 0)
         for _ in range(20):
             town.clock.advance(400)
             town.rest()
@@ -398,6 +401,26 @@ def check_rest(town: Town) -> None:
         assert all(item.due > str(now) for item in tx.list(Cleanup, "cleanup_list", model=town.model))
     _check_gone(town, set(every))
     assert [task for task in town.all_tasks() if not TaskStatus(task.status).over] == []
+
+
+def check_awake(town: Town) -> None:
+    """Check that nobody was forgotten: whoever has work left is tried again later."""
+    if any(box.down for box in town.cloud.boxes.values()):
+        return
+    later = {item.key for item in town.queue.items(town.model) if item.attempts}
+    with town.ctx.store.read() as tx:
+        for unit in tx.list(Unit, "unit_list", model=town.model):
+            if machine_key(town.model, unit.machine or "") in later:
+                continue
+            view = look(tx, town.model, unit.name)
+            assert view is not None
+            decision = decide(view.local, view.remote)
+            assert decision.answer in (Answer.IDLE, Answer.WAITING), f"{unit.name}: {decision.reason}"
+            if all(life is Life.ALIVE for life in view.remote.subordinates.values()):
+                left = reconcile_effects(view.local, view.remote)
+                assert not left, f"{unit.name}: {left}"
+            if unit.life == Life.ALIVE:
+                assert leadership.holder(tx, town.model, unit.application), f"nobody leads {unit.application}"
 
 
 def _held(tx: Tx, town: Town, unit: Unit, stuck: set[str]) -> bool:
