@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from pathlib import Path
 
 from pushjuju.plugins.providers.local.cgroups import Cgroup
@@ -14,6 +15,7 @@ from pushjuju.plugins.providers.local.files import STORAGE
 from pushjuju.plugins.providers.local.system import PATH, which
 
 _NSPAWN = Path("/run/systemd/nspawn")
+_ENTRY_S = 2.0  # how long the loop may take to enter the machine's cgroup
 
 # nspawn leaves with 133 when the machine wants a reboot. Writing 0 moves the writing (sub)shell itself.
 _LOOP = """cd /; umask 022
@@ -76,7 +78,11 @@ def spawn(folder: Path, hostname: str, name: str, cgroup: Cgroup) -> int:
         (os.POSIX_SPAWN_OPEN, 1, log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o640),
         (os.POSIX_SPAWN_DUP2, 1, 2),
     ]
-    return os.posix_spawn("/bin/sh", argv, environ, file_actions=actions, setsid=True)
+    pid = os.posix_spawn("/bin/sh", argv, environ, file_actions=actions, setsid=True)
+    end = time.monotonic() + _ENTRY_S
+    while not cgroup.populated() and time.monotonic() < end:  # until then it would be listed as stopped
+        time.sleep(0.001)
+    return pid
 
 
 def forget(root: Path, name: str) -> None:
