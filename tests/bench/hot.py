@@ -64,6 +64,7 @@ class Hot:
         self.base = base
         self.ctx = context.open_context(datadir, "local", environ=dict(os.environ), clock=clock)
         self.model = models.add_model(self.ctx, "bench").uuid
+        self._shop = Workshop(self.ctx, silent)
         self._round = 0
 
     def deploy(self, charm: Path, work: Path) -> None:
@@ -80,10 +81,10 @@ class Hot:
     @contextlib.asynccontextmanager
     async def session(self, **options: Any) -> AsyncIterator[MachineSession]:
         """Attach to the machine."""
-        shop = Workshop(self.ctx, silent)
         with self.ctx.store.read() as tx:
-            machine = machines.get(tx, self.model, "0")
-        async with open_session(shop.target(machine), program=shop.program, options=options) as session:
+            target = self._shop.target(machines.get(tx, self.model, "0"))
+        shared = {"program": self._shop.program, "connector": self._shop.connector}
+        async with open_session(target, options=options, **shared) as session:
             yield session
 
     def change(self) -> None:
