@@ -13,13 +13,14 @@ class MachineTarget:
     Attributes:
         host: Name or address, or an alias of ``~/.ssh/config``.
         port: None for what ``~/.ssh/config`` says, else 22.
-        user: None for what ``~/.ssh/config`` says, else the name of the local user. Not root: ``sudo -n``
-        is used. jump: A machine to go through first. identity_files: Private keys offered beside the
-        agent's and the configured ones. known_hosts: The model's own file of host keys; a key is accepted
-        into it on first contact. host_keys: Public keys known from the provider (``ssh-ed25519 AAAA...``);
-        then no other is accepted. host_key_alias: Name in ``known_hosts`` instead of the address, for
-        machines whose address changes. connect_timeout: Seconds to the end of the login. use_ssh_config:
-        Whether ``~/.ssh/config`` and the SSH agent are looked at.
+        user: None for what ``~/.ssh/config`` says, else the local user's name. Not root: ``sudo -n`` is used.
+        jump: A machine to go through first.
+        identity_files: Private keys offered beside the agent's and the configured ones.
+        known_hosts: The model's own file of host keys; a key is accepted into it on first contact.
+        host_keys: Public keys known from the provider (``ssh-ed25519 AAAA...``); then no other is accepted.
+        host_key_alias: Name in ``known_hosts`` instead of the address, for machines whose address changes.
+        connect_timeout: Seconds to the end of the login.
+        use_ssh_config: Whether ``~/.ssh/config`` and the SSH agent are looked at.
     """
 
     host: str
