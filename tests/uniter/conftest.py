@@ -65,6 +65,7 @@ class World:
         crash: After how many written steps the controller dies; None for never.
         started: The operation whose prepare was written and whose result was not.
         journal: What the machine knows of it: nothing if it never began there.
+        half: Whether an operation was noted as executed and is not committed; the next step completes it.
         fail_next: How the next hook ends, whatever its name.
         infos: Hooks that were committed (run, or skipped), and the local state just before the commit.
     """
@@ -80,6 +81,7 @@ class World:
     writes: int = 0
     started: Operation | None = None
     journal: Outcome | None = None
+    half: bool = False
     fail_next: Outcome | None = None
     infos: list[tuple[HookInfo, LocalState]] = field(default_factory=list)
 
@@ -170,9 +172,10 @@ class World:
 
     def _finish(self, operation: Operation, outcome: Outcome) -> None:
         self.started = self.journal = None
-        self._write(executed(self.local, operation, outcome))
         action = operation.name in (OperationName.RUN_ACTION, OperationName.FAIL_ACTION)
-        if is_success(outcome) or (action and outcome is Outcome.FAILED):
+        self.half = is_success(outcome) or (action and outcome is Outcome.FAILED)
+        self._write(executed(self.local, operation, outcome))
+        if self.half:
             self._commit(operation)
 
     def _commit(self, operation: Operation, *, pointless: bool = False) -> None:
@@ -184,6 +187,7 @@ class World:
             actions=tuple(item for item in self.remote.actions if item.id != operation.action_id),
             commands=tuple(item for item in self.remote.commands if item != operation.command),
         )
+        self.half = False
         self._write(committed(self.local, operation))
 
     def _write(self, local: LocalState) -> None:

@@ -431,7 +431,7 @@ def test_8_a_crash_changes_nothing(
             except crash:
                 began = crashed.started is None or crashed.journal is not None
                 crashed.recover()
-                if not began:
+                if not began or crashed.half:
                     crashed.step()
     crashed.crash = None
     play(crashed, [])

@@ -90,13 +90,35 @@ def charm(packs: Charms, name: str, version: int) -> PackedCharm:
     return packs.make(name, config=OPTIONS, peers=peers, files=files, **metadata)
 
 
+def _port(unit: str) -> dict[str, Any]:
+    """Return a port that no other unit opens."""
+    number = 1000 + _number(unit)
+    return {"endpoint": "", "protocol": "tcp", "from": number, "to": number}
+
+
+def _number(unit: str) -> int:
+    """Return a number of a unit's own."""
+    name, _, number = unit.partition("/")
+    return NAMES.index(name) * 1000 + int(number)
+
+
+_SAID = {"message": "ready", "time": None}
+ENDS: tuple[dict[str, Any], ...] = (
+    {"outcome": "failed", "exit": 1},
+    {"outcome": "failed", "exit": None, "recovered": True},
+    {"outcome": "terminated", "exit": None, "signal": 15},
+    {"reboot": "after"},
+    {"outcome": "terminated", "exit": None, "reboot": "now"},
+)
+
+
 class Town(Fleet):
     """A fleet whose charms talk to each other, whose hooks fail when told, and whose story is checked."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self.witness = Witness()
-        self.failing: dict[str, int] = {}
+        self.ends: dict[str, list[dict[str, Any]]] = {}
         self.tasks: set[str] = set()
         self.forced: set[str] = set()  # units, and relations as text, that were not left to go by themselves
 
@@ -106,9 +128,14 @@ class Town(Fleet):
         """Run a hook of a charm that tells everybody what it sees."""
         hook = self.witness.began(frame)
         result: dict[str, Any] = {"writes": {"relations": self._says(frame)}}
-        if self.failing.get(hook.unit, 0) > 0:
-            self.failing[hook.unit] -= 1
-            result = {"outcome": "failed", "exit": 1}
+        ends = self.ends.get(hook.unit, [])
+        if ends:
+            result |= ends.pop(0)
+        elif hook.name == "start":
+            result["writes"] |= {"state": {"k": hook.unit}, "ports": {"open": [_port(hook.unit)]}}
+            result["events"] = [
+                {"seq": 1, "e": {"k": "status", "scope": "unit", "status": "active", **_SAID}}
+            ]
         elif hook.name == "leader-elected":
             call = {"tool": "leader-set", "argv": [f"leader={hook.unit}"]}
             assert (await on_live(call))[0] == 0
@@ -278,8 +305,9 @@ class People:
         refresh.refresh(town.ctx, town.model, request)
 
     def fail(self, which: int, how: int) -> None:
-        """Let the next hooks of a unit fail."""
-        self.town.failing[_pick(self.town.all_units(), which).name] = 1 + how % 3
+        """Let the next hooks of a unit fail, be cut off, or ask for a reboot."""
+        unit = _pick(self.town.all_units(), which).name
+        self.town.ends[unit] = [ENDS[how % len(ENDS)]] * (1 + how % 3)
 
     def resolved(self, which: int, how: int) -> None:
         """Let a unit in error go on."""
@@ -358,7 +386,7 @@ class People:
         town = self.town
         town.witness.story.append("> mend")
         self.come_back()
-        town.failing.clear()
+        town.ends.clear()
         self.rest(0, 0)
         for _ in range(20):
             town.clock.advance(400)
