@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from pushjuju.core.life import Life
@@ -418,6 +418,7 @@ def test_3_dead_runs_nothing(world: WORLD, events: list[Any], before: int) -> No
 
 @QUICK
 @given(events=plot, crash_at=st.integers(1, 40))
+@example(events=[(steps, 0), (steps, 0), (attach, 2)], crash_at=3)
 def test_8_a_crash_changes_nothing(
     world: WORLD, crash: type[Exception], events: list[Any], crash_at: int
 ) -> None:
