@@ -90,8 +90,8 @@ class Witness:
         if frame["kind"] == "hook":
             hook = Hook.of(frame)
             assert hook.unit == unit
-            if outcome == "failed":
-                self.story.append(f"  failed {hook.unit} {hook.name}")
+            if outcome in ("failed", "terminated"):
+                self.story.append(f"  {outcome} {hook.unit} {hook.name}")
                 self._failed[hook.unit] = hook
                 return
             self._over(hook)
