@@ -32,7 +32,16 @@ TEST_PACKAGES = (
     "sudo",
     "systemd-container",
 )
-KEPT_FOR_ROOT = ("PATH", "PIP_", "http_proxy", "https_proxy", "no_proxy", "SSL_CERT_FILE", "PUSHJUJU_TEST_")
+KEPT_FOR_ROOT = (
+    "PATH",
+    "CI",
+    "PIP_",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+    "SSL_CERT_FILE",
+    "PUSHJUJU_TEST_",
+)
 
 
 def say(text: str) -> None:
