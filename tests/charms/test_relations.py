@@ -297,3 +297,56 @@ def test_what_a_person_is_told(town: Town, tmp_path: Path) -> None:
     client.run("remove-relation", "2", "--force", "--no-wait")
     assert not any("front:db" in row for row in town.rows())
     town.news()
+
+
+_HARD_DATA = r"""#!/bin/bash
+set -eu
+name=${JUJU_DISPATCH_PATH#hooks/}
+case $name in
+  start) status-set active ;;
+  server-relation-created)
+    relation-set --app shared=whole
+    { printf 'big: '; head -c 300000 /dev/zero | tr '\0' x; } > /tmp/data
+    printf '\na.b c: dotted\n"\xc3\xa4": "\xc3\xbc"\n' >> /tmp/data
+    relation-set --file /tmp/data
+    relation-set 'spaced key= v w ' "latin=$(printf 'caf\xe9')" "empty=" ;;
+  server-relation-joined)
+    relation-set --app shared=half
+    relation-set mine=half
+    [ ! -e /etc/fails ] || exit 3
+    relation-set --app shared=done ;;
+  db-relation-changed)
+    [ -n "$JUJU_REMOTE_UNIT" ] || exit 0
+    get() { relation-get "$1" "$JUJU_REMOTE_UNIT"; }
+    juju-log "read $(get big | wc -c)|$(get 'a.b c')|$(get 'spaced key')|$(get ä)|$(get empty)|$(get mine)|\
+$(relation-get --app shared "$JUJU_REMOTE_UNIT")|$(get latin | od -An -tx1 | tr -d ' ')" ;;
+esac
+"""
+
+
+def test_hard_data(town: Town) -> None:
+    """Much data, keys with dots and spaces, bytes that are no text; a hook that fails changes nothing."""
+    client = town.client
+    client.run("add-machine", "-n", "2")
+    for machine, name in enumerate(("store", "front")):
+        tree = charm(client.work, name)
+        (tree / "dispatch").write_text(_HARD_DATA)
+        client.run("deploy", tree, "--to", str(machine))
+    client.run("model-config", "automatically-retry-hooks=false")
+    client.on("0", "touch /etc/fails")
+    done = client.fail("integrate", "front", "store")
+    assert 'hook failed: "server-relation-joined"' in done.error
+    assert _read(client)[-1] == "300001|dotted|v w|ü|||whole|636166efbfbd0a"
+    client.on("0", "rm /etc/fails")
+    client.run("resolved", "store/0")
+    assert _read(client)[-1] == "300001|dotted|v w|ü||half|done|636166efbfbd0a"
+    shown = client.json("show-unit", "front/0")["front/0"]["relation-info"]
+    data = next(item for item in shown if item["endpoint"] == "db")
+    assert data["application-data"] == {"shared": "done"}
+    assert data["related-units"]["store/0"]["data"]["a.b c"] == "dotted"
+
+
+def _read(client: Client) -> list[str]:
+    return [
+        line.partition("read ")[2] for line in client.log("front/0") if " read " in line or ": read " in line
+    ]
