@@ -19,6 +19,7 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
 from pushjuju.services import models
+from pushjuju.services.removal import Force
 from tests.unit.services.world import Charms, World
 from tests.uniter.town import People, Town, charm, check_nothing_left, check_rest
 
@@ -86,6 +87,31 @@ def budget() -> Budget:
     return Budget()
 
 
+def end_in_order(town: Town, people: People) -> None:
+    """Everything is mended, and comes to rest; then the model is destroyed."""
+    people.mend()
+    check_rest(town)
+    people.destroy()
+    town.rest()
+
+
+def end_at_once(town: Town, people: People) -> None:
+    """The model is destroyed in the middle of things; they are mended after that."""
+    people.destroy()
+    people.mend()
+
+
+def end_by_force(town: Town, people: People) -> None:
+    """The model is destroyed by force, and nobody mends anything: machines stay silent, hooks fail."""
+    people.destroy(Force(wait_s=60.0))
+    for _ in range(4):
+        town.rest()
+        town.clock.advance(61)
+
+
+END = (end_in_order, end_at_once, end_in_order, end_by_force)
+
+
 @settings(
     max_examples=max(50, int(10 * SECONDS)),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
@@ -103,9 +129,7 @@ def test_any_story(
         try:
             for word, which, how in (*FIRST, *story):
                 people.do(word, which, how)
-            people.mend()
-            check_rest(town)
-            people.destroy()
+            END[len(story) % len(END)](town, people)
             check_nothing_left(town)
             assert town.rows(other) == before
         except BaseException:

@@ -395,16 +395,17 @@ class People:
                 return
         raise AssertionError("never without errors")
 
-    def destroy(self) -> None:
-        """Destroy the model."""
+    def destroy(self, force: Force | None = None) -> None:
+        """Ask for the end of the model."""
         town = self.town
-        town.witness.story.append("> destroy-model")
+        town.witness.story.append(f"> destroy-model {force or ''}")
+        if force:
+            self._note_forced(lambda one: True)
 
         def ask(tx: Tx) -> None:
-            removal.destroy_model(tx, models.get(tx, town.model), town.clock.now())
+            removal.destroy_model(tx, models.get(tx, town.model), town.clock.now(), force)
 
         town.write(ask)
-        town.rest()
 
 
 # --- what holds at rest -----------------------------------------------------------------------------------
