@@ -270,6 +270,11 @@ def pending(tx: Tx, model: str, kind: Receiver, receiver: str) -> list[Task]:
     return tx.list(Task, "task_pending", model=model, kind=kind, receiver=receiver)
 
 
+def units_with_pending(tx: Tx, model: str, machine: str) -> frozenset[str]:
+    """Return the units on a machine for which something waits."""
+    return frozenset(unit.name for unit in tx.list(Unit, "unit_with_tasks", model=model, machine=machine))
+
+
 def start(tx: Tx, model: str, number: int, now: datetime) -> None:
     """Note that a task runs."""
     tx.run("task_start", model=model, id=number, now=to_iso(now))

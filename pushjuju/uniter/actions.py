@@ -23,13 +23,14 @@ from pushjuju.uniter.environment import hook_environment
 from pushjuju.uniter.flush import flush, refusal
 from pushjuju.uniter.hookcontext import hook_context
 from pushjuju.uniter.operation import Outcome, committed, executed, prepare, skip_reason
-from pushjuju.uniter.resolver import LocalState, Operation, OperationName
+from pushjuju.uniter.resolver import LocalState, Operation, OperationName, decide
 from pushjuju.uniter.resolver.decision import MACHINE_LOCK
 from pushjuju.uniter.snapshot import View, store_local
 
 TERMINATED = "action terminated"
 NOT_COMMITTED = "committing requested changes failed"
 TIMED_OUT = "command cancelled"  # the machine's word for commands that took too long
+MACHINE = "machine"  # the lock of hooks, as the machine calls it
 Result = Mapping[str, Any]
 
 
@@ -119,9 +120,17 @@ def lock_of(task: Task) -> str:
     )
 
 
+def next_lock(view: View) -> str:
+    """Return the lock that a unit's next operation holds, as the machine calls it; empty for none."""
+    operation = decide(view.local, view.remote).operation
+    if operation is None or operation.name is not OperationName.RUN_ACTION:
+        return MACHINE
+    return _machines_lock(operation.lock)
+
+
 def _machines_lock(lock: str) -> str:
     """Return what the machine calls a lock."""
-    return "machine" if lock == MACHINE_LOCK else lock.removeprefix(f"{MACHINE_LOCK}-")
+    return MACHINE if lock == MACHINE_LOCK else lock.removeprefix(f"{MACHINE_LOCK}-")
 
 
 # --- while it runs ----------------------------------------------------------------------------------------
@@ -240,8 +249,9 @@ def _results(task: Task, result: Result, said: Mapping[str, Any]) -> dict[str, A
 
 def _not_committed(ending: Ending, problem: str) -> Ending:
     stderr = str(ending.results.get("stderr", ""))
+    code = ending.results.get("return-code") or 1  # what failed must not look as if it ended well
     return Ending(
         status=TaskStatus.FAILED,
         message=ending.message or NOT_COMMITTED,
-        results={**ending.results, "stderr": f"{stderr}{problem}\n"},
+        results={**ending.results, "return-code": code, "stderr": f"{stderr}{problem}\n"},
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shlex
 import uuid
+from collections.abc import Collection
 
 from pushjuju.core.clock import to_iso
 from pushjuju.core.tasks import Receiver
@@ -37,14 +38,18 @@ def waiting(ctx: Context, model: str, machine: str) -> bool:
         return bool(actions.pending(tx, model, Receiver.MACHINE, machine))
 
 
-def take(ctx: Context, machine: Machine) -> Prepared | None:
-    """Prepare the oldest commands that wait for a machine; None: there are none."""
+def take(ctx: Context, machine: Machine, held: Collection[str] = ()) -> Prepared | None:
+    """Prepare the oldest commands that wait for a machine; None: there are none.
+
+    Args:
+        held: Locks that are taken; what would need one of them goes on waiting.
+    """
     now = ctx.clock.now()
     with ctx.store.write() as tx:
         found = actions.pending(tx, machine.model, Receiver.MACHINE, machine.id)
-        if not found:
+        task = next((each for each in found if lock_of(each) not in held), None)
+        if task is None:
             return None
-        task = found[0]
         actions.start(tx, task.model, task.id, now)
         prepared = _prepared(task, str(uuid.uuid4()))
         row = Operation(

@@ -1,33 +1,28 @@
 """One machine's lane: make it, reach it, let its units take their turns, end it. Layer: workers.
 
-A lane runs one operation at a time, and asks each unit anew after every operation. It holds no state of its
-own: kill it anywhere, and the next lane goes on from what the store and the machine's journal know.
+A lane holds no state of its own: kill it anywhere, and the next lane goes on from what the store and the
+machine's journal know.
 """
 
 from __future__ import annotations
 
-import asyncio
-import uuid
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from pushjuju.core.clock import from_iso
-from pushjuju.core.errors import NotValid, PushjujuError, RemoteFailed
+from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.core.life import Life
 from pushjuju.core.status import InstanceStatus, StatusKind
-from pushjuju.runner.session import MachineSession
 from pushjuju.services import machines, removal, statuses
 from pushjuju.services.context import Context
-from pushjuju.state.records import Machine, Operation, Relation, Unit
-from pushjuju.uniter.actions import is_unwanted
-from pushjuju.uniter.commit import commit, take_events
+from pushjuju.state.records import Machine, Operation, Unit
 from pushjuju.uniter.resolver import Answer, decide, reconcile_effects
 from pushjuju.uniter.snapshot import look
-from pushjuju.uniter.turn import Prepared, prepared_operation, read_operation, take_turn
-from pushjuju.workers import commands, contact, live, provisioner
+from pushjuju.uniter.turn import take_turn
+from pushjuju.workers import commands, contact, provisioner
 from pushjuju.workers.events import Event
-from pushjuju.workers.provisioner import StartFailed, given
+from pushjuju.workers.provisioner import StartFailed
+from pushjuju.workers.visit import Visit, stays
 from pushjuju.workers.workshop import Workshop
 
 BOOT_WAIT_S = 120.0  # how long a machine that was just made or rebooted may take to answer SSH
@@ -64,6 +59,8 @@ def again_later(ctx: Context, attempts: int, reason: str) -> Outcome:
 class Lane:
     """The work on one machine, from one claim."""
 
+    visit_type: type[Visit] = Visit
+
     def __init__(self, shop: Workshop, model: str, machine_id: str, attempts: int) -> None:
         self.shop = shop
         self.ctx: Context = shop.ctx
@@ -71,7 +68,6 @@ class Lane:
         self.machine_id = machine_id
         self.attempts = attempts
         self.left_nothing = False
-        self.kills = 0
 
     async def work(self) -> Outcome:
         """Do all that is due on the machine; failures come back as reasons."""
@@ -101,7 +97,9 @@ class Lane:
             await self._tear_down(machine)
             return Outcome()
         if self._needs_machine(machine) or self._settle_units():
-            await self._run_units(machine)
+            visit = await self._visit(machine)
+            await visit.work()
+            self.left_nothing = visit.left_nothing
         machine = self._machine()
         if machine is not None and self._must_go(machine):
             await self._tear_down(machine)
@@ -173,182 +171,10 @@ class Lane:
         self._tell(str(error), "failed")
         contact.note_failure(self.ctx, machine, error)
 
-    # --- units --------------------------------------------------------------------------------------------
-
-    async def _run_units(self, machine: Machine) -> None:
-        """Run what is due, one operation at a time, until every unit has said that nothing is left."""
+    async def _visit(self, machine: Machine) -> Visit:
         session = await contact.attach(self.shop, machine)
         self.shop.checkpoint("attached")
-        session = await self._recover(machine, session)
-        await self._sweep(session)
-        busy = True
-        while busy:
-            busy = False
-            if prepared := commands.take(self.ctx, machine):
-                session = await self._execute(machine, session, prepared)
-                busy = True
-            for unit in self._units():
-                turn = take_turn(self.ctx, unit.model, unit.name)
-                if turn.prepared is not None:
-                    boot_id = session.hello["boot_id"]
-                    session = await self._execute(machine, session, turn.prepared)
-                    if session.hello["boot_id"] != boot_id:
-                        contact.note_facts(self.ctx, machine, session.hello)
-                    busy = True
-                elif turn.answer is Answer.DEAD:
-                    busy |= await self._bury(machine, session, unit)
-
-    async def _recover(self, machine: Machine, session: MachineSession) -> MachineSession:
-        """Finish what an earlier controller began: each operation has its id, so it runs once."""
-        await self._acknowledge(session)
-        for operation in self._open_operations():
-            prepared = self._prepared_again(operation)
-            if prepared is None:
-                commit(self.ctx, operation.id, {"outcome": "gone"})
-            elif self._is_overtaken(session, operation):
-                commit(self.ctx, operation.id, {"outcome": "terminated"})  # it decides anew
-            elif operation.name == "reboot":
-                session = await self._reboot(machine, session, operation.id)
-            else:
-                session = await self._execute(machine, session, prepared)
-        return session
-
-    def _is_overtaken(self, session: MachineSession, operation: Operation) -> bool:
-        """Tell whether a hook that the machine never heard of is about a relation that is gone by now."""
-        if not operation.unit or any(item["id"] == operation.id for item in session.hello["journal"]):
-            return False
-        hook = read_operation(operation.document).hook
-        if hook is None or hook.relation_id is None:
-            return False
-        with self.ctx.store.read() as tx:
-            return tx.find(Relation, "relation_get", model=self.model, id=hook.relation_id) is None
-
-    async def _acknowledge(self, session: MachineSession) -> None:
-        """Let the machine forget what is committed, and end what nobody waits for any more."""
-        for item in session.hello.get("journal", []):
-            if self._is_committed(item["id"]):
-                if not item["done"]:
-                    await self._cancel(session, item["id"])  # its unit was removed by force
-                await session.ack(item["id"])
-
-    async def _cancel(self, session: MachineSession, operation_id: str) -> None:
-        await session.cancel(operation_id)
-        await session.fetch(operation_id)
-
-    def _is_committed(self, operation_id: str) -> bool:
-        with self.ctx.store.read() as tx:
-            found = tx.find(Operation, "operation_get", id=operation_id)
-        return found is None or found.state != "prepared"
-
-    def _is_unwanted(self, operation_id: str) -> bool:
-        """Tell whether the unit of a running operation is gone, or its task was cancelled."""
-        with self.ctx.store.read() as tx:
-            found = tx.find(Operation, "operation_get", id=operation_id)
-            return found is None or found.state != "prepared" or is_unwanted(tx, found)
-
-    def _prepared_again(self, operation: Operation) -> Prepared | None:
-        if operation.name == commands.TITLE and not operation.unit:
-            return commands.again(self.ctx, operation)
-        if not operation.unit:
-            return Prepared(id=operation.id, unit="", title=operation.name, frame={})
-        with self.ctx.store.read() as tx:
-            view = look(tx, operation.model, operation.unit)
-            if view is None:
-                return None
-            return prepared_operation(tx, view, read_operation(operation.document), operation.id)
-
-    async def _execute(self, machine: Machine, session: MachineSession, prepared: Prepared) -> MachineSession:
-        """Run an operation on the machine and take its result in."""
-        self._tell_unit(prepared, "running", "running")
-        self.shop.checkpoint("prepared")
-        if prepared.blob:
-            await session.put_blob(prepared.blob, self.ctx.controller.blobs.path(prepared.blob))
-            self.shop.checkpoint("charm-pushed")
-        result = await self._run(session, prepared)
-        self.shop.checkpoint("result")
-        done = commit(self.ctx, prepared.id, result)
-        self.shop.checkpoint("committed")
-        await session.ack(prepared.id)
-        self.shop.checkpoint("acknowledged")
-        self._tell_unit(
-            prepared, "done" if done.ok else f"failed: {done.message}", "done" if done.ok else "failed"
-        )
-        if done.reboot:
-            return await self._reboot(machine, session, done.reboot)
-        self.kills = self.kills + 1 if done.killed else 0
-        if self.kills == MOST_KILLS:
-            what = f"unit {prepared.unit}: {prepared.title}"
-            raise RemoteFailed(f"{what} was killed {self.kills} times in a row")
-        if done.again_later:
-            raise RemoteFailed(f"unit {prepared.unit}: {prepared.title}: {done.message}")
-        return session
-
-    async def _run(self, session: MachineSession, prepared: Prepared) -> dict[str, Any]:
-        """Wait for an operation's result; end the operation when its unit or task is not wanted any more."""
-        sink = _EventSink(self.ctx, prepared.id)
-        answering = self._answering(prepared.unit)
-        running = asyncio.create_task(session.run(prepared.frame, sink.take, answering), name=prepared.title)
-        try:
-            while not (await asyncio.wait({running}, timeout=FORCED_LOOK_S))[0]:
-                if self._is_unwanted(prepared.id):
-                    await session.cancel(prepared.id)
-            return running.result()
-        finally:
-            running.cancel()
-            await asyncio.gather(running, return_exceptions=True)
-            sink.close()
-
-    def _answering(self, unit: str) -> Any:
-        async def on_live(call: dict[str, Any]) -> live.LiveAnswer:
-            return live.answer(self.ctx, self.model, unit, call["tool"], call["argv"])
-
-        return on_live
-
-    async def _reboot(self, machine: Machine, session: MachineSession, operation_id: str) -> MachineSession:
-        """Reboot the machine and attach again when it is back; once per request, whatever dies."""
-        self._tell("rebooting")
-        with self.ctx.store.read() as tx:
-            found = tx.get(Operation, "operation_get", f"operation {operation_id} not found", id=operation_id)
-        boot_id = str(found.document["boot_id"])
-        self.shop.checkpoint("rebooting")
-        if session.hello["boot_id"] == boot_id:
-            frame = {"t": "op", "id": operation_id, "kind": "reboot", "if_boot_id": boot_id}
-            await session.run(frame)
-            session = await contact.come_back(self.shop, machine, boot_id)
-        commit(self.ctx, operation_id, {"outcome": "ok"})
-        return session
-
-    async def _bury(self, machine: Machine, session: MachineSession, unit: Unit) -> bool:
-        """Take a finished unit's files from the machine and its record from the model."""
-        with self.ctx.store.read() as tx:
-            if removal.subordinates(tx, unit):
-                return False
-        others = [other for other in self._units() if other.name != unit.name]
-        if others or _stays(machine):
-            await self._remove_files(session, unit.name, last=not others)
-        self.shop.checkpoint("files-removed")
-        with self.ctx.store.write() as tx:
-            removal.remove_unit(tx, unit, self.ctx.clock.now())
-        self.shop.tell(Event(entity=unit.name, text="removed", state="done"))
-        return True
-
-    async def _remove_files(self, session: MachineSession, unit: str, *, last: bool) -> None:
-        """Take a unit's files from the machine; with the last one all of ours goes."""
-        operation_id = str(uuid.uuid4())
-        frame = {"t": "op", "id": operation_id, "kind": "remove-unit", "unit": unit, "last": last}
-        result = await session.run(frame)
-        if result["outcome"] not in ("ok", "missing"):
-            what = f"files of unit {unit}" if unit else "our files"
-            raise RemoteFailed(f"{what} could not be removed: {result.get('message', '')}")
-        await session.ack(operation_id)
-        self.left_nothing = last
-
-    async def _sweep(self, session: MachineSession) -> None:
-        """Take away files of units that were removed by force while the machine could not be asked."""
-        known = {unit.name for unit in self._units()}
-        for name in session.hello.get("units", []):
-            if name not in known:
-                await self._remove_files(session, name, last=False)
+        return self.visit_type(self.shop, machine, session)
 
     # --- the end ------------------------------------------------------------------------------------------
 
@@ -357,17 +183,14 @@ class Lane:
         if self.left_nothing or not machine.last_seen:
             return
         try:
-            session = await contact.attach(self.shop, machine)
-            await self._acknowledge(session)
-            await self._sweep(session)
-            await self._remove_files(session, "", last=True)
+            await (await self._visit(machine)).leave()
         except PushjujuError as error:
             if not machine.forced:
                 raise
             self._tell(f"files of ours stay there: {error}", "failed")
 
     async def _tear_down(self, machine: Machine) -> None:
-        if _stays(machine):
+        if stays(machine):
             await self._leave(machine)
         await self.shop.drop(machine)
         self._tell("stopping")
@@ -394,43 +217,3 @@ class Lane:
 
     def _tell(self, text: str, state: str = "running") -> None:
         self.shop.tell(Event(entity=f"machine {self.machine_id}", text=text, state=state))
-
-    def _tell_unit(self, prepared: Prepared, text: str, state: str) -> None:
-        self.shop.tell(
-            Event(
-                entity=prepared.unit or f"machine {self.machine_id}",
-                text=f"{prepared.title}: {text}",
-                state=state,
-            )
-        )
-
-
-class _EventSink:
-    """Takes the events of one operation into the model, those of one turn of the loop in one transaction."""
-
-    def __init__(self, ctx: Context, operation_id: str) -> None:
-        self._ctx = ctx
-        self._id = operation_id
-        self._waiting: list[tuple[int, dict[str, Any]]] = []
-        self._handle: asyncio.Handle | None = None
-
-    def take(self, number: int, event: dict[str, Any]) -> None:
-        """Take one event."""
-        self._waiting.append((number, event))
-        if self._handle is None:
-            self._handle = asyncio.get_running_loop().call_soon(self._flush)
-
-    def _flush(self) -> None:
-        self._handle = None
-        events, self._waiting = self._waiting, []
-        take_events(self._ctx, self._id, events)
-
-    def close(self) -> None:
-        """Leave the rest to the commit: the result holds every event."""
-        if self._handle is not None:
-            self._handle.cancel()
-
-
-def _stays(machine: Machine) -> bool:
-    """Tell whether a machine goes on when it is no longer ours."""
-    return given(machine) or bool(machine.keep_instance)

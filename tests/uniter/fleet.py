@@ -22,6 +22,7 @@ from pushjuju.state.work import Claim, SqliteWorkQueue
 from pushjuju.workers.cleaner import clean
 from pushjuju.workers.events import Event
 from pushjuju.workers.lane import Lane, Outcome
+from pushjuju.workers.visit import Crew, Visit
 from tests.unit.services.world import World
 
 MOST_STEPS = 20_000  # of one drive to rest; more means that it goes round in circles
@@ -219,11 +220,53 @@ class Shop:
         self.sessions.pop(machine.instance_id, None)
 
 
+class HandCrew(Crew):
+    """Operations under way at once: in this machine's turn the oldest goes on to its next wait."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, Coroutine[Any, Any, None]] = {}
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._open
+
+    def __bool__(self) -> bool:
+        return bool(self._open)
+
+    def start(self, key: str, work: Coroutine[Any, Any, None]) -> None:
+        """Let an operation begin."""
+        self._open[key] = work
+
+    async def some_end(self) -> None:
+        """Let one go on, and the next one the next time."""
+        key, work = next(iter(self._open.items()))
+        del self._open[key]
+        try:
+            work.send(None)
+        except StopIteration:
+            return
+        self._open[key] = work
+        await pause()
+
+    async def close(self) -> None:
+        """Let go of all."""
+        for work in self._open.values():
+            work.close()
+        self._open = {}
+
+
+class HandVisit(Visit):
+    """A visit whose waits are ours."""
+
+    crew_type = HandCrew
+
+    async def _run(self, prepared: Any) -> dict[str, Any]:
+        return await self.session.run(prepared.frame, on_live=self._answering(prepared.unit))
+
+
 class HandLane(Lane):
     """A lane whose waits are ours."""
 
-    async def _run(self, session: Any, prepared: Any) -> dict[str, Any]:
-        return await session.run(prepared.frame, on_live=self._answering(prepared.unit))  # type: ignore[no-any-return]
+    visit_type = HandVisit
 
 
 class Fleet(World):

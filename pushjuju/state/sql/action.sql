@@ -30,6 +30,11 @@ SELECT * FROM task WHERE model = :model AND kind = :kind AND receiver = :receive
 SELECT * FROM task WHERE model = :model AND receiver = :receiver AND kind = :kind AND status = 'pending'
 ORDER BY id
 
+-- name: unit_with_tasks
+SELECT * FROM unit WHERE model = :model AND machine = :machine AND EXISTS (
+  SELECT 1 FROM task WHERE task.model = unit.model AND receiver = unit.name AND kind = 'unit'
+  AND status = 'pending')
+
 -- name: task_start
 UPDATE task SET status = 'running', started = :now WHERE model = :model AND id = :id AND status = 'pending'
 

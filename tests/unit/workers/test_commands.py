@@ -10,9 +10,13 @@ import pytest
 
 from pushjuju.services import actions, tasks
 from pushjuju.services.actions import CommandRequest
-from pushjuju.workers import lane as lane_module
+from pushjuju.workers import visit
 from tests.unit.services.world import World
 from tests.unit.workers.fakes import Session, Shop, lane
+
+
+class Died(BaseException):
+    """The controller process ended here."""
 
 
 def execute(world: World, command: str = "date", **more: Any) -> int:
@@ -67,9 +71,9 @@ async def test_commands_go_on_after_the_controller_died(shop: World) -> None:
 
     def die(name: str) -> None:
         if name == "result":
-            raise KeyboardInterrupt
+            raise Died
 
-    with contextlib.suppress(KeyboardInterrupt):
+    with contextlib.suppress(Died):
         await lane(Shop(shop, die))
     assert task(shop, number)["status"] == "running"
     await lane(Shop(shop))
@@ -105,9 +109,9 @@ async def test_a_task_runs_once_wherever_the_controller_dies(shop: World, place:
 
     def die(name: str) -> None:
         if name == place:
-            raise KeyboardInterrupt
+            raise Died
 
-    with contextlib.suppress(KeyboardInterrupt):
+    with contextlib.suppress(Died):
         await lane(Shop(shop, die))
     await lane(Shop(shop))
     assert task(shop, number)["status"] == "completed"
@@ -119,7 +123,7 @@ async def test_a_task_runs_once_wherever_the_controller_dies(shop: World, place:
 
 
 async def test_a_cancelled_task_is_ended_on_its_machine(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lane_module, "FORCED_LOOK_S", 0.01)
+    monkeypatch.setattr(visit, "LOOK_S", 0.01)
     shop.active()
     number = execute(shop)
     made = Shop(shop)

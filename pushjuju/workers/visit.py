@@ -1,0 +1,391 @@
+"""One visit to a machine: what its units and its commands have to run, from attaching on. Layer: workers.
+
+Each unit has one operation under way at most, and is asked anew after each. Operations that share a lock
+follow one another, so that each one's snapshot holds what the one before wrote; those without one (parallel
+actions, `exec`) go on beside them. Mirrors: juju core/machinelock, worker/uniter/operation/executor.go (3.6)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections import Counter
+from collections.abc import Coroutine
+from typing import Any
+
+from pushjuju.core.errors import RemoteFailed
+from pushjuju.runner.session import MachineSession
+from pushjuju.services import actions, machines, removal
+from pushjuju.services.context import Context
+from pushjuju.state.records import Machine, Operation, Relation, Unit
+from pushjuju.uniter.actions import MACHINE, is_unwanted, next_lock
+from pushjuju.uniter.commit import commit, take_events
+from pushjuju.uniter.resolver import Answer
+from pushjuju.uniter.snapshot import look
+from pushjuju.uniter.turn import Prepared, prepared_operation, read_operation, take_turn
+from pushjuju.workers import commands, contact, live
+from pushjuju.workers.events import Event
+from pushjuju.workers.provisioner import given
+from pushjuju.workers.workshop import Workshop
+
+MOST_KILLS = 5  # times in a row that a killed hook is run again at once
+LOOK_S = 1.0  # how often a visit looks whether what runs is still wanted, and whether more may run beside it
+
+
+class Crew:
+    """Operations that are under way at once."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._tasks
+
+    def __bool__(self) -> bool:
+        return bool(self._tasks)
+
+    def start(self, key: str, work: Coroutine[Any, Any, None]) -> None:
+        """Let an operation begin."""
+        self._tasks[key] = asyncio.create_task(work, name=key)
+
+    async def some_end(self) -> None:
+        """Wait until one has ended, or until it is time to look again.
+
+        Raises:
+            PushjujuError: What one of them raised.
+        """
+        ended, _ = await asyncio.wait(
+            self._tasks.values(), timeout=LOOK_S, return_when=asyncio.FIRST_COMPLETED
+        )
+        self._tasks = {key: task for key, task in self._tasks.items() if task not in ended}
+        for task in ended:
+            task.result()
+
+    async def close(self) -> None:
+        """Let go of all; what was started on the machine goes on there."""
+        for task in self._tasks.values():
+            task.cancel()
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+        self._tasks = {}
+
+
+class Visit:
+    """The work on one attached machine.
+
+    Attributes:
+        left_nothing: All of ours was taken from the machine.
+    """
+
+    crew_type: type[Crew] = Crew
+
+    def __init__(self, shop: Workshop, machine: Machine, session: MachineSession) -> None:
+        self.shop = shop
+        self.ctx: Context = shop.ctx
+        self.machine = machine
+        self.model = machine.model
+        self.session = session
+        self.left_nothing = False
+        self._crew = self.crew_type()
+        self._locks: dict[str, str] = {}  # what is under way -> the lock that it holds
+        self._last = ""  # the unit that began last: the others come first
+        self._kills: Counter[str] = Counter()
+        self._reboot_asked = ""
+
+    async def work(self) -> None:
+        """Run what is due until every unit has said that nothing is left.
+
+        Raises:
+            TransportError: The machine was lost.
+            RemoteFailed: Something must be tried again later.
+        """
+        await self._acknowledge()
+        self._recover()
+        self._begin_sweep()
+        try:
+            while self._begin() or self._crew or self._reboot_asked:
+                if self._crew:
+                    await self._crew.some_end()
+                else:
+                    await self._reboot()
+        finally:
+            await self._crew.close()
+
+    async def leave(self) -> None:
+        """Take all of ours from a machine that goes on without us."""
+        await self._acknowledge()
+        for name in self._unknown_units():
+            await self._remove_files(name, last=False)
+        await self._remove_files("", last=True)
+
+    # --- what may begin -----------------------------------------------------------------------------------
+
+    def _begin(self) -> bool:
+        """Begin what may begin beside what is under way; tell whether something did."""
+        if self._reboot_asked:
+            return False
+        began = self._begin_commands()
+        with_tasks: frozenset[str] | None = None  # asked for when something is under way
+        for unit in self._in_turn():
+            if unit.name in self._crew:
+                continue
+            if held := self._held():
+                with_tasks = self._units_with_tasks() if with_tasks is None else with_tasks
+                if not self._may_begin(unit, held, with_tasks):
+                    continue
+            began |= self._begin_unit(unit)
+        return began
+
+    def _begin_commands(self) -> bool:
+        began = False
+        while prepared := commands.take(self.ctx, self.machine, held=self._held()):
+            self._start(prepared.id, prepared)
+            began = True
+        return began
+
+    def _held(self) -> set[str]:
+        return {lock for key, lock in self._locks.items() if lock and key in self._crew}
+
+    def _units(self) -> list[Unit]:
+        with self.ctx.store.read() as tx:
+            return machines.units_on(tx, self.model, self.machine.id)
+
+    def _in_turn(self) -> list[Unit]:
+        """Return the units; the one that began last comes last."""
+        units = self._units()
+        cut = next((at + 1 for at, unit in enumerate(units) if unit.name == self._last), 0)
+        return units[cut:] + units[:cut]
+
+    def _units_with_tasks(self) -> frozenset[str]:
+        with self.ctx.store.read() as tx:
+            return actions.units_with_pending(tx, self.model, self.machine.id)
+
+    def _may_begin(self, unit: Unit, held: set[str], with_tasks: frozenset[str]) -> bool:
+        """Tell whether the lock that a unit would take is free; all but actions take the machine's."""
+        if unit.name not in with_tasks:
+            return MACHINE not in held
+        with self.ctx.store.read() as tx:
+            view = look(tx, unit.model, unit.name)
+        return view is not None and next_lock(view) not in held
+
+    def _begin_unit(self, unit: Unit) -> bool:
+        turn = take_turn(self.ctx, unit.model, unit.name)
+        if turn.prepared is not None:
+            self._last = unit.name
+            self._start(unit.name, turn.prepared)
+            return True
+        if turn.answer is Answer.DEAD and not self._has_subordinates(unit):
+            self._locks[unit.name] = MACHINE
+            self._crew.start(unit.name, self._bury(unit))
+            return True
+        return False
+
+    def _has_subordinates(self, unit: Unit) -> bool:
+        with self.ctx.store.read() as tx:
+            return bool(removal.subordinates(tx, unit))
+
+    def _start(self, key: str, prepared: Prepared) -> None:
+        self._locks[key] = str(prepared.frame.get("lock", MACHINE))
+        self._crew.start(key, self._execute(prepared))
+
+    # --- what an earlier controller left ------------------------------------------------------------------
+
+    def _recover(self) -> None:
+        """Go on with what an earlier controller began: each operation has its id, so it runs once."""
+        for operation in self._open_operations():
+            prepared = self._prepared_again(operation)
+            if prepared is None:
+                commit(self.ctx, operation.id, {"outcome": "gone"})
+            elif self._is_overtaken(operation):
+                commit(self.ctx, operation.id, {"outcome": "terminated"})  # it decides anew
+            elif operation.name == "reboot":
+                self._reboot_asked = operation.id
+            else:
+                self._start(prepared.unit or prepared.id, prepared)
+
+    def _open_operations(self) -> list[Operation]:
+        with self.ctx.store.read() as tx:
+            return tx.list(Operation, "operation_open", model=self.model, machine=self.machine.id)
+
+    def _begin_sweep(self) -> None:
+        """Take away files of units that were removed by force while the machine could not be asked."""
+        for name in self._unknown_units():
+            key = f"files of {name}"
+            self._locks[key] = MACHINE
+            self._crew.start(key, self._remove_files(name, last=False))
+
+    def _unknown_units(self) -> list[str]:
+        known = {unit.name for unit in self._units()}
+        return [name for name in self.session.hello.get("units", []) if name not in known]
+
+    def _is_overtaken(self, operation: Operation) -> bool:
+        """Tell whether a hook that the machine never heard of is about a relation that is gone by now."""
+        if not operation.unit or any(item["id"] == operation.id for item in self.session.hello["journal"]):
+            return False
+        hook = read_operation(operation.document).hook
+        if hook is None or hook.relation_id is None:
+            return False
+        with self.ctx.store.read() as tx:
+            return tx.find(Relation, "relation_get", model=self.model, id=hook.relation_id) is None
+
+    async def _acknowledge(self) -> None:
+        """Let the machine forget what is committed, and end what nobody waits for any more."""
+        for item in self.session.hello.get("journal", []):
+            if self._is_committed(item["id"]):
+                if not item["done"]:
+                    await self._cancel(item["id"])  # its unit was removed by force
+                await self.session.ack(item["id"])
+
+    async def _cancel(self, operation_id: str) -> None:
+        await self.session.cancel(operation_id)
+        await self.session.fetch(operation_id)
+
+    def _is_committed(self, operation_id: str) -> bool:
+        with self.ctx.store.read() as tx:
+            found = tx.find(Operation, "operation_get", id=operation_id)
+        return found is None or found.state != "prepared"
+
+    def _prepared_again(self, operation: Operation) -> Prepared | None:
+        if operation.name == commands.TITLE and not operation.unit:
+            return commands.again(self.ctx, operation)
+        if not operation.unit:
+            return Prepared(id=operation.id, unit="", title=operation.name, frame={})
+        with self.ctx.store.read() as tx:
+            view = look(tx, operation.model, operation.unit)
+            if view is None:
+                return None
+            return prepared_operation(tx, view, read_operation(operation.document), operation.id)
+
+    async def _execute(self, prepared: Prepared) -> None:
+        """Run an operation on the machine and take its result in."""
+        self._tell_unit(prepared, "running", "running")
+        self.shop.checkpoint("prepared")
+        if prepared.blob:
+            await self.session.put_blob(prepared.blob, self.ctx.controller.blobs.path(prepared.blob))
+            self.shop.checkpoint("charm-pushed")
+        result = await self._run(prepared)
+        self.shop.checkpoint("result")
+        done = commit(self.ctx, prepared.id, result)
+        self.shop.checkpoint("committed")
+        await self.session.ack(prepared.id)
+        self.shop.checkpoint("acknowledged")
+        text, state = ("done", "done") if done.ok else (f"failed: {done.message}", "failed")
+        self._tell_unit(prepared, text, state)
+        if done.reboot:
+            self._reboot_asked = done.reboot
+        self._count_kill(prepared, killed=done.killed)
+        if done.again_later:
+            raise RemoteFailed(f"unit {prepared.unit}: {prepared.title}: {done.message}")
+
+    def _count_kill(self, prepared: Prepared, *, killed: bool) -> None:
+        """Give up for a while on a hook that is killed each time.
+
+        Raises:
+            RemoteFailed: It was killed too often in a row.
+        """
+        self._kills[prepared.unit] = self._kills[prepared.unit] + 1 if killed else 0
+        if self._kills[prepared.unit] == MOST_KILLS:
+            what = f"unit {prepared.unit}: {prepared.title}"
+            raise RemoteFailed(f"{what} was killed {MOST_KILLS} times in a row")
+
+    async def _run(self, prepared: Prepared) -> dict[str, Any]:
+        """Wait for an operation's result; end the operation when its unit or task is not wanted any more."""
+        sink = _EventSink(self.ctx, prepared.id)
+        answering = self._answering(prepared.unit)
+        running = asyncio.create_task(
+            self.session.run(prepared.frame, sink.take, answering), name=prepared.title
+        )
+        try:
+            while not (await asyncio.wait({running}, timeout=LOOK_S))[0]:
+                if self._is_unwanted(prepared.id):
+                    await self.session.cancel(prepared.id)
+            return running.result()
+        finally:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+            sink.close()
+
+    def _is_unwanted(self, operation_id: str) -> bool:
+        """Tell whether the unit of a running operation is gone, or its task was cancelled."""
+        with self.ctx.store.read() as tx:
+            found = tx.find(Operation, "operation_get", id=operation_id)
+            return found is None or found.state != "prepared" or is_unwanted(tx, found)
+
+    def _answering(self, unit: str) -> Any:
+        async def on_live(call: dict[str, Any]) -> live.LiveAnswer:
+            return live.answer(self.ctx, self.model, unit, call["tool"], call["argv"])
+
+        return on_live
+
+    async def _reboot(self) -> None:
+        """Reboot the machine and attach again when it is back; once per request, whatever dies."""
+        operation_id, self._reboot_asked = self._reboot_asked, ""
+        self.shop.tell(Event(entity=f"machine {self.machine.id}", text="rebooting", state="running"))
+        with self.ctx.store.read() as tx:
+            found = tx.get(Operation, "operation_get", f"operation {operation_id} not found", id=operation_id)
+        boot_id = str(found.document["boot_id"])
+        self.shop.checkpoint("rebooting")
+        if self.session.hello["boot_id"] == boot_id:
+            await self.session.run({"t": "op", "id": operation_id, "kind": "reboot", "if_boot_id": boot_id})
+            self.session = await contact.come_back(self.shop, self.machine, boot_id)
+        commit(self.ctx, operation_id, {"outcome": "ok"})
+
+    async def _bury(self, unit: Unit) -> None:
+        """Take a finished unit's files from the machine and its record from the model."""
+        others = [other for other in self._units() if other.name != unit.name]
+        if others or stays(self.machine):
+            await self._remove_files(unit.name, last=not others)
+        self.shop.checkpoint("files-removed")
+        with self.ctx.store.write() as tx:
+            removal.remove_unit(tx, unit, self.ctx.clock.now())
+        self.shop.tell(Event(entity=unit.name, text="removed", state="done"))
+
+    async def _remove_files(self, unit: str, *, last: bool) -> None:
+        """Take a unit's files from the machine; with the last one all of ours goes."""
+        operation_id = str(uuid.uuid4())
+        frame = {"t": "op", "id": operation_id, "kind": "remove-unit", "unit": unit, "last": last}
+        result = await self.session.run(frame)
+        if result["outcome"] not in ("ok", "missing"):
+            what = f"files of unit {unit}" if unit else "our files"
+            raise RemoteFailed(f"{what} could not be removed: {result.get('message', '')}")
+        await self.session.ack(operation_id)
+        self.left_nothing = last
+
+    def _tell_unit(self, prepared: Prepared, text: str, state: str) -> None:
+        self.shop.tell(
+            Event(
+                entity=prepared.unit or f"machine {self.machine.id}",
+                text=f"{prepared.title}: {text}",
+                state=state,
+            )
+        )
+
+
+class _EventSink:
+    """Takes the events of one operation into the model, those of one turn of the loop in one transaction."""
+
+    def __init__(self, ctx: Context, operation_id: str) -> None:
+        self._ctx = ctx
+        self._id = operation_id
+        self._waiting: list[tuple[int, dict[str, Any]]] = []
+        self._handle: asyncio.Handle | None = None
+
+    def take(self, number: int, event: dict[str, Any]) -> None:
+        """Take one event."""
+        self._waiting.append((number, event))
+        if self._handle is None:
+            self._handle = asyncio.get_running_loop().call_soon(self._flush)
+
+    def _flush(self) -> None:
+        self._handle = None
+        events, self._waiting = self._waiting, []
+        take_events(self._ctx, self._id, events)
+
+    def close(self) -> None:
+        """Leave the rest to the commit: the result holds every event."""
+        if self._handle is not None:
+            self._handle.cancel()
+
+
+def stays(machine: Machine) -> bool:
+    """Tell whether a machine goes on when it is no longer ours."""
+    return given(machine) or bool(machine.keep_instance)

@@ -1,0 +1,180 @@
+"""What runs beside what on one machine: hooks one by one, parallel actions and other groups beside them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from pushjuju.core.placement import Placement
+from pushjuju.services import actions
+from pushjuju.services.actions import CommandRequest
+from pushjuju.state.records import Unit
+from pushjuju.workers import visit
+from tests.unit.services.world import World
+from tests.unit.workers.fakes import Session, Shop, lane
+
+HERE = Placement.parse("0")
+
+
+class Gates:
+    """Sessions whose tasks wait until as many of them are under way as the test says.
+
+    Attributes:
+        most: How many operations were under way at once.
+        order: What began (+) and ended (-).
+    """
+
+    def __init__(self, world: World, together: int = 1) -> None:
+        self.world = world
+        self.together = together
+        self.under_way: list[str] = []
+        self.most = 0
+        self.order: list[str] = []
+        self.met = asyncio.Event()
+
+    async def session(self, _: Any) -> Session:
+        """Return a session through the gates."""
+        gates = self
+
+        class Gated(Session):
+            async def run(self, frame: Any, on_event: Any = None, on_live: Any = None) -> Any:
+                return await gates.run(frame, super().run(frame, on_event, on_live))
+
+        return Gated(self.world.box())
+
+    async def run(self, frame: Any, work: Any) -> Any:
+        """Run an operation; tasks wait for each other."""
+        title = f"{frame.get('unit') or 'machine'} {frame.get('hook') or frame['kind']}"
+        self.under_way.append(title)
+        self.order.append(f"+{title}")
+        self.most = max(self.most, len(self.under_way))
+        if len(self.under_way) >= self.together:
+            self.met.set()
+        if frame["kind"] in ("commands", "exec"):
+            await asyncio.wait_for(self.met.wait(), 5)
+        else:
+            await asyncio.sleep(0)
+        self.under_way.remove(title)
+        self.order.append(f"-{title}")
+        return await work
+
+
+def gated(world: World, monkeypatch: pytest.MonkeyPatch, together: int = 1) -> tuple[Shop, Gates]:
+    made, gates = Shop(world), Gates(world, together)
+    monkeypatch.setattr(made, "session", gates.session)
+    return made, gates
+
+
+def two_units(world: World) -> None:
+    world.active()
+    world.active("db", packed=world.charms.make("db"), placements=[HERE])
+
+
+def execute(world: World, units: Iterable[str], **more: Any) -> list[int]:
+    request = CommandRequest(command="date", timeout_s=5, units=list(units), **more)
+    return [task.id for task in actions.enqueue_commands(world.ctx, world.model, request).tasks]
+
+
+def states(world: World, numbers: Iterable[int]) -> set[str]:
+    return {world.read(lambda tx, n=n: actions.get_task(tx, world.model, n)).status for n in numbers}
+
+
+async def test_parallel_commands_of_units_of_one_machine_overlap(
+    shop: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    two_units(shop)
+    numbers = execute(shop, ["web/0", "db/0"])
+    made, gates = gated(shop, monkeypatch, together=2)
+    await lane(made)
+    assert (states(shop, numbers), gates.most) == ({"completed"}, 2)
+
+
+async def test_commands_that_are_not_parallel_follow_one_another(
+    shop: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    two_units(shop)
+    numbers = execute(shop, ["web/0", "db/0"], parallel=False)
+    made, gates = gated(shop, monkeypatch)
+    await lane(made)
+    assert (states(shop, numbers), gates.most) == ({"completed"}, 1)
+
+
+async def test_groups_wait_for_their_own_alone(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    two_units(shop)
+    shop.active("cache", packed=shop.charms.make("cache"), placements=[HERE])
+    numbers = execute(shop, ["web/0", "db/0"], parallel=False, execution_group="one")
+    numbers += execute(shop, ["cache/0"], parallel=False, execution_group="two")
+    made, gates = gated(shop, monkeypatch, together=2)
+    await lane(made)
+    assert (states(shop, numbers), gates.most) == ({"completed"}, 2)
+    ones = [item for item in gates.order if "cache" not in item]
+    assert [item[0] for item in ones] == ["+", "-", "+", "-"]
+
+
+async def test_a_hook_runs_beside_a_parallel_action_of_another_unit(
+    shop: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    two_units(shop)
+    numbers = execute(shop, ["web/0"])
+    shop.write(lambda tx: _update_status_now(tx, shop, "db/0"))
+    made, gates = gated(shop, monkeypatch, together=2)
+    await lane(made)
+    assert states(shop, numbers) == {"completed"}
+    assert sorted(gates.order[:2]) == ["+db/0 update-status", "+web/0 commands"]
+
+
+async def test_an_action_that_is_asked_for_while_a_hook_runs_begins_beside_it(
+    shop: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(visit, "LOOK_S", 0.01)
+    two_units(shop)
+    shop.write(lambda tx: _update_status_now(tx, shop, "db/0"))
+    made, asked, seen = Shop(shop), [], asyncio.Event()
+
+    class Slow(Session):
+        async def run(self, frame: Any, on_event: Any = None, on_live: Any = None) -> Any:
+            if frame.get("hook") == "update-status":
+                asked.extend(execute(shop, ["web/0"]))
+                await asyncio.wait_for(seen.wait(), 5)
+            elif frame["kind"] == "commands":
+                seen.set()
+            return await super().run(frame, on_event, on_live)
+
+    async def session(_: Any) -> Any:
+        return Slow(shop.box())
+
+    monkeypatch.setattr(made, "session", session)
+    await lane(made)
+    assert states(shop, asked) == {"completed"}
+
+
+async def test_a_unit_never_runs_two_operations_at_once(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    shop.active()
+    numbers = execute(shop, ["web/0"]) + execute(shop, ["web/0"])
+    made, gates = gated(shop, monkeypatch)
+    await lane(made)
+    assert (states(shop, numbers), gates.most) == ({"completed"}, 1)
+
+
+async def test_a_reboot_waits_for_what_runs_beside_it(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    two_units(shop)
+    numbers = execute(shop, ["web/0"])
+    shop.box().will("update-status", {"reboot": "after"})
+    shop.write(lambda tx: _update_status_now(tx, shop, "db/0"))
+    made, gates = gated(shop, monkeypatch, together=2)
+    await lane(made)
+    assert states(shop, numbers) == {"completed"}
+    kinds = [frame["kind"] for frame in shop.box().frames]
+    assert kinds.index("reboot") > kinds.index("commands")
+    assert gates.order.count("-db/0 start") == 1, "it runs again after the boot"
+
+
+def _update_status_now(tx: Any, world: World, name: str) -> None:
+    unit = tx.get(Unit, "unit_get", "no unit", model=world.model, name=name)
+    tx.run(
+        "unit_set_update_status",
+        model=world.model, name=name, version=unit.update_status_version, due="2000-01-01T00:00:00Z",
+    )  # fmt: skip
