@@ -259,6 +259,7 @@ def test_changes_that_cannot_be_taken_fail_the_action(
     found = task(shop, number)
     assert (found["status"], found["message"]) == ("failed", message)
     assert found["results"]["stderr"] == f"said\n{PORTS}\n"
+    assert found["results"]["return-code"] == 1
     assert found["results"].get("a") == writes.get("action", {}).get("results", {}).get("a")
     assert state(shop) == {}
 

@@ -1,0 +1,849 @@
+"""What a charm sees from the inside, on real machines with relations: environment, tools, flush, outcomes.
+
+One deployment serves all tests: `near` and `far`, two units each on two machines, related to each other and
+each to itself, and a subordinate of `far`. Every test leaves them as it found them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pushjuju import JUJU_VERSION
+from tests.charms import prober
+from tests.charms.client import Client
+from tests.charms.prober import Run, Said, answers, ask, ask_in_action, prepare_hooks, runs
+
+pytestmark = pytest.mark.machine
+DOWN, RING = "2", "0"
+_BOX = "/var/lib/juju/agents/unit-{}/charm"
+_ANY = "any text"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Town:
+    """The deployment.
+
+    Attributes:
+        uuid: Of the model.
+        machines: Unit -> its machine.
+        lives: Unit -> its runs up to now, also of a unit that is gone.
+    """
+
+    client: Client
+    tree: Path
+    uuid: str
+    machines: dict[str, str]
+    lives: dict[str, list[Run]]
+    broken: list[list[Said]]
+    created: list[list[Said]]
+
+    def leader(self, application: str = "near") -> str:
+        """Return the unit that leads now."""
+        units = self.client.units(application)
+        return next(name for name, unit in units.items() if unit.get("leader"))
+
+    def other(self, application: str = "near") -> str:
+        """Return the unit that does not lead."""
+        return next(
+            unit for unit in (f"{application}/0", f"{application}/1") if unit != self.leader(application)
+        )
+
+
+@pytest.fixture(scope="module")
+def town(shared_client: Client, tmp_path_factory: pytest.TempPathFactory) -> Town:
+    """Everything deployed and related; a third unit of `near` came and went again."""
+    client, folder = shared_client, tmp_path_factory.mktemp("charms")
+    retry = "automatically-retry-hooks=false"
+    words = ("--add-model", "box", "--model-default", "mode=", "--model-default", retry)
+    client.run("bootstrap", "local", "here", *words)
+    client.run("add-machine", "-n", "2")
+    tree = prober.charm(folder)
+    inside = {"juju-info": {"interface": "juju-info", "scope": "container"}}
+    below = prober.charm(folder, "below", subordinate=True, peers=None, provides=None, requires={
+        "host": inside["juju-info"]})  # fmt: skip
+    for name in ("near", "far"):
+        client.run("deploy", tree, name, "-n", "2", "--to", "0,1")
+    client.run("deploy", below)
+    client.run("integrate", "near:down", "far:up")
+    client.run("integrate", "below:host", "far")
+    client.run("exec", "--unit", "near/leader", "leader-set told=once; relation-set -r 2 --app by=leader")
+    hooks = {
+        "down-relation-created": ["relation-list", "relation-ids", "relation-get", "relation-list --app"],
+        "down-relation-broken": [
+            "relation-list", "relation-ids --format=json", "relation-list -r 2 --app",
+            "relation-set late=1", "relation-get - near/2", "relation-get --format=json",
+            "relation-list -r 2",
+        ],
+    }  # fmt: skip
+    prepare_hooks(client, "1", hooks)
+    client.run("add-unit", "near", "--to", "1")
+    client.run("run", "near/0", "do", "script=exit 0")
+    client.run("update-status", "near/0")
+    client.run("remove-unit", "near/2")
+    found = {
+        "created": answers(client, "1", "down-relation-created"),
+        "broken": answers(client, "1", "down-relation-broken"),
+    }
+    client.on("1", "rm /var/lib/probe/in-* /var/lib/probe/from-*")
+    lives = {**runs(client, "0"), **runs(client, "1")}
+    units = {name: unit for app in ("near", "far") for name, unit in client.units(app).items()}
+    return Town(
+        client=client, tree=tree, uuid=client.json("show-model")["box"]["model-uuid"],
+        machines={name: unit["machine"] for name, unit in units.items()}, lives=lives, **found,
+    )  # fmt: skip
+
+
+# --- 1: the environment of one run per kind ---------------------------------------------------------------
+
+
+def _environ(town: Town, unit: str, name: str, **more: str) -> dict[str, Any]:
+    """Return the whole environment of a hook; patterns for what differs from run to run."""
+    tag = unit.replace("/", "-")
+    box = _BOX.format(tag)
+    return {
+        "CHARM_DIR": box,
+        "JUJU_CHARM_DIR": box,
+        "JUJU_CONTEXT_ID": re.compile(rf"{unit}-{name}-[0-9a-f]{{32}}"),
+        "JUJU_HOOK_NAME": name,
+        "JUJU_DISPATCH_PATH": f"hooks/{name}",
+        "JUJU_AGENT_SOCKET_ADDRESS": f"/var/lib/juju/agents/unit-{tag}/agent.socket",
+        "JUJU_AGENT_SOCKET_NETWORK": "unix",
+        "JUJU_UNIT_NAME": unit,
+        "JUJU_MODEL_UUID": town.uuid,
+        "JUJU_MODEL_NAME": "box",
+        "JUJU_API_ADDRESSES": re.compile(r"\S+:\d+"),
+        "JUJU_VERSION": JUJU_VERSION,
+        "JUJU_MACHINE_ID": "1" if unit.endswith("/2") else town.machines.get(unit, _ANY),
+        "JUJU_PRINCIPAL_UNIT": "",
+        "JUJU_AVAILABILITY_ZONE": "",
+        "CLOUD_API_VERSION": "",
+        "JUJU_SLA": "unsupported",
+        "JUJU_METER_STATUS": "AMBER",
+        "JUJU_METER_INFO": "not set",
+        "JUJU_CHARM_HTTP_PROXY": "",
+        "JUJU_CHARM_HTTPS_PROXY": "",
+        "JUJU_CHARM_FTP_PROXY": "",
+        "JUJU_CHARM_NO_PROXY": re.compile("[^ ]*"),
+        "PATH": f"/var/lib/juju/tools/unit-{tag}:"
+        "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/snap/bin",
+        "APT_LISTCHANGES_FRONTEND": "none",
+        "DEBIAN_FRONTEND": "noninteractive",
+        "LANG": "C.UTF-8",
+        "TERM": "tmux-256color",
+        **more,
+    }
+
+
+def _relation(endpoint: str, number: str, unit: str, application: str, **more: str) -> dict[str, str]:
+    return {
+        "JUJU_RELATION": endpoint,
+        "JUJU_RELATION_ID": f"{endpoint}:{number}",
+        "JUJU_REMOTE_UNIT": unit,
+        "JUJU_REMOTE_APP": application,
+        **more,
+    }
+
+
+def _differences(found: dict[str, str], wanted: dict[str, Any]) -> dict[str, Any]:
+    """Return what is not as wanted: variable -> (found, wanted)."""
+    names = sorted(found.keys() | wanted.keys())
+    return {
+        name: (found.get(name), wanted.get(name))
+        for name in names
+        if not _fits(found.get(name), wanted.get(name))
+    }
+
+
+def _fits(found: str | None, wanted: Any) -> bool:
+    if found is None or wanted is None:
+        return found is wanted
+    if isinstance(wanted, re.Pattern):
+        return bool(wanted.fullmatch(found))
+    return wanted in (_ANY, found)
+
+
+def _one(town: Town, unit: str, name: str, **wanted: str) -> dict[str, str]:
+    """Return the environment of a unit's first run of a name that has these values."""
+    for run in town.lives[unit]:
+        if run.name == name and all(run.environ.get(key) == value for key, value in wanted.items()):
+            return dict(run.environ)
+    raise AssertionError(f"{unit} never ran {name} with {wanted}: {[run.name for run in town.lives[unit]]}")
+
+
+@pytest.mark.parametrize("name", ["install", "config-changed", "start", "stop", "remove"])
+def test_environment_of_plain_hooks(town: Town, name: str) -> None:
+    assert _differences(_one(town, "near/2", name), _environ(town, "near/2", name)) == {}
+
+
+def test_environment_of_leaders_and_of_update_status(town: Town) -> None:
+    elected = next(unit for unit in ("near/0", "near/1") if "leader-elected" in _names(town, unit))
+    for unit, name in (
+        (elected, "leader-elected"),
+        ("near/2", "leader-settings-changed"),
+        ("near/0", "update-status"),
+    ):
+        assert _differences(_one(town, unit, name), _environ(town, unit, name)) == {}
+
+
+def _names(town: Town, unit: str) -> list[str]:
+    return [run.name for run in town.lives[unit]]
+
+
+@pytest.mark.parametrize(
+    ("unit", "name", "relation"),
+    [
+        ("near/2", "down-relation-created", _relation("down", DOWN, "", "far")),
+        ("near/2", "down-relation-joined", _relation("down", DOWN, "far/1", "far")),
+        ("near/2", "down-relation-changed", _relation("down", DOWN, "far/1", "far")),
+        ("far/0", "up-relation-changed", _relation("up", DOWN, "", "near")),
+        (
+            "far/0",
+            "up-relation-departed",
+            _relation("up", DOWN, "near/2", "near", JUJU_DEPARTING_UNIT="near/2"),
+        ),
+        (
+            "near/2",
+            "down-relation-departed",
+            _relation("down", DOWN, "far/0", "far", JUJU_DEPARTING_UNIT="near/2"),
+        ),
+        ("near/2", "down-relation-broken", _relation("down", DOWN, "", "far")),
+        ("near/2", "ring-relation-created", _relation("ring", RING, "", "near")),
+        ("near/0", "ring-relation-joined", _relation("ring", RING, "near/2", "near")),
+        (
+            "near/0",
+            "ring-relation-departed",
+            _relation("ring", RING, "near/2", "near", JUJU_DEPARTING_UNIT="near/2"),
+        ),
+    ],
+)
+def test_environment_of_relation_hooks(town: Town, unit: str, name: str, relation: dict[str, str]) -> None:
+    found = _one(town, unit, name, JUJU_REMOTE_UNIT=relation["JUJU_REMOTE_UNIT"])
+    assert _differences(found, _environ(town, unit, name, **relation)) == {}
+
+
+def test_environment_of_a_subordinate(town: Town) -> None:
+    for unit in ("below/0", "below/1"):
+        found = _one(town, unit, "host-relation-joined")
+        principal = found["JUJU_PRINCIPAL_UNIT"]
+        wanted = _environ(
+            town, unit, "host-relation-joined", JUJU_PRINCIPAL_UNIT=principal,
+            JUJU_MACHINE_ID=town.machines[principal], **_relation("host", "3", principal, "far"),
+        )  # fmt: skip
+        assert _differences(found, wanted) == {}
+
+
+def test_environment_of_an_action(town: Town) -> None:
+    found = _one(town, "near/0", "do")
+    number = found["JUJU_ACTION_UUID"]
+    wanted = _environ(
+        town, "near/0", "do", JUJU_HOOK_NAME="", JUJU_DISPATCH_PATH="actions/do", JUJU_ACTION_NAME="do",
+        JUJU_ACTION_UUID=number, JUJU_ACTION_TAG=f"action-{number}",
+    )  # fmt: skip
+    assert number.isdigit()
+    assert _differences(found, wanted) == {}
+
+
+def test_environment_of_commands_and_of_proxies(town: Town) -> None:
+    text = "tr '\\0' '\\n' < /proc/$$/environ"
+    wanted = _environ(town, "near/0", "run-commands", JUJU_HOOK_NAME="")
+    del wanted["JUJU_DISPATCH_PATH"]
+    assert _differences(_lines(town.client.run("exec", "--unit", "near/0", text)), wanted) == {}
+    own = ["juju-http-proxy=http://own:1", "juju-no-proxy=own"]
+    plain = ["http-proxy=http://plain:2", "no-proxy=b,a,b"]
+    town.client.run("model-config", *own, *plain)
+    try:
+        found = _lines(town.client.run("exec", "--unit", "near/0", text))
+    finally:
+        keys = ",".join(item.partition("=")[0] for item in (*own, *plain))
+        town.client.run("model-config", "--reset", keys)
+    wanted.update(JUJU_CHARM_HTTP_PROXY="http://own:1", JUJU_CHARM_NO_PROXY="own")
+    for name, value in (("http_proxy", "http://plain:2"), ("no_proxy", "a,b")):
+        wanted[name] = wanted[name.upper()] = value
+    assert _differences(found, wanted) == {}
+
+
+def _lines(text: str) -> dict[str, str]:
+    return dict(line.split("=", 1) for line in text.splitlines() if line)
+
+
+def test_the_process_of_a_run(town: Town) -> None:
+    """Directory, user, mask, open files, standard input."""
+    text = "pwd; id -u; id -g; umask; readlink /proc/$$/fd/0; ulimit -n; ulimit -Hn"
+    *said, files, most = town.client.run("exec", "--unit", "near/0", text).splitlines()
+    assert said == [_BOX.format("near-0"), "0", "0", "0022", "/dev/null"]
+    assert int(files) == min(64000, int(most))
+
+
+# --- 2: the rows of errors --------------------------------------------------------------------------------
+
+# command, exit code, what stands behind `ERROR `
+COMMON = [
+    ("relation-ids --colour", 2, "option provided but not defined: --colour"),
+    ("relation-ids -x", 2, "option provided but not defined: -x"),
+    ("relation-list -r", 2, "option needs an argument: -r"),
+    ("relation-list --relation", 2, "option needs an argument: --relation"),
+    ("config-get --format v", 2, 'invalid value "v" for option --format: unknown format "v"'),
+    ("goal-state --format smart", 2, 'invalid value "smart" for option --format: unknown format "smart"'),
+    (
+        "relation-get --app=v",
+        2,
+        'invalid value "v" for option --app: strconv.ParseBool: parsing "v": invalid syntax',
+    ),
+    ("is-leader a b", 2, 'unrecognized args: ["a" "b"]'),
+    ("relation-set -r 2 x", 2, 'expected "key=value", got "x"'),
+    ("relation-set -r 2 =v", 2, 'expected "key=value", got "=v"'),
+    ("relation-set -r 2 x=1 x=2", 2, 'key "x" specified more than once'),
+    (
+        "echo 'a: [1]' | relation-set -r 2 --file -",
+        1,
+        "yaml: unmarshal errors:\n  line 1: cannot unmarshal !!seq into string",
+    ),
+    (
+        "echo 'one = two' | relation-set -r 2 --file -",
+        1,
+        "yaml: unmarshal errors:\n  line 1: cannot unmarshal !!str `one = two` into map[string]string",
+    ),
+    ("relation-set -r 2 --file /nowhere", 1, "open /nowhere: no such file or directory"),
+    ("relation-list -r x", 2, 'invalid value "x" for option -r: invalid relation id'),
+    ("relation-list -r 99", 2, 'invalid value "99" for option -r: relation not found'),
+    ("relation-list --relation 99", 2, 'invalid value "99" for option --relation: relation not found'),
+    ("relation-list -r ring:2", 2, 'invalid value "ring:2" for option -r: relation not found'),
+    ("relation-get - far/0", 2, "no relation id specified"),
+    ("relation-set a=b", 2, "no relation id specified"),
+    ("relation-list", 2, "no relation id specified"),
+    ("relation-model-get", 2, "no relation id specified"),
+    ("relation-ids", 2, "no endpoint name specified"),
+    ("relation-get -r 2 - far", 2, 'expected unit name, got application name "far"'),
+    ("relation-get -r 2 - 'x!'", 2, 'invalid unit name "x!"'),
+    ("relation-get -r 2 --app", 2, "no unit or application specified"),
+    ("relation-get -r 2", 2, "no unit or application specified"),
+    (
+        "relation-get -r 2 - far/9",
+        1,
+        (
+            'cannot read settings for unit "far/9" in relation "near:down far:up": '
+            'unit "far/9": settings not found'
+        ),
+    ),
+    ("relation-get -r 2 - below/0", 1, "permission denied"),
+    ("relation-get -r 2 --app - below", 1, "permission denied"),
+    ("config-get --all word", 2, 'cannot use argument --all together with key "word"'),
+    ("status-set", 2, "invalid args, require <status> [message]"),
+    (
+        "status-set foo",
+        2,
+        'invalid status "foo", expected one of [maintenance blocked waiting active]',
+    ),
+    (
+        "status-set Active",
+        2,
+        'invalid status "Active", expected one of [maintenance blocked waiting active]',
+    ),
+    ("status-set active a b", 2, 'unrecognized args: ["b"]'),
+    ("application-version-set", 2, "no version specified"),
+    ("leader-get a=b", 2, 'invalid key "a=b"'),
+    ("open-port", 2, "no port or range specified"),
+    ("open-port x", 2, 'invalid port "x": strconv.Atoi: parsing "x": invalid syntax'),
+    ("open-port 1-2-3", 2, 'invalid port range "1-2-3"'),
+    ("open-port 9-1", 2, "invalid port range 9-1/tcp"),
+    ("open-port 70000", 2, "port range bounds must be between 0 and 65535, got 70000-70000"),
+    ("open-port 80/sctp", 2, 'invalid protocol "sctp", expected "tcp", "udp", or "icmp"'),
+    ("close-port 80/icmp", 2, 'protocol "icmp" doesn\'t support any ports; got "80"'),
+    ("unit-get", 2, "no setting specified"),
+    ("unit-get colour", 2, 'unknown setting "colour"'),
+    ("network-get", 2, "no arguments specified"),
+    ("network-get ''", 2, "no binding name specified"),
+    ("network-get x", 1, 'no network config found for binding "x"'),
+    (
+        "network-get down --primary-address --bind-address",
+        1,
+        "--primary-address must be the only flag specified",
+    ),
+    ("network-get down -r 99", 2, 'invalid value "99" for option -r: relation not found'),
+    ("juju-log", 2, "no message specified"),
+    ("juju-reboot now", 2, 'unrecognized args: ["now"]'),
+    ("credential-get", 1, "cannot access cloud credentials: permission denied"),
+    ("payload-register docker web", 2, "missing required arguments"),
+    ("payload-register docker db 1", 1, 'payload "db" not found in metadata.yaml'),
+    ("payload-register kvm web 1", 1, 'incorrect type "kvm" for payload "web", expected "docker"'),
+    (
+        "payload-status-set web 1 gone",
+        1,
+        'status "gone" not supported; expected one of ["running", "starting", "stopped", "stopping"]',
+    ),
+    ("add-metric", 2, "no metrics specified"),
+    ("add-metric k=", 2, 'expected "key=value", got "k="'),
+    ("add-metric k=1", 1, "cannot record metric: metrics not allowed in this context"),
+    ("env -u JUJU_CONTEXT_ID config-get", 1, "JUJU_CONTEXT_ID not set"),
+    (
+        "JUJU_CONTEXT_ID=near/0-other config-get",
+        1,
+        'bad request: wrong context ID; got "near/0-other"',
+    ),
+    (
+        'ln -s "$(command -v config-get)" /tmp/no-tool && /tmp/no-tool; rc=$?; rm /tmp/no-tool; exit $rc',
+        1,
+        "bad request: unknown command: no-tool",
+    ),
+]
+NO_ACTION = [
+    ("action-get", 1, "not running an action"),
+    ("action-set a=1", 1, "not running an action"),
+    ("action-fail", 1, "not running an action"),
+    ("action-log a", 1, "not running an action"),
+]
+_SEGMENT = (
+    'key "{}" must start and end with lowercase alphanumeric, '
+    "and contain only lowercase alphanumeric, hyphens and periods"
+)
+IN_ACTION = [
+    ("action-set x", 2, 'argument "x" must be of the form key...=value'),
+    ("action-set X=1", 2, _SEGMENT.format("X")),
+    ("action-set a.-b=1", 2, _SEGMENT.format("-b")),
+    ("action-set stdout=1", 2, 'cannot set reserved action key "stdout"'),
+    ("action-set a.stderr-encoding=1", 2, 'cannot set reserved action key "stderr-encoding"'),
+    ("action-log", 2, "no message specified"),
+    ("juju-reboot", 1, "juju-reboot is not supported when running an action."),
+    ("juju-reboot --now", 1, "juju-reboot is not supported when running an action."),
+]
+NOT_LEADER = [
+    ("relation-set -r 2 --app a=b", 1, "cannot write relation settings"),
+    ("relation-set -r 0 --app a=b", 1, "cannot write relation settings"),
+    ("relation-get -r 2 --app - near", 1, "permission denied"),
+    ("status-get --application", 1, "finding application status: this unit is not the leader"),
+    ("status-set --application active", 1, "this unit is not the leader"),
+    ("leader-set a=b", 1, "cannot write leadership settings: cannot write settings: not the leader"),
+]
+Rows = list[tuple[str, int, str]]
+
+
+def _faults(rows: Rows, said: list[Said]) -> list[tuple[str, Said]]:
+    """Return the rows that were answered otherwise."""
+    wanted = [Said(rc=rc, out="", err=f"ERROR {text}\n") for _, rc, text in rows]
+    return [(row[0], one) for row, one, two in zip(rows, said, wanted, strict=True) if one != two]
+
+
+def test_errors_of_the_tools(town: Town) -> None:
+    rows = COMMON + NO_ACTION
+    assert _faults(rows, ask(town.client, town.leader(), *(row[0] for row in rows))) == []
+
+
+def test_errors_of_a_unit_that_does_not_lead(town: Town) -> None:
+    assert _faults(NOT_LEADER, ask(town.client, town.other(), *(row[0] for row in NOT_LEADER))) == []
+
+
+def test_errors_of_the_tools_in_an_action(town: Town) -> None:
+    rows = COMMON + IN_ACTION
+    assert _faults(rows, ask_in_action(town.client, town.leader(), *(row[0] for row in rows))) == []
+
+
+def test_a_tool_whose_run_is_over(town: Town) -> None:
+    """The id of a run that ended is refused; so is a socket where nobody listens."""
+    (said,) = ask(town.client, "near/0", "echo $JUJU_CONTEXT_ID")
+    late, away = ask(
+        town.client,
+        "near/0",
+        f"JUJU_CONTEXT_ID={said.out.strip()} config-get",
+        "JUJU_AGENT_SOCKET_ADDRESS=/nowhere/agent.socket config-get",
+    )
+    assert (late.rc, late.out) == (away.rc, away.out) == (1, "")
+    assert late.err == f'ERROR bad request: wrong context ID; got "{said.out.strip()}"\n'
+    assert re.fullmatch(r"ERROR .*connect: no such file or directory\n", away.err)
+
+
+def test_ports_that_collide(town: Town) -> None:
+    """With those of the same unit, of the same run, and of another unit on the machine."""
+    unit = "near/0"
+    other = next(u for u, m in town.machines.items() if m == town.machines[unit] and u != unit)
+    assert ask(town.client, other, "open-port 100-200")[0].rc == 0
+    assert ask(town.client, unit, "open-port 80-90")[0].rc == 0
+    rows = [
+        (
+            "open-port 50-100",
+            1,
+            f'cannot open 50-100/tcp (unit "{unit}"): port range conflicts with 100-200/tcp (unit "{other}")',
+        ),
+        (
+            "open-port 100-200",
+            1,
+            (
+                f'cannot open 100-200/tcp (unit "{unit}"): '
+                f'port range conflicts with 100-200/tcp (unit "{other}")'
+            ),
+        ),
+        (
+            "close-port 80-85",
+            1,
+            f'cannot close 80-85/tcp (unit "{unit}"): port range conflicts with 80-90/tcp (unit "{unit}")',
+        ),
+        (
+            "open-port 85-95",
+            1,
+            f'cannot open 85-95/tcp (unit "{unit}"): port range conflicts with 80-90/tcp (unit "{unit}")',
+        ),
+        (
+            "open-port 300-310; open-port 305",
+            1,
+            (
+                f'cannot open 305/tcp (unit "{unit}"): '
+                f'port range conflicts with 300-310/tcp (unit "{unit}") requested earlier'
+            ),
+        ),
+    ]
+    assert _faults(rows, ask(town.client, unit, *(row[0] for row in rows))) == []
+    good = ask(
+        town.client, unit, "open-port 80-90", "open-port 100-200/udp", "open-port --endpoints up 80-90"
+    )
+    assert good == [Said(rc=0, out="", err="")] * 3
+    ask(town.client, unit, "close-port 80-90", "close-port 100-200/udp", "close-port 300-310")
+    ask(town.client, other, "close-port 100-200")
+    assert ask(town.client, unit, "opened-ports --format=json")[0].out == "[]\n"
+
+
+def test_an_endpoint_of_a_port_that_is_not_there(town: Town) -> None:
+    """It is noticed when the run ends: the run has failed."""
+    done = town.client.try_run("run", "near/0", "do", "script=open-port --endpoints x 80", "--format", "json")
+    task = json.loads(done.stdout)["near/0"]
+    assert (task["status"], task["message"]) == ("failed", "committing requested changes failed")
+    assert task["results"]["stderr"] == (
+        'cannot open/close ports: open port range: endpoint "x" for unit "near/0" not found\n'
+    )
+    assert task["results"]["return-code"] == 1
+
+
+def test_hooks_without_a_remote_unit(town: Town) -> None:
+    """In -created and -broken nobody is there; the application stands for its units."""
+    assert town.created == [
+        [
+            Said(rc=0, out="", err=""),
+            Said(rc=0, out="down:2\n", err=""),
+            Said(rc=0, out="{}\n", err=""),
+            Said(rc=0, out="far\n", err=""),
+        ]
+    ]
+    ((members, ids, application, late, own, remote, by_id),) = town.broken
+    assert members == by_id == Said(rc=0, out="", err="")
+    assert ids.out == '["down:2"]\n', "the relation lives on, it is the unit that leaves"
+    assert application.out == "far\n"
+    assert late == Said(rc=0, out="", err="")
+    assert 'late: "1"\n' in own.out
+    assert remote.out == "{}\n"
+
+
+# --- 3: values in three formats ---------------------------------------------------------------------------
+
+
+def _formats(command: str) -> list[str]:
+    tool, _, rest = command.partition(" ")
+    return [f"{tool} --format={form} {rest}" for form in ("smart", "yaml", "json")]
+
+
+VALUES = [
+    ("config-get unset", "", "", "null\n"),
+    ("config-get nothing", "", "", "null\n"),
+    ("config-get word", "abc\n", "abc\n", '"abc"\n'),
+    ("config-get empty", "", '""\n', '""\n'),
+    ("config-get truth", "True\n", "true\n", "true\n"),
+    ("config-get whole", "3\n", "3\n", "3\n"),
+    ("config-get half", "2.5\n", "2.5\n", "2.5\n"),
+    ("relation-ids down", "down:2\n", "- down:2\n", '["down:2"]\n'),
+    ("relation-ids nothing", "", "[]\n", "[]\n"),
+    ("relation-get -r 2 nothing far/0", "", "", "null\n"),
+    ("relation-get -r 2 word far/0", "abc\n", "abc\n", '"abc"\n'),
+    ("relation-get -r 2 truth far/0", "true\n", '"true"\n', '"true"\n'),
+    ("relation-get -r 2 whole far/0", "3\n", '"3"\n', '"3"\n'),
+    ("relation-get -r 2 markup far/0", "<a&b> é\n", "<a&b> é\n", '"\\u003ca\\u0026b\\u003e é"\n'),
+    ("relation-get -r 2 lines far/0", "a\nb\n", "|-\n  a\n  b\n", '"a\\nb"\n'),
+    ("relation-get -r 2 last far/0", "a\n\n", "|\n  a\n", '"a\\n"\n'),
+    ("relation-get -r 2 --app - far", "{}\n", "{}\n", "{}\n"),
+    ("relation-list -r 2", "far/0\nfar/1\n", "- far/0\n- far/1\n", '["far/0","far/1"]\n'),
+    ("is-leader", "True\n", "true\n", "true\n"),
+    ("leader-get nothing", "", "", "null\n"),
+    ("leader-get", "told: once\n", "told: once\n", '{"told":"once"}\n'),
+]
+
+
+def test_values_in_three_formats(town: Town) -> None:
+    data = json.dumps({"word": "abc", "truth": "true", "whole": "3", "markup": "<a&b> é", "lines": "a\nb",
+                       "last": "a\n"}, ensure_ascii=False)  # fmt: skip
+    town.client.run("exec", "--unit", "far/0", f"printf %s {shlex.quote(data)} | relation-set -r 2 --file -")
+    lines = [line for command, *_ in VALUES for line in _formats(command)]
+    said = ask(town.client, town.leader(), *lines)
+    wanted = [text for _, *texts in VALUES for text in texts]
+    differing = [
+        (line, one)
+        for line, one, text in zip(lines, said, wanted, strict=True)
+        if one != Said(rc=0, out=text, err="")
+    ]
+    assert differing == []
+    town.client.run("exec", "--unit", "far/0", "relation-set -r 2 word= truth= whole= markup= lines= last=")
+
+
+def test_maps_in_three_formats(town: Town) -> None:
+    smart, yaml_text, json_text, every = ask(
+        town.client, "near/0", *_formats("config-get"), "config-get --all --format=json"
+    )
+    assert smart == yaml_text
+    assert yaml_text.out == (
+        'config-changed: ""\nempty: ""\nhalf: 2.5\ntruth: true\nupdate-status: ""\nwhole: 3\nword: abc\n'
+    )
+    wanted = {"config-changed": "", "empty": "", "half": 2.5, "truth": True, "update-status": "",
+              "whole": 3, "word": "abc"}  # fmt: skip
+    assert json_text.out == json.dumps(wanted, separators=(",", ":")) + "\n"
+    assert json.loads(every.out) == {**wanted, "unset": None}
+
+
+def test_output_goes_to_a_file(town: Town) -> None:
+    first, second = ask(
+        town.client,
+        "near/0",
+        "cd /tmp && config-get -o found word && cat found && rm found",
+        "config-get -o /nowhere/found word",
+    )
+    assert first == Said(rc=0, out="abc\n", err="")
+    assert second == Said(rc=1, out="", err="ERROR open /nowhere/found: no such file or directory\n")
+
+
+# --- 4: a hook that fails ---------------------------------------------------------------------------------
+
+
+@contextmanager
+def _mended(town: Town) -> Iterator[None]:
+    """Take the script of config-changed away at the end, and let units go on that are in error."""
+    try:
+        yield
+    finally:
+        town.client.try_run("config", "near", "--reset", "config-changed")
+        for unit, (workload, _) in town.client.agents("near").items():
+            if workload == "error":
+                town.client.run("resolved", unit)
+    assert set(town.client.agents("near").values()) == {("active", "idle")}
+
+
+_KEPT = """if [ $JUJU_UNIT_NAME = {leader} ]; then
+status-set maintenance 'kept it'
+application-version-set 7.7
+leader-set kept=yes
+payload-register docker web 17
+juju-log 'kept line'
+relation-set -r 2 dropped=1
+relation-set -r 2 --app dropped=1
+open-port 8080
+state-set dropped=1
+juju-reboot
+exit 3
+fi"""
+
+
+def test_what_is_left_of_a_hook_that_fails(town: Town) -> None:
+    client, leader = town.client, town.leader()
+    boot = client.on(town.machines[leader], "cat /proc/sys/kernel/random/boot_id")
+    with _mended(town):
+        done = client.fail("config", "near", f"config-changed={_KEPT.format(leader=leader)}")
+        assert 'hook failed: "config-changed"' in done.error
+        status = client.status()["applications"]["near"]
+        unit = status["units"][leader]
+        assert unit["workload-status"]["current"] == "error"
+        assert unit["workload-status"]["message"] == 'hook failed: "config-changed"'
+        assert status["version"] == "7.7"
+        assert any("kept line" in line for line in client.log(leader))
+        said = ask(
+            client, leader, "status-get --include-data --format=json", "leader-get kept",
+            f"relation-get -r 2 dropped {leader}", "relation-get -r 2 --app dropped near",
+            "opened-ports", "state-get dropped", "payload-status-set web 17 stopped",
+        )  # fmt: skip
+        assert json.loads(said[0].out)["message"] == "kept it"
+        assert said[1].out == "yes\n"
+        assert [one.out for one in said[2:6]] == ["", "", "", ""]
+        assert said[6] == Said(rc=0, out="", err="")
+        assert client.on(town.machines[leader], "cat /proc/sys/kernel/random/boot_id") == boot
+        client.run("exec", "--unit", leader, "leader-set kept=; payload-unregister web 17; status-set active")
+
+
+# --- 5: what was written and not flushed yet --------------------------------------------------------------
+
+
+def test_a_run_reads_what_it_wrote(town: Town) -> None:
+    leader = town.leader()
+    said = ask(
+        town.client, leader,
+        f"relation-set -r 2 new=1; relation-get -r 2 new {leader}",
+        "relation-set -r 2 --app new=2; relation-get -r 2 --app new near",
+        f"relation-set -r 2 new=; relation-get -r 2 --format=json new {leader}",
+        "open-port 8080; open-port --endpoints up,down 10-20/udp; open-port ICMP; opened-ports",
+        "opened-ports --endpoints", "opened-ports --format=json",
+        "close-port 8080; close-port icmp; close-port --endpoints up,down 10-20/udp; opened-ports",
+        "state-set a=1 b=2; state-get", "state-delete a; state-get --format=json", "state-get b",
+        "state-delete b; state-get --format=json", "relation-set -r 2 --app new=",
+        "status-get; status-set maintenance; status-get; status-set active",
+        "leader-set fresh=1; leader-get fresh; leader-set fresh=",
+    )  # fmt: skip
+    assert [one.rc for one in said] == [0] * len(said)
+    assert [one.out for one in said] == [
+        "1\n", "2\n", "null\n", "icmp\n8080/tcp\n10-20/udp\n",
+        "icmp (*)\n8080/tcp (*)\n10-20/udp (down, up)\n", '["icmp","8080/tcp","10-20/udp"]\n', "",
+        'a: "1"\nb: "2"\n', '{"b":"2"}\n', "2\n", "{}\n", "", "active\nactive\n", "1\n",
+    ]  # fmt: skip
+
+
+# --- 6: leaders and others --------------------------------------------------------------------------------
+
+
+def test_what_only_a_leader_may(town: Town) -> None:
+    """The leader's writes reach everybody; the other unit reads what it may."""
+    client, leader, other = town.client, town.leader(), town.other()
+    written = ask(
+        client, leader, "relation-set -r 2 --app pool=8", "relation-set -r 0 --app pool=9",
+        "status-set --application blocked 'by the leader'", "leader-set colour=blue",
+        "status-get --application",
+    )  # fmt: skip
+    assert [one.rc for one in written] == [0] * 5
+    assert written[4].out == "blocked\n"
+    shown = client.status()["applications"]["near"]["application-status"]
+    assert (shown["current"], shown["message"]) == ("blocked", "by the leader")
+    read = ask(client, other, "relation-get -r 0 --app pool near", "leader-get colour", "is-leader")
+    assert [one.out for one in read] == ["9\n", "blue\n", "False\n"]
+    assert ask(client, "far/0", "relation-get -r 2 --app pool near")[0].out == "8\n"
+    client.run(
+        "exec", "--unit", leader,
+        "relation-set -r 2 --app pool=; relation-set -r 0 --app pool=; leader-set colour=; "
+        "status-set --application active",
+    )  # fmt: skip
+
+
+# --- 7: how actions end -----------------------------------------------------------------------------------
+
+
+def _act(town: Town, unit: str, script: str) -> dict[str, Any]:
+    done = town.client.try_run("run", unit, "do", f"script={script}", "--string-args", "--format", "json")
+    found: dict[str, Any] = json.loads(done.stdout)[unit]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("script", "status", "message", "code", "flushed"),
+    [
+        ("true", "completed", "", 0, True),
+        ("action-fail no", "failed", "no", 0, True),
+        ("action-fail", "failed", "action failed without reason given, check action for errors", 0, True),
+        ("action-fail one; action-fail two", "failed", "two", 0, True),
+        ("action-fail no; exit 4", "failed", "exit status 4", 4, False),
+        ("open-port --endpoints x 80", "failed", "committing requested changes failed", 1, False),
+        ("action-fail no; open-port --endpoints x 80", "failed", "no", 1, False),
+    ],
+)
+def test_how_actions_end(
+    town: Town, script: str, status: str, message: str, code: int, flushed: bool
+) -> None:
+    task = _act(town, "near/0", f"state-set ran=1; action-set out.size=10G; echo said; {script}")
+    assert (task["status"], task.get("message", "")) == (status, message)
+    assert task["results"]["out"] == {"size": "10G"}
+    assert (task["results"]["return-code"], task["results"]["stdout"]) == (code, "said\n")
+    read, _ = ask(town.client, "near/0", "state-get ran", "state-delete ran")
+    assert read.out == ("1\n" if flushed else "")
+    assert town.client.agents("near")["near/0"] == ("active", "idle")
+
+
+def test_an_action_that_is_cancelled_changes_nothing(town: Town) -> None:
+    client = town.client
+    found: list[dict[str, Any]] = []
+    script = "state-set ran=1; action-set half=yes; touch /tmp/acting; sleep 60"
+    worker = threading.Thread(target=lambda: found.append(_act(town, "near/0", script)))
+    worker.start()
+    machine = town.machines["near/0"]
+    client.until(lambda: client.on(machine, "ls /tmp/acting 2>/dev/null || true"))
+    (number,) = next(
+        operation["tasks"] for operation in client.json("operations", "--status", "running").values()
+    )
+    client.run("cancel-task", number)
+    worker.join(30)
+    task = client.json("show-task", number)
+    assert (task["status"], task["message"]) == ("aborted", "terminated")
+    assert task["results"]["half"] == "yes"
+    read, _ = ask(client, "near/0", "state-get ran", "rm /tmp/acting")
+    assert read.out == ""
+    assert client.agents("near")["near/0"] == ("active", "idle")
+
+
+def test_a_unit_in_error_still_runs_actions(town: Town) -> None:
+    with _mended(town):
+        town.client.fail("config", "near", "config-changed=[ $JUJU_UNIT_NAME != near/0 ] || exit 3")
+        task = _act(town, "near/0", "echo here")
+        assert (task["status"], task["results"]["stdout"]) == ("completed", "here\n")
+        assert town.client.agents("near")["near/0"][0] == "error"
+
+
+def test_output_of_an_action_that_is_no_text(town: Town) -> None:
+    task = _act(town, "near/0", r"printf '\377'")
+    assert (task["results"]["stdout-encoding"], task["results"]["stdout"].strip()) == ("base64", "/w==")
+
+
+# --- 8: commands with any code ----------------------------------------------------------------------------
+
+
+def test_commands_that_end_with_3_are_flushed(town: Town) -> None:
+    """The other side hears of it, once."""
+    client = town.client
+    before = len(runs(client, town.machines["far/0"])["far/0"])
+    done = client.fail("exec", "--unit", "near/0", "relation-set -r 2 fresh=1; state-set fresh=1; exit 3")
+    assert "with return code 3" in done.error
+    said = ask(client, "far/0", "relation-get -r 2 fresh near/0")
+    assert said[0].out == "1\n"
+    heard = runs(client, town.machines["far/0"])["far/0"][before:]
+    assert [(run.name, run.environ.get("JUJU_REMOTE_UNIT")) for run in heard] == [
+        ("up-relation-changed", "near/0")
+    ]
+    assert ask(client, "near/0", "state-get fresh")[0].out == "1\n"
+    client.run("exec", "--unit", "near/0", "relation-set -r 2 fresh=; state-delete fresh")
+
+
+# --- 9: a reboot in the middle ----------------------------------------------------------------------------
+
+
+def test_a_reboot_at_once_runs_the_hook_again(town: Town) -> None:
+    client, machine = town.client, town.machines["near/0"]
+    text = (
+        "[ $JUJU_UNIT_NAME = near/0 ] || exit 0\nstate-set tries=x\n"
+        "echo ran >> /root/tries\n"
+        "[ -e /root/rebooted ] || { touch /root/rebooted; juju-reboot --now; sleep 99; }"
+    )
+    boot = client.on(machine, "cat /proc/sys/kernel/random/boot_id")
+    before = len(runs(client, machine)["near/0"])
+    with _mended(town):
+        client.run("config", "near", f"config-changed={text}")
+        assert client.on(machine, "cat /proc/sys/kernel/random/boot_id") != boot
+        assert client.on(machine, "cat /root/tries") == "ran\nran\n"
+        assert [run.name for run in runs(client, machine)["near/0"][before:]][:2] == ["config-changed"] * 2
+    ask(client, "near/0", "state-delete tries; rm /root/tries /root/rebooted")
+
+
+# --- 10: what a charm keeps in its directory --------------------------------------------------------------
+
+
+def test_files_that_a_charm_made_survive_an_upgrade(town: Town) -> None:
+    client = town.client
+    make = "umask 077; echo state > .unit-state.db; echo own > .juju-persistent-config; mkdir -p venv/x"
+    ask(client, "near/0", make)
+    client.run("refresh", "near", "--path", town.tree)
+    said = ask(
+        client, "near/0",
+        "stat -c %a .unit-state.db; cat .unit-state.db .juju-persistent-config; ls -d venv/x",
+        "ls upgraded", "cat .juju-charm",
+    )  # fmt: skip
+    assert said[0].out == "600\nstate\nown\nvenv/x\n"
+    assert said[1].rc == 0
+    assert said[2].out.strip().startswith("local:probe-")
+    found = runs(client, town.machines["near/0"])["near/0"]
+    upgrade = next(run for run in found if run.name == "upgrade-charm")
+    assert _differences(dict(upgrade.environ), _environ(town, "near/0", "upgrade-charm")) == {}
+    ask(client, "near/0", "rm -r .unit-state.db .juju-persistent-config venv upgraded")
