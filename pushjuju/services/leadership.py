@@ -45,7 +45,14 @@ def is_lost(tx: Tx, model: str, name: str) -> bool:
     if machine is None or machine.unreachable_since is None or machine.last_failed is None:
         return other is None
     silence = from_iso(machine.last_failed) - from_iso(machine.unreachable_since)
-    return silence.total_seconds() > LEASE_S
+    return silence.total_seconds() > LEASE_S and not _is_pinned(tx, other)
+
+
+def _is_pinned(tx: Tx, holder: Unit | None) -> bool:
+    """Tell whether a leadership stays where it is: a unit's machine is being upgraded to another base."""
+    return holder is not None and bool(
+        tx.scalar("application_in_upgrade", model=holder.model, application=holder.application)
+    )
 
 
 def revoke(tx: Tx, unit: Unit, now: datetime) -> None:

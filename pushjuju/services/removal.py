@@ -17,7 +17,17 @@ from pushjuju.core.names import UnitName
 from pushjuju.core.natural import natural_key
 from pushjuju.core.status import Agent, MachineStatus, StatusKind
 from pushjuju.core.tasks import Receiver
-from pushjuju.services import actions, leadership, machines, models, relations, statuses, touch, units
+from pushjuju.services import (
+    actions,
+    leadership,
+    machines,
+    models,
+    relations,
+    statuses,
+    touch,
+    units,
+    upgrade_machine,
+)
 from pushjuju.services.context import Context
 from pushjuju.state.records import Application, Machine, Model, Relation, RelationScope, Unit
 from pushjuju.state.store import Tx
@@ -83,6 +93,8 @@ def remove_unit(tx: Tx, unit: Unit, now: datetime) -> None:
     if unit.principal:
         _touch_named(tx, unit.model, unit.principal, now, f"{unit.name} is gone")
     finish_application(tx, unit.model, unit.application, now)
+    if unit.machine is not None:
+        upgrade_machine.advance(tx, unit.model, unit.machine, now)
     if unit.machine is not None and not unit.principal:
         _after_last_principal(tx, unit.model, unit.machine, now)
 
@@ -170,8 +182,13 @@ def destroy_machine(
     """Make a machine go, once its units are gone.
 
     Raises:
+        Conflict: It is being upgraded to another base; the message is Juju's.
         NotValid: It has units that stay; the message is Juju's.
     """
+    if force:
+        upgrade_machine.forget(tx, machine.model, machine.id)
+    else:
+        upgrade_machine.require_unlocked(tx, machine.model, machine.id)
     staying = _staying_units(tx, machine)
     if staying and not force:
         plural = "units" if len(staying) > 1 else "unit"
@@ -313,6 +330,7 @@ def remove_machines(
 
     Raises:
         NotFound: No such machine.
+        Conflict: It is being upgraded to another base.
         NotValid: It has units that stay.
     """
     with ctx.store.write() as tx:

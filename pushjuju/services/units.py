@@ -12,7 +12,7 @@ from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.life import Life
 from pushjuju.core.placement import Placement, PlacementKind
 from pushjuju.core.status import WAITING_FOR_MACHINE, Agent, StatusKind, Workload
-from pushjuju.services import machines, models, statuses, touch
+from pushjuju.services import machines, models, statuses, touch, upgrade_machine
 from pushjuju.services.context import Context
 from pushjuju.state.records import Application, Machine, Unit
 from pushjuju.state.store import Tx
@@ -39,7 +39,7 @@ def add(
 
     Raises:
         NotFound: A machine to place on does not exist.
-        NotValid: A machine that dies or has another base; a subordinate application.
+        NotValid: A machine that dies, is being upgraded or has another base; a subordinate application.
     """
     if application.subordinate:
         raise NotValid(f'cannot add units to subordinate application "{application.name}"')
@@ -87,6 +87,11 @@ def _machine_for(tx: Tx, application: Application, target: Placement | None, now
         machine = machines.get(tx, application.model, target.value)
         if machine.life != Life.ALIVE:
             raise NotValid(f"cannot assign unit to machine {machine.id}: machine is not alive")
+        if upgrade_machine.lock_of(tx, machine.model, machine.id):
+            raise NotValid(
+                f'cannot deploy "{application.name}" to machine {machine.id}: '
+                "machine is locked for series upgrade"
+            )
         if not Base.parse(machine.base).matches(Base.parse(application.base)):
             base, wanted = Base.parse(machine.base), Base.parse(application.base)
             raise NotValid(

@@ -101,8 +101,35 @@ class Machine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MachineUpgrade:
+    """The lock of a machine that is being upgraded to another base; `status` as in `core.series`."""
+
+    model: str
+    machine: str
+    from_base: str
+    to_base: str
+    force: int = 0
+    status: str
+    created: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MachineUpgradeMessage:
+    """What is told of an upgrade, in order; it names the machine or unit that it is about."""
+
+    id: int
+    model: str
+    machine: str
+    time: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
-    """A unit; `state` is what its runner remembers, `decision` the last decision with its reason."""
+    """A unit; `state` is what its runner remembers, `decision` the last decision with its reason.
+
+    `series`: how far the upgrade of its machine got for it (`core.series`); `series_target`: the new base.
+    """
 
     model: str
     name: str
@@ -122,6 +149,8 @@ class Unit:
     decision: Mapping[str, Any] = field(default_factory=dict, metadata=_JSON)
     forced: int = 0
     charm_gone: int = 0
+    series: str = "not started"
+    series_target: str = ""
     created: str
 
 

@@ -177,7 +177,7 @@ def _commit_unit(ctx: Context, tx: Tx, found: OperationRecord, result: Result) -
     if is_success(outcome):
         flush(ctx, tx, view, operation, writes)
     if is_success(outcome) and outcome is not Outcome.REBOOT_AFTER:
-        local = _finish(ctx, tx, view, operation, local)
+        local = _finish(ctx, tx, view, operation, local, missing=outcome is Outcome.MISSING)
     store_local(tx, view.unit, local)
     reboot = _ask_reboot(ctx, tx, view) if outcome in (Outcome.REBOOT_AFTER, Outcome.REBOOT_NOW) else ""
     _after(ctx, tx, view, operation, outcome, problem)
@@ -274,8 +274,10 @@ def _workload_after(
         )  # fmt: skip
 
 
-def _finish(ctx: Context, tx: Tx, view: View, operation: Operation, local: LocalState) -> LocalState:
-    effects = commit_effects(operation)
+def _finish(
+    ctx: Context, tx: Tx, view: View, operation: Operation, local: LocalState, *, missing: bool
+) -> LocalState:
+    effects = commit_effects(operation, missing=missing)
     perform(ctx, tx, view, effects)
     return apply_effects(committed(local, operation), effects)
 

@@ -22,17 +22,33 @@ from pushjuju.uniter.resolver import (
 )
 
 _HOOKS = (OperationName.RUN_HOOK, OperationName.SKIP_HOOK)
+SERIES_DURING: Final[Mapping[HookKind, SeriesStatus]] = {
+    HookKind.PRE_SERIES_UPGRADE: SeriesStatus.PREPARE_RUNNING,
+    HookKind.POST_SERIES_UPGRADE: SeriesStatus.COMPLETE_RUNNING,
+}
 SERIES_AFTER: Final[Mapping[HookKind, SeriesStatus]] = {
     HookKind.PRE_SERIES_UPGRADE: SeriesStatus.PREPARE_COMPLETED,
     HookKind.POST_SERIES_UPGRADE: SeriesStatus.COMPLETED,
 }
 
 
-def commit_effects(operation: Operation, *, pointless: bool = False) -> tuple[Effect, ...]:
+def begin_effects(operation: Operation) -> tuple[Effect, ...]:
+    """Return what the begin of an operation does to the model, beside statuses."""
+    hook = operation.hook
+    if operation.name is not OperationName.RUN_HOOK or hook is None or hook.kind not in SERIES_DURING:
+        return ()
+    text = f"{hook.kind} hook running"
+    return (Effect(kind=EffectKind.SERIES_STATUS, message=SERIES_DURING[hook.kind], data={"message": text}),)
+
+
+def commit_effects(
+    operation: Operation, *, pointless: bool = False, missing: bool = False
+) -> tuple[Effect, ...]:
     """Return what the commit of an operation does to the model, beside what its hook wrote.
 
     Args:
         pointless: It was not run because `skip_reason` gave one.
+        missing: The charm has no such hook, or it was skipped.
     """
     hook = operation.hook
     if pointless or operation.name not in _HOOKS or hook is None:
@@ -47,9 +63,15 @@ def commit_effects(operation: Operation, *, pointless: bool = False) -> tuple[Ef
         case HookKind.SECRET_EXPIRED:
             return (_about_secret(EffectKind.SECRET_EXPIRY_SEEN, hook),)
         case HookKind.PRE_SERIES_UPGRADE | HookKind.POST_SERIES_UPGRADE:
-            return (Effect(kind=EffectKind.SERIES_STATUS, message=SERIES_AFTER[hook.kind]),)
+            return (_series_after(hook.kind, missing=missing),)
         case _:
             return ()
+
+
+def _series_after(kind: HookKind, *, missing: bool) -> Effect:
+    """Return the news of a series hook that is over, in Juju's words."""
+    text = f"{kind} hook not found, skipping" if missing else f"{kind} completed"
+    return Effect(kind=EffectKind.SERIES_STATUS, message=SERIES_AFTER[kind], data={"message": text})
 
 
 def _about_secret(kind: EffectKind, hook: HookInfo) -> Effect:

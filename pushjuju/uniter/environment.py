@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pushjuju import JUJU_VERSION
-from pushjuju.core.base import Base
+from pushjuju.core.base import SERIES, Base
 from pushjuju.services import model_config
 from pushjuju.state.records import Machine, Model, Unit
 from pushjuju.state.store import Tx
@@ -38,6 +38,7 @@ def hook_environment(tx: Tx, view: View, operation: Operation, model: Model) -> 
         "JUJU_DISPATCH_PATH": f"hooks/{name}",
         **_proxies(tx, view.unit.model),
         **(_relation_variables(hook, operation.endpoint) if hook else {}),
+        **(_target_variables(hook) if hook else {}),
         **_system(Base.parse(view.machine.base)),
     }
 
@@ -77,6 +78,15 @@ def _relation_variables(hook: HookInfo, endpoint: str) -> dict[str, str]:
         "JUJU_REMOTE_APP": hook.remote_application,
         **departing,
     }
+
+
+def _target_variables(hook: HookInfo) -> dict[str, str]:
+    """Return what a machine is about to be upgraded to; the old name is empty where there was none."""
+    if hook.kind is not HookKind.PRE_SERIES_UPGRADE:
+        return {}
+    target = Base.parse(hook.series_upgrade_target)
+    names = (name for name, base in SERIES.items() if base == (target.os, target.track))
+    return {"JUJU_TARGET_BASE": target.display, "JUJU_TARGET_SERIES": next(names, "")}
 
 
 def _proxies(tx: Tx, model: str) -> dict[str, str]:

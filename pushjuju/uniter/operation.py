@@ -25,7 +25,7 @@ from typing import Final
 
 from pushjuju.core.errors import NotValid
 from pushjuju.uniter import records
-from pushjuju.uniter.effects import SERIES_AFTER, apply_effects, commit_effects, restarted
+from pushjuju.uniter.effects import SERIES_AFTER, apply_effects, begin_effects, commit_effects, restarted
 from pushjuju.uniter.messages import executing_message, workload_after, workload_before
 from pushjuju.uniter.resolver import (
     HookInfo,
@@ -45,6 +45,7 @@ from pushjuju.uniter.resolver import (
 __all__ = [
     "Outcome",
     "apply_effects",
+    "begin_effects",
     "commit_effects",
     "committed",
     "executed",

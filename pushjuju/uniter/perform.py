@@ -10,8 +10,9 @@ from datetime import datetime, timedelta
 
 from pushjuju.core.clock import to_iso
 from pushjuju.core.life import Life
+from pushjuju.core.series import SeriesStatus
 from pushjuju.core.status import Agent, StatusKind
-from pushjuju.services import applications, network, relations, removal, statuses, units
+from pushjuju.services import applications, network, relations, removal, statuses, units, upgrade_machine
 from pushjuju.services.context import Context
 from pushjuju.state.records import Relation, RelationScope
 from pushjuju.state.store import Tx
@@ -54,6 +55,9 @@ def _perform(ctx: Context, tx: Tx, view: View, effect: Effect) -> bool:
                 removal.destroy_unit(tx, subordinate, now)
         case EffectKind.DESTROY_UNIT:
             removal.destroy_unit(tx, unit, now)
+        case EffectKind.SERIES_STATUS:
+            said = str(effect.data["message"])
+            upgrade_machine.unit_is(tx, unit, SeriesStatus(effect.message), said, now)
         case EffectKind.FORGET_RELATION:
             pass  # only the unit's own record goes, and that is local state
         case _:

@@ -13,6 +13,7 @@ from pushjuju.charms.config import Settings
 from pushjuju.charms.model import Charm, Role
 from pushjuju.core.errors import NotValid
 from pushjuju.core.life import Life
+from pushjuju.core.series import SeriesStatus
 from pushjuju.core.tasks import Receiver
 from pushjuju.services import actions, charms, leadership, model_config, network, relations, removal
 from pushjuju.state.records import (
@@ -151,6 +152,8 @@ def _remote_state(
         boot_id=machine.boot_id,
         relations=seen,
         actions=_actions(tx, unit),
+        series=SeriesStatus(unit.series),
+        series_target=unit.series_target,
     )
 
 

@@ -17,6 +17,7 @@ from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import PushjujuError
 from pushjuju.core.gotime import parse_duration
 from pushjuju.core.life import Life
+from pushjuju.core.series import SeriesStatus
 from pushjuju.core.status import (
     AGENT_INITIALISING,
     INSTALLING_AGENT,
@@ -35,6 +36,7 @@ from pushjuju.uniter.environment import hook_environment
 from pushjuju.uniter.hookcontext import hook_context
 from pushjuju.uniter.operation import (
     apply_effects,
+    begin_effects,
     commit_effects,
     committed,
     executing_message,
@@ -50,6 +52,7 @@ from pushjuju.uniter.resolver import (
     LocalState,
     Operation,
     OperationName,
+    Step,
     decide,
     from_wire,
     hook_name,
@@ -138,6 +141,8 @@ def _tick(ctx: Context, tx: Tx, model: str, name: str) -> None:
 
 
 def _tick_update_status(ctx: Context, tx: Tx, unit: Unit) -> None:
+    if SeriesStatus(unit.series).frozen:
+        return  # nobody is to knock at a machine that is being upgraded by hand
     now = ctx.clock.now()
     due = from_iso(unit.update_status_due) if unit.update_status_due else None
     if due is not None and due > now:
@@ -194,11 +199,14 @@ def _take_up(ctx: Context, tx: Tx, view: View, local: LocalState, operation: Ope
         return None
     pointless = "" if operation.name in _NOT_ON_MACHINE else skip_reason(local, operation, view.remote)
     if pointless or operation.name in _NOT_ON_MACHINE:
-        effects = commit_effects(operation, pointless=bool(pointless))
+        # A hook that ran before its reboot is only committed after it: not a missing one.
+        missing = local.hook_progress is not Step.DONE
+        effects = commit_effects(operation, pointless=bool(pointless), missing=missing)
         perform(ctx, tx, view, effects)
         store_local(tx, view.unit, apply_effects(committed(local, operation), effects))
         return None
     store_local(tx, view.unit, prepare(local, operation, view.remote))
+    perform(ctx, tx, view, begin_effects(operation))
     _announce(ctx, tx, view, local, operation)
     if operation.name is OperationName.RUN_ACTION:
         actions.start(tx, view.unit.model, int(operation.action_id), ctx.clock.now())

@@ -13,10 +13,11 @@ from pushjuju.core.errors import PushjujuError, TransportError, Unreachable
 from pushjuju.core.life import Life
 from pushjuju.core.status import InstanceStatus, MachineStatus, StatusKind
 from pushjuju.runner.session import MachineSession
-from pushjuju.services import leadership, logs, machines, network, statuses, touch
+from pushjuju.services import leadership, logs, machines, network, statuses, touch, upgrade_machine
 from pushjuju.services.context import Context
 from pushjuju.state.records import Machine
 from pushjuju.state.store import Tx
+from pushjuju.workers import requests
 from pushjuju.workers.provisioner import given
 from pushjuju.workers.workshop import Workshop, target_document
 
@@ -49,6 +50,7 @@ async def attach(shop: Workshop, machine: Machine) -> MachineSession:
             raise
         machine = found
         session = await _open(shop, machine, patient=True)
+    requests.listen(shop.ctx, session, machine)
     if _is_news(machine, session.hello, shop.ctx.clock.now()):
         note_facts(shop.ctx, machine, session.hello)
     return session
@@ -96,6 +98,7 @@ async def come_back(shop: Workshop, machine: Machine, boot_id: str) -> MachineSe
         try:
             session = await shop.session(machine)
             if session.hello["boot_id"] != boot_id:
+                requests.listen(shop.ctx, session, machine)
                 note_facts(shop.ctx, machine, session.hello)
                 return session
             await shop.drop(machine)
@@ -136,7 +139,8 @@ def note_facts(ctx: Context, machine: Machine, hello: dict[str, Any]) -> None:
         )
         if machine.life == Life.ALIVE:
             _set_once(tx, machine, StatusKind.MACHINE, MachineStatus.STARTED, "", now)
-        _set_once(tx, machine, StatusKind.INSTANCE, InstanceStatus.RUNNING, _running(machine, hello), now)
+        text = upgrade_machine.instance_message(tx, machine.model, machine.id) or _running(machine, hello)
+        _set_once(tx, machine, StatusKind.INSTANCE, InstanceStatus.RUNNING, text, now)
 
 
 def note_failure(ctx: Context, machine: Machine, error: PushjujuError) -> None:

@@ -113,6 +113,13 @@ TOP = [
     ),
     ("1 completed", {"series": SeriesStatus.COMPLETED}, {}, "complete upgrade series", "series-upgrade"),
     (
+        "1 the next upgrade began before the end of the last was heard of",
+        {"series": SeriesStatus.COMPLETED},
+        {"series": SeriesStatus.PREPARE_STARTED, "series_target": "ubuntu@24.04"},
+        "complete upgrade series",
+        "series-upgrade",
+    ),
+    (
         "1 completed, still completing",
         {"series": SeriesStatus.COMPLETED},
         {"series": SeriesStatus.COMPLETED},

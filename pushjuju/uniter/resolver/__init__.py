@@ -19,6 +19,7 @@ Public names (stable):
 `pushjuju.uniter.operation` holds the state transitions of the operations.
 """
 
+from pushjuju.core.series import SeriesStatus
 from pushjuju.uniter.resolver.decision import (
     Answer,
     Decision,
@@ -48,7 +49,6 @@ from pushjuju.uniter.resolver.state import (
     OperationKind,
     RelationRecord,
     ResolvedMode,
-    SeriesStatus,
     Step,
     initial_state,
     validate_hook,

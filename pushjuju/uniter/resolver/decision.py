@@ -167,7 +167,7 @@ class Effect:
 
     Attributes:
         message: Of a status; of series-status the new word.
-        data: Of a status.
+        data: Of a status; of series-status what it says, as `message`.
         attempt: arm-retry-timer: number of the retry, from 1.
         revision: Of a secret.
     """

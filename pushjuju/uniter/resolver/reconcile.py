@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 from pushjuju.core.life import Life
 from pushjuju.core.names import application_of
+from pushjuju.core.series import SeriesStatus
 from pushjuju.uniter.resolver.decision import Effect, EffectKind
 from pushjuju.uniter.resolver.remote import RemoteRelation, RemoteState
 from pushjuju.uniter.resolver.resolvers.storage import attachment_life, storage_order
@@ -31,8 +32,10 @@ def reconcile_effects(local: LocalState, remote: RemoteState) -> tuple[Effect, .
     - destroy-unit: a subordinate whose last relation to its principal's application is over.
     - destroy-storage-attachments, remove-storage-attachment: storage of a dying unit, or never attached.
     - forget-storage: the attachment is gone from the model (by force): drop the record, no hook.
+
+    A unit that waits for its machine to be upgraded leaves everything as it is.
     """
-    if remote.life is Life.DEAD or local.removed:
+    if remote.life is Life.DEAD or local.removed or remote.series.frozen:
         return ()
     return (
         *_forget(local, remote),
@@ -57,8 +60,14 @@ def _scopes(local: LocalState, remote: RemoteState) -> Iterator[Effect]:
         if relation_id in local.relations:
             if _leaves_silently(local, remote, relation_id):
                 yield Effect(kind=EffectKind.LEAVE_SCOPE, relation_id=relation_id)
-        elif relation.usable and relation.implemented and _settled(local, remote):
+        elif relation.implemented and _enters(local, remote, relation):
             yield Effect(kind=EffectKind.ENTER_SCOPE, relation_id=relation_id)
+
+
+def _enters(local: LocalState, remote: RemoteState, relation: RemoteRelation) -> bool:
+    """Tell whether a scope is entered now; no subordinate comes to a machine that is being upgraded."""
+    upgrading = remote.series is not SeriesStatus.NOT_STARTED
+    return relation.usable and _settled(local, remote) and not (relation.container and upgrading)
 
 
 def _leaves_silently(local: LocalState, remote: RemoteState, relation_id: int) -> bool:

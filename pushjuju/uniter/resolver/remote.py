@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pushjuju.core.life import Life
-from pushjuju.uniter.resolver.state import ResolvedMode, SeriesStatus
+from pushjuju.core.series import SeriesStatus
+from pushjuju.uniter.resolver.state import ResolvedMode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

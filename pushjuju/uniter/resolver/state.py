@@ -16,6 +16,7 @@ from enum import StrEnum
 
 from pushjuju.core.errors import NotValid
 from pushjuju.core.names import APPLICATION
+from pushjuju.core.series import SeriesStatus
 
 
 class OperationKind(StrEnum):
@@ -42,20 +43,6 @@ class ResolvedMode(StrEnum):
     NONE = "none"
     RETRY_HOOKS = "retry-hooks"
     NO_HOOKS = "no-hooks"
-
-
-class SeriesStatus(StrEnum):
-    """How far the upgrade of a machine to another base got, seen from one unit."""
-
-    NOT_STARTED = "not started"
-    VALIDATE = "validate"
-    PREPARE_STARTED = "prepare started"
-    PREPARE_RUNNING = "prepare running"
-    PREPARE_COMPLETED = "prepare completed"
-    COMPLETE_STARTED = "complete started"
-    COMPLETE_RUNNING = "complete running"
-    COMPLETED = "completed"
-    ERROR = "error"
 
 
 class HookKind(StrEnum):

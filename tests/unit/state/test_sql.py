@@ -25,6 +25,8 @@ TABLES = {
     "LogRecord": "log",
     "ActionOperation": "action_operation",
     "TaskLog": "task_log",
+    "MachineUpgrade": "machine_upgrade",
+    "MachineUpgradeMessage": "machine_upgrade_message",
 }
 RECORDS = [kind for kind in vars(records).values() if isinstance(kind, type) and is_dataclass(kind)]
 

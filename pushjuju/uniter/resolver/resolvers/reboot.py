@@ -5,9 +5,10 @@ Mirrors: juju worker/uniter/reboot/resolver.go (3.6)
 
 from __future__ import annotations
 
+from pushjuju.core.series import SeriesStatus
 from pushjuju.uniter.resolver.decision import GO_ON, Verdict, run_hook
 from pushjuju.uniter.resolver.remote import RemoteState
-from pushjuju.uniter.resolver.state import HookKind, LocalState, OperationKind, SeriesStatus
+from pushjuju.uniter.resolver.state import HookKind, LocalState, OperationKind
 
 
 def rebooted(local: LocalState, remote: RemoteState) -> bool:

@@ -1,0 +1,37 @@
+"""How far the upgrade of a machine to another base got. Layer: core.
+
+"Series" is Juju's old word for a base; hooks and statuses still carry it.
+
+Mirrors: juju core/model/upgradeseries.go (3.6)
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class SeriesStatus(StrEnum):
+    """How far the upgrade of a machine to another base got, of the machine or seen from one unit.
+
+    The words stand in the order in which they follow each other.
+    """
+
+    NOT_STARTED = "not started"
+    VALIDATE = "validate"
+    PREPARE_STARTED = "prepare started"
+    PREPARE_RUNNING = "prepare running"
+    PREPARE_COMPLETED = "prepare completed"
+    COMPLETE_STARTED = "complete started"
+    COMPLETE_RUNNING = "complete running"
+    COMPLETED = "completed"
+    ERROR = "error"
+
+    @property
+    def frozen(self) -> bool:
+        """Whether a unit does nothing at all."""
+        return self in (SeriesStatus.VALIDATE, SeriesStatus.PREPARE_COMPLETED)
+
+    def is_after(self, other: SeriesStatus) -> bool:
+        """Tell whether this word comes later than another one; an upgrade never goes back."""
+        order = list(SeriesStatus)
+        return order.index(self) > order.index(other)
