@@ -10,6 +10,7 @@ from pushjuju.core.errors import ProviderError
 from pushjuju.plugins.types import Finding, Progress
 
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_HINTS = {"modprobe": "apt-get install kmod", "apt-get": "This host has no apt; install it by hand."}
 
 
 def install_missing(findings: Sequence[Finding], progress: Progress) -> list[str]:
@@ -43,7 +44,12 @@ def install_missing(findings: Sequence[Finding], progress: Progress) -> list[str
 
 def _install(argv: Sequence[str]) -> None:
     environ = {"PATH": _PATH, "LC_ALL": "C.UTF-8"}
-    done = subprocess.run(argv, stdin=None, capture_output=True, text=True, env=environ, check=False)
+    try:
+        done = subprocess.run(argv, stdin=None, capture_output=True, text=True, env=environ, check=False)
+    except FileNotFoundError as error:
+        raise ProviderError(
+            f"cannot run {argv[0]}: it is not installed", hint=_HINTS.get(argv[0], "")
+        ) from error
     if done.returncode != 0:
         text = (done.stdout + done.stderr).strip().splitlines()[-20:]
         words = [word for word in argv if word not in ("sudo", "env") and "=" not in word]
