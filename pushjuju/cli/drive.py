@@ -50,8 +50,19 @@ def settle(
     with progress(cli.console) as report:
         driver = Driver(ctx, model, tell=report, warn=cli.console.warn)
         settled = asyncio.run(driver.settle())
-    mine = [problem for problem in settled.problems if _concerns(problem, touched)]
-    for problem in settled.problems:
+    judge(cli, ctx, model, settled.problems, touched)
+
+
+def judge(
+    cli: Cli, ctx: Context, model: str, problems: Sequence[str], touched: Sequence[str] | None = None
+) -> None:
+    """Tell what failed; the arguments are those of `settle`.
+
+    Raises:
+        HookFailed: Something that was touched is in error.
+    """
+    mine = [problem for problem in problems if _concerns(problem, touched)]
+    for problem in problems:
         if problem not in mine:
             cli.console.info(f"Still in error: {problem}")
     if mine:

@@ -116,7 +116,7 @@ def work(cli: Cli, opened: Session, look: Callable[[], bool]) -> None:
     if look():
         return
     if drive.waits(cli):
-        _foreground(cli, opened, look)
+        foreground(cli, opened, look, until=look)
         return
     begun = 0.0
     while not look():
@@ -126,7 +126,17 @@ def work(cli: Cli, opened: Session, look: Callable[[], bool]) -> None:
         time.sleep(_POLL_S)
 
 
-def _foreground(cli: Cli, opened: Session, look: Callable[[], bool]) -> None:
+def foreground(
+    cli: Cli, opened: Session, look: Callable[[], bool], *, until: Callable[[], bool] = lambda: True
+) -> Sequence[str]:
+    """Drive the model and look every so often; return what failed.
+
+    Args:
+        cli: The call.
+        opened: The model.
+        look: Shows what is new; what it returns does not matter here.
+        until: Called at rest; False: stay for what becomes due later.
+    """
     import asyncio
 
     from pushjuju.workers.drive import Driver
@@ -134,21 +144,22 @@ def _foreground(cli: Cli, opened: Session, look: Callable[[], bool]) -> None:
     def tell(event: object) -> None:
         cli.console.detail(f"{getattr(event, 'entity', '')}: {getattr(event, 'text', '')}")
 
-    async def go() -> None:
+    async def go() -> Sequence[str]:
         driver = Driver(opened.ctx, opened.uuid, tell=tell, warn=cli.console.warn)
-        working = asyncio.create_task(driver.settle(look), name="settle")
+        working = asyncio.create_task(driver.settle(until), name="settle")
         try:
             while not working.done():
                 await asyncio.wait({working}, timeout=_POLL_S)
                 if not working.done():
                     look()
-            working.result()
+            return working.result().problems
         finally:
             working.cancel()
             await asyncio.gather(working, return_exceptions=True)
 
-    asyncio.run(go())
+    problems = asyncio.run(go())
     look()
+    return problems
 
 
 def failures(found: Sequence[dict[str, object]]) -> str:
