@@ -90,7 +90,12 @@ class _Pending:
 
 
 class MachineSession:
-    """An attachment to one machine, made by `open_session`."""
+    """An attachment to one machine, made by `open_session`.
+
+    Attributes:
+        requests: What `juju-exec` asks for on the machine and nobody has begun: id -> document, oldest first.
+        on_requests: Called when there is a new one.
+    """
 
     def __init__(
         self,
@@ -119,6 +124,8 @@ class MachineSession:
         self._closed = False
         self._next_beat: asyncio.TimerHandle | None = None
         self._frames = (0, 0)
+        self.requests: dict[str, dict[str, Any]] = {}
+        self.on_requests: Callable[[], None] = lambda: None
 
     # -- facts ---------------------------------------------------------------------------------------------
 
@@ -161,6 +168,7 @@ class MachineSession:
                 self._stack = stack.pop_all()
             self._link = link
             self._blobs = set(link.hello.get("blobs", ()))
+            self.requests = {str(item["id"]): item for item in link.hello.get("requests", ())}
             self._beat(link)
             return link
 
@@ -218,6 +226,10 @@ class MachineSession:
             put = self._puts.get(str(message.get("sha256")))
             if put and not put.done():
                 put.set_result(message)
+            return
+        if kind == "requests":
+            self.requests.update((str(item["id"]), item) for item in message["requests"])
+            self.on_requests()
             return
         pending = self._pending.get(str(message.get("id")))
         if pending is None:
@@ -306,6 +318,7 @@ class MachineSession:
                 lost_at = loop.time()
         finally:
             del self._pending[op_id]
+            self.requests.pop(str(message.get("request")), None)
 
     async def ack(self, op_id: str) -> None:
         """Tell the machine that the result is committed, so that it may forget it.
@@ -314,6 +327,12 @@ class MachineSession:
         """
         if self._link:
             self._link.send_soon({"t": "ack", "id": op_id})
+
+    def answer(self, request: str, error: str) -> None:
+        """Answer a request of `juju-exec` with an error; its first answer counts."""
+        self.requests.pop(request, None)
+        if self._link:
+            self._link.send_soon({"t": "answer", "request": request, "error": error})
 
     async def cancel(self, op_id: str, signal: str = "KILL") -> None:
         """Interrupt an operation: ``KILL`` or ``TERM`` to the hook and everything in its group."""

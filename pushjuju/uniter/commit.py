@@ -33,6 +33,7 @@ from pushjuju.uniter.operation import (
     workload_after,
 )
 from pushjuju.uniter.perform import perform
+from pushjuju.uniter.requests import commit_request
 from pushjuju.uniter.resolver import LocalState, Operation, OperationName
 from pushjuju.uniter.snapshot import View, look, store_local
 from pushjuju.uniter.turn import read_operation
@@ -54,6 +55,7 @@ class Committed:
         reboot: Id of the operation that reboots the machine, which must run now; empty for none.
         again_later: The machine could not even try; the charm is not to blame.
         killed: Its process was killed by a signal; it is to be run again.
+        error: What `juju-exec` is to say in place of the outcome of its commands.
     """
 
     ok: bool
@@ -61,6 +63,7 @@ class Committed:
     reboot: str = ""
     again_later: bool = False
     killed: bool = False
+    error: str = ""
 
 
 # --- events -----------------------------------------------------------------------------------------------
@@ -159,7 +162,8 @@ def _close(ctx: Context, tx: Tx, found: OperationRecord, result: Result, done: C
         key: result[key] for key in ("exit", "signal", "via", "message", "started", "ended") if key in result
     }
     outcome = str(result.get("outcome", "")) if done.ok else "failed"
-    text = json.dumps({**kept, "message": done.message}, sort_keys=True)
+    error = {"error": done.error} if done.error else {}
+    text = json.dumps({**kept, **error, "message": done.message}, sort_keys=True)
     tx.run("operation_commit", id=found.id, outcome=outcome, result=text, now=to_iso(ctx.clock.now()))
 
 
@@ -170,6 +174,10 @@ def _commit_unit(ctx: Context, tx: Tx, found: OperationRecord, result: Result) -
     operation = read_operation(found.document)
     if operation.name is OperationName.RUN_ACTION:
         return _commit_action(ctx, tx, found, view, result)
+    if operation.name is OperationName.RUN_COMMANDS:
+        error = commit_request(ctx, tx, view, operation, result)
+        reboot = _ask_reboot(ctx, tx, view) if result.get("reboot") else ""
+        return Committed(ok=not error, message=error, reboot=reboot, error=error)
     outcome, problem = _judge(tx, view, operation, result)
     writes = result.get("writes") or {}
     local = executed(view.local, operation, outcome, status_set=bool(writes.get("status_set")))

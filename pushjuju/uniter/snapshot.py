@@ -60,8 +60,12 @@ class View:
     remote: RemoteState
 
 
-def look(tx: Tx, model: str, name: str) -> View | None:
-    """Read a unit with both of its states; None when it is gone."""
+def look(tx: Tx, model: str, name: str, commands: tuple[str, ...] = ()) -> View | None:
+    """Read a unit with both of its states; None when it is gone.
+
+    Args:
+        commands: Ids of what `juju-exec` asks for on its machine; the machine knows them, not the store.
+    """
     unit = tx.find(Unit, "unit_get", model=model, name=name)
     if unit is None:
         return None
@@ -89,7 +93,7 @@ def look(tx: Tx, model: str, name: str) -> View | None:
         relations={relation.id: relation for relation in every},
         sides=sides,
         local=local_state(unit, application),
-        remote=_remote_state(tx, unit, application, machine, settings, seen),
+        remote=_remote_state(tx, unit, application, machine, settings, seen, commands),
     )
 
 
@@ -128,6 +132,7 @@ def _remote_state(
     machine: Machine,
     settings: Settings,
     seen: Mapping[int, RemoteRelation],
+    commands: tuple[str, ...],
 ) -> RemoteState:
     url = own_charm_url(unit, application)
     return RemoteState(
@@ -152,6 +157,7 @@ def _remote_state(
         boot_id=machine.boot_id,
         relations=seen,
         actions=_actions(tx, unit),
+        commands=commands,
         series=SeriesStatus(unit.series),
         series_target=unit.series_target,
     )

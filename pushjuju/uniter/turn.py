@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
@@ -46,6 +46,7 @@ from pushjuju.uniter.operation import (
     workload_before,
 )
 from pushjuju.uniter.perform import perform
+from pushjuju.uniter.requests import TITLE, Refusal, Request, Waiting, read_request, request_frame
 from pushjuju.uniter.resolver import (
     Answer,
     Decision,
@@ -98,28 +99,34 @@ class Turn:
 
     Attributes:
         answer: `run`, `idle`, `waiting` or `dead`.
+        refused: Requests of `juju-exec` that are not run; the machine is to be told.
     """
 
     answer: Answer
     reason: str = ""
     prepared: Prepared | None = field(default=None)
+    refused: tuple[Refusal, ...] = ()
 
 
-def take_turn(ctx: Context, model: str, name: str) -> Turn:
+def take_turn(ctx: Context, model: str, name: str, requests: Iterable[Request] = ()) -> Turn:
     """Let a unit decide until something must run on its machine or nothing is left to do.
+
+    Args:
+        requests: What `juju-exec` asks for there, oldest first.
 
     Raises:
         PushjujuError: The unit's state breaks a rule; the store is unchanged.
     """
+    waiting = Waiting(requests)
     with ctx.store.write() as tx:
         _tick(ctx, tx, model, name)
         for _ in range(MAX_STEPS):
-            view = look(tx, model, name)
+            view = look(tx, model, name, waiting.ids)
             if view is None:
                 return Turn(answer=Answer.DEAD, reason="the unit is gone")
-            turn = _step(ctx, tx, view)
+            turn = _step(ctx, tx, view, waiting)
             if turn is not None:
-                return turn
+                return replace(turn, refused=waiting.refused) if waiting.refused else turn
         raise PushjujuError(f"unit {name} does not come to a decision after {MAX_STEPS} steps")
 
 
@@ -163,7 +170,7 @@ def _initialising(ctx: Context, tx: Tx, unit: Unit) -> None:
         )  # fmt: skip
 
 
-def _step(ctx: Context, tx: Tx, view: View) -> Turn | None:
+def _step(ctx: Context, tx: Tx, view: View, waiting: Waiting) -> Turn | None:
     """Take one decision; None: decide again."""
     if view.unit.life == Life.DEAD:
         return Turn(answer=Answer.DEAD, reason="the unit is dead")
@@ -181,7 +188,12 @@ def _step(ctx: Context, tx: Tx, view: View) -> Turn | None:
     if decision.operation is None:
         store_local(tx, view.unit, local)
         return Turn(answer=decision.answer, reason=decision.reason)
-    return _take_up(ctx, tx, view, local, decision.operation)
+    request = None
+    if decision.operation.name is OperationName.RUN_COMMANDS:
+        request = waiting.take(view, decision.operation)
+        if request is None:
+            return None
+    return _take_up(ctx, tx, view, local, decision.operation, request)
 
 
 def _keep_decision(tx: Tx, view: View, decision: Decision) -> None:
@@ -191,7 +203,9 @@ def _keep_decision(tx: Tx, view: View, decision: Decision) -> None:
         tx.run("unit_set_decision", model=view.unit.model, name=view.unit.name, decision=text)
 
 
-def _take_up(ctx: Context, tx: Tx, view: View, local: LocalState, operation: Operation) -> Turn | None:
+def _take_up(
+    ctx: Context, tx: Tx, view: View, local: LocalState, operation: Operation, request: Request | None
+) -> Turn | None:
     """Prepare an operation, or commit one that needs no machine."""
     settled = settled_in_model(ctx, tx, view, local, operation)
     if settled is not None:
@@ -210,7 +224,8 @@ def _take_up(ctx: Context, tx: Tx, view: View, local: LocalState, operation: Ope
     _announce(ctx, tx, view, local, operation)
     if operation.name is OperationName.RUN_ACTION:
         actions.start(tx, view.unit.model, int(operation.action_id), ctx.clock.now())
-    prepared = prepared_operation(tx, view, operation, str(uuid.uuid4()))
+    document = _document(operation, request)
+    prepared = prepared_operation(tx, view, operation, str(uuid.uuid4()), document.get("request"))
     tx.insert(
         "operation",
         OperationRecord(
@@ -220,15 +235,16 @@ def _take_up(ctx: Context, tx: Tx, view: View, local: LocalState, operation: Ope
             unit=view.unit.name,
             name=prepared.title,
             state="prepared",
-            document=_document(operation),
+            document=document,
             prepared=to_iso(ctx.clock.now()),
         ),
     )
     return Turn(answer=Answer.RUN, reason=operation.text, prepared=prepared)
 
 
-def _document(operation: Operation) -> dict[str, Any]:
-    return {"operation": to_wire(Decision(answer=Answer.RUN, operation=operation))["operation"]}
+def _document(operation: Operation, request: Request | None) -> dict[str, Any]:
+    document = {"operation": to_wire(Decision(answer=Answer.RUN, operation=operation))["operation"]}
+    return {**document, "request": request.document()} if request else document
 
 
 def read_operation(document: Mapping[str, Any]) -> Operation:
@@ -247,14 +263,27 @@ def _announce(ctx: Context, tx: Tx, view: View, local: LocalState, operation: Op
         statuses.set_agent_status(tx, unit.model, unit.name, Agent.EXECUTING, message, now=now)
 
 
-def prepared_operation(tx: Tx, view: View, operation: Operation, operation_id: str) -> Prepared:
-    """Build the request for an operation from the present state of the model."""
+def prepared_operation(
+    tx: Tx,
+    view: View,
+    operation: Operation,
+    operation_id: str,
+    request: Mapping[str, Any] | None = None,
+) -> Prepared:
+    """Build the request for an operation from the present state of the model.
+
+    Args:
+        request: What `juju-exec` asked for, from the operation's row.
+    """
     if operation.name in (OperationName.INSTALL, OperationName.UPGRADE):
         return _deploy(tx, view, operation, operation_id)
     model = models.get(tx, view.unit.model)
     if operation.name is OperationName.RUN_ACTION:
-        request = action_frame(tx, view, operation, model, operation_id)
-        return Prepared(id=operation_id, unit=view.unit.name, title=operation.action_name, frame=request)
+        order = action_frame(tx, view, operation, model, operation_id)
+        return Prepared(id=operation_id, unit=view.unit.name, title=operation.action_name, frame=order)
+    if operation.name is OperationName.RUN_COMMANDS and request is not None:
+        order = request_frame(tx, view, operation, model, operation_id, read_request(request))
+        return Prepared(id=operation_id, unit=view.unit.name, title=TITLE, frame=order)
     if operation.name is not OperationName.RUN_HOOK or operation.hook is None:
         raise AssertionError(f"no snapshot of this version leads to {operation.text}")
     title = hook_name(operation.hook, operation.endpoint)

@@ -19,7 +19,7 @@ from pushjuju.state.records import Machine, Operation, Unit
 from pushjuju.uniter.resolver import Answer, decide, reconcile_effects
 from pushjuju.uniter.snapshot import look
 from pushjuju.uniter.turn import take_turn
-from pushjuju.workers import commands, contact, provisioner
+from pushjuju.workers import commands, contact, provisioner, requests
 from pushjuju.workers.events import Event
 from pushjuju.workers.provisioner import StartFailed
 from pushjuju.workers.visit import Visit, stays
@@ -128,7 +128,7 @@ class Lane:
         """Tell whether the machine must be reached: nothing is ever prepared before it answers."""
         if not machine.last_seen or self._open_operations():
             return True
-        if commands.waiting(self.ctx, self.model, self.machine_id):
+        if commands.waiting(self.ctx, self.model, self.machine_id) or requests.waiting(self.shop, machine):
             return True
         return any(self._wants_to_run(unit) for unit in self._units())
 

@@ -20,10 +20,11 @@ from pushjuju.services.context import Context
 from pushjuju.state.records import Machine, Operation, Relation, Unit
 from pushjuju.uniter.actions import MACHINE, is_unwanted, next_lock
 from pushjuju.uniter.commit import commit, take_events
+from pushjuju.uniter.requests import relation_of
 from pushjuju.uniter.resolver import Answer
 from pushjuju.uniter.snapshot import look
 from pushjuju.uniter.turn import Prepared, prepared_operation, read_operation, take_turn
-from pushjuju.workers import commands, contact, live
+from pushjuju.workers import commands, contact, live, requests
 from pushjuju.workers.events import Event
 from pushjuju.workers.provisioner import given
 from pushjuju.workers.workshop import Workshop
@@ -168,7 +169,8 @@ class Visit:
         return view is not None and next_lock(view) not in held
 
     def _begin_unit(self, unit: Unit) -> bool:
-        turn = take_turn(self.ctx, unit.model, unit.name)
+        turn = take_turn(self.ctx, unit.model, unit.name, requests.of_unit(self.session, unit.name))
+        requests.refuse(self.session, turn.refused)
         if turn.prepared is not None:
             self._last = unit.name
             self._start(unit.name, turn.prepared)
@@ -222,27 +224,29 @@ class Visit:
         if not operation.unit or any(item["id"] == operation.id for item in self.session.hello["journal"]):
             return False
         hook = read_operation(operation.document).hook
-        if hook is None or hook.relation_id is None:
+        relation = hook.relation_id if hook else relation_of(operation.document)
+        if relation is None:
             return False
         with self.ctx.store.read() as tx:
-            return tx.find(Relation, "relation_get", model=self.model, id=hook.relation_id) is None
+            return tx.find(Relation, "relation_get", model=self.model, id=relation) is None
 
     async def _acknowledge(self) -> None:
         """Let the machine forget what is committed, and end what nobody waits for any more."""
         for item in self.session.hello.get("journal", []):
-            if self._is_committed(item["id"]):
+            found = self._operation(item["id"])
+            if found is None or found.state != "prepared":
                 if not item["done"]:
                     await self._cancel(item["id"])  # its unit was removed by force
+                requests.tell_again(self.session, found)
                 await self.session.ack(item["id"])
 
     async def _cancel(self, operation_id: str) -> None:
         await self.session.cancel(operation_id)
         await self.session.fetch(operation_id)
 
-    def _is_committed(self, operation_id: str) -> bool:
+    def _operation(self, operation_id: str) -> Operation | None:
         with self.ctx.store.read() as tx:
-            found = tx.find(Operation, "operation_get", id=operation_id)
-        return found is None or found.state != "prepared"
+            return tx.find(Operation, "operation_get", id=operation_id)
 
     def _prepared_again(self, operation: Operation) -> Prepared | None:
         if operation.name == commands.TITLE and not operation.unit:
@@ -253,7 +257,10 @@ class Visit:
             view = look(tx, operation.model, operation.unit)
             if view is None:
                 return None
-            return prepared_operation(tx, view, read_operation(operation.document), operation.id)
+            document = operation.document
+            return prepared_operation(
+                tx, view, read_operation(document), operation.id, document.get("request")
+            )
 
     async def _execute(self, prepared: Prepared) -> None:
         """Run an operation on the machine and take its result in."""
@@ -266,6 +273,8 @@ class Visit:
         self.shop.checkpoint("result")
         done = commit(self.ctx, prepared.id, result)
         self.shop.checkpoint("committed")
+        if done.error:
+            self.session.answer(str(prepared.frame["request"]), done.error)
         await self.session.ack(prepared.id)
         self.shop.checkpoint("acknowledged")
         text, state = ("done", "done") if done.ok else (f"failed: {done.message}", "failed")

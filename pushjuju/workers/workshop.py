@@ -113,6 +113,11 @@ class Workshop:
         self._sessions[key] = (session, stack)
         return session
 
+    def attached(self, machine: Machine) -> MachineSession | None:
+        """Return the session to a machine, if one is open."""
+        found = self._sessions.get((machine.model, machine.id))
+        return found[0] if found else None
+
     async def drop(self, machine: Machine) -> None:
         """Close the session to a machine, if there is one."""
         found = self._sessions.pop((machine.model, machine.id), None)

@@ -77,6 +77,8 @@ class Session:
         self.fleet = fleet
         self.box = box
         self.hello = box.hello()
+        self.requests: dict[str, dict[str, Any]] = {}
+        self.on_requests: Callable[[], None] = lambda: None
 
     async def run(self, frame: dict[str, Any], on_event: Any = None, on_live: Any = None) -> dict[str, Any]:
         """Run an operation: one wait before the machine does it, one before its answer is here."""
@@ -214,6 +216,10 @@ class Shop:
         if found is None or found.box is not box or found.hello["boot_id"] != box.hello()["boot_id"]:
             found = self.sessions[machine.instance_id] = Session(self.fleet, box)
         return found
+
+    def attached(self, machine: Machine) -> Session | None:
+        """Return the connection to a machine, if there is one."""
+        return self.sessions.get(machine.instance_id)
 
     async def drop(self, machine: Machine) -> None:
         """Close a connection."""

@@ -125,7 +125,7 @@ def test_a_broken_state_changes_nothing(shop: World) -> None:
 def test_going_round_in_circles_is_noticed(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
     shop.active()
     before = shop.dump()
-    monkeypatch.setattr(turns, "_step", lambda ctx, tx, view: None)
+    monkeypatch.setattr(turns, "_step", lambda ctx, tx, view, waiting: None)
     with pytest.raises(PushjujuError) as caught:
         shop.turn()
     assert caught.value.message == "unit web/0 does not come to a decision after 100 steps"

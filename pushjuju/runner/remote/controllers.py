@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import select
 
-from pushjuju.runner.remote import blobs, journal, layout, wire
+from pushjuju.runner.remote import blobs, journal, layout, requests, wire
 from pushjuju.runner.remote.host import describe, error_result, monotonic
 from pushjuju.runner.remote.ledger import end_group
 from pushjuju.runner.remote.parties import Attachment, Queued, State
@@ -40,6 +40,9 @@ class Controllers:
         if attachment is None:
             return
         hello = self._hello(message.get("facts") or {})
+        waiting = self._news(attachment)
+        if waiting:
+            hello["requests"] = waiting
         self.attachments.write(attachment, b"PJ1R" + wire.pack(hello))
         self.hosts.preload()
 
@@ -55,6 +58,39 @@ class Controllers:
             hello["crash"] = crash
             os.unlink(paths.base + "/crash")
         return hello
+
+    # -- requests of juju-exec -----------------------------------------------------------------------------
+
+    def knocked(self, conn: Any) -> None:
+        """Tell controllers what they have not heard of yet; tell juju-exec whether there is one."""
+        attached = set(self.state.attachments.values())
+        for attachment in attached:
+            waiting = self._news(attachment)
+            if waiting:
+                self.attachments.send(attachment, {"t": "requests", "requests": waiting})
+        try:
+            conn.send(b"1" if any(one.open for one in attached) else b"0")
+        except OSError:
+            pass  # it was stopped meanwhile
+        conn.close()
+
+    def _news(self, attachment: Attachment) -> list[dict[str, Any]]:
+        waiting = requests.waiting(self.state.paths.base)
+        news = [document for document in waiting if document["id"] not in attachment.told]
+        attachment.told.update(document["id"] for document in news)
+        return news
+
+    def _on_answer(self, _attachment: Attachment, message: dict[str, Any]) -> None:
+        """Answer a request that the controller does not run, or whose outcome it does not take."""
+        requests.refuse(self.state.paths.base, str(message["request"]), str(message["error"]))
+
+    def _answer(self, request: str, path: str, unsaved: bytes) -> None:
+        """Give the result of an operation to who asked for it."""
+        if unsaved:
+            result = wire.unpack(unsaved[4], unsaved[5:])
+        else:
+            result = journal.Entry(path).result or {}
+        requests.answer_with(self.state.paths.base, request, result)
 
     # -- reading -------------------------------------------------------------------------------------------
 
@@ -129,6 +165,8 @@ class Controllers:
             return
         kind = str(message.get("kind"))
         lock = str(message.get("lock", "machine" if kind in LOCKED_KINDS else "") or "")
+        if "request" in message:
+            self.state.requests[op_id] = str(message["request"])
         self.state.queue.append(Queued(op_id, kind, lock, flag, payload, attachment))
         self._unpurge(kind)
 
@@ -151,11 +189,15 @@ class Controllers:
         op_id = str(message["id"])
         running = self.state.running.get(op_id)
         path = self.state.done.pop(op_id, None)
-        if running is not None and running.unsaved:
+        unsaved = running.unsaved if running is not None else b""
+        if running is not None and unsaved:
             path = self.state.journal_file(op_id)
             self.hosts.forget(running)
+        request = self.state.requests.pop(op_id, None)
         if path is None:
             return
+        if request is not None:
+            self._answer(request, path, unsaved)
         self.state.seen.add(op_id)
         try:
             os.unlink(path)
@@ -237,6 +279,7 @@ class Controllers:
     _HANDLERS = {
         "fetch": _on_fetch,
         "ack": _on_ack,
+        "answer": _on_answer,
         "cancel": _on_cancel,
         "live-result": _on_live_result,
         "ping": _on_ping,

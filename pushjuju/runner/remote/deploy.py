@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import os
 
-from pushjuju.runner.remote import blobs, layout, toolclient, unzip
-from pushjuju.runner.remote.host import Host, Refused, monotonic, plain_result
+from pushjuju.runner.remote import blobs, execinstall, layout, toolclient, unzip
+from pushjuju.runner.remote.host import RUNNER_LOGGER, Host, Refused, monotonic, plain_result
 from pushjuju.runner.remote.jsonlite import dumps, loads
 
 TYPE_CHECKING = False
@@ -71,6 +71,8 @@ def run(host: Host) -> dict[str, Any]:
     _forget_manifests(state, url)
     os.utime(blob)
     toolclient.ensure_tools(host.paths, unit, host.op.get("tools") or (), str(host.options.get("client", "")))
+    if problem := execinstall.install(host.paths):
+        host.log("WARNING", "juju-exec is not to be had on this machine: %s" % problem, RUNNER_LOGGER)
     compiled = compile_tree(charm, monotonic() + COMPILE_BUDGET)
     host.log("DEBUG", "deployed charm %s: %d members, %d compiled" % (url, len(members), compiled))
     return dict(plain_result(), upgraded=upgrade)

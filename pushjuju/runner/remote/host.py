@@ -42,6 +42,10 @@ class Interrupted(Refused):
     """The user cancelled the operation before it did anything."""
 
 
+class Withdrawn(Refused):
+    """Nobody waits any more for the commands that juju-exec asked for."""
+
+
 class Host:
     """One operation being run.
 
@@ -254,7 +258,7 @@ class Host:
             self._take_lock(self.lock)
         writer = self._take_id()
         record: dict[str, Any] = {
-            key: self.op[key] for key in ("id", "kind", "unit", "hook", "url") if key in self.op
+            key: self.op[key] for key in ("id", "kind", "unit", "hook", "url", "request") if key in self.op
         }
         record.update(boot_id=self.boot_id, started=wall_time(), lock=self.lock, host=os.getpid())
         record["program"] = self.paths.version
@@ -265,6 +269,19 @@ class Host:
             raise
         self._journal = writer
         self.begun = record["started"]
+        if "request" in self.op:
+            self._take_request(str(self.op["request"]))
+
+    def _take_request(self, request: str) -> None:
+        """Begin a request of juju-exec, which from now on cannot be withdrawn.
+
+        Raises:
+            Withdrawn: It was.
+        """
+        from pushjuju.runner.remote import requests
+
+        if not requests.claim(self.paths.base, request):
+            raise Withdrawn("nobody waits for it any more")
 
     def _take_id(self) -> journal.Writer:
         """Make the journal file of the operation: whoever makes it runs the operation, nobody else.
@@ -432,6 +449,8 @@ def _outcome(host: Host) -> dict[str, Any]:
         return _work(host)
     except Known:
         raise
+    except Withdrawn as refused:
+        return plain_result("withdrawn", message=str(refused))
     except Interrupted as refused:
         return plain_result("interrupted", message=str(refused))
     except Refused as refused:

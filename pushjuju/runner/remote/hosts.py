@@ -45,8 +45,10 @@ class Hosts:
             forget_programs(self.state.paths)
             import gc
 
-            from pushjuju.runner.remote import hookrun
+            from pushjuju.runner.remote import execinstall, hookrun
 
+            if self.state.paths.units():
+                execinstall.install(self.state.paths)  # they may be older than it
             self.registry = hookrun.preload(self.state.paths.program)
             gc.collect()
             gc.freeze()

@@ -41,6 +41,8 @@ class Ledger:
                 entry = journal.Entry(path)  # it may have ended between the two looks
         except OSError:
             return
+        if entry.begin.get("request"):
+            self.state.requests[entry.op_id] = str(entry.begin["request"])
         if entry.result is not None:
             self.state.done[entry.op_id] = path
         elif held and entry.op_id:

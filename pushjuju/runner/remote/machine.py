@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from pushjuju.runner.remote import layout
+from pushjuju.runner.remote import execinstall, layout, requests
 from pushjuju.runner.remote.deploy import remove_tree
 from pushjuju.runner.remote.host import Host, Refused, describe, plain_result
 from pushjuju.runner.remote.process import Child
@@ -36,6 +36,7 @@ def _remove_unit(host: Host) -> dict[str, Any]:
     if unit:  # none: only what no unit owns is to go
         remove_tree(host.paths.agent(unit))
         remove_tree(host.paths.unit_tools(unit))
+        requests.refuse_unit(host.paths.base, unit)
         try:
             os.unlink(host.paths.socket(unit))
         except OSError:
@@ -63,6 +64,7 @@ def _remove_own(host: Host, path: str) -> None:
 
 def purge(paths: layout.Layout) -> None:
     """Remove everything of ours; called by the server as its last act."""
+    execinstall.remove(paths)
     try:
         names = os.listdir(paths.tools)
     except OSError:

@@ -34,6 +34,7 @@ class Attachment:
         self.receivers: dict[str, Receiver] = {}
         self.open = True
         self.heard = 0.0  # when it last gave a sign of life; 0 for one that gives none
+        self.told: set[str] = set()  # requests of juju-exec that it has heard of
 
     def fds(self) -> tuple[int, int, int]:
         """Return its descriptors."""
@@ -109,6 +110,7 @@ class State:
         spare: A process that waits for an operation.
         done: Journal files of operations that ended and are not acknowledged, by id.
         seen: Operations that are acknowledged.
+        requests: Operations that answer a request of juju-exec -> that request.
     """
 
     def __init__(self, paths: layout.Layout, options: dict[str, Any], listener: Any) -> None:
@@ -125,6 +127,7 @@ class State:
         self.spare: Spare | None = None
         self.done: dict[str, str] = {}
         self.seen = journal.Seen(paths.journal)
+        self.requests: dict[str, str] = {}
 
     def limit(self, name: str, default: float) -> float:
         """Return an option that is a number of seconds."""

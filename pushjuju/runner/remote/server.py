@@ -118,6 +118,8 @@ class Server:
             return
         if "host" in message:
             self.hosts.welcome(conn, message)
+        elif "knock" in message:
+            self.controllers.knocked(conn)
         elif len(fds) == 2:
             self.controllers.welcome(conn, fds, message)
         else:

@@ -28,6 +28,7 @@ from pushjuju.state.datadir import DataDir
 from pushjuju.state.records import Application, Machine, Model, Operation, Unit
 from pushjuju.state.store import Store, Tx
 from pushjuju.uniter.commit import Committed, commit
+from pushjuju.uniter.requests import Request
 from pushjuju.uniter.resolver import Answer
 from pushjuju.uniter.turn import Prepared, Turn, take_turn
 
@@ -99,6 +100,8 @@ class Box:
         answers: What live calls were answered.
         blobs: Archives that were sent.
         cancelled: Operations that were interrupted.
+        requests: What `juju-exec` asks for there.
+        answered: Requests that were refused, with the error.
     """
 
     id: str
@@ -112,6 +115,8 @@ class Box:
     answers: list[Any] = field(default_factory=list)
     blobs: list[str] = field(default_factory=list)
     cancelled: list[str] = field(default_factory=list)
+    requests: dict[str, dict[str, Any]] = field(default_factory=dict)
+    answered: list[tuple[str, str]] = field(default_factory=list)
 
     def hello(self) -> dict[str, Any]:
         """What the machine tells at each contact."""
@@ -395,9 +400,9 @@ class World:
             hardware=json.dumps({"arch": "amd64", "cores": "2"}), now=to_iso(self.clock.now()),
         )  # fmt: skip
 
-    def turn(self, unit: str = "web/0") -> Turn:
+    def turn(self, unit: str = "web/0", requests: Iterable[Request] = ()) -> Turn:
         """Let a unit decide."""
-        return take_turn(self.ctx, self.model, unit)
+        return take_turn(self.ctx, self.model, unit, requests)
 
     def prepared(self, unit: str = "web/0") -> Prepared:
         """Let a unit decide; it must come to an operation."""

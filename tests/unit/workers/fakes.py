@@ -100,6 +100,13 @@ class Session:
     def __init__(self, box: Box) -> None:
         self.box = box
         self.hello = box.hello()
+        self.requests: dict[str, dict[str, Any]] = box.requests
+        self.on_requests: Callable[[], None] = lambda: None
+
+    def answer(self, request: str, error: str) -> None:
+        """Answer a request of `juju-exec` with an error."""
+        self.box.requests.pop(request, None)
+        self.box.answered.append((request, error))
 
     async def run(
         self, frame: Mapping[str, Any], on_event: Any = None, on_live: Any = None
@@ -107,6 +114,7 @@ class Session:
         """Run an operation; a script may stream events, make live calls, or cut the connection."""
         known = frame["id"] in self.box.results
         result = self.box.run(frame)
+        self.box.requests.pop(frame.get("request", ""), None)
         if known:
             return {key: value for key, value in result.items() if key not in ("cut", "live")}
         for tool, argv in result.get("live", ()):
@@ -164,6 +172,11 @@ class Shop(Workshop):
             raise self.unreachable.get(machine.id) or Unreachable("no route to host")
         self.opened.append(machine.id)
         return Session(self.world.boxes[machine.id])
+
+    def attached(self, machine: Machine) -> Any:
+        """Return a session to a box that was reached before."""
+        box = self.world.boxes.get(machine.id)
+        return Session(box) if box is not None and machine.id in self.opened else None
 
     async def drop(self, machine: Machine) -> None:
         """Have nothing to close."""

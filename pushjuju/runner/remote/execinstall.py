@@ -1,0 +1,106 @@
+"""Bring ``/usr/bin/juju-exec`` to the machine, and take it away again.
+
+It is a link into our own directory, where the program lies beside the modules it needs; a file of somebody
+else under that name is left alone. Mirrors: juju cmd/jujud/agent/machine.go createJujudSymlinks (3.6).
+"""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pushjuju.runner.remote.layout import Layout
+
+LINK = "/usr/bin/juju-exec"
+_HOME = "pushjuju-exec-"
+_PACKAGE = "pushjuju/runner/remote"
+_MODULES = ("goflags", "jsonlite", "jujuexec", "layout", "requests", "signals", "wire")
+_START = """#!%s -IS
+# juju-exec of pushjuju: runs commands in the context of a unit.
+import os, sys
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+from pushjuju.runner.remote import jujuexec
+jujuexec.start(__file__)
+"""
+
+
+def install(paths: Layout) -> str:
+    """Make the link and what it leads to; return why it cannot be, empty when it is there."""
+    link = paths.root + LINK
+    try:
+        if os.path.lexists(link) and not _is_ours(paths, link):
+            return "%s is not ours and stays as it is" % LINK
+        if not os.path.isdir(os.path.dirname(link)):
+            return "there is no %s" % os.path.dirname(LINK)
+        program = _write_program(paths)
+        _point(link, program)
+    except OSError as error:
+        return "%s: %s" % (error.filename or LINK, error.strerror)
+    return ""
+
+
+def remove(paths: Layout) -> None:
+    """Take the link away, if it is ours."""
+    link = paths.root + LINK
+    try:
+        if _is_ours(paths, link):
+            os.unlink(link)
+    except OSError:
+        pass
+
+
+def _is_ours(paths: Layout, link: str) -> bool:
+    try:
+        return os.readlink(link).startswith(paths.tools + "/" + _HOME)
+    except OSError:
+        return False
+
+
+def _write_program(paths: Layout) -> str:
+    """Write the program below a name made of its content; return where it is."""
+    import sys
+    import zlib
+
+    files = {"juju-exec": (_START % (sys.executable or "/usr/bin/python3")).encode("ascii")}
+    for module in _MODULES:
+        name = "%s/%s.py" % (_PACKAGE, module)
+        with open(paths.program + "/" + name, "rb") as file:
+            files[name] = file.read()
+    crc = 0
+    for name in sorted(files):
+        crc = zlib.crc32(files[name], crc)
+    home = "%s/%s%08x" % (paths.tools, _HOME, crc)
+    if os.path.exists(home + "/juju-exec"):
+        return home + "/juju-exec"
+    folder = home + "/" + _PACKAGE
+    os.makedirs(folder, 0o755, exist_ok=True)
+    while folder != home:
+        files[folder[len(home) + 1 :] + "/__init__.py"] = b""
+        folder = os.path.dirname(folder)
+    for name in sorted(files, key=lambda name: name == "juju-exec"):  # it comes last: then all is there
+        _write(home + "/" + name, files[name])
+    return home + "/juju-exec"
+
+
+def _write(path: str, data: bytes) -> None:
+    temporary = "%s.%d" % (path, os.getpid())
+    fd = os.open(temporary, os.O_CREAT | os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC, 0o644)
+    try:
+        os.write(fd, data)
+        os.fchmod(fd, 0o755 if path.endswith("juju-exec") else 0o644)
+    finally:
+        os.close(fd)
+    os.rename(temporary, path)
+
+
+def _point(link: str, target: str) -> None:
+    """Let the link lead to a program; never over a file that came between."""
+    try:
+        if os.readlink(link) == target:
+            return
+        temporary = "%s.%d" % (link, os.getpid())
+        os.symlink(target, temporary)
+        os.rename(temporary, link)
+    except FileNotFoundError:
+        os.symlink(target, link)

@@ -1,0 +1,262 @@
+"""Requests of juju-exec that wait on this machine: one file each, in the order in which they came.
+
+``ID`` waits, ``ID.begun`` is being run, ``ID.done`` is the answer, ``ID.bell`` a pipe that wakes up who waits
+for it. That process holds a lock on the request's file for as long as it lives: a request that nobody holds
+is withdrawn. A rename decides between running and withdrawing. Layer: pushed to machines; used by the server,
+by the processes of operations and by juju-exec itself.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+
+from pushjuju.runner.remote.jsonlite import dumps, loads
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+BEGUN, DONE, BELL, NEW = ".begun", ".done", ".bell", ".new"
+_ENDINGS = (BEGUN, DONE, BELL, NEW)
+
+
+def folder(base: str) -> str:
+    """Return where the requests are."""
+    return base + "/requests"
+
+
+def is_id(name: str) -> bool:
+    """Tell whether a text has the form of a request's id."""
+    return name[:1] == "r" and name.isascii() and name[1:].replace("-", "").isdigit()
+
+
+def new_id(now: float, pid: int) -> str:
+    """Return an id; ids sort by their time."""
+    return "r%019d-%d" % (int(now * 1e9), pid)
+
+
+# -- who waits -----------------------------------------------------------------------------------------------
+
+
+class Ticket:
+    """A request, held by the process that waits for its answer.
+
+    Attributes:
+        bell: A descriptor that becomes readable when there is news.
+    """
+
+    def __init__(self, base: str, request_id: str, document: dict[str, Any]) -> None:
+        self.path = folder(base) + "/" + request_id
+        os.makedirs(folder(base), 0o700, exist_ok=True)
+        flags = os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC
+        self._fd = os.open(self.path + NEW, flags, 0o600)
+        fcntl.flock(self._fd, fcntl.LOCK_EX)
+        os.mkfifo(self.path + BELL, 0o600)
+        # Open for writing as well: the pipe never counts as hung up, and ends with this process.
+        self.bell = os.open(self.path + BELL, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+        data = memoryview(dumps(dict(document, id=request_id)).encode("ascii"))
+        while data:
+            data = data[os.write(self._fd, data) :]
+        os.fsync(self._fd)
+        os.rename(self.path + NEW, self.path)
+        _sync(folder(base))
+
+    def waits(self) -> bool:
+        """Tell whether it has not begun."""
+        return os.path.exists(self.path)
+
+    def is_lost(self) -> bool:
+        """Tell whether nobody will ever answer: all of ours was taken from the machine."""
+        return not any(os.path.exists(self.path + ending) for ending in ("", BEGUN, DONE))
+
+    def hush(self) -> None:
+        """Take note of the bell."""
+        try:
+            os.read(self.bell, 4096)
+        except OSError:
+            pass
+
+    def answer(self) -> tuple[int, bytes, bytes] | None:
+        """Return exit code, stdout and stderr, once; None while there is no answer."""
+        try:
+            with open(self.path + DONE, "rb") as file:
+                head, _, body = file.read().partition(b"\n")
+        except OSError:
+            return None
+        code, size = map(int, head.split())
+        self.close()
+        return code, body[:size], body[size:]
+
+    def withdraw(self) -> bool:
+        """Take the request back; False when it has begun, and goes on without us."""
+        try:
+            os.unlink(self.path)
+        except OSError:
+            return False
+        self.close()
+        return True
+
+    def close(self) -> None:
+        """Take everything of the request away."""
+        _remove(self.path)
+
+
+# -- who serves ----------------------------------------------------------------------------------------------
+
+
+def waiting(base: str) -> list[dict[str, Any]]:
+    """Return the requests that wait, oldest first; take away what nobody waits for any more."""
+    try:
+        names = sorted(os.listdir(folder(base)))
+    except OSError:
+        return []
+    known = {name.partition(".")[0] for name in names if not name.endswith(BELL)}
+    found = []
+    for name in names:
+        path = folder(base) + "/" + name
+        if is_id(name):
+            if _is_held(path):
+                document = _read(path)
+                if document is not None:
+                    found.append(document)
+            else:
+                _withdraw_abandoned(path)
+        elif name.endswith(DONE) and not _is_held(path[: -len(DONE)] + BEGUN):
+            _remove(path[: -len(DONE)])
+        elif name.endswith(BELL) and name[: -len(BELL)] not in known:
+            _unlink(path)
+    return found
+
+
+def _withdraw_abandoned(path: str) -> None:
+    """Withdraw a request whose process is gone, unless it begins this moment."""
+    try:
+        os.unlink(path)
+    except OSError:
+        return
+    _remove(path)
+
+
+def claim(base: str, request_id: str) -> bool:
+    """Begin a request: from now on it cannot be withdrawn; False when it was.
+
+    A request that has begun may be claimed again: the journal sees to it that it runs once.
+    """
+    path = folder(base) + "/" + request_id
+    if not is_id(request_id):
+        return False
+    if os.path.exists(path) and not _is_held(path):
+        _withdraw_abandoned(path)
+        return False
+    try:
+        os.rename(path, path + BEGUN)
+    except OSError:
+        return os.path.exists(path + BEGUN)
+    return True
+
+
+def answer(base: str, request_id: str, code: int, stdout: bytes = b"", stderr: bytes = b"") -> None:
+    """Give who waits its answer; the first one counts, and it is dropped when nobody waits."""
+    path = folder(base) + "/" + request_id
+    if not claim(base, request_id) or os.path.exists(path + DONE):
+        return
+    if not _is_held(path + BEGUN):
+        _remove(path)
+        return
+    with open(path + DONE + NEW, "wb") as file:
+        file.write(b"%d %d\n" % (code, len(stdout)) + stdout + stderr)
+    os.rename(path + DONE + NEW, path + DONE)
+    _ring(path + BELL)
+
+
+def refuse(base: str, request_id: str, text: str) -> None:
+    """Answer a request that is not run."""
+    answer(base, request_id, 1, b"", ("ERROR %s\n" % text).encode("utf-8", "replace"))
+
+
+def refuse_unit(base: str, unit: str) -> None:
+    """Answer all that waits for a unit that is going from this machine."""
+    for document in waiting(base):
+        if document.get("unit") == unit:
+            refuse(base, str(document["id"]), 'unit "%s" not found on this machine' % unit)
+
+
+def answer_with(base: str, request_id: str, result: dict[str, Any]) -> None:
+    """Answer a request with the result of its operation."""
+    stdout, stderr = _bytes(result, "stdout"), _bytes(result, "stderr")
+    code = result.get("exit")
+    if code is None:
+        text = "ERROR %s\n" % (result.get("message") or "the commands were cut off")
+        answer(base, request_id, 1, stdout, stderr + text.encode("utf-8", "replace"))
+        return
+    answer(base, request_id, int(code), stdout, stderr)
+
+
+# -- small things --------------------------------------------------------------------------------------------
+
+
+def _bytes(result: dict[str, Any], key: str) -> bytes:
+    text = str(result.get(key) or "")
+    if result.get(key + "-encoding") == "base64":
+        import binascii
+
+        return binascii.a2b_base64(text)
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _read(path: str) -> dict[str, Any] | None:
+    try:
+        with open(path, encoding="ascii") as file:
+            document = loads(file.read())
+    except (OSError, ValueError):
+        return None
+    return document if isinstance(document, dict) else None
+
+
+def _is_held(path: str) -> bool:
+    """Tell whether the process that made a request still lives."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(fd)
+    return False
+
+
+def _ring(path: str) -> None:
+    try:
+        fd = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return  # nobody listens; who waits looks for itself from time to time
+    try:
+        os.write(fd, b"!")
+    except OSError:
+        pass
+    finally:
+        os.close(fd)
+
+
+def _remove(path: str) -> None:
+    for ending in _ENDINGS:
+        _unlink(path + ending)
+
+
+def _unlink(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError:
+        pass
+
+
+def _sync(directory: str) -> None:
+    fd = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

@@ -1,0 +1,225 @@
+"""What `juju-exec` on a machine asks for: its place in the model, its operation, its result. Layer: uniter.
+
+The requests themselves wait on the machine, in its own files; a session tells of them. A request that names a
+relation is judged by what the unit has seen of it, and refused without a run.
+
+Mirrors: juju worker/uniter/runcommands, worker/uniter/operation/runcommands.go, worker/uniter/runlistener.go
+inferRemoteUnit (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pushjuju.core.errors import NotValid
+from pushjuju.services.context import Context
+from pushjuju.state.records import Model
+from pushjuju.state.records import Operation as OperationRecord
+from pushjuju.state.store import Tx
+from pushjuju.uniter.environment import hook_environment
+from pushjuju.uniter.flush import flush, refusal
+from pushjuju.uniter.hookcontext import hook_context
+from pushjuju.uniter.operation import Outcome, committed, executed
+from pushjuju.uniter.resolver import Operation
+from pushjuju.uniter.snapshot import View, store_local
+
+TITLE = "juju-exec"
+AT_ONCE = 50  # requests of one unit that one turn looks at; the others come in the next
+CUT_OFF = "the commands were cut off"
+Result = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """Commands that wait on a machine.
+
+    Attributes:
+        relation: Id of the relation whose context is wanted; None for none.
+        remote_unit: Empty: infer it.
+        force: The remote unit need not be a member.
+    """
+
+    id: str
+    unit: str
+    script: str
+    relation: int | None = None
+    remote_unit: str = ""
+    remote_app: str = ""
+    force: bool = False
+
+    def document(self) -> dict[str, Any]:
+        """Write it as the row of its operation keeps it."""
+        return {
+            "id": self.id,
+            "unit": self.unit,
+            "script": self.script,
+            "relation": self.relation,
+            "remote_unit": self.remote_unit,
+            "remote_app": self.remote_app,
+            "force": self.force,
+        }
+
+
+def read_request(document: Mapping[str, Any]) -> Request:
+    """Read a request as the machine tells it, or as `Request.document` wrote it."""
+    number = document.get("relation")
+    return Request(
+        id=str(document["id"]),
+        unit=str(document.get("unit", "")),
+        script=str(document.get("script", "")),
+        relation=None if number is None else int(number),
+        remote_unit=str(document.get("remote_unit") or ""),
+        remote_app=str(document.get("remote_app") or ""),
+        force=bool(document.get("force")),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """A request that is not run, and why."""
+
+    request: str
+    error: str
+
+
+class Waiting:
+    """The requests of one unit during one turn.
+
+    Attributes:
+        refused: Those that this turn refused.
+    """
+
+    def __init__(self, requests: Iterable[Request] = ()) -> None:
+        self._requests = {request.id: request for request in list(requests)[:AT_ONCE]}
+        self.refused: tuple[Refusal, ...] = ()
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Return what waits, oldest first."""
+        return tuple(self._requests)
+
+    def take(self, view: View, operation: Operation) -> Request | None:
+        """Return the request of an operation with its place found; None: it is refused."""
+        request = self._requests.pop(operation.command)
+        try:
+            return placed(view, request)
+        except NotValid as error:
+            self.refused += (Refusal(request=request.id, error=error.message),)
+            return None
+
+
+# --- before the run ---------------------------------------------------------------------------------------
+
+
+def placed(view: View, request: Request) -> Request:
+    """Return a request with its remote unit found.
+
+    Raises:
+        NotValid: There is no such relation or member, or several to choose from.
+
+    Mirrors: juju worker/uniter/runcommands inferRemoteUnit (3.6)
+    """
+    if request.relation is None:
+        if request.remote_unit:
+            raise NotValid(f"remote unit provided without a relation: {request.remote_unit}")
+        return request
+    record = view.local.relations.get(request.relation)
+    if record is None or request.relation not in view.remote.relations:
+        raise NotValid(f"unknown relation id: {request.relation}")
+    members = sorted(record.members, key=_by_number)
+    if request.remote_unit:
+        if request.remote_unit not in members and not request.force:
+            possible = " ".join(members)
+            raise NotValid(f"unknown remote unit {request.remote_unit}; possibilities are [{possible}]")
+        return request
+    if not members:
+        raise NotValid(f"cannot infer remote unit in empty relation {request.relation}")
+    if len(members) > 1:
+        raise NotValid(f"ambiguous remote unit; possibilities are [{' '.join(members)}]")
+    return replace(request, remote_unit=members[0])
+
+
+def _by_number(unit: str) -> tuple[str, int]:
+    name, _, number = unit.partition("/")
+    return name, int(number)
+
+
+def request_frame(
+    tx: Tx, view: View, operation: Operation, model: Model, operation_id: str, request: Request
+) -> dict[str, Any]:
+    """Build the machine's order for a request."""
+    frame: dict[str, Any] = {
+        "t": "op",
+        "id": operation_id,
+        "kind": "commands",
+        "request": request.id,
+        "unit": view.unit.name,
+        "script": request.script,
+        "env": hook_environment(tx, view, operation, model),
+        "context": hook_context(tx, view, operation, model),
+        "lock": "machine",
+    }
+    del frame["env"]["JUJU_DISPATCH_PATH"]
+    frame["context"]["kind"] = "commands"
+    if request.relation is not None and request.relation in view.remote.relations:
+        _put_into_relation(frame, view, request)
+    return frame
+
+
+def _put_into_relation(frame: dict[str, Any], view: View, request: Request) -> None:
+    assert request.relation is not None
+    remote = view.remote.relations[request.relation]
+    frame["env"].update(
+        JUJU_RELATION=remote.endpoint,
+        JUJU_RELATION_ID=f"{remote.endpoint}:{request.relation}",
+        JUJU_REMOTE_UNIT=request.remote_unit,
+        JUJU_REMOTE_APP=request.remote_app,
+    )
+    frame["context"]["relation"] = {
+        "id": request.relation,
+        "endpoint": remote.endpoint,
+        "remote_unit": request.remote_unit,
+        "remote_app": request.remote_app or request.remote_unit.partition("/")[0],
+        "departing_unit": "",
+    }
+
+
+def relation_of(document: Mapping[str, Any]) -> int | None:
+    """Return the relation that the operation of a request needs, from its row."""
+    number = (document.get("request") or {}).get("relation")
+    return None if number is None else int(number)
+
+
+# --- after the run ----------------------------------------------------------------------------------------
+
+
+def commit_request(ctx: Context, tx: Tx, view: View, operation: Operation, result: Result) -> str:
+    """Take the result of a request into the model; return the error for who asked, if any.
+
+    What the commands wrote is kept whatever their exit code is.
+    """
+    writes = result.get("writes") or {}
+    error = judge(result)
+    if not error and (error := refusal(tx, view, writes)):
+        writes = {"status_set": writes.get("status_set")}
+    elif not error:
+        flush(ctx, tx, view, operation, writes)
+    local = executed(view.local, operation, Outcome.OK, status_set=bool(writes.get("status_set")))
+    store_local(tx, view.unit, committed(local, operation))
+    return error
+
+
+def judge(result: Result) -> str:
+    """Return why commands did not come to their own end; any exit code is one."""
+    if str(result.get("outcome", "")) in ("ok", "failed") and result.get("exit") is not None:
+        return ""
+    return str(result.get("message") or CUT_OFF)
+
+
+def error_of(found: OperationRecord) -> Refusal | None:
+    """Return what is still to be told of the committed operation of a request."""
+    error = str(found.result.get("error") or "")
+    request = found.document.get("request")
+    return Refusal(request=str(request["id"]), error=error) if request and error else None
