@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
-from pushjuju.uniter.operation import Outcome
+import pytest
+
+from pushjuju.core.life import Life
+from pushjuju.uniter.operation import Outcome, begin_effects, commit_effects
 from pushjuju.uniter.resolver import (
+    EffectKind,
     LocalState,
     OperationKind,
+    RelationRecord,
+    RemoteRelation,
     RemoteState,
     SeriesStatus,
     Step,
     decide,
+    reconcile_effects,
 )
 
 WORLD = Callable[..., Any]
@@ -124,3 +132,38 @@ class TestSeries:
         world.settle()
         world.model(series=SeriesStatus.PREPARE_STARTED)
         assert world.new_hooks() == ["pre-series-upgrade"]
+
+    def test_nothing_is_set_right_meanwhile(self) -> None:
+        """No scope is entered or left, and no subordinate comes or goes."""
+        left = {1: RelationRecord()}
+        relations = {1: RemoteRelation(endpoint="juju-info", implicit=True, life=Life.DYING),
+                     2: RemoteRelation(endpoint="db")}  # fmt: skip
+        local, remote = replace(IDLE, relations=left), replace(REMOTE, relations=relations)
+        assert [effect.kind for effect in reconcile_effects(local, remote)] == [
+            EffectKind.LEAVE_SCOPE,
+            EffectKind.ENTER_SCOPE,
+        ]
+        assert reconcile_effects(local, replace(remote, series=SeriesStatus.PREPARE_COMPLETED)) == ()
+
+    @pytest.mark.parametrize("series", [SeriesStatus.PREPARE_STARTED, SeriesStatus.COMPLETED])
+    def test_subordinates_come_afterwards(self, series: SeriesStatus) -> None:
+        relations = {
+            1: RemoteRelation(endpoint="juju-info", container=True), 2: RemoteRelation(endpoint="db"),
+        }  # fmt: skip
+        remote = replace(REMOTE, relations=relations)
+        assert [effect.relation_id for effect in reconcile_effects(IDLE, remote)] == [1, 2]
+        during = reconcile_effects(IDLE, replace(remote, series=series))
+        assert [effect.relation_id for effect in during] == [2]
+
+    def test_hooks_tell_how_far_they_are(self) -> None:
+        remote = replace(REMOTE, series=SeriesStatus.PREPARE_STARTED, series_target="ubuntu@24.04")
+        operation = decide(IDLE, remote).operation
+        assert operation is not None
+        told = [
+            *begin_effects(operation), *commit_effects(operation), *commit_effects(operation, missing=True),
+        ]  # fmt: skip
+        assert [(effect.message, effect.data["message"]) for effect in told] == [
+            ("prepare running", "pre-series-upgrade hook running"),
+            ("prepare completed", "pre-series-upgrade completed"),
+            ("prepare completed", "pre-series-upgrade hook not found, skipping"),
+        ]
