@@ -2,7 +2,8 @@
 
 On the machine, below `/var/lib/probe`: `UNIT/NNNN.NAME` is the environment that its run NNNN got. A file
 `in-NAME` (a JSON list of commands) lets hooks of that name run these and write what came of them to
-`from-NAME`, a JSON list per run.
+`from-NAME`, a JSON list per run. `APP.NAME.sleeps` holds the seconds that a hook waits, `APP.NAME.fails` lets
+it fail.
 """
 
 from __future__ import annotations
@@ -23,7 +24,11 @@ set -u
 kept=/var/lib/probe/${JUJU_UNIT_NAME/\//-}
 mkdir -p "$kept"
 name=${JUJU_DISPATCH_PATH##*/}
-cat /proc/$$/environ > "$kept/$(printf %04d "$(ls "$kept" | wc -l)").$name"
+{ cat /proc/$$/environ; printf 'ON_DISK=%s\0' "$(cat .juju-charm)"; } \
+  > "$kept/$(printf %04d "$(ls "$kept" | wc -l)").$name"
+faults=/var/lib/probe/${JUJU_UNIT_NAME%/*}.$name
+sleep "$(cat "$faults.sleeps" 2>/dev/null || echo 0)"
+[ ! -e "$faults.fails" ] || exit 7
 case $JUJU_DISPATCH_PATH in
   actions/*) exec /bin/bash -c "$(action-get script)" ;;
   hooks/start) status-set active ;;
@@ -131,10 +136,17 @@ def answers(client: Client, machine: str, name: str) -> list[list[Said]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One run of the charm: what ran, and the environment that it got."""
+    """One run of the charm.
+
+    Attributes:
+        name: The hook or action.
+        environ: The environment that it got.
+        charm: URL of the charm that lay there.
+    """
 
     name: str
     environ: Mapping[str, str]
+    charm: str
 
 
 _DUMP = (
@@ -148,10 +160,16 @@ def runs(client: Client, machine: str) -> dict[str, list[Run]]:
     """Return unit -> its runs on a machine, in order."""
     found = json.loads(client.on(machine, f"cd /var/lib/probe && python3 -c {shlex.quote(_DUMP)}"))
     return {
-        "/".join(unit.rsplit("-", 1)): [Run(name=name, environ=_environ(text)) for name, text in every]
+        "/".join(unit.rsplit("-", 1)): [_run(name, text) for name, text in every]
         for unit, every in found.items()
     }
 
 
-def _environ(text: str) -> dict[str, str]:
-    return dict(item.split("=", 1) for item in text.split("\0") if item)
+def _run(name: str, text: str) -> Run:
+    environ = dict(item.split("=", 1) for item in text.split("\0") if item)
+    return Run(name=name, charm=environ.pop("ON_DISK").strip(), environ=environ)
+
+
+def faults(client: Client, machine: str, command: str) -> None:
+    """Change what hooks on a machine do, by a shell command below `/var/lib/probe`."""
+    client.on(machine, f"mkdir -p /var/lib/probe && cd /var/lib/probe && {command}")
