@@ -8,13 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TextIO
 
-from pushjuju.core.errors import NotValid
+from pushjuju.core.loglevels import parse_levels
 
 _FORMAT = "%(asctime)s %(levelname)s %(name)s %(filename)s:%(lineno)d %(message)s"
-_LEVELS = {
-    "UNSPECIFIED": 0, "TRACE": 5, "DEBUG": 10, "INFO": 20, "WARNING": 30, "WARN": 30, "ERROR": 40,
-    "CRITICAL": 50,
-}  # fmt: skip
 
 
 def configure(values: Mapping[str, Any], env: Mapping[str, str], stderr: TextIO) -> None:
@@ -41,20 +37,3 @@ def configure(values: Mapping[str, Any], env: Mapping[str, str], stderr: TextIO)
     logging.getLogger().setLevel(logging.DEBUG if debug else logging.INFO)
     for name, level in levels.items():
         logging.getLogger(name or None).setLevel(level)
-
-
-def parse_levels(spec: str) -> dict[str, int]:
-    """Read `<root>=DEBUG;pushjuju.runner=TRACE`; the root logger has the empty name.
-
-    Raises:
-        NotValid: A part is no `name=LEVEL` or the level is unknown.
-    """
-    found = {}
-    for part in filter(None, (part.strip() for part in spec.split(";"))):
-        name, equals, level = (text.strip() for text in part.partition("="))
-        if not equals:
-            name, level = "<root>", name
-        if level.upper() not in _LEVELS:
-            raise NotValid(f'unknown severity level "{level}"')
-        found["" if name == "<root>" else name] = _LEVELS[level.upper()]
-    return found

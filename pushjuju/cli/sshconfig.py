@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 MANUAL = "manual"
+DEFAULT_USER = "ubuntu"  # every machine that a cloud made has it, with sudo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +21,7 @@ class Target:
 
     Attributes:
         alias: The name that the call uses.
-        user: Login; empty for the machine's own or OpenSSH's default.
+        user: Login; empty for OpenSSH's default.
         own_config: Whether `~/.ssh/config` counts (machines that were taken in).
     """
 
@@ -40,7 +41,7 @@ def target(alias: str, ssh: Mapping[str, Any], *, user: str, key: Path, provider
     Args:
         alias: The name to use.
         ssh: {host, port, user, host_keys, jump, identities}.
-        user: The login that was asked for; empty for the machine's own.
+        user: The login that was asked for; empty for `ubuntu`, or the own one of a machine that was taken in.
         key: The controller's private key.
         provider: Who made the machine.
     """
@@ -48,7 +49,7 @@ def target(alias: str, ssh: Mapping[str, Any], *, user: str, key: Path, provider
         alias=alias,
         host=str(ssh["host"]),
         port=int(ssh["port"]) if ssh.get("port") else None,
-        user=user or str(ssh.get("user") or ""),
+        user=user or (str(ssh.get("user") or "") if provider == MANUAL else DEFAULT_USER),
         jump=str(ssh.get("jump") or ""),
         host_keys=tuple(ssh.get("host_keys") or ()),
         identities=(key, *(Path(item) for item in ssh.get("identities", ()))),

@@ -73,7 +73,7 @@ def _of_unit(unit: Unit) -> Reason:
         doing=" ".join((decision.get("answer", "not decided yet"), *what)),
         reason=f"{why} ({who})" if who else str(why),
         due=min(due) if due else None,
-        attempts=unit.retry_count,
+        attempts=unit.retry_count if unit.retry_due else 0,
     )
 
 

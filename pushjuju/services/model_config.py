@@ -11,6 +11,7 @@ from pushjuju.charms.goform import typed
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.gotime import parse_duration
+from pushjuju.core.loglevels import parse_levels
 from pushjuju.state.store import Tx
 
 
@@ -49,7 +50,7 @@ ATTRIBUTES: Mapping[str, Attribute] = {
     "juju-http-proxy": Attribute("string", ""),
     "juju-https-proxy": Attribute("string", ""),
     "juju-no-proxy": Attribute("string", "127.0.0.1,localhost,::1"),
-    "logging-config": Attribute("string", "<root>=INFO"),
+    "logging-config": Attribute("levels", "<root>=INFO"),
     "max-action-results-age": Attribute("duration", "336h"),
     "max-action-results-size": Attribute("string", "5G"),
     "max-status-history-age": Attribute("duration", "336h"),
@@ -96,6 +97,8 @@ def parse_value(key: str, value: Any) -> Any:
     text = str(value)
     if attribute.type == "duration":
         _check_duration(key, text)
+    if attribute.type == "levels":
+        parse_levels(text)
     if attribute.type == "base" and text:
         return str(Base.parse(text))
     return text

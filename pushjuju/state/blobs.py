@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import time
 from pathlib import Path
 from typing import BinaryIO
 
@@ -10,6 +12,8 @@ from pushjuju.core.errors import NotFound
 from pushjuju.state.files import explained, private_dir, sync_dir
 
 _CHUNK = 1 << 20  # bytes read at a time
+_NEW = ".new-"
+_OLD_S = 24 * 3600.0  # no copy takes so long
 
 
 class Blobs:
@@ -37,14 +41,22 @@ class Blobs:
         """
         with source.open("rb") as stream, explained(self.root):
             private_dir(self.root)
+            self._forget_halves()
             return self._copy(stream)
+
+    def _forget_halves(self) -> None:
+        """Delete copies that a dead process left; a young one may still be written."""
+        for path in self.root.glob(f"{_NEW}*"):
+            with contextlib.suppress(FileNotFoundError):
+                if time.time() - path.stat().st_mtime > _OLD_S:
+                    path.unlink()
 
     def _copy(self, stream: BinaryIO) -> str:
         import hashlib
         import tempfile
 
         digest = hashlib.sha256()
-        with tempfile.NamedTemporaryFile(dir=self.root, prefix=".new-", delete=False) as target:
+        with tempfile.NamedTemporaryFile(dir=self.root, prefix=_NEW, delete=False) as target:
             try:
                 while chunk := stream.read(_CHUNK):
                     digest.update(chunk)

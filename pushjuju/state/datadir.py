@@ -25,8 +25,8 @@ CREDENTIALS = "credentials.toml"
 
 
 def locate(env: Mapping[str, str], cwd: Path) -> Path:
-    """Return the data directory: `$PUSHJUJU_DATA`, else `./state` with a pushjuju.toml, else XDG's."""
-    if chosen := env.get("PUSHJUJU_DATA"):
+    """Return the data directory: `$PUSHJUJU_DATA`, `$JUJU_DATA`, `./state` with a pushjuju.toml, or XDG's."""
+    if chosen := env.get("PUSHJUJU_DATA") or env.get("JUJU_DATA"):
         return Path(chosen).expanduser().absolute()
     if _is_file(cwd / "state" / MAIN):
         return cwd / "state"

@@ -18,11 +18,10 @@ from pushjuju.services.context import Context
 from pushjuju.state.records import Machine, Operation, Unit
 from pushjuju.uniter.resolver import Answer, decide, reconcile_effects
 from pushjuju.uniter.snapshot import look
-from pushjuju.uniter.turn import take_turn
 from pushjuju.workers import commands, contact, provisioner, requests
 from pushjuju.workers.events import Event
 from pushjuju.workers.provisioner import StartFailed
-from pushjuju.workers.visit import Visit, stays
+from pushjuju.workers.visit import Visit, ask, stays
 from pushjuju.workers.workshop import Workshop
 
 BOOT_WAIT_S = 120.0  # how long a machine that was just made or rebooted may take to answer SSH
@@ -137,7 +136,10 @@ class Lane:
         if any(due and from_iso(due) <= now for due in (unit.retry_due, unit.update_status_due)):
             return True
         with self.ctx.store.read() as tx:
-            view = look(tx, unit.model, unit.name)
+            try:
+                view = look(tx, unit.model, unit.name)
+            except NotValid:
+                return False  # its turn says so
         if view is None:
             return False
         if reconcile_effects(view.local, view.remote):
@@ -155,7 +157,7 @@ class Lane:
             Whether one has something to run after all: it took a leadership that had become free.
         """
         idle = [unit for unit in self._units() if not self._wants_to_run(unit)]
-        turns = [take_turn(self.ctx, unit.model, unit.name) for unit in idle]
+        turns = [ask(self.ctx, unit) for unit in idle]
         return any(turn.prepared is not None for turn in turns)
 
     def _next_due(self) -> datetime | None:

@@ -10,26 +10,30 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections import Counter
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterable
 from typing import Any
 
-from pushjuju.core.errors import RemoteFailed
+from pushjuju.core.errors import PushjujuError, RemoteFailed, StoreError
+from pushjuju.core.names import unit_tag
+from pushjuju.core.status import Agent
 from pushjuju.runner.session import MachineSession
-from pushjuju.services import actions, machines, removal
+from pushjuju.services import actions, logs, machines, removal, statuses
 from pushjuju.services.context import Context
 from pushjuju.state.records import Machine, Operation, Relation, Unit
 from pushjuju.uniter.actions import MACHINE, is_unwanted, next_lock
 from pushjuju.uniter.commit import commit, take_events
-from pushjuju.uniter.requests import relation_of
+from pushjuju.uniter.requests import Request, relation_of
 from pushjuju.uniter.resolver import Answer
 from pushjuju.uniter.snapshot import look
-from pushjuju.uniter.turn import Prepared, prepared_operation, read_operation, take_turn
+from pushjuju.uniter.turn import Prepared, Turn, prepared_operation, read_operation, take_turn
 from pushjuju.workers import commands, contact, live, requests
 from pushjuju.workers.events import Event
 from pushjuju.workers.provisioner import given
 from pushjuju.workers.workshop import Workshop
 
 MOST_KILLS = 5  # times in a row that a killed hook is run again at once
+LOOP_ERROR = "resolver loop error"
+LOGGER = "juju.worker.uniter"
 LOOK_S = 1.0  # how often a visit looks whether what runs is still wanted, and whether more may run beside it
 
 
@@ -169,7 +173,7 @@ class Visit:
         return view is not None and next_lock(view) not in held
 
     def _begin_unit(self, unit: Unit) -> bool:
-        turn = take_turn(self.ctx, unit.model, unit.name, requests.of_unit(self.session, unit.name))
+        turn = ask(self.ctx, unit, requests.of_unit(self.session, unit.name))
         requests.refuse(self.session, turn.refused)
         if turn.prepared is not None:
             self._last = unit.name
@@ -398,3 +402,24 @@ class _EventSink:
 def stays(machine: Machine) -> bool:
     """Tell whether a machine goes on when it is no longer ours."""
     return given(machine) or bool(machine.keep_instance)
+
+
+def ask(ctx: Context, unit: Unit, waiting: Iterable[Request] = ()) -> Turn:
+    """Let a unit take its turn; one that cannot decide says so in its status, and holds nobody else up.
+
+    Args:
+        waiting: What `juju-exec` asks for on its machine.
+
+    Raises:
+        StoreError: The store cannot be used.
+    """
+    try:
+        return take_turn(ctx, unit.model, unit.name, waiting)
+    except StoreError:
+        raise
+    except PushjujuError as error:
+        now = ctx.clock.now()
+        with ctx.store.write() as tx:
+            statuses.set_agent_status(tx, unit.model, unit.name, Agent.FAILED, LOOP_ERROR, now=now)
+            logs.append(tx, unit.model, unit_tag(unit.name), "ERROR", LOGGER, str(error), now=now)
+        return Turn(answer=Answer.WAITING, reason=str(error))

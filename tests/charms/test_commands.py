@@ -405,6 +405,7 @@ def test_ssh_and_scp(web: Client, tmp_path: Path) -> None:
     name = web.run("ssh", "0", "hostname").strip()
     assert web.run("ssh", "web/leader", "hostname").strip() == name
     assert web.run("ssh", "web/0", "-o", "SendEnv=NOTHING", "cat", stdin="over\n") == "over\n"
+    assert web.run("ssh", "web/0", "id", "-un") == "ubuntu\n"
     assert web.run("ssh", "--pty=false", "root@web/0", "id", "-un") == "root\n"
     done = web.try_run("ssh", "web/0", "echo out; echo err >&2; exit 37")
     assert (done.rc, done.stdout, done.stderr) == (37, "out\n", "err\n")

@@ -65,6 +65,8 @@ def add_machine(
     target = machines.check_placement(args[0] if args else "")
     if target is not None and n != 1:
         raise UsageError("cannot use -n when specifying a placement directive")
+    if n < 1:
+        raise UsageError("-n must be a positive integer")
     wanted = values.constraints(constraints, cli.console)
     if wanted.get("container"):
         raise UsageError(f'container constraint "{wanted["container"]}" not allowed when adding a machine')

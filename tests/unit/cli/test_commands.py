@@ -323,6 +323,7 @@ def test_removals_ask_first(lab: Run) -> None:
         (["remove-machine"], 2, "no machines specified"),
         (["remove-machine", "x"], 2, 'invalid machine id "x"'),
         (["remove-machine", "7"], 1, "machine 7 not found"),
+        (["add-machine", "-n", "-1"], 2, "-n must be a positive integer"),
         (["add-machine", "3"], 1, "machine-id cannot be specified when adding machines"),
         (["add-machine", "zone=a", "-n", "2"], 2, "cannot use -n when specifying a placement directive"),
         (

@@ -51,6 +51,7 @@ def test_values_have_the_type_of_their_key(key: str, given: Any, value: Any) -> 
         ),
         ("update-status-hook-interval", "0", "update-status-hook-interval: must be positive, got 0"),
         ("update-status-hook-interval", "-5m", "update-status-hook-interval: must be positive, got -5m"),
+        ("logging-config", "<root>=LOUD", 'unknown severity level "LOUD"'),
         ("default-base", "ubuntu", 'base string must contain exactly one @. "ubuntu" not valid'),
     ],
 )

@@ -94,6 +94,16 @@ def test_a_missing_source_is_the_callers_fault(blobs: Blobs, tmp_path: Path) -> 
         blobs.add(tmp_path / "none")
 
 
+def test_what_a_killed_copy_left_goes_with_the_next_one(blobs: Blobs, charm: Path) -> None:
+    blobs.root.mkdir(parents=True, exist_ok=True)
+    old, young = blobs.root / ".new-old", blobs.root / ".new-young"
+    old.touch()
+    young.touch()
+    os.utime(old, (0, 0))
+    blobs.add(charm)
+    assert (old.exists(), young.exists()) == (False, True)
+
+
 def test_a_full_disk_leaves_nothing_behind(small_disk: Path, charm: Path) -> None:
     blobs = Blobs(small_disk / "blobs")
     with pytest.raises(StoreError) as caught:

@@ -36,6 +36,8 @@ def mode(path: Path) -> int:
     ("env", "in_checkout", "expected"),
     [
         ({"PUSHJUJU_DATA": "/srv/pj", "HOME": "/home/a"}, True, "/srv/pj"),
+        ({"PUSHJUJU_DATA": "/srv/pj", "JUJU_DATA": "/srv/j", "HOME": "/home/a"}, True, "/srv/pj"),
+        ({"JUJU_DATA": "/srv/j", "HOME": "/home/a"}, True, "/srv/j"),
         ({"HOME": "/home/a"}, True, "CWD/state"),
         ({"HOME": "/home/a"}, False, "/home/a/.local/share/pushjuju"),
         ({"HOME": "/home/a", "XDG_DATA_HOME": "/x"}, False, "/x/pushjuju"),

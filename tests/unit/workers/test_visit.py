@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -178,3 +179,17 @@ def _update_status_now(tx: Any, world: World, name: str) -> None:
         "unit_set_update_status",
         model=world.model, name=name, version=unit.update_status_version, due="2000-01-01T00:00:00Z",
     )  # fmt: skip
+
+
+async def test_a_unit_whose_state_breaks_a_rule_holds_nobody_up(shop: World) -> None:
+    two_units(shop)
+    kept = shop.unit("web/0").state
+    shop.write(lambda tx: tx.run("unit_set_state", model=shop.model, name="web/0", state='{"kind": "odd"}'))
+    shop.write(lambda tx: _update_status_now(tx, shop, "db/0"))
+    ran = len(shop.of("db/0"))
+    outcome = await lane(Shop(shop))
+    assert (outcome.failed, shop.of("db/0")[ran:]) == (False, ["update-status"])
+    assert shop.agent("web/0") == ("failed", "resolver loop error")
+    shop.write(lambda tx: tx.run("unit_set_state", model=shop.model, name="web/0", state=json.dumps(kept)))
+    await lane(Shop(shop))
+    assert shop.agent("web/0") == ("idle", "")
