@@ -173,8 +173,7 @@ class Visit:
         return view is not None and next_lock(view) not in held
 
     def _begin_unit(self, unit: Unit) -> bool:
-        turn = ask(self.ctx, unit, requests.of_unit(self.session, unit.name))
-        requests.refuse(self.session, turn.refused)
+        turn = self._ask(unit)
         if turn.prepared is not None:
             self._last = unit.name
             self._start(unit.name, turn.prepared)
@@ -184,6 +183,14 @@ class Visit:
             self._crew.start(unit.name, self._bury(unit))
             return True
         return False
+
+    def _ask(self, unit: Unit) -> Turn:
+        """Let a unit take its turn; where it only refused requests of `juju-exec`, more may wait."""
+        while True:
+            turn = ask(self.ctx, unit, requests.of_unit(self.session, unit.name))
+            requests.refuse(self.session, turn.refused)
+            if turn.prepared is not None or not turn.refused:
+                return turn
 
     def _has_subordinates(self, unit: Unit) -> bool:
         with self.ctx.store.read() as tx:

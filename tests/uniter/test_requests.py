@@ -199,14 +199,14 @@ def test_requests_that_do_not_fit_are_refused_and_the_next_one_runs(unit: World)
     ]
 
 
-def test_more_than_a_turn_looks_at_are_all_answered(unit: World) -> None:
+async def test_more_than_a_turn_looks_at_are_all_answered(unit: World) -> None:
     unit.box().requests = {
-        f"r{number:03}-1": ask(number=number, relation=99).document() | {"id": f"r{number:03}-1"}
-        for number in range(130)
+        f"r{number}-1": ask(number=number, relation=99).document() for number in range(100, 230)
     }
-    found = unit.turn(requests=[read_request(item) for item in unit.box().requests.values()])
-    assert found.prepared is None
-    assert 0 < len(found.refused) <= 100
+    shop = Shop(unit)
+    shop.opened.append("0")
+    await lane(shop)
+    assert (len(unit.box().answered), unit.box().requests) == (130, {})
 
 
 # --- the result -------------------------------------------------------------------------------------------
@@ -307,6 +307,41 @@ async def test_the_next_visit_runs_what_waits(unit: World) -> None:
         ("r5-1", "the request cannot be read"),
     ]
     assert list(unit.box().requests) == ["r4-1"]
+    assert unit.agent() == ("idle", "")
+
+
+class Died(Exception):
+    """The controller was killed."""
+
+
+@pytest.mark.parametrize("step", ["attached", "prepared", "result", "committed", "acknowledged"])
+@pytest.mark.parametrize("refused", [False, True], ids=["taken", "refused"])
+async def test_a_request_is_served_once_wherever_the_controller_dies(
+    unit: World, step: str, refused: bool
+) -> None:
+    box = unit.box()
+    ports = {"open": [{"endpoint": "nope", "protocol": "tcp", "from": 1, "to": 1}], "close": []}
+    box.will("commands", {"writes": {"ports": ports} if refused else {"state": {"ran": "yes"}}})
+    box.requests = {"r1-1": ask().document()}
+
+    def die(name: str) -> None:
+        if name == step:
+            raise Died
+
+    dying = Shop(unit, die)
+    dying.opened.append("0")
+    with pytest.raises(Died):
+        await lane(dying)
+    box.requests["r2-1"] = ask("next", number=2).document()  # it makes the next controller come
+    after = Shop(unit)
+    after.opened.append("0")
+    await lane(after)
+    assert [frame["script"] for frame in box.frames if frame["kind"] == "commands"] == ["date", "next"]
+    assert (box.requests, box.results) == ({}, {})
+    told = 'cannot open/close ports: open port range: endpoint "nope" for unit "web/0" not found'
+    # Told again where nobody knows whether it was: the machine takes the first answer.
+    assert set(box.answered) == ({("r1-1", told)} if refused else set())
+    assert state(unit) == ({} if refused else {"ran": "yes"})
     assert unit.agent() == ("idle", "")
 
 

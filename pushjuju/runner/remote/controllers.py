@@ -77,7 +77,7 @@ class Controllers:
     def _news(self, attachment: Attachment) -> list[dict[str, Any]]:
         waiting = requests.waiting(self.state.paths.base)
         news = [document for document in waiting if document["id"] not in attachment.told]
-        attachment.told.update(document["id"] for document in news)
+        attachment.told = {document["id"] for document in waiting}
         return news
 
     def _on_answer(self, _attachment: Attachment, message: dict[str, Any]) -> None:
