@@ -10,7 +10,7 @@ from typing import Any
 
 from pushjuju.charms import yamlsafe
 from pushjuju.charms.goform import quote, typed
-from pushjuju.charms.model import LXDProfile
+from pushjuju.charms.model import LXDProfile, MetricMeta, Metrics
 from pushjuju.charms.problems import Problems
 from pushjuju.core.errors import NotValid
 
@@ -24,39 +24,58 @@ _METRIC_TYPES = ("gauge", "absolute")
 _VCS_PREFIX = "revision-id: "
 
 
+class _Fault(Exception):
+    """A rule that a file breaks: key path and text."""
+
+    def __init__(self, key: str, text: str) -> None:
+        super().__init__(text)
+        self.key = key
+        self.text = text
+
+
+# --- LXD profile ------------------------------------------------------------------------------------------
+
+
 def read_profile(data: bytes, problems: Problems) -> LXDProfile | None:
     """Return the LXD profile; a file that is no profile goes to `problems`."""
+    start = f"failed to unmarshall {PROFILE_FILE}: "
     try:
-        raw = yamlsafe.load(data)
-        return _profile({} if raw is None else raw)
+        return _profile(yamlsafe.load(data))
     except NotValid as error:
-        problems.add(PROFILE_FILE, f"failed to unmarshall {PROFILE_FILE}: {error.message}")
-        return None
+        problems.add(PROFILE_FILE, start + error.message)
+    except _Fault as fault:
+        problems.add(PROFILE_FILE, start + fault.text, key=fault.key)
+    return None
 
 
 def _profile(raw: Any) -> LXDProfile:
-    if not isinstance(raw, dict):
-        raise NotValid(f"expected map, got {typed(raw)}")
-    devices = raw.get("devices") or {}
-    if not isinstance(devices, dict):
-        raise NotValid(f"devices: expected map, got {typed(devices)}")
-    description = raw.get("description") or ""
+    content = _map(raw, "")
+    description = content.get("description") or ""
     return LXDProfile(
         description=description if isinstance(description, str) else str(description),
-        config=_strings(raw.get("config"), "config"),
-        devices={str(name): _strings(entry, f"devices.{name}") for name, entry in devices.items()},
+        config=_strings(content.get("config"), "config"),
+        devices={
+            str(name): _strings(entry, f"devices.{name}")
+            for name, entry in _map(content.get("devices"), "devices").items()
+        },
     )
 
 
-def _strings(value: Any, path: str) -> dict[str, str]:
+def _map(value: Any, path: str) -> dict[Any, Any]:
+    """Return a map; nothing is an empty one."""
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise NotValid(f"{path}: expected map, got {typed(value)}")
+        start = f"{path}: " if path else ""
+        raise _Fault(path, f"{start}expected map, got {typed(value)}")
+    return value
+
+
+def _strings(value: Any, path: str) -> dict[str, str]:
     out = {}
-    for key, item in value.items():
+    for key, item in _map(value, path).items():
         if isinstance(item, list | dict) or item is None:
-            raise NotValid(f"{path}.{key}: expected string, got {typed(item)}")
+            raise _Fault(f"{path}.{key}", f"{path}.{key}: expected string, got {typed(item)}")
         # LXD's values are texts; plain numbers and truth values are taken as they are written in YAML.
         out[str(key)] = str(item).lower() if isinstance(item, bool) else str(item)
     return out
@@ -66,44 +85,70 @@ def check_profile(profile: LXDProfile) -> None:
     """Refuse devices and settings that a charm may not ask for; `--force` skips this.
 
     Raises:
-        NotValid: The profile asks for too much; the message is Juju's.
+        NotValid: The profile asks for too much; the message is Juju's, the detail is the place.
     """
-    for device in profile.devices.values():
+    for name, device in profile.devices.items():
         kind = device.get("type", "")
         if kind not in _DEVICE_TYPES:
-            raise NotValid(f"invalid {PROFILE_FILE}: contains device type {quote(kind)}")
+            text = f"invalid {PROFILE_FILE}: contains device type {quote(kind)}"
+            raise NotValid(text, detail=f"at devices.{name}.type")
     for key in profile.config:
         if key.startswith(_FORBIDDEN_CONFIG):
-            raise NotValid(f"invalid {PROFILE_FILE}: contains config value {quote(key)}")
+            text = f"invalid {PROFILE_FILE}: contains config value {quote(key)}"
+            raise NotValid(text, detail=f"at config.{key}")
 
 
-def check_metrics(data: bytes, problems: Problems) -> None:
-    """Check a file that nothing reads any more: a bad one still refuses the charm, as in Juju."""
+# --- metrics ----------------------------------------------------------------------------------------------
+
+
+def read_metrics(data: bytes, problems: Problems) -> Metrics | None:
+    """Return the metrics, which nobody collects any more: a bad file still refuses the charm, as in Juju."""
+    start = f'parsing "{METRICS_FILE}" file: '
     try:
-        raw = yamlsafe.load(data)
+        found = _metrics(yamlsafe.load(data))
     except NotValid as error:
-        problems.add(METRICS_FILE, f'parsing "{METRICS_FILE}" file: {error.message}')
-        return
-    metrics = raw.get("metrics") if isinstance(raw, dict) else None
-    for name, entry in (metrics if isinstance(metrics, dict) else {}).items():
-        fault = _metric_fault(str(name), entry if isinstance(entry, dict) else {})
-        if fault:
-            text = f'parsing "{METRICS_FILE}" file: {fault}'
-            problems.add(METRICS_FILE, text, key=f"metrics.{name}")
-    if metrics:
+        problems.add(METRICS_FILE, start + error.message)
+        return None
+    except _Fault as fault:
+        problems.add(METRICS_FILE, start + fault.text, key=fault.key)
+        return None
+    if found.metrics:
         problems.warn(f"{METRICS_FILE}: metrics are not collected any more; the file is ignored")
+    return found
 
 
-def _metric_fault(name: str, entry: dict[Any, Any]) -> str:
-    kind, description = entry.get("type") or "", entry.get("description") or ""
+def _metrics(raw: Any) -> Metrics:
+    content = _map(raw, "")
+    required = _map(content.get("plan"), "plan").get("required")
+    if required is not None and not isinstance(required, bool):
+        raise _Fault("plan.required", f"plan.required: expected bool, got {typed(required)}")
+    entries = _map(content.get("metrics"), "metrics")
+    return Metrics(
+        metrics={str(name): _metric(str(name), entry) for name, entry in entries.items()},
+        plan_required=required,
+    )
+
+
+def _metric(name: str, raw: Any) -> MetricMeta:
+    path = f"metrics.{name}"
+    entry = _map(raw, path)
+    found = MetricMeta(
+        name=name, type=str(entry.get("type") or ""), description=str(entry.get("description") or "")
+    )
     if name == "juju" or name.startswith("juju-"):
-        if not kind and not description:
-            return ""
-        reason = "is using a prefix reserved for built-in metrics: it should not have type or description"
-        return f"metric {quote(name)} {reason} specification"
-    if kind not in _METRIC_TYPES:
-        return f"invalid metrics declaration: metric {quote(name)} has unknown type {quote(str(kind))}"
-    return "" if description else f"invalid metrics declaration: metric {quote(name)} lacks description"
+        if found.type or found.description:
+            reason = "is using a prefix reserved for built-in metrics: it should not have type or description"
+            raise _Fault(path, f"metric {quote(name)} {reason} specification")
+    elif found.type not in _METRIC_TYPES:
+        start = f"invalid metrics declaration: metric {quote(name)}"
+        raise _Fault(f"{path}.type", f"{start} has unknown type {quote(found.type)}")
+    elif not found.description:
+        text = f"invalid metrics declaration: metric {quote(name)} lacks description"
+        raise _Fault(f"{path}.description", text)
+    return found
+
+
+# --- revision, version ------------------------------------------------------------------------------------
 
 
 def read_revision(data: bytes, problems: Problems) -> int:

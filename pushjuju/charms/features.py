@@ -23,6 +23,6 @@ def check_features(charm: Charm, *, juju_version: str = JUJU_VERSION) -> None:
         try:
             check_profile(charm.lxd_profile)
         except NotValid as error:
-            raise NotValid(f"validating lxd profile: {error.message}") from None
+            raise NotValid(f"validating lxd profile: {error.message}", detail=error.detail) from None
     assumes.check_assumes(charm.meta.assumes, assumes.model_features(juju_version))
     assumes.check_min_version(charm.meta.min_juju_version, juju_version)

@@ -218,6 +218,27 @@ class LXDProfile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MetricMeta:
+    """One metric of a charm; `type` is empty for one of Juju's own."""
+
+    name: str
+    type: str = ""
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metrics:
+    """The content of `metrics.yaml`: kept, but nothing collects it.
+
+    Attributes:
+        plan_required: Whether the charm wants a plan; None if it does not say.
+    """
+
+    metrics: Mapping[str, MetricMeta] = field(default_factory=dict)
+    plan_required: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Charm:
     """A charm as its files describe it.
 
@@ -235,6 +256,7 @@ class Charm:
     revision: int = 0
     version: str = ""
     lxd_profile: LXDProfile | None = None
+    metrics: Metrics | None = None
     format: int = 1
     warnings: tuple[str, ...] = ()
 

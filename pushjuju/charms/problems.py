@@ -21,6 +21,15 @@ class Problem:
     key: str
     text: str
 
+    @property
+    def hides_key(self) -> bool:
+        """Whether Juju's text leaves a part of the key path out; it often says `option` for `options`."""
+        first, *more = self.key.split(".")
+        return any(part not in self.text for part in more or [first])
+
+    def __str__(self) -> str:
+        return f"{self.text} (at {self.key})" if self.hides_key else self.text
+
 
 class Problems:
     """The problems and warnings of one charm, in the order found."""
@@ -53,5 +62,7 @@ class Problems:
         if not self.found:
             return
         first, rest = self.found[0], self.found[1:]
-        detail = "\n".join(["also:", *(f"  {problem.text}" for problem in rest)]) if rest else ""
+        lines = [f"at {first.key}"] if first.hides_key else []
+        lines += ["also:", *(f"  {problem}" for problem in rest)] if rest else []
+        detail = "\n".join(lines)
         raise InvalidCharm(first.text, file=first.file, key=first.key, detail=detail)

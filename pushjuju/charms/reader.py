@@ -130,9 +130,9 @@ def load(source: Source) -> Charm:
         lxd_profile=_optional(
             source, extras.PROFILE_FILE, lambda found: extras.read_profile(found, problems)
         ),
+        metrics=_optional(source, extras.METRICS_FILE, lambda found: extras.read_metrics(found, problems)),
         format=charm_format(meta, bases) if meta else 1,
     )
-    _optional(source, extras.METRICS_FILE, lambda found: extras.check_metrics(found, problems))
     problems.raise_if_any()
     return replace(charm, warnings=tuple(problems.warnings))
 

@@ -69,7 +69,7 @@ def check_upgrade(old: Charm, new: Charm, facts: UpgradeFacts) -> list[str]:
         return _checked(old, new, facts)
     except (NotValid, Conflict) as error:
         prefix = f"cannot upgrade application {quote(facts.application)} to charm {quote(facts.url)}: "
-        raise type(error)(prefix + error.message, hint=error.hint) from None
+        raise type(error)(prefix + error.message, detail=error.detail, hint=error.hint) from None
 
 
 def _checked(old: Charm, new: Charm, facts: UpgradeFacts) -> list[str]:

@@ -18,6 +18,8 @@ from pushjuju.charms.model import (
     LXDProfile,
     Manifest,
     ManifestBase,
+    MetricMeta,
+    Metrics,
     OptionType,
     PayloadMeta,
     ResourceMeta,
@@ -45,6 +47,7 @@ def from_wire(document: Mapping[str, Any]) -> Charm:
         revision=document["revision"],
         version=document["version"],
         lxd_profile=None if profile is None else LXDProfile(**profile),
+        metrics=_metrics(document.get("metrics")),  # charms of older stores have none
         format=document["format"],
         warnings=tuple(document["warnings"]),
     )
@@ -64,6 +67,13 @@ def _plain(value: Any) -> Any:
 
 def _base(entry: Mapping[str, Any]) -> ManifestBase:
     return ManifestBase(base=Base.parse(entry["base"]), architectures=tuple(entry["architectures"]))
+
+
+def _metrics(entry: Mapping[str, Any] | None) -> Metrics | None:
+    if entry is None:
+        return None
+    found = {name: MetricMeta(**item) for name, item in entry["metrics"].items()}
+    return Metrics(metrics=found, plan_required=entry["plan_required"])
 
 
 def _option(entry: Mapping[str, Any]) -> ConfigOption:

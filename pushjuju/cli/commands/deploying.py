@@ -210,6 +210,8 @@ def _tell(cli: Cli, request: Any, revision: int, end: str) -> None:
         cli.console.info(f'"{request.application}" from {charm} on {request.base} {end}')
     else:
         cli.console.info(f'Deploying "{request.application}" from {charm} on {request.base}')
+    if terms := request.packed.charm.meta.terms:
+        cli.console.info(f"Deployment under prior agreement to terms: {' '.join(terms)}")
 
 
 @command(

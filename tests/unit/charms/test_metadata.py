@@ -245,7 +245,7 @@ def test_all_faults_are_told_at_once() -> None:
     assert error.detail.splitlines() == [
         "also:",
         f"  {COERCE}description: expected string, got int(6)",
-        '  parsing "manifest.yaml" file: validating manifest: os "beos" not valid',
+        '  parsing "manifest.yaml" file: validating manifest: os "beos" not valid (at bases[0].name)',
         '  parsing "config.yaml" file: invalid config: option "a" has unknown type "list"',
         '  parsing "actions.yaml" file: bad action name Bad',
     ]

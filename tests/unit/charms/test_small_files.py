@@ -248,6 +248,7 @@ def test_the_wire_form_is_json_and_comes_back() -> None:
             "config.yaml": b"options: {a: {type: float, default: 1.5}, b: {type: secret}}",
             "actions.yaml": b"act: {params: {x: {type: string}}}",
             "lxd-profile.yaml": b"config: {a: b}",
+            "metrics.yaml": b"metrics: {m: {type: gauge, description: d}}\nplan: {required: true}",
             "revision": b"4",
             "version": b"v1",
         }.get
