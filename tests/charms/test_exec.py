@@ -205,3 +205,35 @@ def test_a_person_on_the_machine(web: Client) -> None:
     assert web.on("0", "ls /var/lib/juju/pushjuju/requests") == ""
     web.run("update-status")
     assert web.on("0", "ls /var/tmp | grep never || true") == ""
+
+
+def test_a_controller_that_dies_meanwhile_leaves_the_answer_to_the_next_one(web: Client) -> None:
+    job = Job(
+        web, "orphan", "web/0", "echo ran >> /var/tmp/orphan; sleep 4; status-set active orphan; echo end"
+    )
+    job.until_it_waits()
+    process = web.start("update-status")
+    web.until(lambda: web.on("0", "cat /var/tmp/orphan 2>/dev/null || true") == "ran\n")
+    process.kill()
+    process.communicate()
+    time.sleep(4)
+    assert not job.over()
+    web.run("update-status")
+    assert job.end() == (0, "end\n", WAITS)
+    assert web.on("0", "cat /var/tmp/orphan") == "ran\n"
+    assert web.units("web")["web/0"]["workload-status"]["message"] == "orphan"
+
+
+def test_a_reboot_that_is_asked_for(web: Client) -> None:
+    def boot() -> str:
+        return web.on("0", "cut -d' ' -f22 /proc/1/stat")
+
+    before = boot()
+    job = Job(web, "reboot", "web/0", "status-set active rebooted; juju-reboot; exit 7")
+    job.until_it_waits()
+    web.run("update-status")
+    assert boot() != before
+    assert job.file("code").strip() in ("", "7")  # the machine goes down right after the answer
+    unit = web.units("web")["web/0"]
+    assert (unit["workload-status"]["message"], unit["juju-status"]["current"]) == ("ready", "idle")
+    assert web.on("0", "ls /var/lib/juju/pushjuju/requests") == ""
