@@ -29,6 +29,7 @@ WORDS = (
     *("deploy", "relate", "relate", "work", "work", "work", "rest", "rest"),
     *("add_unit", "remove_unit", "remove_application", "remove_relation", "suspend", "config", "refresh"),
     *("fail", "resolved", "run", "cancel", "wait", "crash", "reboot", "lose", "remove_machine"),
+    *("upgrade", "upgrade"),
 )
 commands = st.tuples(st.sampled_from(WORDS), st.integers(0, 11), st.integers(0, 11))
 FIRST = (
@@ -39,6 +40,7 @@ FIRST = (
     ("relate", 2, 0),
     ("rest", 0, 0),
 )
+BEGINS = (FIRST, (*FIRST, ("upgrade", 0, 1)), (*FIRST, ("upgrade", 0, 1), ("rest", 0, 0)))
 
 
 @pytest.fixture(scope="module")
@@ -116,9 +118,13 @@ END = (end_in_order, end_at_once, end_in_order, end_by_force)
     max_examples=max(50, int(10 * SECONDS)),
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-@given(story=st.lists(commands, max_size=LENGTH))
+@given(begin=st.sampled_from(BEGINS), story=st.lists(commands, max_size=LENGTH))
 def test_any_story(
-    two_models: Path, packs: Charms, budget: Budget, story: list[tuple[str, int, int]]
+    two_models: Path,
+    packs: Charms,
+    budget: Budget,
+    begin: tuple[tuple[str, int, int], ...],
+    story: list[tuple[str, int, int]],
 ) -> None:
     if budget.is_spent():
         return
@@ -127,7 +133,7 @@ def test_any_story(
         before = town.rows(other)
         people = People(town, packs)
         try:
-            for word, which, how in (*FIRST, *story):
+            for word, which, how in (*begin, *story):
                 people.do(word, which, how)
             END[len(story) % len(END)](town, people)
             check_nothing_left(town)

@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from pushjuju.charms.pack import PackedCharm
+from pushjuju.core.base import Base
 from pushjuju.core.errors import PushjujuError
 from pushjuju.core.life import Life
 from pushjuju.core.placement import Placement
+from pushjuju.core.series import SeriesStatus
 from pushjuju.core.status import Agent, StatusKind
 from pushjuju.core.tasks import TaskStatus
 from pushjuju.services import (
@@ -23,6 +25,7 @@ from pushjuju.services import (
     removal,
     statuses,
     units,
+    upgrade_machine,
 )
 from pushjuju.services.removal import Force
 from pushjuju.state.records import (
@@ -43,6 +46,7 @@ from tests.unit.services.world import UBUNTU, Charms
 from tests.uniter.fleet import Box, Fleet
 from tests.uniter.witness import Witness
 
+NOBLE = Base.parse("ubuntu@24.04")
 CONTAINER = {"scope": "container"}
 OPTIONS = {"title": {"type": "string", "default": "hello"}}
 METADATA: dict[str, dict[str, Any]] = {
@@ -127,6 +131,7 @@ class Town(Fleet):
     async def charm(self, box: Box, frame: dict[str, Any], on_live: Any) -> dict[str, Any]:
         """Run a hook of a charm that tells everybody what it sees."""
         hook = self.witness.began(frame)
+        assert not SeriesStatus(self.unit(hook.unit).series).frozen, f"{hook} on a machine under upgrade"
         result: dict[str, Any] = {"writes": {"relations": self._says(frame)}}
         ends = self.ends.get(hook.unit, [])
         if ends:
@@ -379,10 +384,32 @@ class People:
             self._note_forced(lambda one: one.machine == machine)
         removal.remove_machines(town.ctx, town.model, [machine], force=force)
 
+    def upgrade(self, which: int, how: int) -> None:
+        """Begin the upgrade of a machine to another base, or end it."""
+        town = self.town
+        machine = _pick(town.machine_ids(), which)
+        if how % 3 == 0:
+            upgrade_machine.complete(town.ctx, town.model, machine)
+        else:
+            upgrade_machine.prepare(town.ctx, town.model, machine, NOBLE, force=True)
+
+    def _complete_upgrades(self) -> bool:
+        """End every upgrade that is prepared; tell whether there was one."""
+        town = self.town
+        ready = [
+            machine
+            for machine in town.machine_ids()
+            if town.read(lambda tx, machine=machine: upgrade_machine.status_of(tx, town.model, machine))
+            is SeriesStatus.PREPARE_COMPLETED
+        ]
+        for machine in ready:
+            upgrade_machine.complete(town.ctx, town.model, machine)
+        return bool(ready)
+
     # --- the ends -----------------------------------------------------------------------------------------
 
     def mend(self) -> None:
-        """Put everything right: machines answer, hooks work, whoever is in error goes on."""
+        """Put everything right: machines answer, hooks work, whoever is in error or half upgraded goes on."""
         town = self.town
         town.witness.story.append("> mend")
         self.come_back()
@@ -391,7 +418,8 @@ class People:
         for _ in range(20):
             town.clock.advance(400)
             town.rest()
-            if not units.resolve_all(town.ctx, town.model, retry=True):
+            resolved = units.resolve_all(town.ctx, town.model, retry=True)
+            if not (self._complete_upgrades() or resolved):
                 return
         raise AssertionError("never without errors")
 
@@ -424,6 +452,7 @@ def check_rest(town: Town) -> None:
         for application in tx.list(Application, "application_list", model=town.model):
             _check_application(tx, town, application, every, stuck)
         for machine in machines.list_machines(tx, town.model):
+            assert upgrade_machine.lock_of(tx, town.model, machine.id) is None
             mine = [unit for unit in every.values() if unit.machine == machine.id]
             assert machine.life == Life.ALIVE or any(unit.life != Life.ALIVE for unit in mine), machine.id
         now = town.clock.now()
