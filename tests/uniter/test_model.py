@@ -18,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
-from pushjuju.services import models
+from pushjuju.services import models, update_status, upgrade_machine
 from pushjuju.services.removal import Force
 from tests.unit.services.world import Charms, World
 from tests.uniter.town import People, Town, charm, check_nothing_left, check_rest
@@ -142,3 +142,26 @@ def test_any_story(
             budget.failed = True
             note("\n".join(town.witness.story))
             raise
+
+
+def test_nobody_knocks_at_a_machine_under_upgrade(two_models: Path, packs: Charms) -> None:
+    """Settings change, timers would run out, commands work all that is due: the machine may be off."""
+    with town_of(two_models, packs) as town:
+        people = People(town, packs)
+        for word, which, how in BEGINS[-1]:
+            people.do(word, which, how)
+        machine = town.machine(town.machine_ids()[0])
+        box = town.box_of(machine)
+        assert box is not None
+        box.down = True
+        for number in range(3):
+            people.config(0, number)
+            update_status.make_due(town.ctx, town.model)
+            town.rest()
+            town.clock.advance(3600)
+        reached = town.read(lambda tx: upgrade_machine.status_of(tx, town.model, machine.id))
+        assert (reached, town.machine(machine.id).unreachable_since) == ("prepare completed", None)
+        box.down = False
+        people.mend()
+        check_rest(town)
+        assert town.machine(machine.id).base == "ubuntu@24.04/stable"
