@@ -233,6 +233,23 @@ async def test_a_foreign_file_of_that_name_stays(machine: Machine, tmp_path: Pat
         assert (str(link.readlink()) if link.is_symlink() else link.read_text()) == before
 
 
+async def test_a_new_version_brings_its_own_and_forgets_all_but_the_last(unit: Machine) -> None:
+    assert await unit.gone()
+    link, tools = unit.root / "usr/bin/juju-exec", unit.juju / "tools"
+    now = link.readlink()
+    for number in range(2):
+        old = tools / f"pushjuju-exec-{number}"
+        old.mkdir()
+        (old / "juju-exec").touch()
+    link.unlink()
+    link.symlink_to(tools / "pushjuju-exec-1/juju-exec")
+    async with unit.session() as session:
+        assert await until(lambda: link.readlink() == now)
+        assert (await session.exec(["true"])).exit == 0
+    homes = {path.name for path in tools.glob("pushjuju-exec-*")}
+    assert homes == {now.parent.name, "pushjuju-exec-1"}
+
+
 async def test_no_context_takes_the_machine_lock_alone(
     unit: Machine, askers: list[Asker], tmp_path: Path
 ) -> None:

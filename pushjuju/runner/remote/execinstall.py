@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 
+from pushjuju.runner.remote import layout
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from pushjuju.runner.remote.layout import Layout
@@ -25,6 +27,17 @@ jujuexec.start(__file__)
 """
 
 
+def keep(paths: Layout) -> None:
+    """Make the link where units are older than it, or than this program; next to nothing when it is there."""
+    try:
+        if os.readlink(paths.root + LINK) == layout.read_text(_note(paths)):
+            return
+    except OSError:
+        pass
+    if paths.units():
+        install(paths)
+
+
 def install(paths: Layout) -> str:
     """Make the link and what it leads to; return why it cannot be, empty when it is there."""
     link = paths.root + LINK
@@ -34,7 +47,9 @@ def install(paths: Layout) -> str:
         if not os.path.isdir(os.path.dirname(link)):
             return "there is no %s" % os.path.dirname(LINK)
         program = _write_program(paths)
-        _point(link, program)
+        before = _point(link, program)
+        _write(_note(paths), program.encode("utf-8"))
+        _forget_others(paths, (program, before))
     except OSError as error:
         return "%s: %s" % (error.filename or LINK, error.strerror)
     return ""
@@ -48,6 +63,11 @@ def remove(paths: Layout) -> None:
             os.unlink(link)
     except OSError:
         pass
+
+
+def _note(paths: Layout) -> str:
+    """Return the file that says where this version of our program has brought juju-exec."""
+    return paths.program + "/juju-exec-home"
 
 
 def _is_ours(paths: Layout, link: str) -> bool:
@@ -94,13 +114,25 @@ def _write(path: str, data: bytes) -> None:
     os.rename(temporary, path)
 
 
-def _point(link: str, target: str) -> None:
-    """Let the link lead to a program; never over a file that came between."""
+def _point(link: str, target: str) -> str:
+    """Let the link lead to a program, never over a file that came between; return where it led before."""
     try:
-        if os.readlink(link) == target:
-            return
+        before = os.readlink(link)
+    except FileNotFoundError:
+        os.symlink(target, link)
+        return target
+    if before != target:
         temporary = "%s.%d" % (link, os.getpid())
         os.symlink(target, temporary)
         os.rename(temporary, link)
-    except FileNotFoundError:
-        os.symlink(target, link)
+    return before
+
+
+def _forget_others(paths: Layout, used: tuple[str, ...]) -> None:
+    """Delete older copies; the last one may still be running."""
+    from pushjuju.runner.remote.deploy import remove_tree
+
+    for name in os.listdir(paths.tools):
+        home = paths.tools + "/" + name
+        if name.startswith(_HOME) and home + "/juju-exec" not in used:
+            remove_tree(home)

@@ -47,9 +47,8 @@ class Hosts:
 
             from pushjuju.runner.remote import execinstall, hookrun
 
-            if self.state.paths.units():
-                execinstall.install(self.state.paths)  # they may be older than it
             self.registry = hookrun.preload(self.state.paths.program)
+            execinstall.keep(self.state.paths)
             gc.collect()
             gc.freeze()
         except Exception:
