@@ -14,7 +14,9 @@ Layer: core. The tree (callers catch a branch, not a leaf):
     ├── ProviderError         a cloud refused or failed
     ├── StoreError            the local store
     │   ├── StoreTooNew       made by a newer pushjuju
-    │   └── StoreBusy         another process holds it for too long
+    │   ├── StoreBusy         another process holds it for too long
+    │   ├── StoreDamaged      the file is no sound store
+    │   └── LeaseLost         another process has taken the work over
     ├── TransportError        reaching a machine
     │   ├── Unreachable       no answer
     │   ├── HostKeyChanged    the machine shows another key than the known one
@@ -22,7 +24,8 @@ Layer: core. The tree (callers catch a branch, not a leaf):
     │   ├── SudoRefused       logged in, but not allowed to become root
     │   └── ConnectionLost    cut in the middle
     ├── RemoteFailed          the machine answered that it cannot do it
-    │   └── DiskFull          ... because its disk is full
+    │   ├── DiskFull          ... because its disk is full
+    │   └── BadAnswer         what it says makes no sense, or is too much
     ├── Aborted               the person said no
     └── Silent                failed, and the text was printed already
 """
@@ -165,6 +168,20 @@ class StoreBusy(StoreError):
     retryable = True
 
 
+class StoreDamaged(StoreError):
+    """The store's file is damaged, or no store."""
+
+    message = "the store is damaged"
+    code = "store-damaged"
+
+
+class LeaseLost(StoreError):
+    """Another controller process has taken the work over; what was to be written was not."""
+
+    message = "another controller process has taken the work over"
+    code = "lease-lost"
+
+
 class TransportError(PushjujuError):
     """A machine could not be reached or used over SSH."""
 
@@ -221,6 +238,13 @@ class DiskFull(RemoteFailed):
 
     message = "the disk of the machine is full"
     code = "disk-full"
+
+
+class BadAnswer(RemoteFailed):
+    """What the machine says breaks the protocol or goes beyond a limit."""
+
+    message = "the machine says what makes no sense"
+    code = "bad-answer"
 
 
 class Aborted(PushjujuError):

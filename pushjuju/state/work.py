@@ -2,13 +2,14 @@
 
 A touch never carries what to do, only where to look; the worker decides from a fresh snapshot. One key is
 worked by one worker at a time: a claim is a lease with a heartbeat, and the lease of a dead process is free.
+Each claim has a number of its own, so that one who lost its lease without knowing cannot write (`lease.py`).
 `WorkQueue` is the seam for a distributed job engine.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -20,14 +21,20 @@ from pushjuju.state.store import Store, Tx
 
 LEASE_S = 30.0  # a claim that is not renewed for this long is free for others
 HEARTBEAT_S = 10.0
+_CONTROLLER = ""  # scope of numbers that belong to no model
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """A key that this owner may work on until the lease ends."""
+    """A key that this owner may work on until the lease ends.
+
+    Attributes:
+        lease: Its number; a later claim of the same key has a higher one (see `LeasedStore`).
+    """
 
     key: str
     owner: str
+    lease: int
     generation: int
     attempts: int
     reason: str
@@ -51,8 +58,8 @@ class WorkQueue(Protocol):
         """Make a key due; an earlier due time stays."""
         ...
 
-    def claim(self, prefix: str, now: datetime) -> Claim | None:
-        """Take the key that is due the longest, if any is free."""
+    def claim(self, prefix: str, now: datetime, busy: Container[str] = ()) -> Claim | None:
+        """Take the key that is due the longest, if any is free; never one of those that are `busy`."""
         ...
 
     def heartbeat(self, claim: Claim, now: datetime) -> bool:
@@ -116,33 +123,35 @@ class SqliteWorkQueue:
         """Make a key due; an earlier due time stays."""
         touch(tx, key, due, reason)
 
-    def claim(self, prefix: str, now: datetime) -> Claim | None:
-        """Take the key that is due the longest, if any is free."""
+    def claim(self, prefix: str, now: datetime, busy: Container[str] = ()) -> Claim | None:
+        """Take the key that is due the longest, if any is free.
+
+        Args:
+            busy: Keys that this process still works on, with or without a lease.
+        """
         with self._store.read() as tx:
-            if not any(
-                self._free(row["owner"], row["leased_until"], now) for row in self._due(tx, prefix, now)
-            ):
+            if self._next(tx, prefix, now, busy) is None:
                 return None
         with self._store.write() as tx:
-            for row in self._due(tx, prefix, now):
-                if self._free(row["owner"], row["leased_until"], now):
-                    return self._take(tx, row, now)
-        return None
+            row = self._next(tx, prefix, now, busy)
+            return self._take(tx, row, now) if row is not None else None
 
-    def _due(self, tx: Tx, prefix: str, now: datetime) -> list[Row]:
-        return tx.rows("work_due", prefix=prefix, now=to_iso(now))
+    def _next(self, tx: Tx, prefix: str, now: datetime, busy: Container[str]) -> Row | None:
+        due = tx.rows("work_due", prefix=prefix, now=to_iso(now))
+        free = (row for row in due if row["key"] not in busy)
+        return next((row for row in free if self._free(row["owner"], row["leased_until"], now)), None)
 
     def _free(self, owner: str | None, leased_until: str | None, now: datetime) -> bool:
-        if owner is None or leased_until is None:
+        if owner is None or leased_until is None or from_iso(leased_until) <= now:
             return True
-        if owner == self._owner:
-            return False
-        return from_iso(leased_until) <= now or not self._alive(owner)
+        return owner != self._owner and not self._alive(owner)
 
     def _take(self, tx: Tx, row: Row, now: datetime) -> Claim:
+        lease = tx.next(_CONTROLLER, "lease")
         tx.run(
             "work_claim",
             key=row["key"],
+            lease=lease,
             owner=self._owner,
             previous=row["owner"],
             generation=row["generation"],
@@ -151,6 +160,7 @@ class SqliteWorkQueue:
         return Claim(
             key=row["key"],
             owner=self._owner,
+            lease=lease,
             generation=row["generation"],
             attempts=row["attempts"],
             reason=row["reason"],
@@ -160,7 +170,7 @@ class SqliteWorkQueue:
         """Renew a lease; False: it was lost."""
         with self._store.write() as tx:
             until = to_iso(now + timedelta(seconds=LEASE_S))
-            return bool(tx.run("work_heartbeat", key=claim.key, owner=claim.owner, leased_until=until))
+            return bool(tx.run("work_heartbeat", key=claim.key, lease=claim.lease, leased_until=until))
 
     def finish(
         self, claim: Claim, now: datetime, due: datetime | None, *, attempts: int = 0, reason: str = ""
@@ -170,7 +180,7 @@ class SqliteWorkQueue:
             tx.run(
                 "work_finish",
                 key=claim.key,
-                owner=claim.owner,
+                lease=claim.lease,
                 generation=claim.generation,
                 now=to_iso(now),
                 due=to_iso(due) if due else None,

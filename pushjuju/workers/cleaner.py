@@ -94,8 +94,8 @@ async def _end_model(shop: Workshop, model: Model) -> None:
     with ctx.store.write() as tx:
         if tx.list(Application, "application_list", model=model.uuid):
             return
-        models.delete(tx, model.uuid)
-    _drop_blobs(ctx)
+        models.delete(tx, model.uuid)  # with the row that held our lease
+    _drop_blobs(shop.base_ctx)
     ctx.controller.known_hosts(model.uuid).unlink(missing_ok=True)
     if ctx.controller.settings().get("current-model") == model.qualified:
         ctx.controller.set("current-model", None)

@@ -50,7 +50,7 @@ async def attach(shop: Workshop, machine: Machine) -> MachineSession:
             raise
         machine = found
         session = await _open(shop, machine, patient=True)
-    requests.listen(shop.ctx, session, machine)
+    requests.listen(shop.base_ctx, session, machine)
     if _is_news(machine, session.hello, shop.ctx.clock.now()):
         note_facts(shop.ctx, machine, session.hello)
     return session
@@ -98,7 +98,7 @@ async def come_back(shop: Workshop, machine: Machine, boot_id: str) -> MachineSe
         try:
             session = await shop.session(machine)
             if session.hello["boot_id"] != boot_id:
-                requests.listen(shop.ctx, session, machine)
+                requests.listen(shop.base_ctx, session, machine)
                 note_facts(shop.ctx, machine, session.hello)
                 return session
             await shop.drop(machine)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from pushjuju.core.errors import StoreError
+from pushjuju.core.errors import LeaseLost, PushjujuError, StoreDamaged, StoreError, StoreTooNew
 from pushjuju.core.status import Agent, StatusKind
 from pushjuju.services.context import Context
 from pushjuju.state.records import Status
@@ -24,6 +24,7 @@ from pushjuju.workers.workshop import Workshop, no_checkpoint
 
 POLL_S = 0.05  # how often the queue is looked at while other lanes of this process work
 IDLE_POLL_S = 0.5  # ... while nothing is due
+STORE_POLL_S = 5.0  # ... while the store cannot be used
 AFTER_BUG_S = 60.0  # how long a key rests after an error that nobody foresaw
 LANES = 100  # keys worked at once
 
@@ -95,7 +96,9 @@ class Driver:
         self._serving = True
         try:
             while not stop.is_set():
-                self._claim_all()
+                if not self._claim_if_usable():
+                    await self._wait(STORE_POLL_S)
+                    continue
                 busy = bool(self._tasks)
                 idle = 0.0 if busy else idle + IDLE_POLL_S
                 if idle_exit_s is not None and idle > idle_exit_s and not self.anything_due():
@@ -106,11 +109,22 @@ class Driver:
 
     # --- claims -------------------------------------------------------------------------------------------
 
+    def _claim_if_usable(self) -> bool:
+        """Claim what is due; False: the store is busy or its disk is full, which passes."""
+        try:
+            self._claim_all()
+        except (StoreDamaged, StoreTooNew):
+            raise
+        except StoreError as error:
+            self.shop.warn(str(error))
+            return False
+        return True
+
     def _claim_all(self) -> None:
         if self._broken is not None:
             raise self._broken
         while len(self._tasks) < LANES:
-            claim = self.queue.claim(self.prefix, self.ctx.clock.now())
+            claim = self.queue.claim(self.prefix, self.ctx.clock.now(), busy=self._tasks)
             if claim is None:
                 return
             task = asyncio.create_task(self._work(claim), name=claim.key)
@@ -122,16 +136,20 @@ class Driver:
         bug = None if task.cancelled() else task.exception()
         if bug is None:
             return
-        if self._serving:
+        if self._serving and isinstance(bug, PushjujuError):
+            self.shop.warn(str(bug))
+        elif self._serving:
             traceback.print_exception(bug)  # one broken lane does not end a controller process
         else:
             self._broken = self._broken or bug
 
     async def _work(self, claim: Claim) -> None:
-        beat = asyncio.create_task(self._heartbeat(claim))
+        beat = asyncio.create_task(self._heartbeat(claim, asyncio.current_task()))
         outcome = Outcome(due=self.ctx.clock.now(), attempts=claim.attempts, reason="interrupted")
         try:
             outcome = await self._dispatch(claim)
+        except LeaseLost as lost:
+            outcome = Outcome(reason=lost.message)  # nothing more is ours to say
         except Exception as bug:
             again = self.ctx.clock.now() + timedelta(seconds=AFTER_BUG_S)
             outcome = Outcome(
@@ -149,14 +167,16 @@ class Driver:
     async def _dispatch(self, claim: Claim) -> Outcome:
         model, kind, name = claim.key.split("/", 2)
         if kind == "machine":
-            return await Lane(self.shop, model, name, claim.attempts).work()
-        return await clean(self.shop, model, claim.attempts)
+            return await Lane(self.shop.holding(claim), model, name, claim.attempts).work()
+        return await clean(self.shop.holding(claim), model, claim.attempts)
 
-    async def _heartbeat(self, claim: Claim) -> None:
+    async def _heartbeat(self, claim: Claim, work: asyncio.Task[None] | None) -> None:
+        """Renew a lease from time to time; end the work when another process has taken it over."""
         while True:
             await asyncio.sleep(HEARTBEAT_S)
             with contextlib.suppress(StoreError):  # busy for a moment: the next beat renews the lease
-                self.queue.heartbeat(claim, self.ctx.clock.now())
+                if not self.queue.heartbeat(claim, self.ctx.clock.now()) and work is not None:
+                    work.cancel()
 
     def _note(self, claim: Claim, outcome: Outcome) -> None:
         if outcome.failed:

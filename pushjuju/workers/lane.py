@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from pushjuju.core.clock import from_iso
-from pushjuju.core.errors import NotValid, PushjujuError
+from pushjuju.core.errors import LeaseLost, NotValid, PushjujuError, StoreError
 from pushjuju.core.life import Life
 from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.services import machines, removal, statuses
@@ -69,13 +69,22 @@ class Lane:
         self.left_nothing = False
 
     async def work(self) -> Outcome:
-        """Do all that is due on the machine; failures come back as reasons."""
+        """Do all that is due on the machine; failures come back as reasons.
+
+        Raises:
+            LeaseLost: Another process does it now.
+        """
         try:
             return await self._work()
         except StartFailed as error:
             self._tell(str(error), "failed")
             due = self._in(error.retry_s) if error.retry_s is not None else None
             return Outcome(due=due, attempts=self.attempts + 1, reason=contact.full_text(error), failed=True)
+        except LeaseLost:
+            await self._let_go()
+            raise
+        except StoreError as error:  # the machine is not to blame
+            return again_later(self.ctx, self.attempts, str(error))
         except PushjujuError as error:
             await self._gave_up(error)
             return again_later(self.ctx, self.attempts, contact.full_text(error))
@@ -172,6 +181,12 @@ class Lane:
         await self.shop.drop(machine)
         self._tell(str(error), "failed")
         contact.note_failure(self.ctx, machine, error)
+
+    async def _let_go(self) -> None:
+        """Close the connection: what the machine asks is for another process to answer."""
+        machine = self._machine()
+        if machine is not None:
+            await self.shop.drop(machine)
 
     async def _visit(self, machine: Machine) -> Visit:
         session = await contact.attach(self.shop, machine)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pushjuju.core.errors import PushjujuError
+from pushjuju.core.errors import LeaseLost, PushjujuError
 from pushjuju.services import leadership, payloads, units
 from pushjuju.services.context import Context
 from pushjuju.state.records import Unit
@@ -17,7 +17,11 @@ Tool = Callable[[Context, Tx, Unit, list[str]], None]
 
 
 def answer(ctx: Context, model: str, unit: str, tool: str, argv: Sequence[str]) -> LiveAnswer:
-    """Answer a call that the machine passed on."""
+    """Answer a call that the machine passed on.
+
+    Raises:
+        LeaseLost: It is for another controller process to answer.
+    """
     act = _TOOLS.get(tool)
     if act is None:
         return 1, b"", f"ERROR {tool} is not answered by this controller\n".encode()
@@ -25,6 +29,8 @@ def answer(ctx: Context, model: str, unit: str, tool: str, argv: Sequence[str]) 
     try:
         with ctx.store.write() as tx:
             act(ctx, tx, units.get(tx, model, unit), words)
+    except LeaseLost:
+        raise
     except PushjujuError as error:
         return 1, b"", f"ERROR {error.message}\n".encode()
     return 0, b"", b""

@@ -8,12 +8,13 @@ actions, `exec`) go on beside them. Mirrors: juju core/machinelock, worker/unite
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import uuid
 from collections import Counter
 from collections.abc import Coroutine, Iterable
 from typing import Any
 
-from pushjuju.core.errors import PushjujuError, RemoteFailed, StoreError
+from pushjuju.core.errors import LeaseLost, PushjujuError, RemoteFailed, StoreError
 from pushjuju.core.names import unit_tag
 from pushjuju.core.status import Agent
 from pushjuju.runner.session import MachineSession
@@ -332,7 +333,10 @@ class Visit:
 
     def _answering(self, unit: str) -> Any:
         async def on_live(call: dict[str, Any]) -> live.LiveAnswer:
-            return live.answer(self.ctx, self.model, unit, call["tool"], call["argv"])
+            try:
+                return live.answer(self.ctx, self.model, unit, call["tool"], call["argv"])
+            except LeaseLost:
+                raise asyncio.CancelledError from None  # no answer at all: the call waits for who holds it
 
         return on_live
 
@@ -398,7 +402,8 @@ class _EventSink:
     def _flush(self) -> None:
         self._handle = None
         events, self._waiting = self._waiting, []
-        take_events(self._ctx, self._id, events)
+        with contextlib.suppress(StoreError):  # busy, or not ours any more: the result holds every event
+            take_events(self._ctx, self._id, events)
 
     def close(self) -> None:
         """Leave the rest to the commit: the result holds every event."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import importlib.util
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.plugins.types import HookToolFamily, Provider, SSHTarget
@@ -17,7 +19,9 @@ from pushjuju.runner.target import MachineTarget
 from pushjuju.runner.transport import Connector
 from pushjuju.services import models
 from pushjuju.services.context import Context
+from pushjuju.state.lease import LeasedStore
 from pushjuju.state.records import Machine, Model
+from pushjuju.state.work import Claim
 from pushjuju.workers import clouds
 from pushjuju.workers.events import Event, Tell, silent
 from pushjuju.workers.reach import ScriptRunner, reach
@@ -31,8 +35,21 @@ def no_checkpoint(name: str) -> None:
     """Go on: nobody wants to die at this step."""
 
 
+@dataclass(slots=True)
+class _Parts:
+    """What is made when it is first needed."""
+
+    host: PluginHost | None = None
+    program: Program | None = None
+
+
 class Workshop:
-    """Opened for one drive, or for the life of a controller process; close it at the end."""
+    """Opened for one drive, or for the life of a controller process; close it at the end.
+
+    Attributes:
+        ctx: What whoever works here reads and writes through; for a lane it ends with its lease.
+        base_ctx: What belongs to the process, whatever lease it holds.
+    """
 
     def __init__(
         self,
@@ -41,31 +58,36 @@ class Workshop:
         warn: Callable[[str], None] | None = None,
         checkpoint: Callable[[str], None] = no_checkpoint,
     ) -> None:
-        self.ctx = ctx
+        self.ctx = self.base_ctx = ctx
         self.tell = tell
         self.checkpoint = checkpoint
         self.warn = warn or (lambda text: tell(Event(entity="controller", text=text, state="waiting")))
         self.handshakes = asyncio.Semaphore(HANDSHAKES)
         self.starts = asyncio.Semaphore(STARTS)
-        self._host: PluginHost | None = None
-        self._program: Program | None = None
+        self._parts = _Parts()
         self.connector = Connector()
         self._providers: dict[tuple[str, str], Provider] = {}
         self._sessions: dict[tuple[str, str], tuple[MachineSession, AsyncExitStack]] = {}
 
+    def holding(self, claim: Claim) -> Self:
+        """Return the same workshop for whoever holds a claim: what is written ends with the lease."""
+        held = copy.copy(self)
+        held.ctx = replace(self.base_ctx, store=LeasedStore(self.base_ctx.store, claim))
+        return held
+
     @property
     def host(self) -> PluginHost:
         """The plugins, loaded when first needed."""
-        if self._host is None:
-            self._host = PluginHost(environ=self.ctx.environ, warn=self.warn)
-        return self._host
+        if self._parts.host is None:
+            self._parts.host = PluginHost(environ=self.ctx.environ, warn=self.warn)
+        return self._parts.host
 
     @property
     def program(self) -> Program:
         """What is pushed to machines: the runner with all hook tools, packed once."""
-        if self._program is None:
-            self._program = pack(_sources(self.host.hook_tool_families()))
-        return self._program
+        if self._parts.program is None:
+            self._parts.program = pack(_sources(self.host.hook_tool_families()))
+        return self._parts.program
 
     def provider(self, model: str, cloud: str | None = None) -> Provider:
         """Return the provider of a model; `manual` for machines that were given.
@@ -78,11 +100,11 @@ class Workshop:
             with self.ctx.store.read() as tx:
                 found: Model = models.get(tx, model)
             self._providers[key] = clouds.open_provider(
-                self.ctx,
+                self.base_ctx,
                 self.host,
                 found,
                 warn=self.warn,
-                remote=ScriptRunner(self.ctx, self.connector, model),
+                remote=ScriptRunner(self.base_ctx, self.connector, model),
                 cloud=cloud,
             )
         return self._providers[key]
@@ -130,7 +152,8 @@ class Workshop:
 
     async def close(self) -> None:
         """Close every connection; what runs on machines goes on."""
-        found, self._sessions = list(self._sessions.values()), {}
+        found = list(self._sessions.values())
+        self._sessions.clear()
         await asyncio.gather(*(stack.aclose() for _, stack in found), return_exceptions=True)
 
 

@@ -6,16 +6,19 @@ which two writes, and `crash` ends all workers wherever they are.
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import coroutine
-from typing import Any
+from typing import Any, Self
 
-from pushjuju.core.errors import ConnectionLost, Unreachable
+from pushjuju.core.errors import ConnectionLost, LeaseLost, Unreachable
 from pushjuju.core.status import InstanceStatus
 from pushjuju.plugins.types import Instance, SSHTarget, Started, StartRequest
+from pushjuju.services.context import Context
+from pushjuju.state.lease import LeasedStore
 from pushjuju.state.records import Machine
 from pushjuju.state.records import Operation as OperationRow
 from pushjuju.state.work import Claim, SqliteWorkQueue
@@ -44,6 +47,7 @@ class Box:
     Attributes:
         number: Of the instance; machines of one id have other numbers.
         down: It does not answer.
+        requests: What `juju-exec` asks for there, and has not begun.
     """
 
     number: int
@@ -52,6 +56,7 @@ class Box:
     results: dict[str, dict[str, Any]] = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)
     units: dict[str, str] = field(default_factory=dict)
+    requests: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @property
     def address(self) -> str:
@@ -77,7 +82,7 @@ class Session:
         self.fleet = fleet
         self.box = box
         self.hello = box.hello()
-        self.requests: dict[str, dict[str, Any]] = {}
+        self.requests = box.requests
         self.on_requests: Callable[[], None] = lambda: None
 
     async def run(self, frame: dict[str, Any], on_event: Any = None, on_live: Any = None) -> dict[str, Any]:
@@ -104,12 +109,18 @@ class Session:
         match frame["kind"]:
             case "hook":
                 plain |= await self.fleet.charm(self.box, frame, on_live)
+            case "commands" if "request" in frame:
+                assert self.box.requests.pop(frame["request"])["unit"] == frame["unit"]
+                plain |= self.fleet.task(self.box, frame)
             case "action" | "commands" | "exec":
                 plain |= self.fleet.task(self.box, frame)
             case "deploy":
                 self.box.units[frame["unit"]] = frame["url"]
             case "remove-unit":
                 self.box.units.pop(frame["unit"], None)
+                mine = [key for key, item in self.box.requests.items() if item["unit"] == frame["unit"]]
+                for key in mine:
+                    del self.box.requests[key]
             case "reboot":
                 self.box.boot += 1
         return plain
@@ -124,6 +135,10 @@ class Session:
         if operation in self.box.results:
             self.fleet.committed(operation)
         self.box.results.pop(operation, None)
+
+    def answer(self, request: str, error: str) -> None:
+        """Answer a request of `juju-exec` with an error."""
+        self.box.requests.pop(request, None)
 
     async def cancel(self, operation: str) -> None:
         """Interrupt an operation; here none goes on."""
@@ -174,10 +189,18 @@ class Cloud:
 class Shop:
     """What lanes share."""
 
-    def __init__(self, fleet: Fleet) -> None:
+    session_type: type[Session] = Session
+
+    def __init__(self, fleet: Fleet, ctx: Context) -> None:
         self.fleet = fleet
-        self.ctx = fleet.ctx
+        self.ctx = self.base_ctx = ctx
         self.sessions: dict[str, Session] = {}
+
+    def holding(self, claim: Claim) -> Self:
+        """Return the same for whoever holds a claim."""
+        held = copy.copy(self)
+        held.ctx = replace(self.base_ctx, store=LeasedStore(self.base_ctx.store, claim))
+        return held
 
     def tell(self, event: Event) -> None:
         """Keep the story."""
@@ -214,7 +237,7 @@ class Shop:
             raise Unreachable("the machine does not answer")
         found = self.sessions.get(machine.instance_id)
         if found is None or found.box is not box or found.hello["boot_id"] != box.hello()["boot_id"]:
-            found = self.sessions[machine.instance_id] = Session(self.fleet, box)
+            found = self.sessions[machine.instance_id] = self.session_type(self.fleet, box)
         return found
 
     def attached(self, machine: Machine) -> Session | None:
@@ -275,6 +298,55 @@ class HandLane(Lane):
     visit_type = HandVisit
 
 
+class Controller:
+    """One controller process; its workers go on when told."""
+
+    shop_type: type[Shop] = Shop
+
+    def __init__(self, fleet: Fleet, name: str, ctx: Context) -> None:
+        self.fleet = fleet
+        self.name = name
+        self.ctx = ctx
+        self.shop = self.shop_type(fleet, ctx)
+        self.queue = SqliteWorkQueue(ctx.store, name, alive=fleet.is_alive)
+        self.workers: dict[str, tuple[Claim, Coroutine[Any, Any, Outcome]]] = {}
+
+    def step(self, pick: int = 0) -> bool:
+        """Let one worker go on to its next wait; False: there is nothing to do now."""
+        while (claim := self.queue.claim(self.fleet.model, self.ctx.clock.now(), self.workers)) is not None:
+            self.workers[claim.key] = (claim, self._work(claim))
+        if not self.workers:
+            return False
+        key = sorted(self.workers)[pick % len(self.workers)]
+        claim, work = self.workers[key]
+        try:
+            work.send(None)
+        except StopIteration as ended:
+            self._finish(claim, ended.value)
+        except LeaseLost as lost:
+            self._finish(claim, Outcome(reason=lost.message))
+        return True
+
+    async def _work(self, claim: Claim) -> Outcome:
+        model, kind, name = claim.key.split("/", 2)
+        shop: Any = self.shop.holding(claim)
+        if kind == "machine":
+            return await HandLane(shop, model, name, claim.attempts).work()
+        return await clean(shop, model)
+
+    def _finish(self, claim: Claim, outcome: Outcome) -> None:
+        del self.workers[claim.key]
+        self.queue.finish(
+            claim, self.ctx.clock.now(), outcome.due, attempts=outcome.attempts, reason=outcome.reason
+        )
+
+    def die(self) -> None:
+        """End all workers wherever they are."""
+        for _, work in self.workers.values():
+            work.close()
+        self.workers = {}
+
+
 class Fleet(World):
     """A controller with one model; workers go on when told."""
 
@@ -284,14 +356,20 @@ class Fleet(World):
         self.told: list[str] = []
         self.lives = 0
         self.steps = 0
-        self._begin()
+        self.main = self._begin()
 
-    def _begin(self) -> None:
+    def _begin(self) -> Controller:
         self.lives += 1
-        name = f"worker-{self.lives}"
-        self.shop = Shop(self)
-        self.queue = SqliteWorkQueue(self.ctx.store, name, alive=lambda owner: owner == name)
-        self.workers: dict[str, tuple[Claim, Coroutine[Any, Any, Outcome]]] = {}
+        return Controller(self, f"worker-{self.lives}", self.ctx)
+
+    def is_alive(self, owner: str) -> bool:
+        """Tell whether a controller process lives."""
+        return owner == self.main.name
+
+    @property
+    def queue(self) -> SqliteWorkQueue:
+        """The queue as the controller sees it."""
+        return self.main.queue
 
     # --- what a test says how it goes ---------------------------------------------------------------------
 
@@ -315,29 +393,9 @@ class Fleet(World):
 
     def step(self, pick: int = 0) -> bool:
         """Let one worker go on to its next wait; False: there is nothing to do now."""
-        while (claim := self.queue.claim(self.model, self.clock.now())) is not None:
-            self.workers[claim.key] = (claim, self._work(claim))
-        if not self.workers:
-            return False
-        self.steps += 1
-        key = sorted(self.workers)[pick % len(self.workers)]
-        claim, work = self.workers[key]
-        try:
-            work.send(None)
-        except StopIteration as ended:
-            del self.workers[key]
-            outcome: Outcome = ended.value
-            self.queue.finish(
-                claim, self.clock.now(), outcome.due, attempts=outcome.attempts, reason=outcome.reason
-            )
-        return True
-
-    async def _work(self, claim: Claim) -> Outcome:
-        model, kind, name = claim.key.split("/", 2)
-        shop: Any = self.shop
-        if kind == "machine":
-            return await HandLane(shop, model, name, claim.attempts).work()
-        return await clean(shop, model)
+        went_on = self.main.step(pick)
+        self.steps += went_on
+        return went_on
 
     def rest(self, picks: Sequence[int] = (0,)) -> None:
         """Work until nothing is due."""
@@ -348,9 +406,8 @@ class Fleet(World):
 
     def crash(self) -> None:
         """End the controller's process, and start another one."""
-        for _, work in self.workers.values():
-            work.close()
-        self._begin()
+        self.main.die()
+        self.main = self._begin()
 
     # --- looking ------------------------------------------------------------------------------------------
 

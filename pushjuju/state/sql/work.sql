@@ -36,18 +36,21 @@ SELECT key, due, generation, owner, leased_until, attempts, reason FROM work
 WHERE due IS NOT NULL AND due <= :now AND key LIKE :prefix || '%' ORDER BY due, key
 
 -- name: work_claim
-UPDATE work SET owner = :owner, leased_until = :leased_until
+UPDATE work SET owner = :owner, leased_until = :leased_until, lease = :lease
 WHERE key = :key AND generation = :generation AND (owner IS NULL OR owner = :previous)
 
+-- name: work_holds
+SELECT 1 FROM work WHERE key = :key AND lease = :lease AND owner IS NOT NULL
+
 -- name: work_heartbeat
-UPDATE work SET leased_until = :leased_until WHERE key = :key AND owner = :owner
+UPDATE work SET leased_until = :leased_until WHERE key = :key AND lease = :lease AND owner IS NOT NULL
 
 -- name: work_finish
 -- Touched while it was worked: due at once, whatever the worker thought.
 UPDATE work SET
   due = CASE WHEN generation = :generation THEN :due ELSE :now END,
   owner = NULL, leased_until = NULL, attempts = :attempts, reason = :reason
-WHERE key = :key AND owner = :owner
+WHERE key = :key AND lease = :lease AND owner IS NOT NULL
 
 -- name: work_get
 SELECT key, due, generation, owner, leased_until, attempts, reason FROM work WHERE key = :key

@@ -347,6 +347,12 @@ class World:
         tables["blobs"] = self.blobs()
         return tables
 
+    def left(self) -> dict[str, Any]:
+        """Return what `dump` does without empty tables and without the number of the last lease."""
+        dump = self.dump()
+        dump["sequence"] = [row for row in dump["sequence"] if row[:2] != ("", "lease")]
+        return {table: rows for table, rows in dump.items() if rows}
+
     def blobs(self) -> list[str]:
         """Return the names of the archives that are kept."""
         root = self.ctx.controller.blobs.root

@@ -129,8 +129,7 @@ async def test_empty_model_ends(shop: World) -> None:
     shop.ctx.controller.known_hosts(shop.model).write_text("h k\n")
     _destroy(shop)
     assert (await drive(shop, work)).problems == ()
-    dump = shop.dump()
-    assert {table for table in dump if dump[table]} == set()
+    assert shop.left() == {}
     assert shop.ctx.controller.settings().get("current-model") is None
     assert not shop.ctx.controller.known_hosts(shop.model).exists()
     assert [(item.entity, item.text, item.state) for item in work.events][-1] == (

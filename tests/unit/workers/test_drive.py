@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pushjuju.core.clock import to_iso
-from pushjuju.core.errors import AuthFailed, NotValid, ProviderError, StoreBusy
+from pushjuju.core.errors import AuthFailed, NotValid, ProviderError, StoreBusy, StoreDamaged, StoreError
 from pushjuju.services import applications, machines, touch, units
 from pushjuju.state.work import SqliteWorkQueue, WorkItem, machine_key
 from pushjuju.workers import drive as drives
@@ -272,3 +272,118 @@ async def test_work_of_a_dead_process_is_taken_over(shop: World) -> None:
 
 def test_a_driver_is_cheap_to_make(shop: World) -> None:
     assert Driver(shop.ctx).anything_due()  # the cleaner of a new model
+
+
+# --- leases -----------------------------------------------------------------------------------------------
+
+
+def _take_over(shop: World, key: str) -> SqliteWorkQueue:
+    """Let another process hold a key."""
+    ended, full = to_iso(shop.clock.now()), f"{shop.model}/{key}"
+    shop.ctx.store._connection.execute("UPDATE work SET leased_until = ? WHERE key = ?", [ended, full])
+    queue = SqliteWorkQueue(shop.ctx.store, "somebody else")
+    assert queue.claim(full, shop.clock.now()) is not None
+    return queue
+
+
+async def test_nothing_is_committed_without_the_lease(shop: World) -> None:
+    steps: list[str] = []
+    frozen = asyncio.Event()
+
+    def freeze(step: str) -> None:
+        steps.append(step)
+        if step == "result":
+            _take_over(shop, "machine/0")
+            frozen.set()
+
+    shop.deploy()
+    work = Shop(shop, freeze)
+    made = driver(shop, work)
+    settling = asyncio.create_task(made.settle())
+    await frozen.wait()
+    await asyncio.sleep(0.05)
+    assert steps[-1] == "result"
+    assert [row.state for row in shop.open_operations()] == ["prepared"]
+    assert list(shop.boxes["0"].results) == [shop.open_operations()[0].id]
+    assert _items(shop)["machine/0"].owner == "somebody else"
+    settling.cancel()
+    await asyncio.gather(settling, return_exceptions=True)
+
+
+async def test_lane_ends_at_the_next_heartbeat_without_the_lease(
+    shop: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drives, "HEARTBEAT_S", 0.01)
+    shop.deploy()
+    work = Shop(shop)
+    hanging = asyncio.Event()
+
+    async def hang(machine: Any) -> Any:
+        hanging.set()
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(work, "session", hang)
+    made = driver(shop, work)
+    settling = asyncio.create_task(made.settle())
+    await hanging.wait()
+    _take_over(shop, "machine/0")
+    async with asyncio.timeout(5):
+        await asyncio.gather(*made._tasks.values(), return_exceptions=True)
+    assert _items(shop)["machine/0"].owner == "somebody else"
+    settling.cancel()
+    await asyncio.gather(settling, return_exceptions=True)
+
+
+async def test_serving_outlasts_a_store_that_cannot_be_used(
+    shop: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drives, "STORE_POLL_S", 0.01)
+    shop.deploy()
+    work = Shop(shop)
+    made, warnings = driver(shop, work), []
+    work.warn = warnings.append
+    claim, refusals = made.queue.claim, [StoreBusy("held by another"), StoreError("the disk is full")]
+
+    def refuse(*args: Any, **more: Any) -> Any:
+        if refusals:
+            raise refusals.pop(0)
+        return claim(*args, **more)
+
+    monkeypatch.setattr(made.queue, "claim", refuse)
+    await made.run(asyncio.Event(), idle_exit_s=0.1)
+    assert warnings == ["held by another", "the disk is full"]
+    assert shop.agent() == ("idle", "")
+
+
+async def test_serving_ends_with_a_damaged_store(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = driver(shop, Shop(shop))
+
+    def refuse(*args: Any, **more: Any) -> Any:
+        raise StoreDamaged("the store is damaged")
+
+    monkeypatch.setattr(made.queue, "claim", refuse)
+    with pytest.raises(StoreDamaged):
+        await made.run(asyncio.Event(), idle_exit_s=0.1)
+
+
+async def test_store_that_fails_is_not_the_fault_of_the_machine(
+    shop: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop.deploy()
+    work = Shop(shop)
+    assert (await drive(shop, work)).problems == ()
+    applications.set_config(shop.ctx, shop.model, "web", values={"title": "new"})
+    monkeypatch.setattr("pushjuju.workers.visit.commit", _full)
+    before = shop.machine("0")
+    settled = await drive(shop, work)
+    assert settled.problems == ("machine 0: the disk is full",)
+    assert shop.machine("0") == before
+    monkeypatch.undo()
+    shop.clock.advance(6)
+    assert (await drive(shop, work)).problems == ()
+    assert shop.boxes["0"].of("web/0")[-1] == "config-changed"
+    assert shop.agent() == ("idle", "")
+
+
+def _full(*args: Any) -> Any:
+    raise StoreError("the disk is full")

@@ -124,8 +124,7 @@ async def test_life_of_an_application(shop: World) -> None:
     shop.write(lambda tx: removal.destroy_model(tx, models.get(tx, shop.model), shop.clock.now()))
     await rest()
     assert work.cloud.destroyed == 1
-    dump = shop.dump()
-    assert {table: dump[table] for table in dump if dump[table]} == {}
+    assert shop.left() == {}
 
 
 async def test_model_is_destroyed_with_all_that_runs(shop: World) -> None:
@@ -136,8 +135,7 @@ async def test_model_is_destroyed_with_all_that_runs(shop: World) -> None:
     shop.write(lambda tx: removal.destroy_model(tx, models.get(tx, shop.model), shop.clock.now()))
     assert (await drive(shop, work)).problems == ()
     assert sorted(work.cloud.stopped) == ["i-0", "i-1", "i-2"]
-    dump = shop.dump()
-    assert {table: dump[table] for table in dump if dump[table]} == {}
+    assert shop.left() == {}
 
 
 async def test_two_units_of_one_machine_take_turns(shop: World) -> None:

@@ -1,0 +1,42 @@
+"""The store in the hands of whoever holds a lease. Layer: state.
+
+A process that was frozen, or whose clock stood still, believes in a lease that another one has taken over
+meanwhile. So belief counts for nothing: each writing transaction looks for the lease's number before it does
+anything else, and the store lets one process write at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from pushjuju.core.errors import LeaseLost
+from pushjuju.state.store import Store, Tx
+from pushjuju.state.work import Claim
+
+
+class LeasedStore(Store):
+    """Writes only as long as the claim holds; reads as ever."""
+
+    def __init__(self, store: Store, claim: Claim) -> None:
+        super().__init__(store.path, store._connection)
+        self._store = store
+        self._claim = claim
+
+    @contextmanager
+    def read(self) -> Iterator[Tx]:
+        """Open a transaction that sees one moment of the store and changes nothing."""
+        with self._store.read() as tx:
+            yield tx
+
+    @contextmanager
+    def write(self) -> Iterator[Tx]:
+        """Open the one writing transaction.
+
+        Raises:
+            LeaseLost: Another process has taken the work over; nothing was written.
+        """
+        with self._store.write() as tx:
+            if tx.row("work_holds", key=self._claim.key, lease=self._claim.lease) is None:
+                raise LeaseLost(f"another controller process works on {self._claim.key} now")
+            yield tx
