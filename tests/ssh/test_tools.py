@@ -59,6 +59,21 @@ async def test_stdin_is_sent_only_when_the_tool_asks(machine: Machine, client: s
     assert lines(result) == ["3000000", "a", "b/usr", " v w [ v w ]"]
 
 
+@CLIENTS
+async def test_stdin_that_is_too_large_is_refused_with_a_text(machine: Machine, client: str) -> None:
+    machine.options["client"] = client
+    machine.write_charm(
+        start="""
+        head -c 70000000 /dev/zero | probe-stdin; echo rc $?
+        echo small | probe-stdin
+        """
+    )
+    async with machine.session() as session:
+        result = await session.run(hook_op("start"))
+    assert lines(result, "stdout") == ["rc 1", "small"]
+    assert lines(result, "stderr") == ["ERROR standard input is larger than 67108864 bytes"]
+
+
 async def test_failing_answer_of_the_controller_is_an_answer(machine: Machine) -> None:
     machine.write_charm(start="probe-live")
 

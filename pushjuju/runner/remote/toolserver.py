@@ -18,8 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable
 
-MAX_CALL = 64 * 1024 * 1024
-STDIN_LIMIT = 64 * 1024 * 1024
+STDIN_LIMIT = 64 * 1024 * 1024  # also of a call's arguments
 
 
 class Gone(Exception):
@@ -27,13 +26,31 @@ class Gone(Exception):
 
 
 class _Call:
-    """One connection of a client."""
+    """One connection of a client.
+
+    Attributes:
+        buffer: What came and was not looked at yet.
+        waste: Bytes still to come of an input that is too large: they are read, so that the client hears why.
+    """
 
     def __init__(self, conn: Any) -> None:
         self.conn = conn
         self.fd = conn.fileno()
         self.buffer = bytearray()
         self.closed = False
+        self.too_large = False
+        self.waste = 0
+
+    def feed(self, data: bytes) -> None:
+        """Take bytes in."""
+        if self.too_large:
+            self.waste = max(0, self.waste - len(data))
+            return
+        self.buffer += data
+        if len(self.buffer) >= 4 and self.size() > STDIN_LIMIT:
+            self.too_large = True
+            self.waste = 4 + self.size() - len(self.buffer)
+            self.buffer.clear()
 
     def take(self, size: int) -> bytes:
         data = bytes(self.buffer[:size])
@@ -122,10 +139,12 @@ class ToolServer:
         if not data:
             self._drop(call)
             return
-        call.buffer += data
-        if len(call.buffer) >= 4 and call.size() > MAX_CALL:
-            self._drop(call)
-        elif call not in self._queue and call.complete():
+        call.feed(data)
+        if call in self._queue:
+            return  # its standard input, for which it is asked
+        if call.too_large:
+            self._drop(call)  # no client of ours: so many arguments cannot be passed to a program
+        elif call.complete():
             self._queue.append(call)
             self._work()
 
@@ -208,14 +227,22 @@ class ToolServer:
         return int(rc), bytes(out), bytes(err)
 
     def _stdin(self, call: _Call) -> bytes:
-        """Ask the client for its stdin and wait for all of it."""
+        """Ask the client for its stdin and wait for all of it.
+
+        Raises:
+            ToolError: It is too large.
+        """
+        from pushjuju.runner.remote.toolkit import ToolError
+
         try:
             call.conn.sendall(b"I")
         except OSError:
             raise Gone from None
         while not call.complete():
-            if call.closed or (len(call.buffer) >= 4 and call.size() > STDIN_LIMIT):
+            if call.closed:
                 raise Gone
+            if call.too_large and not call.waste:
+                raise ToolError("standard input is larger than %d bytes" % STDIN_LIMIT)
             self._host.pump(None)
         return call.take(4 + call.size())[4:]
 
