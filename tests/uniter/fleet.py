@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from types import coroutine
 from typing import Any, Self
 
-from pushjuju.core.errors import ConnectionLost, LeaseLost, Unreachable
+from pushjuju.core.errors import ConnectionLost, LeaseLost, StoreError, Unreachable
 from pushjuju.core.status import InstanceStatus
 from pushjuju.plugins.types import Instance, SSHTarget, Started, StartRequest
 from pushjuju.services.context import Context
@@ -150,6 +150,8 @@ class Session:
 class Cloud:
     """The provider: machines that are there at once."""
 
+    box_type = Box
+
     def __init__(self) -> None:
         self.boxes: dict[str, Box] = {}
         self.of: dict[str, str] = {}
@@ -157,7 +159,7 @@ class Cloud:
 
     async def start(self, request: StartRequest) -> Started:
         """Make a machine; a second one of the same id takes the place of the first."""
-        box = Box(number=self.made)
+        box = self.box_type(number=self.made)
         self.made += 1
         self.boxes.pop(self.of.get(request.machine_id, ""), None)
         self.of[request.machine_id] = name = f"i-{box.number}"
@@ -325,7 +327,13 @@ class Controller:
             self._finish(claim, ended.value)
         except LeaseLost as lost:
             self._finish(claim, Outcome(reason=lost.message))
+        except StoreError as error:
+            self._broke(claim, error)
         return True
+
+    def _broke(self, claim: Claim, error: StoreError) -> None:
+        """Hear that the store could not be used."""
+        raise error
 
     async def _work(self, claim: Claim) -> Outcome:
         model, kind, name = claim.key.split("/", 2)
@@ -359,12 +367,18 @@ class Fleet(World):
         self.main = self._begin()
 
     def _begin(self) -> Controller:
+        """Start a controller process."""
         self.lives += 1
         return Controller(self, f"worker-{self.lives}", self.ctx)
 
     def is_alive(self, owner: str) -> bool:
         """Tell whether a controller process lives."""
         return owner == self.main.name
+
+    @property
+    def shop(self) -> Shop:
+        """What the controller's lanes share."""
+        return self.main.shop
 
     @property
     def queue(self) -> SqliteWorkQueue:
