@@ -1,6 +1,6 @@
 # One entry for the daily work. `make` or `make help` lists the targets from the comments behind `##`.
 .DEFAULT_GOAL := help
-.PHONY: help setup check format lint types imports old-python unit test machine golden bench docs demo dist clean
+.PHONY: help setup check format lint types imports old-python unit test machine golden bench bench-fleet docs demo dist clean
 BIN := .venv/bin
 QUICK := not machine and not sshd and not bench
 WORKERS ?= $(shell nproc)
@@ -44,6 +44,10 @@ machine: setup  ## The tests on real machines only (root)
 golden: setup  ## Write the expected output anew; read the diff before you commit it
 	$(BIN)/python -m pytest -q tests/golden --golden-update
 	git diff --stat tests/golden
+
+bench-fleet: setup  ## The same work on 10 and 100 hosts by pushjuju and its peers (root, half an hour)
+	$(BIN)/python -m tests.bench.fleet --hosts 10,100 --plot docs/fleet.png
+	$(BIN)/python -m tests.bench.fleet --hosts 10,50 --round-trip 50 --workloads hooks10 --plot docs/fleet-50ms.png
 
 bench: setup  ## Measure speed and weight, and print the figures
 	$(BIN)/python -m pytest -q -s -p no:xdist -m bench tests/bench

@@ -1,0 +1,94 @@
+"""What every tool does on every host: the hook, the charm, and the file that tells the tools of it."""
+
+from __future__ import annotations
+
+import io
+import json
+import platform
+import random
+import shutil
+import tarfile
+from pathlib import Path
+
+import yaml
+
+from pushjuju.runner.remote.toolclient import PERL_CLIENT
+from tests.bench.fleet.bed import Bed
+
+HERE = Path(__file__).parent
+WORKLOADS = {
+    "conn": "connect, one command",
+    "cold": "push and unpack 2 MB, one hook",
+    "warm": "connect, one hook",
+    "hooks10": "connect, ten hooks",
+}
+CALLS = 20
+LOOP = f"i=0; while [ $i -lt {CALLS} ]; do config-get title >/dev/null || exit 1; i=$((i+1)); done\n"
+HOOKS = ("install", "update-status", *(f"e{n}-relation-created" for n in range(10)),
+         *(f"e{n}-relation-broken" for n in range(10)))  # fmt: skip
+FILES, SIZE = 400, 5500  # of the charm, about 2.2 MB
+
+
+def prepare(folder: Path) -> None:
+    """Write what hosts see (`share`) and what the controller's side pushes."""
+    share = folder / "share"
+    (share / "bin").mkdir(parents=True, exist_ok=True)
+    shutil.copy(HERE / "peers" / "agent.py", share / "agent.py")
+    client = share / "bin" / "config-get"
+    client.write_text(PERL_CLIENT)
+    client.chmod(0o755)
+    (share / "hook").write_text(
+        "export JUJU_CONTEXT_ID=bench JUJU_AGENT_SOCKET_ADDRESS=/run/bench-agent.sock "
+        f"PATH={share}/bin:$PATH\n{LOOP}"
+    )
+    files = _files()
+    with tarfile.open(folder / "charm.tar", "w") as archive:
+        for name, content in files.items():
+            entry = tarfile.TarInfo(f"charm/{name}")
+            entry.size = len(content)
+            archive.addfile(entry, io.BytesIO(content))
+    _charm(folder / "bench", files)
+    shutil.copytree(HERE / "sink", folder / "sink", dirs_exist_ok=True)
+    (folder / "sink" / "manifest.yaml").write_text(yaml.safe_dump({"bases": [_this_base()]}))
+    (folder / "sink" / "hooks").mkdir(exist_ok=True)
+    (folder / "sink" / "hooks" / "install").write_text("#!/bin/sh\n")
+    (folder / "sink" / "hooks" / "install").chmod(0o755)
+
+
+def _files() -> dict[str, bytes]:
+    chance = random.Random(20)
+    return {f"lib/part{n // 40}/file{n}.dat": chance.randbytes(SIZE) for n in range(FILES)}
+
+
+def _charm(place: Path, files: dict[str, bytes]) -> None:
+    shutil.copytree(HERE / "charm", place, dirs_exist_ok=True)
+    for name, content in files.items():
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_bytes(content)
+    (place / "manifest.yaml").write_text(yaml.safe_dump({"bases": [_this_base()]}))
+    (place / "hooks").mkdir(exist_ok=True)
+    for name in HOOKS:
+        (place / "hooks" / name).write_text(f"#!/bin/sh\n{LOOP}")
+        (place / "hooks" / name).chmod(0o755)
+
+
+def _this_base() -> dict[str, object]:
+    """Return the base of this machine, which is that of the hosts."""
+    found = platform.freedesktop_os_release()
+    channel = f"{found['VERSION_ID']}/stable"
+    return {"name": found["ID"], "channel": channel, "architectures": ["amd64", "arm64"]}
+
+
+def setting(made: Bed) -> Path:
+    """Write the file that tools read, and return it."""
+    path = made.folder / "setting.json"
+    document = {
+        "hosts": made.hosts,
+        "key": str(made.key),
+        "known_hosts": str(made.known_hosts),
+        "folder": str(made.folder),
+        "hook": str(made.share / "hook"),
+        "archive": str(made.folder / "charm.tar"),
+    }
+    path.write_text(json.dumps(document))
+    return path
