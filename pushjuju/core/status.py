@@ -34,6 +34,10 @@ class Workload(StrEnum):
     ERROR = "error"
 
 
+CHARM_STATUSES = (Workload.MAINTENANCE, Workload.BLOCKED, Workload.WAITING, Workload.ACTIVE)
+"""What a charm may say; the others are Juju's."""
+
+
 class Agent(StrEnum):
     """What a unit's runner does."""
 

@@ -12,7 +12,9 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from pushjuju.core.errors import ConnectionLost, DiskFull, PushjujuError, RemoteFailed, SudoRefused
+from pushjuju.core import limits
+from pushjuju.core.errors import BadAnswer, ConnectionLost, DiskFull, PushjujuError, RemoteFailed, SudoRefused
+from pushjuju.runner import intake
 from pushjuju.runner.packer import REMOTE, Program
 from pushjuju.runner.remote import wire
 from pushjuju.runner.transport import Connection
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 MARK = b"PJ1"
 NOISE_LIMIT = 64 * 1024  # bytes that a login shell may print before the program speaks
+BOOT_ANSWERS = 8  # answers of the bootstrap before the program speaks
 STDERR_KEEP = 8 * 1024
 HELLO_TIMEOUT = 60.0
 INSTALL_TIMEOUT = 600.0
@@ -81,6 +84,7 @@ class Link:
     Attributes:
         hello: The machine's first message.
         lost: Done when the channel is gone, with the reason as its value.
+        fault: What the machine said that breaks the protocol; no use to connect again at once.
         on_message: Called with each JSON message.
         frames_in: Frames received after hello.
         frames_out: Frames sent.
@@ -90,6 +94,7 @@ class Link:
         loop = asyncio.get_running_loop()
         self.hello: dict[str, Any] = {}
         self.lost: asyncio.Future[str] = loop.create_future()
+        self.fault: BadAnswer | None = None
         self.on_message: Callable[[dict[str, Any]], None] = lambda _: None
         self.frames_in = 0
         self.frames_out = 0
@@ -98,6 +103,8 @@ class Link:
         self.channel: asyncssh.SSHClientChannel[bytes] | None = None
         self._answers: asyncio.Queue[tuple[str, str]] = asyncio.Queue()
         self._buffer = b""
+        self._boot_answers = 0
+        self._discards = False
         self._reader: wire.Reader | None = None
         self._greeted: asyncio.Future[None] = loop.create_future()
         self._writable = asyncio.Event()
@@ -107,8 +114,14 @@ class Link:
 
     # -- called by asyncssh --------------------------------------------------------------------------------
 
+    def discard_output(self) -> None:
+        """Take no notice of what a plain command prints."""
+        self._discards = True
+
     def data_received(self, data: bytes, datatype: int | None) -> None:
         """Take bytes of the channel."""
+        if self.fault is not None or (self._discards and datatype is None):
+            return
         if datatype is not None:
             self.stderr = (self.stderr + data)[-STDERR_KEEP:]
         elif self._reader is None:
@@ -118,15 +131,20 @@ class Link:
 
     def _boot_received(self, data: bytes) -> None:
         self._buffer += data
-        at = self._buffer.find(MARK)
-        if at < 0:
-            if len(self._buffer) > NOISE_LIMIT:
-                self._answers.put_nowait(
-                    ("E", "the login shell prints without end instead of starting Python")
-                )
-            return
-        if len(self._buffer) < at + 8:
-            return
+        while self._reader is None and self.fault is None:
+            at = self._buffer.find(MARK)
+            if at < 0 or len(self._buffer) < at + 8:
+                if len(self._buffer) > NOISE_LIMIT:
+                    self._answers.put_nowait(
+                        ("E", "the login shell prints without end instead of starting Python")
+                    )
+                    self.break_off("noise without end")
+                return
+            if not self._boot_answered(at):
+                return
+
+    def _boot_answered(self, at: int) -> bool:
+        """Take the answer that begins at a mark; False: it is not complete."""
         letter = chr(self._buffer[at + 3])
         if letter == "R":
             rest = self._buffer[at + 4 :]
@@ -134,20 +152,26 @@ class Link:
             self._reader = wire.Reader()
             self._answers.put_nowait(("R", ""))
             self._frames_received(rest)
-            return
+            return False
         size = int.from_bytes(self._buffer[at + 4 : at + 8], "big")
+        if size > limits.BOOT_TEXT:
+            self.break_off(f"an answer of {size} bytes while the program starts")
+            return False
         text = self._buffer[at + 8 : at + 8 + size]
-        if len(text) == size:
-            self._buffer = self._buffer[at + 8 + size :]
-            self._answers.put_nowait((letter, text.decode("utf-8", "replace")))
-            if self._buffer:
-                self._boot_received(b"")
+        if len(text) < size:
+            return False
+        self._buffer = self._buffer[at + 8 + size :]
+        self._answers.put_nowait((letter, text.decode("utf-8", "replace")))
+        self._boot_answers += 1
+        if self._boot_answers > BOOT_ANSWERS:
+            self.break_off("answers without end while the program starts")
+        return True
 
     def _frames_received(self, data: bytes) -> None:
         assert self._reader is not None
         try:
             for flag, payload in self._reader.feed(data):
-                message = _decode(flag, payload)
+                message = intake.read_frame(flag, payload)
                 if not self._greeted.done():
                     self.hello = message
                     self._greeted.set_result(None)
@@ -155,8 +179,14 @@ class Link:
                     self.frames_in += 1
                     self.on_message(message)
         except ValueError as error:
-            self.connection_lost(error)
-            self.close()
+            self.break_off(str(error))
+
+    def break_off(self, why: str) -> None:
+        """Hang up on a machine that breaks the protocol."""
+        self.fault = self.fault or BadAnswer(f"what the machine says makes no sense: {why}")
+        self._buffer = b""
+        self.connection_lost(self.fault)
+        self.close()
 
     def connection_lost(self, error: Exception | None) -> None:
         """Take note of the end of the channel."""
@@ -190,6 +220,8 @@ class Link:
     def _framed(self, message: dict[str, Any]) -> bytes:
         self.frames_out += 1
         data = json.dumps(message, separators=(",", ":")).encode()
+        if len(data) > wire.MAX_FRAME:
+            raise RemoteFailed(f"what the machine is to be told is larger than {wire.MAX_FRAME} bytes")
         if len(data) > wire.COMPRESS_FROM:
             return wire.frame(wire.ZLIB, zlib.compress(data, 1))
         return wire.frame(wire.RAW, data)
@@ -238,15 +270,6 @@ class Link:
         self.write(b"")
         if self.channel is not None:
             self.channel.close()
-
-
-def _decode(flag: int, payload: bytes) -> dict[str, Any]:
-    if flag == wire.RAW:
-        message = json.loads(payload)
-        if not isinstance(message, dict):
-            raise wire.BadFrame("frame is not an object")
-        return message
-    return wire.unpack(flag, payload)
 
 
 async def _open_channel(connection: Connection, line: str) -> Link:
@@ -324,6 +347,8 @@ async def _converse(link: Link, program: Program, name: str) -> bool:
             try:
                 await link.greeting()
             except asyncio.CancelledError:
+                if link.fault is not None:
+                    raise BadAnswer(f"{name}: {link.fault.message}") from None
                 if link.lost.done():
                     raise ConnectionLost(detail=link.lost.result()) from None
                 raise
@@ -339,6 +364,8 @@ async def _converse(link: Link, program: Program, name: str) -> bool:
 def _refusal(letter: str, text: str, link: Link, name: str) -> PushjujuError:
     """Return the error for an answer of the bootstrap that is none of the good ones."""
     said = _tail(link)
+    if link.fault is not None and letter != "E":
+        return BadAnswer(f"{name}: {link.fault.message}", detail=said)
     if letter == "S" or (not letter and "sudo:" in said):
         return SudoRefused(
             f"cannot become root on {name}",
@@ -366,16 +393,25 @@ async def _install_python(connection: Connection, name: str) -> None:
 
     try:
         async with asyncio.timeout(INSTALL_TIMEOUT):
-            done = await connection.ssh.run("exec sh -c " + shlex.quote(_INSTALL.strip()), input="")
+            status, said = await _run(connection, "exec sh -c " + shlex.quote(_INSTALL.strip()))
     except TimeoutError as error:
         raise RemoteFailed(f"installing python3 on {name} does not end") from error
     except (OSError, asyncssh.Error) as error:
         raise ConnectionLost(f"the connection to {name} was lost", detail=str(error)) from error
-    if done.exit_status == 0:
+    if status == 0:
         return
-    said = str(done.stderr or "").strip()[-2000:]
     if "sudo:" in said:
         raise SudoRefused(f"cannot become root on {name}", detail=said)
     raise RemoteFailed(
         f"{name} has no python3 and it cannot be installed", detail=said, hint="Install python3 on it."
     )
+
+
+async def _run(connection: Connection, line: str) -> tuple[int | None, str]:
+    """Run a command without input; return its exit status and the end of its error output."""
+    link = await _open_channel(connection, line)
+    link.discard_output()
+    assert link.channel is not None
+    link.channel.write_eof()
+    await link.lost
+    return link.exit_status, _tail(link)[-2000:]

@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from pushjuju.core.errors import ConnectionLost, DiskFull, RemoteFailed, Unreachable
-from pushjuju.runner import bootstrap
+from pushjuju.core import limits
+from pushjuju.core.errors import BadAnswer, ConnectionLost, DiskFull, RemoteFailed, Unreachable
+from pushjuju.runner import bootstrap, intake
 from pushjuju.runner.packer import Program, pack
 from pushjuju.runner.remote import wire
 from pushjuju.runner.target import MachineTarget
@@ -61,16 +62,24 @@ class _Pending:
         self.on_event = on_event
         self.on_live = on_live
         self.events: dict[int, dict[str, Any]] = {}
-        self.answered: set[int] = set()
+        self.spent = 0  # what the events come to
+        self.asking = 0  # what live calls without an answer come to
         self.result: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
 
-    def take(self, events: Sequence[dict[str, Any]]) -> None:
-        """Take events; those seen before are dropped."""
-        for event in events:
-            seq = int(event["seq"])
-            if seq not in self.events:
-                self.events[seq] = event["e"]
-                self._tell(seq, event["e"])
+    def take(self, events: Sequence[tuple[int, dict[str, Any]]]) -> None:
+        """Take events; those seen before are dropped.
+
+        Raises:
+            BadFrame: There is no end of them.
+        """
+        for seq, event in events:
+            if seq in self.events:
+                continue
+            self.spent += intake.cost(event)
+            if self.spent > limits.EVENTS:
+                raise wire.BadFrame("more messages of one operation than it may keep")
+            self.events[seq] = event
+            self._tell(seq, event)
 
     def _tell(self, seq: int, event: dict[str, Any]) -> None:
         """Call the listener; its error is the caller's of `run`, never the connection's."""
@@ -83,7 +92,7 @@ class _Pending:
 
     def finish(self, message: dict[str, Any]) -> None:
         """Take the result."""
-        self.take(message.get("events") or [])
+        self.take(intake.numbered(message, "events"))
         message["events"] = [{"seq": seq, "e": self.events[seq]} for seq in sorted(self.events)]
         if not self.result.done():
             self.result.set_result(message)
@@ -164,13 +173,21 @@ class MachineSession:
                 link = await bootstrap.attach(
                     connection, self._program, self._root, self._options, name=str(self.target)
                 )
+                link.hello = self._hello(link)
                 link.on_message = self._on_message
                 self._stack = stack.pop_all()
             self._link = link
-            self._blobs = set(link.hello.get("blobs", ()))
-            self.requests = {str(item["id"]): item for item in link.hello.get("requests", ())}
+            self._blobs = set(link.hello["blobs"])
+            self.requests = {item["id"]: item for item in link.hello.get("requests", ())}
             self._beat(link)
             return link
+
+    def _hello(self, link: bootstrap.Link) -> dict[str, Any]:
+        try:
+            return intake.read_hello(link.hello, str(self.target))
+        except BadAnswer:
+            link.close()
+            raise
 
     def _beat(self, link: bootstrap.Link) -> None:
         """Give a sign of life from time to time: without it the machine lets go of a dead connection."""
@@ -228,41 +245,65 @@ class MachineSession:
                 put.set_result(message)
             return
         if kind == "requests":
-            self.requests.update((str(item["id"]), item) for item in message["requests"])
-            self.on_requests()
+            self._take_requests(message)
             return
         pending = self._pending.get(str(message.get("id")))
         if pending is None:
             return
         if kind == "event":
-            pending.take(message.get("es") or [message])
+            pending.take(intake.numbered(message, "es"))
         elif kind == "result":
             pending.finish(message)
         elif kind == "error":
-            text = str(message.get("message") or "")
+            text = intake.text(message.get("message"))
             pending.finish(
                 {"id": message["id"], "outcome": "error", "message": text, "writes": {}, "reboot": ""}
             )
         elif kind == "live":
-            task = asyncio.create_task(
-                self._answer_live(pending, message), name=f"live {message.get('tool')}"
-            )
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._take_call(pending, message)
+
+    def _take_requests(self, message: dict[str, Any]) -> None:
+        self.requests.update(intake.requests_of(message.get("requests")))
+        if len(self.requests) > limits.REQUESTS:
+            raise wire.BadFrame("more requests than may wait")
+        self.on_requests()
+
+    def _take_call(self, pending: _Pending, message: dict[str, Any]) -> None:
+        """Begin to answer a live call.
+
+        Raises:
+            BadFrame: It is none, or one too many.
+        """
+        call = intake.live_call(message)
+        size = intake.live_cost(call)
+        if pending.asking + size > limits.LIVE_CALLS:
+            raise wire.BadFrame("more hook tool calls at once than may wait")
+        pending.asking += size
+        answering = self._answer_live(pending, dict(call, id=message["id"]))
+        task = asyncio.create_task(answering, name=f"live {call['tool']}")
+        self._tasks.add(task)
+
+        def answered(task: asyncio.Task[None]) -> None:
+            pending.asking -= size
+            self._tasks.discard(task)
+
+        task.add_done_callback(answered)
 
     async def _answer_live(self, pending: _Pending, message: dict[str, Any]) -> None:
-        call = dict(message, stdin=_as_bytes(message, "stdin"))
         if pending.on_live is None:
             rc, out, err = 1, b"", f"ERROR {message['tool']} needs a live controller\n".encode()
         else:
             try:
-                rc, out, err = await pending.on_live(call)
+                rc, out, err = await pending.on_live(message)
             except Exception as error:  # noqa: BLE001 - the hook gets an answer in any case
                 rc, out, err = 1, b"", f"ERROR {message['tool']}: {error}\n".encode()
         answer = {"t": "live-result", "id": message["id"], "call": message["call"], "rc": rc}
         answer.update(_as_text("stdout", out), **_as_text("stderr", err))
-        if self._link:
-            self._link.send(answer)
+        link = self._link
+        if link is not None:
+            with contextlib.suppress(ConnectionLost):
+                await link.drain()  # a machine that asks and does not listen waits for itself
+                link.send(answer)
 
     # -- operations ----------------------------------------------------------------------------------------
 
@@ -308,17 +349,32 @@ class MachineSession:
         pending = self._pending[op_id] = _Pending(on_event, on_live)
         loop = asyncio.get_running_loop()
         lost_at = loop.time()
+        losses = 0  # in a row, without a word from the machine
         try:
             while True:
                 link = await self._attach_again(lost_at)
+                heard = link.frames_in
                 link.send(message)
                 await asyncio.wait(_either(pending.result, link.lost), return_when=asyncio.FIRST_COMPLETED)
                 if pending.result.done():
                     return pending.result.result()
+                self._check_fault(link)
                 lost_at = loop.time()
+                losses = 0 if link.frames_in > heard else losses + 1
+                if losses > limits.LOSSES:
+                    raise ConnectionLost(f"{self.target} hangs up each time", detail=link.lost.result())
         finally:
             del self._pending[op_id]
             self.requests.pop(str(message.get("request")), None)
+
+    def _check_fault(self, link: bootstrap.Link) -> None:
+        """Raise what the machine said wrong: to connect again would only let it say it again.
+
+        Raises:
+            BadAnswer: It broke the protocol.
+        """
+        if link.fault is not None:
+            raise BadAnswer(f"{self.target}: {link.fault.message}")
 
     async def ack(self, op_id: str) -> None:
         """Tell the machine that the result is committed, so that it may forget it.
@@ -363,9 +419,10 @@ class MachineSession:
         op.update({"argv": list(argv)} if argv else {"script": script}, env=dict(env or {}))
         result = await self.run(op)
         await self.ack(op["id"])
+        result = intake.read_result(result)
         raise_for_error(result, str(self.target))
         stdout, stderr = (
-            _as_bytes(result, name).decode("utf-8", "surrogateescape") for name in ("stdout", "stderr")
+            intake.as_bytes(result, name).decode("utf-8", "surrogateescape") for name in ("stdout", "stderr")
         )
         return ExecResult(exit=result.get("exit"), signal=result.get("signal"), stdout=stdout, stderr=stderr)
 
@@ -385,6 +442,7 @@ class MachineSession:
     async def _put(self, sha256: str, path: Path) -> None:
         loop = asyncio.get_running_loop()
         lost_at = loop.time()
+        restarts = 0
         while True:
             link = await self._attach_again(lost_at)
             if sha256 in self._blobs:
@@ -400,17 +458,20 @@ class MachineSession:
                 if not done.done():
                     done.cancel()
             if done.cancelled():
+                self._check_fault(link)
                 lost_at = loop.time()
             elif not done.result().get("restart"):
                 self._check_put(done.result(), path)
                 self._blobs.add(sha256)
                 return
+            elif (restarts := restarts + 1) > limits.RESTARTS:
+                raise BadAnswer(f"{self.target} asks for {path.name} again and again")
 
     async def _send_blob(
         self, link: bootstrap.Link, sha256: str, path: Path, done: asyncio.Future[dict[str, Any]]
     ) -> None:
         size = path.stat().st_size  # noqa: ASYNC240 - a local file, and it is read here anyway
-        offset = min(int(link.hello.get("parts", {}).pop(sha256, 0)), size)
+        offset = min(link.hello["parts"].pop(sha256, 0), size)
         link.send({"t": "put", "sha256": sha256, "size": size, "offset": offset})
         name = bytes.fromhex(sha256)
         with path.open("rb") as file:
@@ -425,7 +486,7 @@ class MachineSession:
     def _check_put(self, answer: dict[str, Any], path: Path) -> None:
         if answer.get("t") == "ok":
             return
-        text = str(answer.get("message", ""))
+        text = intake.text(answer.get("message"))
         if answer.get("errno") in (errno.ENOSPC, errno.EDQUOT):
             raise DiskFull(f"the disk of {self.target} is full", detail=text)
         raise RemoteFailed(f"{self.target} does not take {path.name}", detail=text)
@@ -444,10 +505,10 @@ def raise_for_error(result: Mapping[str, Any], machine: str) -> None:
     """
     if result.get("outcome") != "error":
         return
-    text = str(result.get("message", ""))
+    text = intake.text(result.get("message"))
     if result.get("errno") in (errno.ENOSPC, errno.EDQUOT):
         raise DiskFull(f"the disk of {machine} is full", detail=text)
-    raise RemoteFailed(f"{machine}: {text}", detail=str(result.get("trace", "")))
+    raise RemoteFailed(f"{machine}: {text}", detail=intake.text(result.get("trace")))
 
 
 def _as_text(name: str, data: bytes) -> dict[str, str]:
@@ -455,13 +516,6 @@ def _as_text(name: str, data: bytes) -> dict[str, str]:
         return {name: data.decode()}
     except UnicodeDecodeError:
         return {name: base64.b64encode(data).decode(), f"{name}-encoding": "base64"}
-
-
-def _as_bytes(message: Mapping[str, Any], name: str) -> bytes:
-    text = str(message.get(name) or "")
-    if message.get(f"{name}-encoding") == "base64":
-        return base64.b64decode(text)
-    return text.encode("utf-8", "surrogateescape")
 
 
 @contextlib.asynccontextmanager

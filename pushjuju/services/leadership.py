@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from pushjuju.core import limits
 from pushjuju.core.clock import from_iso, to_iso
-from pushjuju.core.errors import NotPermitted
+from pushjuju.core.errors import NotPermitted, NotValid
 from pushjuju.services import touch
 from pushjuju.state.records import Application, Machine, Unit
 from pushjuju.state.store import Tx
@@ -78,6 +79,7 @@ def set_settings(tx: Tx, unit: Unit, changes: dict[str, str], now: datetime) -> 
 
     Raises:
         NotPermitted: The unit does not lead; the message is Juju's.
+        NotValid: The settings grow beyond their limit.
     """
     if holder(tx, unit.model, unit.application) != unit.name:
         raise NotPermitted("cannot write leadership settings: cannot write settings: not the leader")
@@ -85,6 +87,8 @@ def set_settings(tx: Tx, unit: Unit, changes: dict[str, str], now: datetime) -> 
     wanted = {key: value for key, value in {**present, **changes}.items() if value}
     if wanted == present:
         return
+    if sum(len(key.encode()) + len(value.encode()) for key, value in wanted.items()) > limits.BAG:
+        raise NotValid(f"cannot write leadership settings: max allowed size ({limits.BAG}) exceeded")
     for key in present.keys() - wanted.keys():
         tx.run("leader_setting_delete", model=unit.model, application=unit.application, key=key)
     for key, value in wanted.items():

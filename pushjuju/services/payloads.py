@@ -8,13 +8,22 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from pushjuju.core.errors import NotFound
+from pushjuju.core import limits
+from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.state.records import Payload, Unit
 from pushjuju.state.store import Tx
 
+STATUSES = ("running", "starting", "stopped", "stopping")
+
 
 def register(tx: Tx, unit: Unit, kind: str, name: str, number: str, labels: Sequence[str]) -> None:
-    """Register a payload of a unit as running."""
+    """Register a payload of a unit as running.
+
+    Raises:
+        NotValid: The unit has too many.
+    """
+    if len(of_unit(tx, unit)) >= limits.PAYLOADS:
+        raise NotValid(f"unit {unit.name} has {limits.PAYLOADS} payloads already")
     tx.run(
         "payload_set", model=unit.model, unit=unit.name, payload_class=name, type=kind, id=number,
         labels=json.dumps(list(labels)), status="running",
@@ -31,7 +40,10 @@ def set_status(tx: Tx, unit: Unit, name: str, number: str, status: str) -> None:
 
     Raises:
         NotFound: The unit has no such payload.
+        NotValid: No payload has such a status.
     """
+    if status not in STATUSES:
+        raise NotValid(f'status "{status}" not supported')
     changed = tx.run(
         "payload_set_status", model=unit.model, unit=unit.name, payload_class=name, id=number, status=status
     )

@@ -77,6 +77,17 @@ def put_bag(tx: Tx, model: str, relation: int, entity: str, data: Mapping[str, s
     tx.run("bag_put", model=model, relation=relation, entity=entity, data=text)
 
 
+def bag(tx: Tx, model: str, relation: int, entity: str) -> dict[str, str]:
+    """Return what a unit or application has written; empty before it did."""
+    found = tx.find(Bag, "bag_get", model=model, relation=relation, entity=entity)
+    return dict(found.data) if found else {}
+
+
+def merged(present: Mapping[str, str], changes: Mapping[str, str | None]) -> dict[str, str]:
+    """Return a bag with changes; None or empty deletes a key."""
+    return {key: value for key, value in {**present, **changes}.items() if value}
+
+
 def update_bag(
     tx: Tx, model: str, relation: int, entity: str, changes: Mapping[str, str | None], now: datetime
 ) -> bool:
@@ -85,9 +96,8 @@ def update_bag(
     Returns:
         Whether anything changed; what is set to its old value does not count.
     """
-    present = tx.find(Bag, "bag_get", model=model, relation=relation, entity=entity)
-    old = dict(present.data) if present else {}
-    new = {key: value for key, value in {**old, **changes}.items() if value}
+    old = bag(tx, model, relation, entity)
+    new = merged(old, changes)
     if new == old:
         return False
     put_bag(tx, model, relation, entity, new)

@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from pushjuju.core import limits
 from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.names import unit_tag
-from pushjuju.core.status import Agent, StatusKind
+from pushjuju.core.status import CHARM_STATUSES, Agent, StatusKind
 from pushjuju.core.tasks import EXEC
-from pushjuju.services import actions, logs, model_config, statuses, touch
+from pushjuju.runner import intake
+from pushjuju.services import actions, leadership, logs, model_config, statuses, touch
 from pushjuju.services.context import Context
 from pushjuju.state.records import Operation as OperationRecord
 from pushjuju.state.store import Tx
@@ -82,31 +84,41 @@ def _take_events(
 ) -> None:
     last = operation.events
     logging_config = str(model_config.get(tx, operation.model, "logging-config"))
-    for number, event in sorted(events, key=lambda item: item[0]):
+    good, odd = intake.read_events(events)
+    for number, event in good:
         if number > last:
-            _take_event(ctx, tx, operation, event, logging_config)
+            odd += not _take_event(ctx, tx, operation, event, logging_config)
             last = number
+    if odd:
+        text = f"{odd} messages of the machine were left out: they cannot be read, or it may not send them"
+        _log(tx, operation, "WARNING", UNITER_LOGGER, text, ctx.clock.now(), logging_config)
     if last != operation.events:
         tx.run("operation_set_events", id=operation.id, events=last)
 
 
-def _take_event(ctx: Context, tx: Tx, operation: OperationRecord, event: Event, logging_config: str) -> None:
-    moment = _moment(ctx, operation, event.get("time"))
+def _take_event(ctx: Context, tx: Tx, operation: OperationRecord, event: Event, logging_config: str) -> bool:
+    """Take one message; False: it is none that this operation may send."""
+    moment = _moment(ctx, operation, event["time"])
     model, unit = operation.model, operation.unit
     match event["k"]:
         case "log":
-            _log(tx, operation, event["level"], event["module"], event["message"], moment, logging_config)
+            level = event["level"] if event["level"] in logs.LEVELS else "INFO"
+            module = intake.text(event["module"], limits.NAME)
+            _log(tx, operation, level, module, event["message"], moment, logging_config)
         case "output":
             level = "WARNING" if event["stream"] == "stderr" else "DEBUG"
             module = f"unit.{unit}.{operation.name}"
             _log(tx, operation, level, module, event["line"], moment, logging_config)
-        case "status":
-            _set_status(tx, model, unit, event, moment)
+        case "status" if unit and event["status"] in CHARM_STATUSES:
+            return _set_status(tx, model, unit, event, moment)
         case "action-log" if (number := task_number(operation)) is not None:
             actions.add_log(tx, model, number, event["message"], moment)
-        case "version":
+        case "version" if unit:
             application = unit.partition("/")[0]
             tx.run("application_set_version", model=model, name=application, version=event["version"])
+        case _:
+            return False
+    return True
 
 
 def _moment(ctx: Context, operation: OperationRecord, time: float | None) -> datetime:
@@ -130,12 +142,15 @@ def _log(
     logs.append(tx, operation.model, entity, level, module, message, now=now)
 
 
-def _set_status(tx: Tx, model: str, unit: str, event: Event, now: datetime) -> None:
+def _set_status(tx: Tx, model: str, unit: str, event: Event, now: datetime) -> bool:
+    """Set the status of a unit, or, for its leader, of an application; False: it is not the leader."""
+    kind, entity = StatusKind.WORKLOAD, unit
     if event["scope"] == "app":
         kind, entity = StatusKind.APPLICATION, unit.partition("/")[0]
-    else:
-        kind, entity = StatusKind.WORKLOAD, unit
+        if leadership.holder(tx, model, entity) != unit:
+            return False
     statuses.set_status(tx, model, kind, entity, event["status"], event["message"], now=now)
+    return True
 
 
 # --- result -----------------------------------------------------------------------------------------------
@@ -147,8 +162,8 @@ def commit(ctx: Context, operation_id: str, result: Result) -> Committed:
         found = tx.find(OperationRecord, "operation_get", id=operation_id)
         if found is None or found.state != "prepared":
             return Committed(ok=True, message="committed before")
-        events = [(item["seq"], item["e"]) for item in result.get("events", [])]
-        _take_events(ctx, tx, found, events)
+        result = intake.read_result(result)
+        _take_events(ctx, tx, found, ((item["seq"], item["e"]) for item in result["events"]))
         if found.unit:
             done = _commit_unit(ctx, tx, found, result)
         else:

@@ -1,5 +1,8 @@
 """What a successful hook wrote goes into the model: all of it, or the hook has failed. Layer: uniter.
 
+The machine has checked it for the charm; here it is checked again, because nobody knows who holds the
+machine. What comes in has the shape that `runner.intake.read_result` gives it.
+
 Mirrors: juju apiserver/facades/agent/uniter CommitHookChanges (3.6)
 """
 
@@ -8,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pushjuju.core import limits
 from pushjuju.core.ports import OpenPort, PortRange, changed, conflict
 from pushjuju.services import network, relations, touch
 from pushjuju.services.context import Context
 from pushjuju.state.records import Port
 from pushjuju.state.store import Tx
-from pushjuju.uniter.hookcontext import MAX_STATE_SIZE, binding_names, egress_subnets
+from pushjuju.uniter.hookcontext import binding_names, egress_subnets
 from pushjuju.uniter.resolver import HookKind, Operation
 from pushjuju.uniter.snapshot import View
 
@@ -24,7 +28,7 @@ _STATE_OVERHEAD = 8  # bytes that Juju's encoding adds to each key with its valu
 def refusal(tx: Tx, view: View, writes: Writes) -> str:
     """Return why a hook's changes cannot be taken, or an empty text; changes nothing."""
     return (
-        _relations_refused(view, writes)
+        _relations_refused(tx, view, writes)
         or _ports_refused(tx, view, writes)
         or _state_refused(tx, view, writes)
     )
@@ -42,22 +46,37 @@ def flush(ctx: Context, tx: Tx, view: View, operation: Operation, writes: Writes
 # --- relations --------------------------------------------------------------------------------------------
 
 
-def _relations_refused(view: View, writes: Writes) -> str:
+def _relations_refused(tx: Tx, view: View, writes: Writes) -> str:
     as_leader = any(bags.get("app") for bags in writes.get("relations", {}).values())
     if as_leader and not view.remote.leader:
         return f'prerequisites failed: "{view.unit.name}" is not leader of "{view.unit.application}"'
+    for relation_id, entity, changes in _bags(view, writes):
+        wanted = relations.merged(relations.bag(tx, view.unit.model, relation_id, entity), changes)
+        if _size(wanted) > limits.BAG:
+            return f"writing relation {relation_id}: max allowed size ({limits.BAG}) exceeded"
     return ""
+
+
+def _bags(view: View, writes: Writes) -> Iterator[tuple[int, str, Mapping[str, str | None]]]:
+    """Yield the changes to bags of relations that the unit has entered; others are not its own, or gone."""
+    unit = view.unit
+    for relation_id, bags in sorted((int(key), bags) for key, bags in writes.get("relations", {}).items()):
+        if relation_id in view.local.relations and relation_id in view.remote.relations:
+            for side, entity in (("unit", unit.name), ("app", unit.application)):
+                if changes := bags.get(side):
+                    yield relation_id, entity, changes
+
+
+def _size(settings: Mapping[str, str]) -> int:
+    return sum(len(key.encode()) + len(value.encode()) for key, value in settings.items())
 
 
 def _flush_relations(ctx: Context, tx: Tx, view: View, writes: Writes) -> None:
     unit = view.unit
-    for relation_id, bags in sorted(writes.get("relations", {}).items(), key=lambda item: int(item[0])):
-        for side, entity in (("unit", unit.name), ("app", unit.application)):
-            changes = bags.get(side)
-            if changes and int(relation_id) in view.remote.relations:
-                relations.update_bag(tx, unit.model, int(relation_id), entity, changes, ctx.clock.now())
-                if side == "app" and view.remote.relations[int(relation_id)].peer:
-                    touch.unit(tx, unit, ctx.clock.now(), "own application settings changed")
+    for relation_id, entity, changes in _bags(view, writes):
+        relations.update_bag(tx, unit.model, relation_id, entity, changes, ctx.clock.now())
+        if entity == unit.application and view.remote.relations[relation_id].peer:
+            touch.unit(tx, unit, ctx.clock.now(), "own application settings changed")
 
 
 def _refresh_addresses(ctx: Context, tx: Tx, view: View) -> None:
@@ -100,7 +119,18 @@ def _ports_refused(tx: Tx, view: View, writes: Writes) -> str:
                 ours = f'cannot open {port.range} (unit "{view.unit.name}")'
                 theirs = f'port range conflicts with {clash[1]} (unit "{clash[0]}")'
                 return f"cannot open/close ports: {ours}: {theirs}"
+    if len(_wanted_ports(tx, view, opened, closed)[1]) > limits.PORTS:
+        return f"cannot open/close ports: more than {limits.PORTS} port ranges"
     return ""
+
+
+def _wanted_ports(
+    tx: Tx, view: View, opened: list[OpenPort], closed: list[OpenPort]
+) -> tuple[set[OpenPort], frozenset[OpenPort]]:
+    """Return what a unit has open, and what it wants to have open."""
+    rows = tx.list(Port, "port_of_unit", model=view.unit.model, unit=view.unit.name)
+    present = {OpenPort(row.endpoint, PortRange(row.protocol, row.from_port, row.to_port)) for row in rows}
+    return present, changed(present, opened, closed, binding_names(view.charm))
 
 
 def _others_ports(tx: Tx, view: View) -> Iterator[tuple[str, PortRange]]:
@@ -114,9 +144,7 @@ def _flush_ports(ctx: Context, tx: Tx, view: View, writes: Writes) -> None:
     if not opened and not closed:
         return
     unit = view.unit
-    rows = tx.list(Port, "port_of_unit", model=unit.model, unit=unit.name)
-    present = {OpenPort(row.endpoint, PortRange(row.protocol, row.from_port, row.to_port)) for row in rows}
-    wanted = changed(present, opened, closed, binding_names(view.charm))
+    present, wanted = _wanted_ports(tx, view, opened, closed)
     for port in present - wanted:
         tx.run("port_delete", **_columns(view, port))
     for port in sorted(wanted - present):
@@ -149,10 +177,14 @@ def _wanted_state(tx: Tx, view: View, writes: Writes) -> dict[str, str]:
 def _state_refused(tx: Tx, view: View, writes: Writes) -> str:
     if not writes.get("state"):
         return ""
+    for key, value in writes["state"].items():
+        if len(key.encode()) > limits.STATE_KEY:
+            return f"persisting charm state: max allowed key length ({limits.STATE_KEY}) exceeded"
+        if value is not None and len(value.encode()) > limits.STATE_VALUE:
+            return f"persisting charm state: max allowed value length ({limits.STATE_VALUE}) exceeded"
     wanted = _wanted_state(tx, view, writes)
-    size = sum(len(key.encode()) + len(value.encode()) + _STATE_OVERHEAD for key, value in wanted.items())
-    if size > MAX_STATE_SIZE:
-        return f"persisting charm state: max allowed size ({MAX_STATE_SIZE}) exceeded"
+    if _size(wanted) + len(wanted) * _STATE_OVERHEAD > limits.STATE:
+        return f"persisting charm state: max allowed size ({limits.STATE}) exceeded"
     return ""
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from pushjuju.charms.config import merge_settings
 from pushjuju.charms.model import Charm, Role
+from pushjuju.core import limits
 from pushjuju.core.life import Life
 from pushjuju.core.status import StatusInfo, StatusKind, Workload, derive_application_status
 from pushjuju.services import leadership, model_config, network, relations, statuses
@@ -20,7 +21,6 @@ from pushjuju.state.store import Tx
 from pushjuju.uniter.resolver import HookInfo, HookKind, LocalState, Operation, hook_name
 from pushjuju.uniter.snapshot import View
 
-MAX_STATE_SIZE = 2097152  # bytes of charm state, Juju's max-charm-state-size
 _SINCE = "%Y-%m-%d %H:%M:%SZ"
 
 
@@ -46,7 +46,7 @@ def hook_context(tx: Tx, view: View, operation: Operation, model: Model) -> dict
         "ports": _ports(tx, unit),
         "network": _network(tx, view),
         "state": _charm_state(tx, unit),
-        "max_state_size": MAX_STATE_SIZE,
+        "max_state_size": limits.STATE,
         "goal_state": _goal_state(tx, view, peers),
         "payload_classes": {name: item.type for name, item in view.charm.meta.payloads.items()},
         "action": None,

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from pushjuju.core import limits
 from pushjuju.core.placement import Placement
 from pushjuju.services import leadership, model_config, relations, units
-from pushjuju.uniter.hookcontext import MAX_STATE_SIZE
 from tests.unit.services.world import World, ok
 
 WRITTEN = ("relation_bag", "port", "charm_state", "leader_setting", "relation_scope")
@@ -164,7 +164,7 @@ def test_egress_subnets_of_the_model(shop: World) -> None:
 
 # --- refusals ---------------------------------------------------------------------------------------------
 
-BIG = "x" * (MAX_STATE_SIZE // 32)
+BIG = "x" * (limits.STATE // 32)
 
 
 def _neighbour(shop: World) -> None:

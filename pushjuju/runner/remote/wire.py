@@ -45,16 +45,27 @@ def pack(message: dict[str, Any]) -> bytes:
     return frame(RAW, data)
 
 
-def unpack(flag: int, payload: bytes) -> dict[str, Any]:
-    """Return the JSON message of a frame."""
+def payload_of(flag: int, payload: bytes) -> bytes:
+    """Return the JSON text of a frame."""
     if flag == ZLIB:
         inflater = zlib.decompressobj()
-        payload = inflater.decompress(payload, MAX_FRAME)
+        try:
+            payload = inflater.decompress(payload, MAX_FRAME)
+        except zlib.error as error:
+            raise BadFrame("frame does not inflate: %s" % error) from None
         if inflater.unconsumed_tail:
             raise BadFrame("frame inflates beyond the limit")
     elif flag != RAW:
         raise BadFrame("frame with unknown flag %d" % flag)
-    message = loads(payload.decode("utf-8"))
+    return payload
+
+
+def unpack(flag: int, payload: bytes) -> dict[str, Any]:
+    """Return the JSON message of a frame."""
+    try:
+        message = loads(payload_of(flag, payload).decode("utf-8"))
+    except RecursionError:
+        raise BadFrame("frame with too many levels") from None
     if not isinstance(message, dict):
         raise BadFrame("frame is not an object")
     return message

@@ -1,0 +1,46 @@
+"""How much is taken from a machine, whatever it says. Layer: core.
+
+Machines keep the smaller ones of these limits by themselves, with texts for charms; a machine that somebody
+else holds does not. So the controller counts again, on all that comes in.
+"""
+
+from __future__ import annotations
+
+KIB = 1024
+MIB = 1024 * KIB
+
+# --- a frame ----------------------------------------------------------------------------------------------
+
+FRAME_VALUES = 2_000_000  # JSON values of one frame: what 10 MiB of shortest log lines come to
+DEPTH = 64  # lists and maps within each other
+
+# --- a contact --------------------------------------------------------------------------------------------
+
+NAME = 256  # characters of host names, ids, words: what a file system and DNS take
+BOOT_TEXT = 64 * KIB  # bytes of one answer while the program starts
+DEVICES = 1000  # network devices, and addresses of each
+JOURNAL = 10_000  # operations that a machine says it knows
+BLOBS = 100_000  # files that a machine says it has
+REQUESTS = 1000  # requests of juju-exec that wait at once
+SCRIPT = 2 * MIB  # characters of such a request: more cannot be passed to a program
+LIVE_CALLS = 8 * MIB  # characters of one operation's hook tool calls that wait for the controller at once
+RESTARTS = 5  # times in a row that a machine may ask to begin a transfer anew
+LOSSES = 10  # times in a row that it may hang up without a word
+
+# --- what an operation says -------------------------------------------------------------------------------
+
+EVENTS = 32 * MIB  # characters of all its messages: 2 MiB of output, 8 MiB of log, their modules, and room
+EVENT_COST = 64  # characters that a message costs beside its text
+EVENT_NUMBER = EVENTS // EVENT_COST  # so no message has a higher number
+MESSAGE = 128 * KIB  # characters of one log line, status, version: the longest argument that Linux passes
+OUTPUT = 6 * MIB  # characters of standard output and of standard error; 4 MiB of odd bytes in base64
+ACTION_RESULTS = 16 * MIB  # characters of an action's results as JSON: the largest record of Juju's database
+
+# --- what a unit keeps in the model -----------------------------------------------------------------------
+
+STATE = 2 * MIB  # bytes of charm state: Juju's max-charm-state-size
+STATE_KEY = 256  # bytes
+STATE_VALUE = 64 * KIB  # bytes
+BAG = 2 * MIB  # bytes of one bag of a relation, and of an application's leader settings
+PORTS = 1000  # port ranges of one unit, times endpoints
+PAYLOADS = 1000  # payloads of one unit
