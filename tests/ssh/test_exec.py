@@ -138,6 +138,18 @@ async def test_requests_keep_their_order_and_are_refused_one_by_one(
         assert [item["script"] for item in session.requests.values()] == ["echo 0", "echo 2"]
 
 
+async def test_there_is_an_end_of_what_may_wait(unit: Machine, askers: list[Asker]) -> None:
+    askers.append(Asker(unit, "web/0", *["x" * 100_000] * 11))
+    assert await askers[0].end() == (1, "", "ERROR cannot leave the request: the commands are too long\n")
+    folder = unit.base / "requests"
+    for number in range(500):
+        (folder / f"r{number}-1").touch()
+    askers.append(Asker(unit, "web/0", "true"))
+    assert await askers[1].end() == (1, "", "ERROR cannot leave the request: 500 requests wait already\n")
+    async with unit.session() as session:
+        assert (session.requests, files(unit)) == ({}, [])  # nobody waited for those
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 async def test_a_signal_withdraws_what_has_not_begun(
     unit: Machine, askers: list[Asker], number: signal.Signals

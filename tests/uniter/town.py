@@ -124,6 +124,7 @@ class Town(Fleet):
         self.witness = Witness()
         self.ends: dict[str, list[dict[str, Any]]] = {}
         self.tasks: set[str] = set()
+        self.asked: set[str] = set()  # requests of juju-exec that ran
         self.forced: set[str] = set()  # units, and relations as text, that were not left to go by themselves
 
     # --- charms -------------------------------------------------------------------------------------------
@@ -151,6 +152,8 @@ class Town(Fleet):
         """Run an action or commands; an action tells one relation of itself."""
         unit = frame.get("unit", "")
         self.witness.story.append(f"{unit or box.number} {frame['kind']}")
+        if "request" in frame:
+            return self._asked(frame)
         if frame["kind"] != "action":
             return {}
         number = frame["context"]["action"]["id"]
@@ -159,6 +162,19 @@ class Town(Fleet):
         known = sorted(frame["context"]["relations"])[:1]
         writes = {"relations": {name: {"unit": {"task": number}} for name in known}}
         result = {"writes": writes, "exit": 0}
+        self.witness.sent(frame, result)
+        return result
+
+    def _asked(self, frame: Mapping[str, Any]) -> dict[str, Any]:
+        """Run what juju-exec asks for: it tells the relation that it is about, and ends with 3."""
+        assert frame["request"] not in self.asked, f"{frame['request']} runs twice"
+        self.asked.add(frame["request"])
+        about = frame["context"]["relation"]
+        if about is not None:
+            assert about["remote_unit"] in frame["context"]["relations"][str(about["id"])]["members"], frame
+        known = [str(about["id"])] if about else []
+        writes = {"relations": {name: {"unit": {"asked": frame["request"]}} for name in known}}
+        result = {"writes": writes, "outcome": "failed", "exit": 3}
         self.witness.sent(frame, result)
         return result
 
@@ -224,6 +240,7 @@ class People:
         self.town = town
         self.packs = packs
         self.versions: dict[str, int] = {}
+        self.requests = 0
 
     def do(self, word: str, which: int, how: int) -> None:
         """Do one command; a refusal is an answer."""
@@ -331,6 +348,22 @@ class People:
         receiver = unit if how % 3 else f"{unit.partition('/')[0]}/leader"
         request = actions.ActionRequest(action="tell", receivers=[receiver], parallel=how % 2 == 0)
         actions.enqueue(town.ctx, town.model, request)
+
+    def ask(self, which: int, how: int) -> None:
+        """Let juju-exec ask for commands on a unit's machine, now and then about a relation."""
+        town = self.town
+        unit = _pick(town.all_units(), which)
+        machine = town.machine(unit.machine)
+        box = town.box_of(machine)
+        if box is None or unit.name not in box.units:
+            raise PushjujuError("the unit has no files there")
+        self.requests += 1
+        name = f"r{self.requests}-1"
+        number = _pick(town.all_relations(), how).id if how % 3 else None
+        box.requests[name] = {"id": name, "unit": unit.name, "script": "true", "relation": number}
+        session = town.shop.attached(machine)
+        if session is not None:
+            session.on_requests()
 
     def cancel(self, which: int, how: int) -> None:
         """Cancel a task."""
@@ -454,6 +487,9 @@ def check_rest(town: Town) -> None:
         for machine in machines.list_machines(tx, town.model):
             assert upgrade_machine.lock_of(tx, town.model, machine.id) is None
             mine = [unit for unit in every.values() if unit.machine == machine.id]
+            box = town.box_of(machine)
+            waiting = box.requests.values() if box else ()
+            assert not any(item["unit"] in every for item in waiting), f"{machine.id}: {waiting}"
             assert machine.life == Life.ALIVE or any(unit.life != Life.ALIVE for unit in mine), machine.id
         now = town.clock.now()
         assert all(item.due > str(now) for item in tx.list(Cleanup, "cleanup_list", model=town.model))

@@ -99,6 +99,8 @@ def parse(argv: Sequence[str], environ: Mapping[str, str], units: Sequence[str])
     if not words:
         raise Failed("missing commands", 2)
     script = words[0] if len(words) == 1 else " ".join(map(shell_quote, words))
+    if any("\udc80" <= char <= "\udcff" for char in script):
+        raise Failed("the commands are not UTF-8", 2)
     found = {"unit": unit, "script": script}
     return found if flags["no-context"] else dict(found, **_relation(flags))
 
@@ -203,6 +205,8 @@ def ask(paths: Layout, wanted: Mapping[str, Any]) -> int:
     document = dict(wanted, pid=os.getpid(), asked=time.time())
     try:
         ticket = requests.Ticket(paths.base, requests.new_id(time.time(), os.getpid()), document)
+    except requests.Full as error:
+        raise Failed("cannot leave the request: %s" % error) from None
     except OSError as error:
         raise Failed("cannot leave the request: %s" % (error.strerror or error)) from None
     poll = select.poll()

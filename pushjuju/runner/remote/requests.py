@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 
 BEGUN, DONE, BELL, NEW = ".begun", ".done", ".bell", ".new"
 _ENDINGS = (BEGUN, DONE, BELL, NEW)
+# All that waits is told in one frame; controllers take twice as many, and frames of 64 MiB.
+MOST = 500
+MOST_BYTES = 8 * 1024 * 1024
+
+
+class Full(Exception):
+    """As much waits as may."""
 
 
 def folder(base: str) -> str:
@@ -44,18 +51,23 @@ class Ticket:
 
     Attributes:
         bell: A descriptor that becomes readable when there is news.
+
+    Raises:
+        Full: Too much waits already.
     """
 
     def __init__(self, base: str, request_id: str, document: dict[str, Any]) -> None:
         self.path = folder(base) + "/" + request_id
         os.makedirs(folder(base), 0o700, exist_ok=True)
+        text = dumps(dict(document, id=request_id)).encode("ascii")
+        _need_room(base, len(text))
         flags = os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC
         self._fd = os.open(self.path + NEW, flags, 0o600)
         fcntl.flock(self._fd, fcntl.LOCK_EX)
         os.mkfifo(self.path + BELL, 0o600)
         # Open for writing as well: the pipe never counts as hung up, and ends with this process.
         self.bell = os.open(self.path + BELL, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
-        data = memoryview(dumps(dict(document, id=request_id)).encode("ascii"))
+        data = memoryview(text)
         while data:
             data = data[os.write(self._fd, data) :]
         os.fsync(self._fd)
@@ -194,6 +206,27 @@ def answer_with(base: str, request_id: str, result: dict[str, Any]) -> None:
 
 
 # -- small things --------------------------------------------------------------------------------------------
+
+
+def _need_room(base: str, size: int) -> None:
+    """Check that one more request may wait.
+
+    Raises:
+        Full: It may not.
+    """
+    if size > MOST_BYTES // 8:
+        raise Full("the commands are too long")
+    count = 0
+    with os.scandir(folder(base)) as entries:
+        for entry in entries:
+            if is_id(entry.name):
+                count += 1
+                try:
+                    size += entry.stat().st_size
+                except OSError:
+                    pass  # it is over
+    if count >= MOST or size > MOST_BYTES:
+        raise Full("%d requests wait already" % count)
 
 
 def _bytes(result: dict[str, Any], key: str) -> bytes:

@@ -78,6 +78,7 @@ REFUSED: list[tuple[str, list[str], list[str], int, str]] = [
     ),
     ("unknown flag", ["--nope", "web/0", "date"], ONE, 2, "option provided but not defined: --nope"),
     ("no value", ["web/0", "date", "-r"], ONE, 2, "option needs an argument: -r"),
+    ("bytes", ["web/0", "printf \udcff"], ONE, 2, "the commands are not UTF-8"),
     ("kubernetes", ["--operator", "web/0", "date"], ONE, 2, "--operator is for charms on Kubernetes"),
 ]
 
