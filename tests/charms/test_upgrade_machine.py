@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import time
 from pathlib import Path
@@ -9,6 +10,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from pushjuju.plugins.providers.local.bases import cache_dir, ensure_base
+from pushjuju.plugins.providers.local.sources import BasesConfig
+from pushjuju.plugins.types import no_progress
+from pushjuju.testing.machines import LocalCloud, local_cloud  # noqa: F401
 from tests.charms.client import Client
 
 pytestmark = pytest.mark.machine
@@ -49,8 +54,13 @@ def charm(folder: Path, name: str, *hooks: str) -> Path:
 
 
 @pytest.fixture
-def site(client: Client, tmp_path: Path) -> Client:
+def site(client: Client, local_cloud: LocalCloud, tmp_path: Path) -> Client:  # noqa: F811
     """A machine with `both/0`, whose charm has both hooks, and `plain/0`, whose charm has none of them."""
+    root = ensure_base(BasesConfig(), local_cloud.base, cache_dir(os.environ), no_progress).root
+    # The base to come from need not be built: what it really is plays no part here.
+    (client.data / "clouds.toml").write_text(
+        f'[clouds.local]\ntype = "local"\n[clouds.local.bases."ubuntu@22.04"]\ndirectory = "{root}"\n'
+    )
     client.run("bootstrap", "local", "here", "--add-model", "site", "--model-default", "mode=")
     client.run("deploy", charm(tmp_path, "both", *HOOKS, *AROUND), "--base", "ubuntu@22.04", "--quiet")
     plain = charm(tmp_path, "plain", *HOOKS)
