@@ -19,13 +19,14 @@ DEPTH = 64  # lists and maps within each other
 NAME = 256  # characters of host names, ids, words: what a file system and DNS take
 BOOT_TEXT = 64 * KIB  # bytes of one answer while the program starts
 DEVICES = 1000  # network devices, and addresses of each
+UNITS = 1000  # units that a machine says it has files of
 JOURNAL = 10_000  # operations that a machine says it knows
 BLOBS = 100_000  # files that a machine says it has
 REQUESTS = 1000  # requests of juju-exec that wait at once
 SCRIPT = 2 * MIB  # characters of such a request: more cannot be passed to a program
 LIVE_CALLS = 8 * MIB  # characters of one operation's hook tool calls that wait for the controller at once
 RESTARTS = 5  # times in a row that a machine may ask to begin a transfer anew
-LOSSES = 10  # times in a row that it may hang up without a word
+LOSSES = 10  # times in a row that it may hang up without a new word about what it is to do
 
 # --- what an operation says -------------------------------------------------------------------------------
 

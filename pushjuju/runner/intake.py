@@ -235,7 +235,7 @@ def _hello(message: Mapping[str, Any]) -> Document:
     found["os"] = {key: _short_text(f"os.{key}", system.get(key)) for key in ("id", "version_id") if system}
     found["nics"] = [_nic(nic) for nic in _list("nics", message.get("nics"), limits.DEVICES)]
     found["journal"] = [_entry(item) for item in _list("journal", message.get("journal"), limits.JOURNAL)]
-    for key, most in (("blobs", limits.BLOBS), ("running", limits.JOURNAL), ("units", limits.JOURNAL)):
+    for key, most in (("blobs", limits.BLOBS), ("running", limits.JOURNAL), ("units", limits.UNITS)):
         found[key] = [_short_text(key, item) for item in _list(key, message.get(key), most)]
     parts = _map("parts", message.get("parts"))
     found["parts"] = {text(key, limits.NAME): max(_number("parts", parts[key]) or 0, 0) for key in parts}
@@ -269,8 +269,8 @@ def _address(item: object) -> Document:
     address = _map("nics.addresses", item)
     value, cidr = (_short_text(f"addresses.{key}", address.get(key)) for key in ("value", "cidr"))
     try:
-        ipaddress.ip_address(value)
-        ipaddress.ip_interface(cidr)
+        ipaddress.ip_network(value)
+        ipaddress.ip_network(cidr, strict=False)
     except ValueError as error:
         raise Odd(f"addresses: {text(str(error), limits.NAME)}") from None
     return {"value": value, "cidr": cidr}

@@ -349,18 +349,18 @@ class MachineSession:
         pending = self._pending[op_id] = _Pending(on_event, on_live)
         loop = asyncio.get_running_loop()
         lost_at = loop.time()
-        losses = 0  # in a row, without a word from the machine
+        losses = 0  # in a row, without a new word about the operation
         try:
             while True:
                 link = await self._attach_again(lost_at)
-                heard = link.frames_in
+                heard = pending.spent
                 link.send(message)
                 await asyncio.wait(_either(pending.result, link.lost), return_when=asyncio.FIRST_COMPLETED)
                 if pending.result.done():
                     return pending.result.result()
                 self._check_fault(link)
                 lost_at = loop.time()
-                losses = 0 if link.frames_in > heard else losses + 1
+                losses = 0 if pending.spent > heard else losses + 1
                 if losses > limits.LOSSES:
                     raise ConnectionLost(f"{self.target} hangs up each time", detail=link.lost.result())
         finally:

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 from pushjuju.core import limits
 from pushjuju.core.errors import NotFound, NotValid
-from pushjuju.state.records import Payload, Unit
+from pushjuju.services import charms
+from pushjuju.state.records import Application, Payload, Unit
 from pushjuju.state.store import Tx
 
 STATUSES = ("running", "starting", "stopped", "stopping")
@@ -20,8 +21,15 @@ def register(tx: Tx, unit: Unit, kind: str, name: str, number: str, labels: Sequ
     """Register a payload of a unit as running.
 
     Raises:
-        NotValid: The unit has too many.
+        NotFound: Its charm declares no such payload.
+        NotValid: The charm declares another type, or the unit has too many.
     """
+    application = tx.get(Application, "application_get", "", model=unit.model, name=unit.application)
+    declared = charms.get(tx, unit.model, unit.charm_url or application.charm_url).meta.payloads.get(name)
+    if declared is None:
+        raise NotFound(f'payload "{name}" not found in metadata.yaml')
+    if declared.type != kind:
+        raise NotValid(f'incorrect type "{kind}" for payload "{name}", expected "{declared.type}"')
     if len(of_unit(tx, unit)) >= limits.PAYLOADS:
         raise NotValid(f"unit {unit.name} has {limits.PAYLOADS} payloads already")
     tx.run(

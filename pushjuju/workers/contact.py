@@ -9,7 +9,7 @@ from typing import Any
 
 from pushjuju.core.base import Base
 from pushjuju.core.clock import from_iso, to_iso
-from pushjuju.core.errors import PushjujuError, TransportError, Unreachable
+from pushjuju.core.errors import BadAnswer, PushjujuError, TransportError, Unreachable
 from pushjuju.core.life import Life
 from pushjuju.core.status import InstanceStatus, MachineStatus, StatusKind
 from pushjuju.runner.session import MachineSession
@@ -102,9 +102,11 @@ async def come_back(shop: Workshop, machine: Machine, boot_id: str) -> MachineSe
                 note_facts(shop.ctx, machine, session.hello)
                 return session
             await shop.drop(machine)
-        except TransportError:
-            if shop.ctx.clock.now() > deadline:
-                raise
+            error: TransportError = Unreachable(f"machine {machine.id} does not reboot")
+        except TransportError as caught:
+            error = caught
+        if shop.ctx.clock.now() > deadline:
+            raise error
         await asyncio.sleep(BOOT_POLL_S * 4)
 
 
@@ -151,6 +153,8 @@ def note_failure(ctx: Context, machine: Machine, error: PushjujuError) -> None:
             tx.run("machine_set_unreachable", model=machine.model, id=machine.id, now=to_iso(now))
             _set_once(tx, machine, StatusKind.INSTANCE, InstanceStatus.RUNNING, error.message, now)
             _alert_followers(tx, machine, now)
+        elif isinstance(error, BadAnswer):
+            _set_once(tx, machine, StatusKind.INSTANCE, InstanceStatus.RUNNING, error.message, now)
         entity = f"machine-{machine.id}"
         logs.append(tx, machine.model, entity, "ERROR", LOGGER, full_text(error), now=now)
 
@@ -180,7 +184,7 @@ def _running(machine: Machine, hello: dict[str, Any]) -> str:
 def _hardware(hello: dict[str, Any]) -> dict[str, str]:
     found = {
         "arch": str(hello.get("arch", "")),
-        "cores": str(hello.get("cores", "")),
+        "cores": str(hello.get("cores") or ""),
         "mem": f"{hello['mem_mib']}M" if hello.get("mem_mib") else "",
     }
     return {key: value for key, value in found.items() if value}

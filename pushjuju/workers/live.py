@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pushjuju.core.errors import LeaseLost, PushjujuError
+from pushjuju.core.errors import LeaseLost, NotValid, PushjujuError
 from pushjuju.services import leadership, payloads, units
 from pushjuju.services.context import Context
 from pushjuju.state.records import Unit
@@ -37,21 +37,32 @@ def answer(ctx: Context, model: str, unit: str, tool: str, argv: Sequence[str]) 
 
 
 def _leader_set(ctx: Context, tx: Tx, unit: Unit, words: list[str]) -> None:
+    if not all("=" in word for word in words):
+        raise NotValid("leader-set takes key=value")
     changes = dict(word.split("=", 1) for word in words)
     leadership.set_settings(tx, unit, changes, ctx.clock.now())
 
 
 def _payload_register(_: Context, tx: Tx, unit: Unit, words: list[str]) -> None:
-    kind, name, number, *labels = words
-    payloads.register(tx, unit, kind, name, number, labels)
+    kind, name, number = _exactly(words[:3], 3)
+    payloads.register(tx, unit, kind, name, number, words[3:])
 
 
 def _payload_unregister(_: Context, tx: Tx, unit: Unit, words: list[str]) -> None:
-    payloads.unregister(tx, unit, *words)
+    name, number = _exactly(words, 2)
+    payloads.unregister(tx, unit, name, number)
 
 
 def _payload_status_set(_: Context, tx: Tx, unit: Unit, words: list[str]) -> None:
-    payloads.set_status(tx, unit, *words)
+    name, number, status = _exactly(words, 3)
+    payloads.set_status(tx, unit, name, number, status)
+
+
+def _exactly(words: list[str], count: int) -> list[str]:
+    """Return words, of which there must be so many: nobody knows whether our own tool passed them on."""
+    if len(words) != count:
+        raise NotValid(f"expected {count} arguments, got {len(words)}")
+    return words
 
 
 _TOOLS: dict[str, Tool] = {

@@ -27,7 +27,7 @@ def of_unit(session: MachineSession, unit: str) -> list[Request]:
             continue
         try:
             found.append(read_request(document))
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, OverflowError):
             session.answer(name, "the request cannot be read")
     return found
 

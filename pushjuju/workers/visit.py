@@ -17,6 +17,7 @@ from typing import Any
 from pushjuju.core.errors import LeaseLost, PushjujuError, RemoteFailed, StoreError
 from pushjuju.core.names import unit_tag
 from pushjuju.core.status import Agent
+from pushjuju.runner import intake
 from pushjuju.runner.session import MachineSession
 from pushjuju.services import actions, logs, machines, removal, statuses
 from pushjuju.services.context import Context
@@ -246,6 +247,8 @@ class Visit:
         """Let the machine forget what is committed, and end what nobody waits for any more."""
         for item in self.session.hello.get("journal", []):
             found = self._operation(item["id"])
+            if found is not None and (found.model, found.machine) != (self.model, self.machine.id):
+                found = None  # another machine's: nothing about it is told here
             if found is None or found.state != "prepared":
                 if not item["done"]:
                     await self._cancel(item["id"])  # its unit was removed by force
@@ -367,7 +370,7 @@ class Visit:
         """Take a unit's files from the machine; with the last one all of ours goes."""
         operation_id = str(uuid.uuid4())
         frame = {"t": "op", "id": operation_id, "kind": "remove-unit", "unit": unit, "last": last}
-        result = await self.session.run(frame)
+        result = intake.read_result(await self.session.run(frame))
         if result["outcome"] not in ("ok", "missing"):
             what = f"files of unit {unit}" if unit else "our files"
             raise RemoteFailed(f"{what} could not be removed: {result.get('message', '')}")

@@ -1,0 +1,377 @@
+"""Bytes of a hostile machine: a contact ends with a sentence, never a traceback or a full memory."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import tracemalloc
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pushjuju.core import limits
+from pushjuju.core.errors import BadAnswer, ConnectionLost, PushjujuError
+from pushjuju.runner import bootstrap, intake
+from pushjuju.runner.packer import pack
+from pushjuju.runner.remote import wire
+from pushjuju.runner.session import MachineSession
+from pushjuju.runner.target import MachineTarget
+from tests.fuzz.hostile import ODD, deep, fuzz, spoilt
+from tests.fuzz.test_results import ACTION, EVENTS, HOOK, NUMBERED
+from tests.unit.services.world import Box
+
+HELLO: dict[str, Any] = {
+    **Box("0").hello(),
+    "protocol": 1, "program": "x", "pid": 7, "perl": True, "gateway": "10.0.0.1",
+    "journal": [{"id": "a", "done": True}], "blobs": ["00"], "parts": {"11": 5}, "running": ["a"],
+    "units": ["web/0"], "crash": "Traceback",
+    "requests": [{"id": "r1-1", "unit": "web/0", "script": "date", "relation": 0, "force": False}],
+}  # fmt: skip
+CALL = {
+    "t": "live",
+    "id": "op",
+    "call": 1,
+    "tool": "leader-set",
+    "argv": ["--", "a=b"],
+    "stdin": "",
+    "cwd": "/",
+}
+MESSAGES: list[dict[str, Any]] = [
+    dict(ACTION, id="op"),
+    dict(HOOK, id="other"),
+    {"t": "event", "id": "op", "seq": 1, "es": NUMBERED},
+    CALL,
+    {"t": "ok", "sha256": "00"},
+    {"t": "put-error", "sha256": "00", "message": "no", "errno": 28},
+    {"t": "error", "id": "op", "message": "unknown frame"},
+    {"t": "requests", "requests": HELLO["requests"]},
+    {"t": "pong", "id": None},
+]
+
+
+def packed(message: Any) -> bytes:
+    """Return a frame, as another program may write it."""
+    data = json.dumps(message).encode()
+    return wire.frame(wire.ZLIB, zlib.compress(data, 1)) if len(data) > 5000 else wire.frame(wire.RAW, data)
+
+
+class Channel:
+    """An SSH channel without a machine behind it."""
+
+    def __init__(self) -> None:
+        self.written = bytearray()
+        self.closed = False
+
+    def write(self, data: bytes) -> None:
+        """Take what is sent."""
+        self.written += data
+
+    def write_eof(self) -> None:
+        """Take the end."""
+
+    def close(self) -> None:
+        """Be closed."""
+        self.closed = True
+
+
+def new_link(channel: Channel | None = None) -> bootstrap.Link:
+    link = bootstrap.Link()
+    link.channel = channel or Channel()  # type: ignore[assignment]
+    return link
+
+
+class Played:
+    """A session whose contacts are scripts: what the machine says after each thing that it is told."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, contacts: Callable[[int], list[bytes]]) -> None:
+        self.contacts = 0
+        self.links: list[bootstrap.Link] = []
+
+        class Connector:
+            @contextlib.asynccontextmanager
+            async def connect(self, _: Any) -> Any:
+                yield None
+
+        async def attach(*_: Any, **__: Any) -> bootstrap.Link:
+            pieces = contacts(self.contacts)
+            self.contacts += 1
+            link = new_link(Answering(pieces))
+            self.links.append(link)
+            link.channel.link = link  # type: ignore[union-attr]
+            link.data_received(b"PJ1R" + pieces.pop(0), None)
+            await bootstrap._converse(link, pack(), "machine 0")
+            return link
+
+        monkeypatch.setattr(bootstrap, "attach", attach)
+        target = MachineTarget(host="10.0.0.2")
+        self.session = MachineSession(
+            target, program=pack(), connector=Connector(), root="", options={}, reattach=0.0,  # type: ignore[arg-type]
+        )  # fmt: skip
+
+
+class Answering(Channel):
+    """Says its pieces once it is asked for something, then hangs up."""
+
+    link: bootstrap.Link
+
+    def __init__(self, pieces: list[bytes]) -> None:
+        super().__init__()
+        self.pieces = pieces
+
+    def write(self, data: bytes) -> None:
+        """Answer an operation."""
+        super().write(data)
+        if b'"op"' in data:
+            asyncio.get_running_loop().call_soon(self._say)
+
+    def _say(self) -> None:
+        for piece in self.pieces:
+            self.link.data_received(piece, None)
+        asyncio.get_running_loop().call_later(0.01, self.link.connection_lost, None)
+
+    def write_eof(self) -> None:
+        """Hang up."""
+        self.link.connection_lost(None)
+
+
+# --- bytes ------------------------------------------------------------------------------------------------
+
+
+@fuzz(60)
+@given(
+    pieces=st.lists(
+        st.binary(max_size=40) | st.sampled_from([b"PJ1", b"PJ1R", b"PJ1N\0\0\0\0", b"\0\0\0\5"]), max_size=12
+    )
+)
+async def test_any_bytes_before_and_behind_hello(pieces: list[bytes]) -> None:
+    link = new_link()
+    for piece in pieces:
+        link.data_received(piece, None)
+    assert link.fault is None or link.lost.done()
+    assert len(link._buffer) <= bootstrap.NOISE_LIMIT + 100
+
+
+@fuzz(60)
+@given(messages=st.lists(spoilt(HELLO, *MESSAGES) | ODD, max_size=5), cut=st.integers(1, 50))
+async def test_any_frames_behind_the_mark(messages: list[Any], cut: int) -> None:
+    link, told = new_link(), []
+    link.on_message = told.append
+    stream = b"PJ1R" + b"".join(packed(message) for message in messages)
+    for at in range(0, len(stream), cut):
+        link.data_received(stream[at : at + cut], None)
+    assert all(isinstance(message, dict) for message in told)
+    assert link.fault is not None or len(told) == max(len(messages) - 1, 0)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        wire.frame(wire.ZLIB, b"no zlib"),
+        wire.frame(wire.ZLIB, zlib.compress(b"{}")[:-3] + b"xxx"),
+        wire.frame(wire.BLOB, b"x" * 40),
+        wire.frame(wire.RAW, b"[" * 200_000),
+        wire.frame(wire.RAW, b'{"a":' * 100_000),
+        wire.frame(wire.RAW, b'{"a": 1e999999, "b": ' + b"9" * 100_000 + b"}"),
+        wire.frame(wire.RAW, b"\xff\xfe\x00"),
+        wire.frame(wire.RAW, b'"x"'),
+        (wire.MAX_FRAME + 1).to_bytes(4, "big") + b"\0",
+        wire.frame(wire.ZLIB, zlib.compress(b'{"a":[' + b"[]," * limits.FRAME_VALUES + b"0]}")),
+    ],
+    ids=["not zlib", "cut zlib", "a blob", "lists", "maps", "numbers", "utf-16", "a text", "large", "values"],
+)  # fmt: skip
+async def test_frames_that_no_honest_machine_sends_end_the_contact(data: bytes) -> None:
+    link = new_link()
+    link.data_received(b"PJ1R" + packed(HELLO) + data, None)
+    assert isinstance(link.fault, BadAnswer)
+    assert link.lost.result() == link.fault.message
+    assert link.channel is not None
+    link.data_received(packed({"t": "pong"}) * 3, None)
+    assert link.frames_in == 0
+
+
+async def test_a_zlib_bomb_costs_no_more_than_a_frame() -> None:
+    bomb = zlib.compress(b" " * (wire.MAX_FRAME + 1000), 9)
+    tracemalloc.start()
+    with pytest.raises(wire.BadFrame, match="inflates beyond the limit"):
+        intake.read_frame(wire.ZLIB, bomb)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 3 * wire.MAX_FRAME
+
+
+def test_commas_in_texts_are_no_values() -> None:
+    message = {"text": ",[{" * limits.FRAME_VALUES, "quoted": '",' * 10}
+    assert intake.read_frame(*wire.Reader().feed(packed(message))[0]) == message
+
+
+@pytest.mark.parametrize(
+    "stream",
+    [
+        b"x" * (bootstrap.NOISE_LIMIT + 1),
+        b"PJ1N" + b"\xff\xff\xff\xff" + b"x" * 100,
+        b"PJ1N\0\0\0\0" * 10_000,
+        b"PJ1E\0\1\0\1",
+    ],
+    ids=["noise", "a long answer", "ten thousand answers", "a little too long"],
+)
+async def test_the_start_has_limits_too(stream: bytes) -> None:
+    link = new_link()
+    for _ in range(20):
+        link.data_received(stream, None)
+    assert link.fault is not None
+    assert len(link._buffer) == 0
+    assert link._answers.qsize() < 30
+    with pytest.raises(PushjujuError):
+        await bootstrap._converse(link, pack(), "machine 0")
+    assert isinstance(link.channel, Channel)
+    assert len(link.channel.written) <= (bootstrap.BOOT_ANSWERS + 1) * len(pack().data)
+
+
+# --- hello ------------------------------------------------------------------------------------------------
+
+
+@fuzz(80)
+@given(message=spoilt(HELLO))
+def test_a_machine_says_of_itself_what_can_be_used_or_is_refused(message: dict[str, Any]) -> None:
+    try:
+        found = intake.read_hello(message, "machine 0")
+    except BadAnswer as error:
+        said = error.message
+    else:
+        said = "machine 0 says odd things of itself: no"
+        json.dumps(found, allow_nan=False).encode()
+        assert intake.read_hello(found, "machine 0") == found
+    assert said.startswith("machine 0 says odd things of itself: ")
+    assert len(said) < 1000
+
+
+def test_an_honest_hello_stays_what_it_is() -> None:
+    found = intake.read_hello(HELLO, "machine 0")
+    assert {key: HELLO[key] for key in found} == found
+
+
+# --- the session ------------------------------------------------------------------------------------------
+
+
+@fuzz(50)
+@given(messages=st.lists(spoilt(*MESSAGES) | st.sampled_from(MESSAGES), min_size=1, max_size=4))
+async def test_an_operation_ends_whatever_the_machine_says(messages: list[Any]) -> None:
+    asked: list[dict[str, Any]] = []
+
+    async def on_live(call: dict[str, Any]) -> tuple[int, bytes, bytes]:
+        asked.append(call)
+        return 0, b"\xff", b""
+
+    with pytest.MonkeyPatch.context() as patch:
+        played = Played(patch, lambda _: [packed(HELLO), *map(packed, messages)])
+        patch.setattr(played.session, "_reattach", -1.0)
+        patch.setattr(limits, "LOSSES", 1)
+        session = await played.session.open()
+        try:
+            result = await asyncio.wait_for(session.run({"id": "op", "kind": "hook"}, None, on_live), 5)
+        except PushjujuError as error:
+            outcome: Any = error.message
+        else:
+            outcome = intake.read_result(result)["outcome"]
+        finally:
+            await session.close()
+    assert isinstance(outcome, str)
+    for call in asked:
+        assert all(isinstance(word, str) for word in call["argv"])
+        assert isinstance(call["stdin"], bytes)
+
+
+async def test_one_that_breaks_the_protocol_is_not_asked_again_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    played = Played(monkeypatch, lambda _: [packed(HELLO), packed({"t": "result", "id": "op", "events": 5})])
+    session = await played.session.open()
+    with pytest.raises(
+        BadAnswer, match=r"10\.0\.0\.2: what the machine says makes no sense: events is not a list"
+    ):
+        await session.run({"id": "op", "kind": "hook"})
+    assert played.contacts == 1
+    await session.close()
+
+
+async def test_one_that_hangs_up_each_time_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    played = Played(monkeypatch, lambda _: [packed(HELLO)])
+    session = await played.session.open()
+    with pytest.raises(ConnectionLost):
+        await asyncio.wait_for(session.run({"id": "op", "kind": "hook"}), 10)
+    assert played.contacts <= limits.LOSSES + 1
+    await session.close()
+
+
+async def test_messages_without_end_are_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "EVENTS", 10_000)
+    events = [{"seq": number, "e": EVENTS[0]} for number in range(1, 1000)]
+    played = Played(monkeypatch, lambda _: [packed(HELLO), packed({"t": "event", "id": "op", "es": events})])
+    session = await played.session.open()
+    with pytest.raises(BadAnswer, match="more messages of one operation than it may keep"):
+        await session.run({"id": "op", "kind": "hook"})
+    await session.close()
+
+
+async def test_hook_tool_calls_without_end_are_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "LIVE_CALLS", 10_000)
+    calls = [packed(dict(CALL, call=number)) for number in range(1000)]
+    played = Played(monkeypatch, lambda _: [packed(HELLO), *calls])
+    session = await played.session.open()
+
+    async def never(_: Any) -> Any:
+        await asyncio.sleep(100)
+
+    with pytest.raises(BadAnswer, match="more hook tool calls at once than may wait"):
+        await session.run({"id": "op", "kind": "hook"}, None, never)
+    assert len(session._tasks) < 200
+    await session.close()
+
+
+async def test_requests_without_end_are_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    def many(at: int) -> bytes:
+        return packed(
+            {"t": "requests", "requests": [{"id": f"r{at}-{n}", "script": "x"} for n in range(600)]}
+        )
+
+    played = Played(monkeypatch, lambda _: [packed(HELLO), many(1), many(2)])
+    session = await played.session.open()
+    with pytest.raises(BadAnswer, match="more requests than may wait"):
+        await session.run({"id": "op", "kind": "hook"})
+    await session.close()
+
+
+async def test_what_does_not_fit_into_a_frame_is_not_sent_again_and_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(wire, "MAX_FRAME", 2000)
+    played = Played(monkeypatch, lambda _: [packed(HELLO)])
+    session = await played.session.open()
+    with pytest.raises(PushjujuError, match="larger than 2000 bytes"):
+        await session.run({"id": "op", "context": "x" * 3000})
+    await session.close()
+
+
+@pytest.mark.parametrize("stdout", [5, "☃", "%%%"])
+async def test_a_plain_command_with_an_odd_answer_fails_with_a_sentence(
+    monkeypatch: pytest.MonkeyPatch, stdout: Any
+) -> None:
+    async def run(*_: Any) -> dict[str, Any]:
+        return {"outcome": "ok", "exit": 0, "stdout": stdout, "stdout-encoding": "base64"}
+
+    played = Played(monkeypatch, lambda _: [packed(HELLO)])
+    session = await played.session.open()
+    monkeypatch.setattr(session, "run", run)
+    done = await session.exec(["true"])
+    assert (done.exit, done.stdout) == (None, "")
+    await session.close()
+
+
+def test_levels_within_levels_are_no_use() -> None:
+    with pytest.raises(wire.BadFrame):
+        intake.numbered({"events": deep(3)}, "events")
