@@ -7,13 +7,14 @@ import shlex
 import shutil
 import signal
 import time
+from pathlib import Path
 
 import pytest
 
 from pushjuju.core.errors import AlreadyExists, AuthFailed, ConnectionLost, SudoRefused, Unreachable
 from pushjuju.core.status import StatusKind
 from pushjuju.plugins.types import SSHTarget
-from pushjuju.runner.packer import pack
+from pushjuju.runner.packer import Program, pack
 from pushjuju.runner.session import open_session
 from pushjuju.runner.target import MachineTarget
 from pushjuju.services import removal
@@ -21,6 +22,7 @@ from pushjuju.services.removal import Force
 from pushjuju.workers.drive import Settled
 from pushjuju.workers.enlist import add_given_machine
 from pushjuju.workers.reach import ScriptRunner
+from pushjuju.workers.workshop import Workshop, _sources
 from tests.chaos.conftest import NewWorld
 from tests.chaos.world import DEPLOY_HOOKS, REMOVE_HOOKS, Box, World, until
 
@@ -373,3 +375,33 @@ async def test_sudo_refused(world: World, new_world: NewWorld) -> None:
             await add_given_machine(driver.shop, world.uuid, given, identities=[key])
     await driver.shop.close()
     assert world.dump() == before
+
+
+def other_version(shop: Workshop, helper: Path) -> Program:
+    """Return our program with one more module: another content, another server on the machine."""
+    return pack([*_sources(shop.host.hook_tool_families()), ("helper", helper)])
+
+
+async def test_files_of_a_unit_forced_away_go_also_with_another_version_of_our_program(
+    world: World, tmp_path: Path
+) -> None:
+    world.deploy()
+    await world.settle()
+    world.deploy("sleep 4321", name="other", to=["0"])
+    with world.process():
+        await until(lambda: "install 2" in world.machine().begun())
+    box = world.machine()
+    box.link("down")
+    world.remove("other", force=Force(wait_s=0))
+    await world.settle()
+    box.link("up")
+    world.config(number="2")
+    world.work_now()
+    helper = tmp_path / "helper.py"
+    helper.write_text("VERSION = 2\n")
+    driver = world.driver()
+    driver.shop._program = other_version(driver.shop, helper)
+    async with asyncio.timeout(60):
+        assert (await driver.settle()).problems == ()
+    assert sorted(path.name for path in (box.root / "var/lib/juju/agents").iterdir()) == ["unit-tally-0"]
+    assert not box.pids("^sleep 4321")
