@@ -25,6 +25,7 @@ Layer: core. The tree (callers catch a branch, not a leaf):
     │   └── ConnectionLost    cut in the middle
     ├── RemoteFailed          the machine answered that it cannot do it
     │   ├── DiskFull          ... because its disk is full
+    │   ├── Overtaken         ... because it heard of a later lease
     │   └── BadAnswer         what it says makes no sense, or is too much
     ├── Aborted               the person said no
     └── Silent                failed, and the text was printed already
@@ -238,6 +239,22 @@ class DiskFull(RemoteFailed):
 
     message = "the disk of the machine is full"
     code = "disk-full"
+
+
+class Overtaken(RemoteFailed):
+    """The machine works for another controller process now; it did nothing.
+
+    Attributes:
+        lease: The number that it knows.
+    """
+
+    message = "the machine works for another controller process now"
+    code = "overtaken"
+    retryable = True
+
+    def __init__(self, message: str, lease: int) -> None:
+        super().__init__(message)
+        self.lease = lease
 
 
 class BadAnswer(RemoteFailed):

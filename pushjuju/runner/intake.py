@@ -241,8 +241,8 @@ def _hello(message: Mapping[str, Any]) -> Document:
     found["parts"] = {text(key, limits.NAME): max(_number("parts", parts[key]) or 0, 0) for key in parts}
     if message.get("requests") is not None:
         found["requests"] = list(requests_of(message["requests"]).values())
-    if message.get("crash"):
-        found["crash"] = text(message["crash"])
+    if crash := text(message.get("crash")):
+        found["crash"] = crash
     return found
 
 
@@ -344,6 +344,7 @@ _RESULT: dict[str, Callable[[str, object], Any]] = {
     "exit": _number,
     "signal": _number,
     "errno": _number,
+    "lease": _number,
     "via": _short_text,
     "code": _short_text,
     "reboot": _short_text,

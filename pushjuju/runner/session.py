@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from pushjuju.core import limits
-from pushjuju.core.errors import BadAnswer, ConnectionLost, DiskFull, RemoteFailed, Unreachable
+from pushjuju.core.errors import BadAnswer, ConnectionLost, DiskFull, Overtaken, RemoteFailed, Unreachable
 from pushjuju.runner import bootstrap, intake
 from pushjuju.runner.packer import Program, pack
 from pushjuju.runner.remote import wire
@@ -102,6 +102,7 @@ class MachineSession:
     """An attachment to one machine, made by `open_session`.
 
     Attributes:
+        lease: Goes out with each operation; the machine refuses an earlier one than it has heard of.
         requests: What `juju-exec` asks for on the machine and nobody has begun: id -> document, oldest first.
         on_requests: Called when there is a new one.
     """
@@ -132,6 +133,7 @@ class MachineSession:
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
         self._next_beat: asyncio.TimerHandle | None = None
+        self.lease: Mapping[str, Any] | None = None
         self._frames = (0, 0)
         self.requests: dict[str, dict[str, Any]] = {}
         self.on_requests: Callable[[], None] = lambda: None
@@ -327,8 +329,14 @@ class MachineSession:
         Raises:
             ConnectionLost: The connection was cut and could not be had again in time; what was started goes
             on.
+            Overtaken: Another controller process has a later lease; nothing was started.
         """
-        return await self._carry(dict(op, t="op"), on_event, on_live)
+        message = dict(op, t="op", lease=self.lease) if self.lease else dict(op, t="op")
+        result = await self._carry(message, on_event, on_live)
+        if result.get("code") == "lease":
+            text = f"{self.target} works for another controller process now"
+            raise Overtaken(text, int(result.get("lease") or 0))
+        return result
 
     async def fetch(
         self, op_id: str, on_event: OnEvent | None = None, on_live: OnLive | None = None

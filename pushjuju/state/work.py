@@ -88,6 +88,16 @@ def touch(tx: Tx, key: str, due: datetime, reason: str = "") -> None:
     tx.run("work_touch", key=key, due=to_iso(due), reason=reason)
 
 
+def lease_at_least(now: datetime) -> int:
+    """Return the least number of a lease of this moment: a store that was restored does not fall behind."""
+    return int(now.timestamp() * 1000)
+
+
+def skip_leases(tx: Tx, at_least: int) -> int:
+    """Draw the next number of a lease, at least this one."""
+    return tx.next(_CONTROLLER, "lease", at_least)
+
+
 def process_owner() -> str:
     """Return the name of this process: host, pid and start time, so that a reused pid is told apart."""
     return f"{os.uname().nodename}:{os.getpid()}:{_started(os.getpid())}"
@@ -147,7 +157,7 @@ class SqliteWorkQueue:
         return owner != self._owner and not self._alive(owner)
 
     def _take(self, tx: Tx, row: Row, now: datetime) -> Claim:
-        lease = tx.next(_CONTROLLER, "lease")
+        lease = skip_leases(tx, lease_at_least(now))
         tx.run(
             "work_claim",
             key=row["key"],

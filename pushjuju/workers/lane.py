@@ -6,16 +6,18 @@ machine's journal know.
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from pushjuju.core.clock import from_iso
-from pushjuju.core.errors import LeaseLost, NotValid, PushjujuError, StoreError
+from pushjuju.core.errors import LeaseLost, NotValid, Overtaken, PushjujuError, StoreError
 from pushjuju.core.life import Life
 from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.services import machines, removal, statuses
 from pushjuju.services.context import Context
 from pushjuju.state.records import Machine, Operation, Unit
+from pushjuju.state.work import lease_at_least, skip_leases
 from pushjuju.uniter.resolver import Answer, decide, reconcile_effects
 from pushjuju.uniter.snapshot import look
 from pushjuju.workers import commands, contact, provisioner, requests
@@ -30,6 +32,7 @@ MOST_KILLS = 5  # times in a row that a killed hook is run again at once
 FORCED_LOOK_S = 1.0  # how often a lane looks whether the unit of the running hook is still wanted
 RETRY_FIRST_S = 5.0
 RETRY_MOST_S = 300.0
+MOST_AHEAD_D = 3650.0  # days that a lease may be ahead; a machine that claims more has made it up
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,9 +83,12 @@ class Lane:
             self._tell(str(error), "failed")
             due = self._in(error.retry_s) if error.retry_s is not None else None
             return Outcome(due=due, attempts=self.attempts + 1, reason=contact.full_text(error), failed=True)
-        except LeaseLost:
+        except (LeaseLost, asyncio.CancelledError):
             await self._let_go()
             raise
+        except Overtaken as overtaken:
+            await self._let_go()
+            return self._catch_up(overtaken)
         except StoreError as error:  # the machine is not to blame
             return again_later(self.ctx, self.attempts, str(error))
         except PushjujuError as error:
@@ -182,8 +188,21 @@ class Lane:
         self._tell(str(error), "failed")
         contact.note_failure(self.ctx, machine, error)
 
+    def _catch_up(self, overtaken: Overtaken) -> Outcome:
+        """Draw a later lease than the machine has heard of: ours is lost, or the store is a restored copy.
+
+        Raises:
+            LeaseLost: It is lost.
+        """
+        now = self.ctx.clock.now()
+        if overtaken.lease > lease_at_least(now + timedelta(days=MOST_AHEAD_D)):
+            return again_later(self.ctx, self.attempts, str(overtaken))
+        with self.ctx.store.write() as tx:
+            skip_leases(tx, overtaken.lease)
+        return Outcome(due=now, attempts=self.attempts + 1, reason=str(overtaken))
+
     async def _let_go(self) -> None:
-        """Close the connection: what the machine asks is for another process to answer."""
+        """Close the connection: another process answers the machine, and what it told us gets old."""
         machine = self._machine()
         if machine is not None:
             await self.shop.drop(machine)

@@ -59,6 +59,7 @@ class Workshop:
         checkpoint: Callable[[str], None] = no_checkpoint,
     ) -> None:
         self.ctx = self.base_ctx = ctx
+        self._lease = 0
         self.tell = tell
         self.checkpoint = checkpoint
         self.warn = warn or (lambda text: tell(Event(entity="controller", text=text, state="waiting")))
@@ -73,6 +74,7 @@ class Workshop:
         """Return the same workshop for whoever holds a claim: what is written ends with the lease."""
         held = copy.copy(self)
         held.ctx = replace(self.base_ctx, store=LeasedStore(self.base_ctx.store, claim))
+        held._lease = claim.lease
         return held
 
     @property
@@ -126,13 +128,14 @@ class Workshop:
             RemoteFailed: The machine cannot hold our program.
         """
         key = (machine.model, machine.id)
-        if key in self._sessions:
-            return self._sessions[key][0]
-        async with self.handshakes:
-            stack = AsyncExitStack()
-            opening = open_session(self.target(machine), program=self.program, connector=self.connector)
-            session = await stack.enter_async_context(opening)
-        self._sessions[key] = (session, stack)
+        if key not in self._sessions:
+            async with self.handshakes:
+                stack = AsyncExitStack()
+                opening = open_session(self.target(machine), program=self.program, connector=self.connector)
+                session = await stack.enter_async_context(opening)
+            self._sessions[key] = (session, stack)
+        session = self._sessions[key][0]
+        session.lease = {"of": machine.model, "number": self._lease} if self._lease else None
         return session
 
     def attached(self, machine: Machine) -> MachineSession | None:

@@ -196,12 +196,14 @@ class Shop:
     def __init__(self, fleet: Fleet, ctx: Context) -> None:
         self.fleet = fleet
         self.ctx = self.base_ctx = ctx
+        self.lease = 0
         self.sessions: dict[str, Session] = {}
 
     def holding(self, claim: Claim) -> Self:
         """Return the same for whoever holds a claim."""
         held = copy.copy(self)
         held.ctx = replace(self.base_ctx, store=LeasedStore(self.base_ctx.store, claim))
+        held.lease = claim.lease
         return held
 
     def tell(self, event: Event) -> None:

@@ -7,6 +7,7 @@ import select
 
 from pushjuju.runner.remote import blobs, journal, layout, requests, wire
 from pushjuju.runner.remote.host import describe, error_result, monotonic
+from pushjuju.runner.remote.leases import Leases
 from pushjuju.runner.remote.ledger import end_group
 from pushjuju.runner.remote.parties import Attachment, Queued, State
 
@@ -31,6 +32,7 @@ class Controllers:
         self.attachments = attachments
         self.ledger = ledger
         self.hosts = hosts
+        self.leases = Leases(state.paths.base)
 
     # -- hello ---------------------------------------------------------------------------------------------
 
@@ -157,6 +159,12 @@ class Controllers:
         if self.ledger.answer_known(attachment, op_id):
             return
         journal.file_name(op_id)
+        lease = self.leases.overtaken(message)
+        if lease:
+            result = error_result("another controller process has taken this machine over")
+            refusal = dict(result, t="result", id=op_id, events=[], code="lease", lease=lease)
+            self.attachments.send(attachment, refusal)
+            return
         wanted = message.get("if_boot_id")
         if wanted and wanted != self.state.boot_id:
             result = error_result("the machine has rebooted since")

@@ -28,6 +28,13 @@ def unit_tag(unit: str) -> str:
     return "unit-%s-%s" % (app, number)
 
 
+def lease_name(model: str) -> str:
+    """Return the name of the file that keeps a model's highest lease."""
+    if not _plain(model):
+        raise BadName('"%s" is not a valid model UUID' % model)
+    return "lease-" + model
+
+
 class Layout:
     """Paths below one root."""
 

@@ -81,10 +81,9 @@ class Ledger:
 
     def known(self) -> list[dict[str, Any]]:
         """Return the operations that are not acknowledged, as a controller is told at hello."""
-        running = self.state.running.items()
-        return [{"id": op_id, "done": True} for op_id in self.state.done] + [
-            {"id": op_id, "done": bool(one.unsaved)} for op_id, one in running
-        ]
+        done = [{"id": op_id, "done": True} for op_id in self.state.done]
+        running = [{"id": op_id, "done": bool(one.unsaved)} for op_id, one in self.state.running.items()]
+        return done + running + [{"id": one.op_id, "done": False} for one in self.state.queue]
 
     def answer_known(self, attachment: Attachment, op_id: str) -> bool:
         """Answer for an id that the machine knows; False when it may be started."""

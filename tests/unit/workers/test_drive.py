@@ -9,14 +9,22 @@ from typing import Any
 import pytest
 
 from pushjuju.core.clock import to_iso
-from pushjuju.core.errors import AuthFailed, NotValid, ProviderError, StoreBusy, StoreDamaged, StoreError
+from pushjuju.core.errors import (
+    AuthFailed,
+    NotValid,
+    Overtaken,
+    ProviderError,
+    StoreBusy,
+    StoreDamaged,
+    StoreError,
+)
 from pushjuju.services import applications, machines, touch, units
-from pushjuju.state.work import SqliteWorkQueue, WorkItem, machine_key
+from pushjuju.state.work import SqliteWorkQueue, WorkItem, lease_at_least, machine_key
 from pushjuju.workers import drive as drives
 from pushjuju.workers.drive import Driver
 from pushjuju.workers.lane import Lane, Outcome
 from tests.unit.services.world import UBUNTU, World
-from tests.unit.workers.fakes import Shop, drive, driver
+from tests.unit.workers.fakes import Session, Shop, drive, driver
 
 
 def _items(shop: World) -> dict[str, WorkItem]:
@@ -387,3 +395,43 @@ async def test_store_that_fails_is_not_the_fault_of_the_machine(
 
 def _full(*args: Any) -> Any:
     raise StoreError("the disk is full")
+
+
+async def test_store_that_was_restored_catches_up_with_its_machines(
+    shop: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop.deploy()
+    work = Shop(shop)
+    await drive(shop, work)
+    later = lease_at_least(shop.clock.now()) + 5000  # what machines heard of after the copy was made
+    _overtake(monkeypatch, later)
+    applications.set_config(shop.ctx, shop.model, "web", values={"title": "new"})
+    assert (await drive(shop, work)).problems == ()
+    assert shop.boxes["0"].of("web/0")[-1] == "config-changed"
+    with shop.ctx.store.read() as tx:
+        assert tx.scalar("sequence_get", scope="", name="lease") > later
+
+
+async def test_lease_that_a_machine_made_up_is_not_followed(
+    shop: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop.deploy()
+    work = Shop(shop)
+    await drive(shop, work)
+    _overtake(monkeypatch, 2**60)
+    applications.set_config(shop.ctx, shop.model, "web", values={"title": "new"})
+    assert (await drive(shop, work)).problems == ("machine 0: it works for another controller process now",)
+    with shop.ctx.store.read() as tx:
+        assert tx.scalar("sequence_get", scope="", name="lease") < 2**50
+
+
+def _overtake(monkeypatch: pytest.MonkeyPatch, lease: int) -> None:
+    """Let the next operation be refused by its machine."""
+    run, refusals = Session.run, [Overtaken("it works for another controller process now", lease)]
+
+    async def refuse(self: Session, *args: Any) -> Any:
+        if refusals:
+            raise refusals.pop()
+        return await run(self, *args)
+
+    monkeypatch.setattr(Session, "run", refuse)
