@@ -1,6 +1,6 @@
 # One entry for the daily work. `make` or `make help` lists the targets from the comments behind `##`.
 .DEFAULT_GOAL := help
-.PHONY: help setup check format lint types imports old-python unit test machine golden bench bench-fleet docs demo dist clean
+.PHONY: help setup check format lint types imports old-python unit test fuzz machine golden bench bench-fleet docs demo dist clean
 BIN := .venv/bin
 QUICK := not machine and not sshd and not bench
 WORKERS ?= $(shell nproc)
@@ -33,10 +33,13 @@ old-python: setup  ## What runs on machines stays valid Python 3.8 (vermin)
 	$(BIN)/vermin -q --target=3.8- --no-tips --violations pushjuju/runner/remote pushjuju/plugins/hooks
 
 unit: setup  ## Tests without machines and without sshd
-	$(BIN)/python -m pytest -q -n $(WORKERS) -m "$(QUICK)" tests/unit tests/uniter tests/migration tests/golden tests/docs
+	$(BIN)/python -m pytest -q -n $(WORKERS) -m "$(QUICK)" tests/unit tests/uniter tests/fuzz tests/migration tests/golden tests/docs
 
 test:  ## Every test, on real machines too; installs what is missing (root or sudo)
 	python3 contrib/dev.py test
+
+fuzz: setup  ## Hostile input, longer and with other examples each time (FUZZ=20 times as many)
+	FUZZ=$(or $(FUZZ),20) $(BIN)/python -m pytest -q -n $(WORKERS) tests/fuzz
 
 machine: setup  ## The tests on real machines only (root)
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile -m "machine and not bench"

@@ -276,6 +276,8 @@ def parse_int(text: str, *, signed: bool = True) -> int:
     if not match or (not signed and match[1]):
         raise NotValid(f"{function}: parsing {quote(text)}: invalid syntax")
     digits = match[2].replace("_", "")
+    if len(digits) > 100:  # Python reads no number of thousands of digits
+        raise NotValid(f"{function}: parsing {quote(text)}: value out of range")
     octal = len(digits) > 1 and digits[0] == "0" and digits[1].isdigit()
     number = int(digits, 8) if octal else int(digits, 0)
     number = -number if match[1] == "-" else number

@@ -60,6 +60,7 @@ def run(
 
 def _guarded(argv: list[str], cli: Cli) -> int:
     try:
+        _check_text(argv)
         _dispatch(argv, cli)
     except PushjujuError as error:
         return _failed(error, cli)
@@ -70,9 +71,31 @@ def _guarded(argv: list[str], cli: Cli) -> int:
         # The reader of our output went away (`| head`): as quiet as any Unix program.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        if error.filename is None:
+            return _crashed(error, argv, cli)
+        return _failed(_of_the_system(error), cli)
     except Exception as error:  # noqa: BLE001 - the last resort of the program
         return _crashed(error, argv, cli)
     return 0
+
+
+def _check_text(argv: Sequence[str]) -> None:
+    """Refuse arguments that are no text: nothing that we keep or ask for can have such a name.
+
+    Raises:
+        UsageError: One is not UTF-8.
+    """
+    for word in argv:
+        if not word.isascii() and any(0xD800 <= ord(letter) <= 0xDFFF for letter in word):
+            shown = word.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+            raise UsageError(f'argument "{shown}" is not valid UTF-8')
+
+
+def _of_the_system(error: OSError) -> PushjujuError:
+    """Return the error for a file that the system does not let us use."""
+    name = str(error.filename)
+    return PushjujuError(f"{name if len(name) <= 255 else name[:255] + '...'}: {error.strerror}")
 
 
 def _dispatch(argv: list[str], cli: Cli) -> None:

@@ -31,6 +31,7 @@ from pushjuju.state.records import Application, Relation, RelationEndpoint
 from pushjuju.state.store import Tx
 
 _MOST = 2**63 - 1  # the store has no greater numbers
+_DIGITS = 20  # Python reads no number of thousands of digits
 
 
 def integrate(ctx: Context, model: str, first: str, second: str, *, via: Sequence[str] = ()) -> int:
@@ -143,7 +144,7 @@ def find(tx: Tx, model: str, arguments: Sequence[str]) -> Relation:
 
 def is_id(text: str) -> bool:
     """Tell whether a text can be the id of a relation."""
-    return text.isascii() and text.isdigit() and int(text) <= _MOST
+    return text.isascii() and text.isdigit() and len(text) < _DIGITS and int(text) <= _MOST
 
 
 def by_id(tx: Tx, model: str, text: str) -> Relation:

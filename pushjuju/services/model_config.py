@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -91,7 +92,7 @@ def parse_value(key: str, value: Any) -> Any:
     if attribute.type == "bool":
         return _bool(key, value)
     if attribute.type == "int":
-        if not str(value).isdigit():
+        if not re.fullmatch("[0-9]{1,18}", str(value)):
             raise NotValid(f"{key}: expected number, got {typed(value)}")
         return int(value)
     text = str(value)

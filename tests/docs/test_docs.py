@@ -120,3 +120,15 @@ def test_the_demos_charm_exists() -> None:
     assert charm
     assert (ROOT / charm[1] / "metadata.yaml").exists()
     assert charm[1].removeprefix("./") in (ROOT / "README.md").read_text()
+
+
+def test_every_rule_of_security_names_a_test_that_is_there() -> None:
+    page = (ROOT / "docs/explanation/security.md").read_text()
+    own = "tests/fuzz/test_trust.py"  # what stands alone in its table
+    named = [(own, one) for one in re.findall(r"`(test_\w+)`", page)]
+    named += re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", page)
+    missing = [(file, one) for file, one in named if f"def {one}(" not in (ROOT / file).read_text()]
+    assert not missing
+    assert not [file for file in re.findall(r"`(tests/[\w/]+\.py)`", page) if not (ROOT / file).exists()]
+    rules = [int(number) for number in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)]
+    assert rules == list(range(1, len(rules) + 1))

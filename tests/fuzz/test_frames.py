@@ -299,6 +299,20 @@ async def test_one_that_breaks_the_protocol_is_not_asked_again_at_once(
     await session.close()
 
 
+async def test_an_answer_for_another_operation_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    strange = [
+        dict(HOOK, id="theirs"),
+        {"t": "event", "id": "theirs", "es": NUMBERED},
+        dict(CALL, id="theirs"),
+    ]
+    own = {"t": "result", "id": "op", "outcome": "failed", "exit": 7}
+    played = Played(monkeypatch, lambda _: [packed(HELLO), *map(packed, strange), packed(own)])
+    session = await played.session.open()
+    result = await session.run({"id": "op", "kind": "hook"})
+    assert (result["exit"], result["events"]) == (7, [])
+    await session.close()
+
+
 async def test_one_that_hangs_up_each_time_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     played = Played(monkeypatch, lambda _: [packed(HELLO)])
     session = await played.session.open()

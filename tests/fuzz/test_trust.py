@@ -8,17 +8,18 @@ from typing import Any
 import pytest
 
 from pushjuju.core import limits
-from pushjuju.core.errors import LeaseLost, NotFound, NotPermitted, NotValid, PushjujuError
+from pushjuju.core.errors import BadAnswer, LeaseLost, NotFound, NotPermitted, NotValid, PushjujuError
 from pushjuju.core.status import StatusKind
+from pushjuju.plugins.hooks import actions as action_tools
 from pushjuju.plugins.hooks import payloads as payload_tools
 from pushjuju.plugins.hooks import state as state_tools
 from pushjuju.runner import intake
 from pushjuju.runner.remote import host, output
-from pushjuju.services import actions, leadership, logs, payloads, relations, units
+from pushjuju.services import actions, charms, leadership, logs, payloads, relations, units
 from pushjuju.services.actions import ActionRequest
 from pushjuju.state.records import Operation
 from pushjuju.uniter.commit import commit, take_events
-from pushjuju.workers import live
+from pushjuju.workers import contact, live
 from tests.fuzz.conftest import Stage
 from tests.unit.services.world import World, event, ok, status_event
 from tests.unit.workers.fakes import Session, Shop, lane
@@ -380,8 +381,6 @@ def test_a_result_counts_once(world: World, stage: Stage) -> None:
 async def test_a_machine_that_never_reboots_is_given_up(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pushjuju.workers import contact
-
     monkeypatch.setattr(contact, "BOOT_POLL_S", 0.0)
     monkeypatch.setattr(contact, "BOOT_WAIT_S", -1.0)
     with pytest.raises(PushjujuError, match="machine 1 does not reboot"):
@@ -476,3 +475,34 @@ def test_what_an_honest_machine_keeps_fits_into_what_is_taken() -> None:
     assert (output.CAPTURE_LIMIT + output.TAIL + 100) * 4 / 3 < limits.OUTPUT
     assert (state_tools.MAX_KEY, state_tools.MAX_VALUE) == (limits.STATE_KEY, limits.STATE_VALUE)
     assert payload_tools.STATUSES == payloads.STATUSES
+    assert action_tools.MAX_LEVELS == limits.DEPTH
+
+
+# --- what is shown and told -------------------------------------------------------------------------------
+
+
+def test_a_machine_that_says_odd_things_shows_it_in_status(world: World) -> None:
+    error = BadAnswer("machine 1 says odd things of itself: nics is not a list")
+    contact.note_failure(world.ctx, world.machine("1"), error)
+    assert world.status(StatusKind.INSTANCE, "1") == ("running", error.message)
+    assert world.machine("1").unreachable_since is None
+    assert ("machine-1", error.message) in log(world)
+
+
+def test_a_snapshot_holds_nothing_of_others(world: World) -> None:
+    url = world.application().charm_url
+    world.hook("update-status", ok(writes={"state": {"k": "mark-of-web"}}), "web/0")
+    world.write(
+        lambda tx: leadership.set_settings(
+            tx, units.get(tx, world.model, "web/0"), {"a": "mark-of-web"}, world.clock.now()
+        )
+    )
+    world.write(
+        lambda tx: relations.update_bag(
+            tx, world.model, PEERS, "web", {"k": "mark-of-web"}, world.clock.now()
+        )
+    )
+    world.write(lambda tx: charms.put_settings(tx, world.model, "web", url, {"title": "mark-of-web"}))
+    told = json.dumps(dict(world.until("update-status", "db/0").frame))
+    assert "mark-of-web" not in told
+    assert "mark-of-web" in json.dumps(dict(world.prepared("web/1").frame))

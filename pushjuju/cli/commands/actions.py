@@ -357,7 +357,7 @@ def execute(cli: Cli, args: tuple[str, ...], *, model: str, **given: Any) -> Non
 
 
 def _number(text: str, noun: str) -> int:
-    if not text.isascii() or not text.isdigit():
+    if not text.isascii() or not text.isdigit() or len(text) > 18:  # the store has no greater numbers
         raise UsageError(f"{noun} ID {quote(text)} not valid")
     return int(text)
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _RESERVED = ("stdout", "stdout-encoding", "stderr", "stderr-encoding")
+MAX_LEVELS = 64
 _NO_REASON = "action failed without reason given, check action for errors"
 
 
@@ -54,6 +55,8 @@ def _parse(word: str) -> tuple[list[str], str]:
     if not equals:
         raise usage_error("argument %s must be of the form key...=value" % quote(word))
     keys = name.split(".")
+    if len(keys) > MAX_LEVELS:
+        raise usage_error("key %s has more than %d levels" % (quote(name[:64] + "..."), MAX_LEVELS))
     for key in keys:
         if not _is_key(key):
             text = (

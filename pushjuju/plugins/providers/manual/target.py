@@ -29,7 +29,7 @@ class Target:
         host, port = _split_port(place)
         if not host or host.startswith("-") or any(char.isspace() or char == "/" for char in host + user):
             raise NotValid(f'invalid SSH target "{text}"')
-        if not port.isdigit() or not 0 < int(port) < 65536:
+        if not port.isascii() or not port.isdigit() or len(port) > 5 or not 0 < int(port) < 65536:
             raise NotValid(f'invalid port "{port}" in SSH target "{text}"')
         return cls(host, int(port), user)
 
