@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TextIO
 
-from pushjuju.cli.paint import RED, YELLOW, colours_on, escape, paint
+from pushjuju.cli.paint import RED, YELLOW, colours_on, escape, harmless, paint
 from pushjuju.core.errors import Aborted, PushjujuError
 
 
@@ -81,6 +81,8 @@ class Console:
         return self.stdin.readline().strip()
 
     def _line(self, text: str) -> None:
+        if self.stderr.isatty():
+            text = harmless(text)
         self.stderr.write(text if text.endswith("\n") else f"{text}\n")
         self.stderr.flush()
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pushjuju.cli.console import Console
-from pushjuju.cli.paint import colours_on
+from pushjuju.cli.paint import colours_on, harmless
 
 Formatter = Callable[[Any], str]
 MACHINE_FORMATS = ("yaml", "json")
@@ -87,7 +87,7 @@ class Output:
         if self._path:
             Path(self._path).expanduser().write_text(text, encoding="utf-8")
         else:
-            self._console.stdout.write(text)
+            self._console.stdout.write(harmless(text) if self._console.stdout.isatty() else text)
             self._console.stdout.flush()
 
     def failed(self) -> None:

@@ -6,6 +6,7 @@ Mirrors: juju cmd/output/output.go (3.6)
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -19,6 +20,7 @@ GRAY: Final = "90"
 BOLD: Final = "1"
 BOLD_CYAN: Final = "1;96"
 
+_CONTROLS = re.compile(r"\x1b\[[0-9;]*m|\r\n|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _STATUS = {
     word: colour
     for colour, words in (
@@ -56,6 +58,20 @@ def paint_status(word: str, suffix: str = "") -> str:
 def escape(text: str) -> str:
     """Return what a terminal must get to show the text in its colour."""
     return f"\x1b[{text.colour}m{text}\x1b[0m" if isinstance(text, Painted) and text.colour else text
+
+
+def harmless(text: str) -> str:
+    """Return a text that a terminal only shows: charms choose what is in statuses, logs and results.
+
+    Colours, tabs and line ends stay; other control characters, also those that turn the direction of writing,
+    are shown as what they are.
+    """
+    return _CONTROLS.sub(_shown, text)
+
+
+def _shown(found: re.Match[str]) -> str:
+    control = found[0]
+    return control if len(control) > 1 else control.encode("unicode_escape").decode("ascii")
 
 
 def colours_on(env: Mapping[str, str], *, terminal: bool, force: bool = False, never: bool = False) -> bool:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pushjuju.cli.console import Console
+from pushjuju.cli.paint import harmless
 from pushjuju.core.natural import natural_key
 from pushjuju.workers.events import Event as ProgressEvent
 
@@ -93,7 +94,7 @@ class _Screen:
         for event in shown:
             style = _STYLES.get(event.state, "")
             # Text, not markup: what charms say may hold brackets.
-            table.add_row(Text(event.entity), Text(event.state, style=style), Text(event.text))
+            table.add_row(Text(event.entity), Text(event.state, style=style), Text(harmless(event.text)))
         left = len(self._events) - len(shown)
         if left:
             table.add_row(f"and {left} more", "", "")

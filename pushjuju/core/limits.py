@@ -23,6 +23,7 @@ UNITS = 1000  # units that a machine says it has files of
 JOURNAL = 10_000  # operations that a machine says it knows
 BLOBS = 100_000  # files that a machine says it has
 REQUESTS = 1000  # requests of juju-exec that wait at once
+SCRIPT_OUTPUT = 1 * MIB  # characters that a plain script of a provider may print on each stream
 SCRIPT = 2 * MIB  # characters of such a request: more cannot be passed to a program
 LIVE_CALLS = 8 * MIB  # characters of one operation's hook tool calls that wait for the controller at once
 RESTARTS = 5  # times in a row that a machine may ask to begin a transfer anew

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pushjuju.core.errors import ConnectionLost, SudoRefused, Unreachable
+from pushjuju.core import limits
+from pushjuju.core.errors import BadAnswer, ConnectionLost, SudoRefused, Unreachable
 from pushjuju.plugins.types import ScriptResult, SSHTarget
 from pushjuju.runner.target import MachineTarget
 from pushjuju.runner.transport import Connector
@@ -98,12 +100,12 @@ class ScriptRunner:
             except (OSError, asyncssh.Error) as error:
                 text = f"the connection to {target.host} was lost while a script ran there"
                 raise ConnectionLost(text, detail=str(error)) from error
-        if done.exit_status is None:  # the connection went before the script had ended
+        if done.status is None:  # the connection went before the script had ended
             raise ConnectionLost(f"the connection to {target.host} was lost while a script ran there")
         result = ScriptResult(
-            rc=done.exit_status,
-            stdout=str(done.stdout),
-            stderr=str(done.stderr),
+            rc=done.status,
+            stdout=done.stdout,
+            stderr=done.stderr,
             host_key=key.export_public_key().decode().strip() if key else "",
         )
         if sudo and result.rc == _NO_SUDO:
@@ -115,10 +117,34 @@ class ScriptRunner:
         return result
 
 
-async def _run(ssh: asyncssh.SSHClientConnection, command: str, script: str) -> asyncssh.SSHCompletedProcess:
-    """Run a command with a script on its standard input; one that ends before it reads is taken as it is."""
-    process = await ssh.create_process(command)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ended:
+    """How a script ended; no status: the connection went first."""
+
+    status: int | None
+    stdout: str
+    stderr: str
+
+
+async def _run(ssh: asyncssh.SSHClientConnection, command: str, script: str) -> _Ended:
+    """Run a command with a script on its standard input; one that ends before it reads is taken as it is.
+
+    Raises:
+        BadAnswer: It prints without end.
+    """
+    process = await ssh.create_process(command, errors="replace")
     with contextlib.suppress(BrokenPipeError):
         process.stdin.write(script)
         process.stdin.write_eof()
-    return await process.wait()
+    stdout, stderr = await asyncio.gather(_all(process.stdout), _all(process.stderr))
+    await process.wait_closed()
+    return _Ended(status=process.exit_status, stdout=stdout, stderr=stderr)
+
+
+async def _all(stream: asyncssh.SSHReader[str]) -> str:
+    found = ""
+    while piece := await stream.read(limits.SCRIPT_OUTPUT):
+        found += piece
+        if len(found) > limits.SCRIPT_OUTPUT:
+            raise BadAnswer(f"a script printed more than {limits.SCRIPT_OUTPUT} characters")
+    return found

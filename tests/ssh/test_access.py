@@ -18,9 +18,12 @@ from pathlib import Path
 
 import pytest
 
-from pushjuju.core.errors import AuthFailed, HostKeyChanged, RemoteFailed, SudoRefused, Unreachable
+from pushjuju.core import limits
+from pushjuju.core.errors import AuthFailed, BadAnswer, HostKeyChanged, RemoteFailed, SudoRefused, Unreachable
 from pushjuju.runner.hostkeys import HostKeyFile, entry_name
 from pushjuju.runner.target import MachineTarget
+from pushjuju.runner.transport import Connector
+from pushjuju.workers import reach
 
 from .conftest import Machine, Sshd, free_port, hook_op, make_key, new_sshd, until
 
@@ -250,3 +253,16 @@ async def test_python_is_installed_where_there_is_none(machine: Machine, tmp_pat
         assert "-y install --no-install-recommends python3" in (tmp_path / "asked").read_text()
     finally:
         daemon.stop()
+
+
+async def test_a_plain_script_gives_its_output_up_to_a_limit(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with Connector().connect(machine.target) as connection:
+        done = await reach._run(connection.ssh, "/bin/sh -s", "printf 'out\\377'; echo err >&2; exit 3")
+        assert (done.status, done.stdout, done.stderr) == (3, "out\ufffd", "err\n")
+        done = await reach._run(connection.ssh, "exit 4", "never read\n" * 1000)
+        assert (done.status, done.stdout) == (4, "")
+        monkeypatch.setattr(limits, "SCRIPT_OUTPUT", 100_000)
+        with pytest.raises(BadAnswer, match="printed more than 100000 characters"):
+            await asyncio.wait_for(reach._run(connection.ssh, "/bin/sh -s", "exec yes"), 20)

@@ -1,0 +1,67 @@
+"""What charms say cannot steer the terminal of who reads it."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pushjuju.cli.console import Console
+from pushjuju.cli.output import Output
+from pushjuju.cli.paint import harmless
+from pushjuju.core.errors import PushjujuError
+from tests.fuzz.hostile import fuzz
+
+CONTROLS = [
+    chr(number) for number in (*range(32), 127, *range(128, 160), 0x202E, 0x2066) if chr(number) not in "\n\t"
+]
+
+
+class Terminal(io.StringIO):
+    """A stream that is a terminal."""
+
+    def isatty(self) -> bool:
+        """Be one."""
+        return True
+
+
+@fuzz(150)
+@given(
+    parts=st.lists(
+        st.sampled_from([*CONTROLS, "\x1b[31m", "\x1b[0m", "[2J", "]0;x", "\n", "\t", "a", "☃"]), max_size=8
+    )
+)
+def test_only_colours_reach_a_terminal(parts: list[str]) -> None:
+    text = "".join(parts)
+    shown = harmless(text)
+    rest = shown.replace("\x1b[31m", "").replace("\x1b[0m", "").replace("\r\n", "")
+    assert not [letter for letter in rest if letter in CONTROLS]
+    assert harmless(shown) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\x1b]0;owned\x07", r"\x1b]0;owned\x07"),
+        ("\x1b[2J\x1b[1;31mred\x1b[0m", "\\x1b[2J\x1b[1;31mred\x1b[0m"),
+        ("50%\r100%\r\n", "50%\\r100%\r\n"),
+        ("\x9b5n\u202eabc", r"\x9b5n\u202eabc"),
+        ("plain\ttext ☃\n", "plain\ttext ☃\n"),
+    ],
+)
+def test_controls_are_shown_as_what_they_are(text: str, shown: str) -> None:
+    out, err = Terminal(), Terminal()
+    console = Console(stdin=io.StringIO(), stdout=out, stderr=err, env={"NO_COLOR": "1"})
+    Output(console).text(text)
+    console.error(PushjujuError(text))
+    assert out.getvalue() == shown
+    assert err.getvalue().rstrip("\r\n") == f"ERROR {shown}".rstrip("\r\n")
+
+
+def test_a_pipe_gets_what_was_said() -> None:
+    out = io.StringIO()
+    console = Console(stdin=io.StringIO(), stdout=out, stderr=io.StringIO(), env={})
+    Output(console).text("\x1b]0;x\x07")
+    assert out.getvalue() == "\x1b]0;x\x07"
