@@ -219,7 +219,12 @@ class Address:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instance:
-    """What the cloud has behind a machine, as seen now."""
+    """What the cloud has behind a machine, as seen now.
+
+    Attributes:
+        machine_id: The machine that it was made for, so that an instance that no controller came to record is
+            found again; empty when the cloud cannot tell.
+    """
 
     id: str
     status: InstanceStatus
@@ -228,6 +233,7 @@ class Instance:
     hardware: Hardware = Hardware()
     display_name: str = ""
     tags: Mapping[str, str] = field(default_factory=dict)
+    machine_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,7 +241,8 @@ class StartRequest:
     """All that a provider needs to make one machine. Mirrors: juju environs/broker.go (3.6).
 
     Attributes:
-        nonce: Ties the instance to this request; a second start with the same machine id replaces the first.
+        nonce: Ties the instance to this request: a second start with the same machine id and nonce returns
+            the instance that runs, one with another nonce replaces it.
         hostname: The name that the machine should have; empty: the provider's choice.
         authorized_keys: Public keys that may log in, in OpenSSH's form.
         user_data: A cloud-config document as data.

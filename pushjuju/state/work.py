@@ -30,6 +30,7 @@ class Claim:
 
     Attributes:
         lease: Its number; a later claim of the same key has a higher one (see `LeasedStore`).
+        previous: The number of the claim before.
     """
 
     key: str
@@ -38,6 +39,7 @@ class Claim:
     generation: int
     attempts: int
     reason: str
+    previous: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,6 +176,7 @@ class SqliteWorkQueue:
             generation=row["generation"],
             attempts=row["attempts"],
             reason=row["reason"],
+            previous=row["lease"],
         )
 
     def heartbeat(self, claim: Claim, now: datetime) -> bool:

@@ -90,6 +90,7 @@ class Lane:
             await self._let_go()
             return self._catch_up(overtaken)
         except StoreError as error:  # the machine is not to blame
+            await self._let_go()  # it may keep what is committed and not acknowledged
             return again_later(self.ctx, self.attempts, str(error))
         except PushjujuError as error:
             await self._gave_up(error)
@@ -101,6 +102,7 @@ class Lane:
             return Outcome()
         if not machine.instance_id:
             if machine.life != Life.ALIVE:
+                await self._stop_unrecorded(machine)
                 self._remove(machine)
                 return Outcome()
             if self._start_given_up(machine):
@@ -131,9 +133,12 @@ class Lane:
             return machines.units_on(tx, self.model, self.machine_id)
 
     def _start_given_up(self, machine: Machine) -> bool:
+        return self._instance_status(machine) == InstanceStatus.PROVISIONING_ERROR
+
+    def _instance_status(self, machine: Machine) -> str:
         with self.ctx.store.read() as tx:
             found = statuses.get_status(tx, machine.model, StatusKind.INSTANCE, machine.id)
-        return found is not None and found.status == InstanceStatus.PROVISIONING_ERROR
+        return found.status if found is not None else InstanceStatus.PENDING
 
     def _must_go(self, machine: Machine) -> bool:
         return machine.life != Life.ALIVE and not self._units()
@@ -238,6 +243,16 @@ class Lane:
             self._tell(f"forgotten though it could not be stopped: {error}", "failed")
         self.shop.checkpoint("machine-stopped")
         self._remove(machine)
+
+    async def _stop_unrecorded(self, machine: Machine) -> None:
+        """End what was made for a machine by a process that died before it could record it."""
+        if self._instance_status(machine) == InstanceStatus.PENDING:
+            return  # nobody ever began
+        try:
+            await provisioner.stop_unrecorded(self.shop, machine)
+        except PushjujuError:
+            if not machine.forced:
+                raise
 
     def _remove(self, machine: Machine) -> None:
         with self.ctx.store.write() as tx:

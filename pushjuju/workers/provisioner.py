@@ -162,6 +162,18 @@ async def stop(shop: Workshop, machine: Machine) -> None:
     file.remove(name)
 
 
+async def stop_unrecorded(shop: Workshop, machine: Machine) -> None:
+    """End the instances that the cloud has for a machine without one.
+
+    Raises:
+        PushjujuError: The cloud could not do it; try again later.
+    """
+    provider = shop.provider(machine.model)
+    found = [instance.id for instance in await provider.list() if instance.machine_id == machine.id]
+    if found:
+        await provider.stop(found)
+
+
 def given(machine: Machine) -> bool:
     """Tell whether a machine was given to us, not made by us."""
     return machine.provider == MANUAL

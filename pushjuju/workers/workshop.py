@@ -59,7 +59,7 @@ class Workshop:
         checkpoint: Callable[[str], None] = no_checkpoint,
     ) -> None:
         self.ctx = self.base_ctx = ctx
-        self._lease = 0
+        self._leases = (0, 0)
         self.tell = tell
         self.checkpoint = checkpoint
         self.warn = warn or (lambda text: tell(Event(entity="controller", text=text, state="waiting")))
@@ -74,7 +74,7 @@ class Workshop:
         """Return the same workshop for whoever holds a claim: what is written ends with the lease."""
         held = copy.copy(self)
         held.ctx = replace(self.base_ctx, store=LeasedStore(self.base_ctx.store, claim))
-        held._lease = claim.lease
+        held._leases = (claim.lease, claim.previous)
         return held
 
     @property
@@ -128,6 +128,8 @@ class Workshop:
             RemoteFailed: The machine cannot hold our program.
         """
         key = (machine.model, machine.id)
+        if key in self._sessions and self._is_stale(self._sessions[key][0]):
+            await self.drop(machine)
         if key not in self._sessions:
             async with self.handshakes:
                 stack = AsyncExitStack()
@@ -135,8 +137,13 @@ class Workshop:
                 session = await stack.enter_async_context(opening)
             self._sessions[key] = (session, stack)
         session = self._sessions[key][0]
-        session.lease = {"of": machine.model, "number": self._lease} if self._lease else None
+        lease = self._leases[0]
+        session.lease = {"of": machine.model, "number": lease} if lease else None
         return session
+
+    def _is_stale(self, session: MachineSession) -> bool:
+        """Tell whether another process was on the machine since: what the session knows of it is old."""
+        return session.lease is not None and session.lease["number"] not in self._leases
 
     def attached(self, machine: Machine) -> MachineSession | None:
         """Return the session to a machine, if one is open."""

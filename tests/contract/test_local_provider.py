@@ -133,6 +133,37 @@ async def test_machine_that_was_switched_off_can_be_resumed(bench: LocalBench) -
     assert (await bench.run(await provider.ssh_target(started.instance), "test -e /root/stays\n")).rc == 0
 
 
+async def test_second_start_for_the_same_request_takes_the_machine_that_runs(bench: LocalBench) -> None:
+    """A controller that was frozen and asks again does no harm to the machine that another one works on."""
+    provider, other = bench.open(), bench.open()
+    first, second = await asyncio.gather(
+        provider.start(bench.request("0", nonce="n")), other.start(bench.request("0", nonce="n"))
+    )
+    assert second.instance.id == first.instance.id
+    assert second.host_keys == first.host_keys
+    await bench.run(await provider.ssh_target(first.instance), "touch /root/stays\n")
+    late = await other.start(bench.request("0", nonce="n"))
+    assert late.instance.machine_id == "0"
+    assert (await bench.run(await other.ssh_target(late.instance), "test -e /root/stays\n")).rc == 0
+    anew = await other.start(bench.request("0", nonce="another"))
+    assert anew.host_keys != first.host_keys
+    assert (await bench.run(await other.ssh_target(anew.instance), "test -e /root/stays\n")).rc == 1
+
+
+async def test_start_that_was_given_up_leaves_alone_what_another_one_took(bench: LocalBench) -> None:
+    provider = bench.open()
+    started = await provider.start(bench.request("0", nonce="n"))
+    record = bench.layout.read(started.instance.id)
+    assert record is not None
+    await provider.start(bench.request("0", nonce="n"))
+    await asyncio.to_thread(machines.discard, bench.layout, record.id, record.created)
+    assert [instance.id for instance in await provider.list()] == [record.id]
+    taken = bench.layout.read(record.id)
+    assert taken is not None
+    await asyncio.to_thread(machines.discard, bench.layout, record.id, taken.created)
+    assert await provider.list() == []
+
+
 async def test_machine_comes_back_after_the_host_rebooted(bench: LocalBench) -> None:
     """Asking how to reach it boots it when the host's boot is another one than the machine's."""
     provider = bench.open()

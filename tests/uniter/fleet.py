@@ -168,7 +168,8 @@ class Cloud:
         return Started(instance=self._instance(name), base=request.base, nonce=request.nonce)
 
     def _instance(self, name: str) -> Instance:
-        return Instance(id=name, status=InstanceStatus.RUNNING, message="Running")
+        machine = next((machine for machine, mine in self.of.items() if mine == name), "")
+        return Instance(id=name, status=InstanceStatus.RUNNING, message="Running", machine_id=machine)
 
     async def ssh_target(self, instance: Instance) -> SSHTarget:
         """Tell how a machine is reached."""
@@ -177,6 +178,10 @@ class Cloud:
     async def get(self, ids: Sequence[str]) -> list[Instance | None]:
         """Tell what became of machines."""
         return [self._instance(name) if name in self.boxes else None for name in ids]
+
+    async def list(self) -> list[Instance]:
+        """Return all machines."""
+        return [self._instance(name) for name in self.boxes]
 
     async def stop(self, ids: Sequence[str]) -> None:
         """End machines."""
@@ -196,14 +201,14 @@ class Shop:
     def __init__(self, fleet: Fleet, ctx: Context) -> None:
         self.fleet = fleet
         self.ctx = self.base_ctx = ctx
-        self.lease = 0
+        self.leases = (0, 0)
         self.sessions: dict[str, Session] = {}
 
     def holding(self, claim: Claim) -> Self:
         """Return the same for whoever holds a claim."""
         held = copy.copy(self)
         held.ctx = replace(self.base_ctx, store=LeasedStore(self.base_ctx.store, claim))
-        held.lease = claim.lease
+        held.leases = (claim.lease, claim.previous)
         return held
 
     def tell(self, event: Event) -> None:

@@ -32,7 +32,7 @@ ON CONFLICT (key) DO UPDATE SET
   reason = :reason
 
 -- name: work_due
-SELECT key, due, generation, owner, leased_until, attempts, reason FROM work
+SELECT key, due, generation, owner, leased_until, lease, attempts, reason FROM work
 WHERE due IS NOT NULL AND due <= :now AND key LIKE :prefix || '%' ORDER BY due, key
 
 -- name: work_claim

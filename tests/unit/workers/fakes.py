@@ -56,6 +56,7 @@ class Cloud:
     def _instance(self, number: str) -> Instance:
         return Instance(
             id=f"i-{number}",
+            machine_id=number,
             status=InstanceStatus.RUNNING,
             message="Running",
             hardware=Hardware(arch="amd64", cores=2, mem=2048),

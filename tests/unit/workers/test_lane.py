@@ -16,11 +16,11 @@ from pushjuju.core.errors import (
     Unreachable,
 )
 from pushjuju.core.placement import Placement
-from pushjuju.core.status import StatusKind
-from pushjuju.services import applications, leadership, logs, machines, removal, units
+from pushjuju.core.status import InstanceStatus, StatusKind
+from pushjuju.services import applications, leadership, logs, machines, removal, statuses, units
 from pushjuju.services.removal import Force
 from pushjuju.workers.lane import Outcome
-from tests.unit.services.world import SETUP, UBUNTU, World, failed, ok
+from tests.unit.services.world import SETUP, UBUNTU, Box, World, failed, ok
 from tests.unit.workers.fakes import Shop, drive, lane
 
 
@@ -550,3 +550,29 @@ async def test_failed_hook_is_told(shop: World) -> None:
     assert ("web/0", "install: failed: exit status 7", "failed") in [
         (item.entity, item.text, item.state) for item in work.events
     ]
+
+
+# --- processes that died ----------------------------------------------------------------------------------
+
+
+async def test_machine_that_nobody_came_to_record_is_ended_with_its_removal(shop: World) -> None:
+    work = Shop(shop)
+    machines.add_machine(shop.ctx, shop.model, base=UBUNTU, constraints={})
+    shop.boxes["0"] = Box(id="0")  # made by a process that died then
+    shop.write(
+        lambda tx: statuses.set_status(
+            tx, shop.model, StatusKind.INSTANCE, "0", InstanceStatus.ALLOCATING, now=shop.clock.now()
+        )
+    )
+    removal.remove_machines(shop.ctx, shop.model, ["0"])
+    assert (await drive(shop, work)).problems == ()
+    assert (work.cloud.stopped, shop.boxes, shop.machine_ids()) == (["i-0"], {}, [])
+
+
+async def test_machine_that_nobody_began_is_removed_without_its_cloud(shop: World) -> None:
+    work = Shop(shop)
+    work.cloud.stuck = [ProviderError("the cloud is closed")]
+    machines.add_machine(shop.ctx, shop.model, base=UBUNTU, constraints={})
+    removal.remove_machines(shop.ctx, shop.model, ["0"])
+    assert (await drive(shop, work)).problems == ()
+    assert shop.machine_ids() == []

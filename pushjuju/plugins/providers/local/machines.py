@@ -9,6 +9,7 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -63,15 +64,42 @@ class MachineSpec:
 def create(layout: Layout, spec: MachineSpec, base: BaseRoot) -> Record:
     """Make a machine and start it; it boots when this returns.
 
-    What is left of an earlier machine with the same id is removed first.
+    One that runs already for the same request (its nonce tells) is returned as it is: two controller
+    processes may ask, of which the first does not know that it was frozen meanwhile. What is left of any other
+    machine with the same id is removed first.
 
     Raises:
         ProviderError: A step failed; nothing of the machine is left then.
     """
-    earlier = layout.read(spec.id)
-    if earlier and earlier.model_uuid != spec.model_uuid:
+    try:
+        with _alone(layout, spec.id):
+            return _adopt(layout, spec) or _create(layout, spec, base)
+    except BaseException:
+        _tidy(layout)
+        raise
+
+
+def _alone(layout: Layout, instance_id: str) -> AbstractContextManager[None]:
+    """Hold a machine against everybody else who would make or remove it."""
+    return locked(layout.lock.with_name(f"{layout.lock.name}-{instance_id}"))
+
+
+def _adopt(layout: Layout, spec: MachineSpec) -> Record | None:
+    """Take a machine that an earlier call made for the same request; None: there is none that runs."""
+    found = layout.read(spec.id)
+    if found and found.model_uuid != spec.model_uuid:
         raise Conflict(f"instance {spec.id} belongs to another model")
-    remove(layout, spec.id)
+    if not (found and found.ready and spec.nonce and found.nonce == spec.nonce):
+        return None
+    if not Cgroup.of(layout.cgroup(spec.id)).populated():
+        return None
+    record = replace(found, created=spec.created)  # it is this call's from now on (`discard`)
+    layout.write(record)
+    return record
+
+
+def _create(layout: Layout, spec: MachineSpec, base: BaseRoot) -> Record:
+    _remove(layout, spec.id)
     record = _reserve(layout, spec, base)
     try:
         private, public = new_host_key()
@@ -93,9 +121,18 @@ def create(layout: Layout, spec: MachineSpec, base: BaseRoot) -> Record:
         _boot(layout, record)
         layout.write(record)
     except BaseException:
-        remove(layout, spec.id)
+        _remove(layout, spec.id)
         raise
     return record
+
+
+def discard(layout: Layout, instance_id: str, created: str) -> None:
+    """Remove a machine that nobody waits for any more, unless another call has taken it."""
+    with _alone(layout, instance_id):
+        found = layout.read(instance_id)
+        if found is not None and found.created == created:
+            _remove(layout, instance_id)
+    _tidy(layout)
 
 
 def _reserve(layout: Layout, spec: MachineSpec, base: BaseRoot) -> Record:
@@ -189,6 +226,12 @@ def remove(layout: Layout, instance_id: str, grace_s: float = _GRACE_S) -> None:
     Raises:
         ProviderError: Something stays; what is left is still listed, so that it can be tried again.
     """
+    with _alone(layout, instance_id):
+        _remove(layout, instance_id, grace_s)
+    _tidy(layout)
+
+
+def _remove(layout: Layout, instance_id: str, grace_s: float = _GRACE_S) -> None:
     folder = layout.machine(instance_id)
     record = layout.read(instance_id)
     if record is None and not folder.exists():
@@ -199,7 +242,6 @@ def remove(layout: Layout, instance_id: str, grace_s: float = _GRACE_S) -> None:
         network.remove_namespace(layout, record.index)
         forget(folder / "root", layout.namespace(record.index))
     remove_tree(folder)
-    _tidy(layout)
 
 
 def halt(layout: Layout, instance_id: str, grace_s: float = _GRACE_S) -> None:

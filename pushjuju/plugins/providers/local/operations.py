@@ -45,6 +45,11 @@ def _remove(args: Data, _progress: Progress) -> Data:
     return {}
 
 
+def _discard(args: Data, _progress: Progress) -> Data:
+    machines.discard(_layout(args), args["id"], args["created"])
+    return {}
+
+
 def _remove_model(args: Data, _progress: Progress) -> Data:
     machines.remove_model(_layout(args), args["model_uuid"])
     return {}
@@ -63,6 +68,7 @@ OPERATIONS: Mapping[str, Callable[[Data, Progress], Data]] = {
     "base": _base,
     "create": _create,
     "remove": _remove,
+    "discard": _discard,
     "remove-model": _remove_model,
     "resume": _resume,
     "probe": _probe,

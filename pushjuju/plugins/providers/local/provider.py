@@ -120,10 +120,10 @@ class LocalProvider:
         try:
             answer = await asyncio.shield(making)
         except asyncio.CancelledError:
-            # The thread cannot be stopped; what it makes must not stay.
+            # The thread cannot be stopped; what it makes must not stay, unless another controller took it.
             with contextlib.suppress(PushjujuError):
                 await making
-                await self._privileged("remove", {"ids": [spec.id]})
+                await self._privileged("discard", {"id": spec.id, "created": spec.created})
             raise
         return Record.from_json(answer["record"])
 
@@ -238,6 +238,7 @@ class LocalProvider:
 def _instance(record: Record, status: InstanceStatus, message: str) -> Instance:
     return Instance(
         id=record.id,
+        machine_id=record.machine_id,
         status=status,
         message=message,
         addresses=(Address(value=record.address, cidr=record.cidr),),

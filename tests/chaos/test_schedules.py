@@ -1,0 +1,89 @@
+"""A fixed part of the random fault schedules on played machines; `make chaos` runs two thousand others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from pushjuju.state.lease import LeasedStore
+from pushjuju.state.store import Tx
+from tests.chaos import schedules
+from tests.chaos.schedules import draw_plan, run, summary
+from tests.chaos.storm import FAULTS, WAITS, Fault, Rig, checkpoints, moments
+from tests.unit.services.world import Charms
+
+PARTS = 6
+PART = 10  # schedules
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_everything_comes_to_rest_and_nothing_is_lost_or_doubled(
+    empty_shop: Path, packs: Charms, part: int
+) -> None:
+    reports = [run(empty_shop, packs, seed) for seed in range(part, PARTS * PART * 37, PARTS * 37)]
+    bad = [f"seed {report.seed}\n{report.problem}" for report in reports if report.problem]
+    assert not bad, "\n".join([*bad, summary(reports, 0)])
+
+
+def test_schedule_tells_the_same_story_again(empty_shop: Path, packs: Charms) -> None:
+    first, again = (run(empty_shop, packs, 11) for _ in range(2))
+    assert (first.struck, first.hooks) == (again.struck, again.hooks)
+
+
+def test_every_fault_is_drawn_for_every_moment() -> None:
+    every = moments()
+    drawn = Counter(
+        (plan[0].what, plan[0].moment)
+        for plan in (draw_plan(seed, Random(seed)) for seed in range(2000))
+    )  # fmt: skip
+    assert set(drawn) == {(what, moment) for what in FAULTS for moment in every}
+
+
+def test_every_named_step_of_the_product_is_a_moment() -> None:
+    """A new `checkpoint` is met by schedules without further ado."""
+    steps = {"prepared", "charm-pushed", "result", "committed", "acknowledged", "attached", "machine-started"}
+    assert steps < set(checkpoints())
+    assert len(moments()) == len(set(moments())) == len(WAITS) + len(checkpoints()) - 1
+
+
+def test_store_that_does_not_check_leases_is_noticed(
+    empty_shop: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextmanager
+    def write(self: Any, **options: bool) -> Iterator[Tx]:
+        with self._store.write(**options) as tx:
+            yield tx
+
+    monkeypatch.setattr(LeasedStore, "write", write)
+    assert any(run(empty_shop, packs, seed).problem for seed in (83, *range(63, 105)))
+
+
+def test_machine_that_does_not_check_leases_is_noticed(
+    empty_shop: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Rig, "lease", property(lambda self: 0, lambda self, value: None), raising=False)
+    problems = []
+    for count in range(10, 24):  # an operation that was refused, and whose request comes again much later
+        plan = [Fault("full", "send", 0), Fault("freeze", "wrote", count)]
+        monkeypatch.setattr(schedules, "draw_plan", lambda *_, plan=plan: plan)
+        problems += [report.problem for seed in (2, 4) if (report := run(empty_shop, packs, seed)).problem]
+    assert problems
+
+
+def test_failure_is_told_with_its_seed(capsys: pytest.CaptureFixture[str], monkeypatch: Any) -> None:
+    def break_it(*args: Any) -> None:
+        raise AssertionError("something was lost")
+
+    monkeypatch.setattr(schedules, "finish", break_it)
+    assert schedules.main(["--count", "1", "--first", "3", "--workers", "1"]) == 1
+    told = capsys.readouterr().out
+    assert "something was lost" in told
+    assert "python -m tests.chaos.schedules --seed 3" in told
+    assert schedules.main(["--seed", "3"]) == 1
+    assert "something was lost" in capsys.readouterr().out
