@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-TIMES = int(os.environ.get("FUZZ", "0"))  # `make fuzz`: so many times as many examples, other ones each time
+TIMES = int(os.environ.get("FUZZ") or 0)  # `make fuzz`: so many times as many examples, other ones each time
 
 
 def fuzz(examples: int) -> Callable[[Any], Any]:
