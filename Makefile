@@ -1,6 +1,6 @@
 # One entry for the daily work. `make` or `make help` lists the targets from the comments behind `##`.
 .DEFAULT_GOAL := help
-.PHONY: help setup check format lint types imports old-python unit test fuzz machine golden bench bench-fleet docs demo dist clean
+.PHONY: help setup check format lint types imports old-python unit test fuzz machine chaos golden bench bench-fleet docs demo dist clean
 BIN := .venv/bin
 QUICK := not machine and not sshd and not bench
 WORKERS ?= $(shell nproc)
@@ -43,6 +43,11 @@ fuzz: setup  ## Hostile input, longer and with other examples each time (FUZZ=20
 
 machine: setup  ## The tests on real machines only (root)
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile -m "machine and not bench"
+
+chaos: setup  ## Let everything fail at random: 2,000 schedules on played machines, 100 on real ones (root)
+	$(BIN)/python -m tests.chaos.schedules --count 2000
+	PUSHJUJU_CHAOS_SCHEDULES=100 PUSHJUJU_CHAOS_SEED=$$(date +%s) \
+		$(BIN)/python -m pytest -q -n 2 tests/chaos/test_breakage.py
 
 golden: setup  ## Write the expected output anew; read the diff before you commit it
 	$(BIN)/python -m pytest -q tests/golden --golden-update

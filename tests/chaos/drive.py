@@ -1,9 +1,12 @@
 """A controller process that drives one model to rest, and may be told to die on the way.
 
     drive.py DATA MODEL [--die-file FILE [--steps NAME,...]] [--die-after-commit N] [--die-before-commit N]
+             [--lease SECONDS] [--name-operations]
 
 `--die-file`: SIGKILL at every step that the file does not list yet, once each; a step is its name and the
-hook that it belongs to, if any. `--die-...-commit`: SIGKILL around the N-th write to the store.
+hook that it belongs to, if any. `--die-...-commit`: SIGKILL around the N-th write to the store. `--lease`:
+how long a claim holds without a heartbeat. `--name-operations`: hooks find the id of their operation in
+JUJU_CONTEXT_ID.
 """
 
 from __future__ import annotations
@@ -13,13 +16,17 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+from pushjuju.runner.session import MachineSession
 from pushjuju.services.context import Context, open_context
+from pushjuju.state import work
 from pushjuju.state.datadir import DataDir
 from pushjuju.state.store import Store, Tx
+from pushjuju.workers import drive as drives
 from pushjuju.workers.drive import Driver
 from pushjuju.workers.events import Event
 
@@ -64,15 +71,32 @@ class DyingStore(Store):
     writes = 0
 
     @contextmanager
-    def write(self) -> Iterator[Tx]:
+    def write(self, **options: bool) -> Iterator[Tx]:
         """Open the writing transaction."""
         type(self).writes += 1
-        with super().write() as tx:
+        with super().write(**options) as tx:
             yield tx
             if self.writes == self.before:
                 die()
         if self.writes == self.after:
             die()
+
+
+def shorten_leases(seconds: float) -> None:
+    """Let a claim end soon after its last heartbeat."""
+    work.LEASE_S, drives.HEARTBEAT_S = seconds, seconds / 4
+
+
+def name_operations() -> None:
+    """Let each hook know the id of its operation."""
+    run = MachineSession.run
+
+    async def named(self: MachineSession, op: Mapping[str, Any], *args: Any, **more: Any) -> dict[str, Any]:
+        if op.get("kind") == "hook":
+            op = {**op, "env": {**op["env"], "JUJU_CONTEXT_ID": op["id"]}}
+        return await run(self, op, *args, **more)
+
+    MachineSession.run = named  # type: ignore[method-assign]
 
 
 def main() -> int:
@@ -84,7 +108,13 @@ def main() -> int:
     parser.add_argument("--steps", default="")
     parser.add_argument("--die-after-commit", type=int, default=0)
     parser.add_argument("--die-before-commit", type=int, default=0)
+    parser.add_argument("--lease", type=float)
+    parser.add_argument("--name-operations", action="store_true")
     options = parser.parse_args()
+    if options.lease:
+        shorten_leases(options.lease)
+    if options.name_operations:
+        name_operations()
     ctx = open_context(DataDir(options.data), "local", environ=dict(os.environ))
     DyingStore.before, DyingStore.after = options.die_before_commit, options.die_after_commit
     if DyingStore.before or DyingStore.after:

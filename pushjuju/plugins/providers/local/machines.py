@@ -65,8 +65,8 @@ def create(layout: Layout, spec: MachineSpec, base: BaseRoot) -> Record:
     """Make a machine and start it; it boots when this returns.
 
     One that runs already for the same request (its nonce tells) is returned as it is: two controller
-    processes may ask, of which the first does not know that it was frozen meanwhile. What is left of any other
-    machine with the same id is removed first.
+    processes may ask, of which the first does not know that it was frozen meanwhile. What is left of any
+    other machine with the same id is removed first.
 
     Raises:
         ProviderError: A step failed; nothing of the machine is left then.

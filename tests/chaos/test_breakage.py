@@ -1,0 +1,57 @@
+"""Random fault schedules on real machines; `make chaos` runs a hundred, CI always the same few.
+
+`PUSHJUJU_CHAOS_SCHEDULES`: how many. `PUSHJUJU_CHAOS_SEED`: the first seed; a failure prints its own.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from pushjuju.runner.session import MachineSession
+from pushjuju.state import work
+from pushjuju.workers import drive as drives
+from tests.chaos import test_kills
+from tests.chaos.breakage import LEASE_S, Breakage
+from tests.chaos.drive import name_operations
+from tests.chaos.storm import checkpoints
+from tests.chaos.world import World
+
+pytestmark = pytest.mark.machine
+
+SCHEDULES = int(os.environ.get("PUSHJUJU_CHAOS_SCHEDULES", "5"))
+SEED = int(os.environ.get("PUSHJUJU_CHAOS_SEED", "1"))
+EACH = 10  # schedules of one machine
+FIRST = range(SEED, SEED + SCHEDULES, EACH)
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("first", FIRST)
+async def test_everything_comes_to_rest_and_each_hook_ran_once(
+    world: World, monkeypatch: pytest.MonkeyPatch, first: int
+) -> None:
+    monkeypatch.setattr(MachineSession, "run", MachineSession.run)  # as it was, at the end
+    monkeypatch.setattr(work, "LEASE_S", LEASE_S)
+    monkeypatch.setattr(drives, "HEARTBEAT_S", LEASE_S / 4)
+    name_operations()
+    breakage = Breakage(world)
+    breakage.deploy()
+    for seed in range(first, min(first + EACH, SEED + SCHEDULES)):
+        try:
+            await breakage.run(seed)
+        except BaseException:
+            print("\n".join(breakage.story))
+            print(f"again: PUSHJUJU_CHAOS_SEED={first} PUSHJUJU_CHAOS_SCHEDULES={seed - first + 1}")
+            raise
+        breakage.ask(Random(-seed))
+    print(dict(breakage.struck))
+
+
+def test_no_named_step_is_forgotten() -> None:
+    """Each `checkpoint` of the product is a place where some test dies on purpose."""
+    folder = Path(test_kills.__file__).parent
+    text = "".join((folder / name).read_text() for name in ("test_kills.py", "test_connection.py"))
+    assert [name for name in checkpoints() if f'"{name}"' not in text and f",{name}" not in text] == []
