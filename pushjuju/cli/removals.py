@@ -79,7 +79,14 @@ def application_lines(opened: Session, names: Sequence[str]) -> list[str]:
 
 
 def confirm(
-    cli: Cli, opened: Session, lines: Sequence[str], *, what: str, no_prompt: bool, dry_run: bool
+    cli: Cli,
+    opened: Session,
+    lines: Sequence[str],
+    *,
+    what: str,
+    no_prompt: bool,
+    dry_run: bool,
+    needs_force: bool = False,
 ) -> bool:
     """Show the plan for a dry run, or where the model's `mode` wants to be asked; then ask.
 
@@ -96,6 +103,8 @@ def confirm(
         return False
     cli.console.warn("This command will perform the following actions:")
     tell(cli, lines)
+    if needs_force:
+        cli.console.info("\nThis will require `--force`")
     if not dry_run:
         cli.console.confirm("\nContinue [y/N]? ", what=what)
     return True

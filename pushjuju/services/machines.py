@@ -106,8 +106,12 @@ def retry_provisioning(tx: Tx, model: str, machine_id: str, now: datetime) -> No
 
     Raises:
         NotFound: There is no such machine.
+        NotValid: The machine was started; the message is Juju's.
     """
-    get(tx, model, machine_id)
+    if get(tx, model, machine_id).instance_id:
+        shown = statuses.get_status(tx, model, StatusKind.INSTANCE, machine_id)
+        state = shown.status if shown else InstanceStatus.UNKNOWN
+        raise NotValid(f"machine {machine_id} is not in an error state ({state})")
     tx.run("machine_set_attempts", model=model, id=machine_id, attempts=0)
     statuses.set_status(
         tx,

@@ -18,10 +18,11 @@ from pushjuju.state.store import Tx
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """A key: its type (`string`, `bool`, `int`, `duration`, `base`) and its default."""
+    """A key: its type (`string`, `bool`, `int`, `duration`, `levels`, `base`, `modes`), default, choices."""
 
     type: str
     default: Any
+    choices: tuple[str, ...] = ()
 
 
 ATTRIBUTES: Mapping[str, Attribute] = {
@@ -41,7 +42,7 @@ ATTRIBUTES: Mapping[str, Attribute] = {
     "egress-subnets": Attribute("string", ""),
     "enable-os-refresh-update": Attribute("bool", True),
     "enable-os-upgrade": Attribute("bool", True),
-    "firewall-mode": Attribute("string", "instance"),
+    "firewall-mode": Attribute("string", "instance", ("instance", "global", "none")),
     "ftp-proxy": Attribute("string", ""),
     "http-proxy": Attribute("string", ""),
     "https-proxy": Attribute("string", ""),
@@ -56,11 +57,11 @@ ATTRIBUTES: Mapping[str, Attribute] = {
     "max-action-results-size": Attribute("string", "5G"),
     "max-status-history-age": Attribute("duration", "336h"),
     "max-status-history-size": Attribute("string", "5G"),
-    "mode": Attribute("string", "requires-prompts"),
+    "mode": Attribute("modes", "requires-prompts"),
     "no-proxy": Attribute("string", "127.0.0.1,localhost,::1"),
     "num-container-provision-workers": Attribute("int", 4),
     "num-provision-workers": Attribute("int", 16),
-    "provisioner-harvest-mode": Attribute("string", "destroyed"),
+    "provisioner-harvest-mode": Attribute("string", "destroyed", ("all", "none", "unknown", "destroyed")),
     "proxy-ssh": Attribute("bool", False),
     "resource-tags": Attribute("string", ""),
     "secret-backend": Attribute("string", "auto"),
@@ -74,6 +75,7 @@ ATTRIBUTES: Mapping[str, Attribute] = {
 }
 INTERVAL = "update-status-hook-interval"
 READ_ONLY = ("agent-version", "charmhub-url", "name", "type", "uuid")
+_MODES = ("requires-prompts", "strict")
 _TRUE = ("1", "t", "T", "true", "TRUE", "True")
 _FALSE = ("0", "f", "F", "false", "FALSE", "False")
 
@@ -100,6 +102,11 @@ def parse_value(key: str, value: Any) -> Any:
         _check_duration(key, text)
     if attribute.type == "levels":
         parse_levels(text)
+    if attribute.type == "modes":
+        _check_modes(text)
+    if attribute.choices and text not in attribute.choices:
+        listed = " ".join(attribute.choices)
+        raise NotValid(f'{key}: expected one of [{listed}], got "{text}"')
     if attribute.type == "base" and text:
         return str(Base.parse(text))
     return text
@@ -114,6 +121,13 @@ def _check_duration(key: str, text: str) -> None:
         raise NotValid(f"invalid {words} in model configuration: {error.message}") from error
     if seconds <= 0:
         raise NotValid(f"{key}: must be positive, got {text}")
+
+
+def _check_modes(text: str) -> None:
+    """Refuse modes that Juju does not know: a misspelt one would remove things without a question."""
+    unknown = sorted({word.strip() for word in text.split(",")} - {"", *_MODES})
+    if unknown:
+        raise NotValid(f'mode(s) "{", ".join(unknown)}" not valid')
 
 
 def _bool(key: str, value: Any) -> bool:

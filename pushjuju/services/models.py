@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pushjuju.core.clock import to_iso
-from pushjuju.core.errors import AlreadyExists, NotFound, NotValid
+from pushjuju.core.errors import AlreadyExists, NotFound, NotValid, UsageError
 from pushjuju.core.ids import new_uuid
 from pushjuju.core.life import Life
 from pushjuju.core.names import is_model
@@ -23,10 +23,10 @@ def require_name(name: str) -> None:
     """Check the name of a new model.
 
     Raises:
-        NotValid: It is none; the message is Juju's.
+        UsageError: It is none; the message is Juju's.
     """
     if not is_model(name):
-        raise NotValid(
+        raise UsageError(
             f'"{name}" is not a valid name: '
             "model names may only contain lowercase letters, digits and hyphens"
         )

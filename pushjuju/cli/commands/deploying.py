@@ -153,6 +153,8 @@ def _local_charm(argument: str) -> Path:
         NotValid: It is no local charm.
     """
     found = classify_argument(argument, lambda text: Path(text).exists())
+    if found.kind is ArgumentKind.UPLOADED:
+        raise NotValid(f'charm "{argument}" cannot be deployed by its URL', hint="name its directory or file")
     if found.kind is not ArgumentKind.LOCAL:
         name = argument.removeprefix("ch:")
         raise NotValid(_NEEDS_STORE.format(name=name), hint=_FETCH_HINT.format(name=name))
@@ -254,11 +256,11 @@ def refresh(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **ask
     given = values.settings(asked["config"])
     if len(given.files) > 1:
         raise UsageError("only one config file can be given to refresh")
-    path = _local_charm(asked["path"])
+    opened = session.open_model(cli, model)
+    path = _refresh_path(opened, name, asked)
     from pushjuju.charms.pack import pack
     from pushjuju.services import refresh as service
 
-    opened = session.open_model(cli, model)
     with tempfile.TemporaryDirectory(prefix="pushjuju-") as folder:
         packed = pack(path, Path(folder) / "charm")
         request = service.RefreshRequest(
@@ -285,6 +287,19 @@ def _check_refresh(name: str, asked: Mapping[str, Any]) -> None:
     for left, right in pairs:
         if given[left] and given[right]:
             raise UsageError(f"--{left} and --{right} are mutually exclusive")
+
+
+def _refresh_path(opened: session.Session, name: str, asked: Mapping[str, Any]) -> Path:
+    """Return the path of the newer charm.
+
+    Raises:
+        NotFound: There is no such application, or no path to refresh it from.
+        NotValid: Something is asked for that is not done yet.
+    """
+    from pushjuju.services import applications
+
+    with opened.ctx.store.read() as tx:
+        applications.get(tx, opened.uuid, name)
     named = [f"--{key}" for key in ("storage", "resource", "bind", "base", "channel") if asked[key]]
     if named:
         raise NotValid(f"{', '.join(named)} is not supported yet by pushjuju")
@@ -293,6 +308,7 @@ def _check_refresh(name: str, asked: Mapping[str, Any]) -> None:
             f'the charm of application "{name}" is a local one: a newer revision needs its path',
             hint=f"pushjuju refresh {name} --path ./charm",
         )
+    return _local_charm(asked["path"])
 
 
 @command(

@@ -175,7 +175,15 @@ def remove_machine(
     ids = [machines.require_id(arg) for arg in args]
     opened = session.open_model(cli, model)
     plan = removals.machine_lines(opened, ids, keep_instance=keep_instance)
-    told = removals.confirm(cli, opened, plan, what="machine removal", no_prompt=no_prompt, dry_run=dry_run)
+    told = removals.confirm(
+        cli,
+        opened,
+        plan,
+        what="machine removal",
+        no_prompt=no_prompt,
+        dry_run=dry_run,
+        needs_force=not force and len(plan) > len(ids),  # more goes than the machines themselves
+    )
     if dry_run:
         return
     removal.remove_machines(opened.ctx, opened.uuid, ids, force=forced, keep_instance=keep_instance)

@@ -54,6 +54,7 @@ def add_model(
     no_switch: bool,
 ) -> None:
     """Create a model."""
+    models.require_name(args[0])
     settings = values.model_settings(config)
     ctx = session.open_controller(cli, controller)
     own = ctx.controller.settings()

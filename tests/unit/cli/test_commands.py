@@ -304,6 +304,8 @@ def test_removals_ask_first(lab: Run) -> None:
         "will remove application web\n- will remove unit web/0\n- will remove unit web/1\n"
     )
     assert lab("remove-machine", "0", stdin="").err.endswith("ERROR machine removal: aborted\n")
+    assert lab("remove-machine", "0", "--dry-run").err.endswith("actions:\n\nThis will require `--force`\n")
+    assert "--force" not in lab("remove-machine", "0", "--dry-run", "--force").err
     ok(lab("remove-unit", "web/1", stdin="y\n"))
     assert ok(lab("remove-unit", "web/0", "--no-prompt")) == "will remove unit web/0\n"
     ok(lab("model-config", "mode="))
@@ -337,6 +339,7 @@ def test_removals_ask_first(lab: Run) -> None:
         (["resolved"], 2, "no unit specified"),
         (["resolved", "web/0", "--all"], 2, "specifying unit names(s) with --all not supported"),
         (["refresh"], 2, "no application specified"),
+        (["refresh", "web"], 1, 'application "web" not found'),
         (["refresh", "web", "--path", ".", "--switch", "x"], 2, "--switch and --path are mutually exclusive"),
         (["trust"], 2, "no application name specified"),
         (["show-unit"], 2, "an unit name must be supplied"),
@@ -361,6 +364,9 @@ def test_removals_ask_first(lab: Run) -> None:
         (["ssh", "web/0"], 1, 'unit "web/0" not found'),
         (["ssh", "7"], 1, "machine 7 not found"),
         (["scp", "a"], 2, "at least two arguments required"),
+        (["add-model", "A B"], 2, '"A B" is not a valid name: model names may only contain lowercase'),
+        (["deploy", "local:web-0"], 1, 'charm "local:web-0" cannot be deployed by its URL'),
+        (["retry-provisioning", "7"], 1, "machine 7 not found"),
         (["destroy-model"], 2, "no model specified"),
         (
             ["destroy-model", "x", "--destroy-storage", "--release-storage"],

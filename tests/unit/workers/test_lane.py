@@ -110,6 +110,9 @@ async def test_retry_provisioning_begins_anew(shop: World) -> None:
     assert "machine/0" in shop.touched()
     assert not (await lane(work)).failed
     assert _instance(shop) == ("running", "Running")
+    with pytest.raises(NotValid, match=r"machine 0 is not in an error state \(running\)"):
+        shop.write(lambda tx: machines.retry_provisioning(tx, shop.model, "0", shop.clock.now()))
+    assert _instance(shop) == ("running", "Running")
 
 
 async def test_success_forgets_earlier_failures(shop: World) -> None:

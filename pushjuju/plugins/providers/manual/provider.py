@@ -270,7 +270,6 @@ def _instance(record: Record) -> Instance:
         message="Manually provisioned machine",
         addresses=(Address(value=record.host, type=place.address_type, scope="public"),),
         hardware=Hardware(**record.hardware),
-        display_name=record.host,
     )
 
 
