@@ -97,7 +97,7 @@ def _machine_for(tx: Tx, application: Application, target: Placement | None, now
             raise NotValid(
                 f"cannot assign unit to machine {machine.id}: base does not match: "
                 f'unit has "{wanted.display}", machine has "{base.display}"',
-                hint=f"deploy with --base {base.display}, and --force where the charm does not name that base",
+                hint=f"deploy with --base {base.display}, and --force if the charm does not name that base",
             )
         return machine
     if target is not None and target.kind is not PlacementKind.PROVIDER:
