@@ -37,7 +37,8 @@ YAML = st.one_of(
             ["name: web", "summary: s", "description: d", "series: [jammy]", "options:", "  a: {type: int}",
              "requires: {x: {interface: y}}", "peers:", "  p: [", "params: {a: {$ref: '#/a'}}", "&a [*a]",
              "<<: *b", "!!python/object:os.system x", "storage: {s: {type: block, range: 5-1}}", "assumes:",
-             "- any-of: [juju >= 99]", "provides: 5", "run: {}", "bases: [{}]", "%YAML 9.9", "---", "..."]
+             "- any-of: [juju >= 99]", "provides: 5", "run: {}", "bases: [{}]",
+             "!!binary \uaced0", "%YAML 9.9", "---", "..."]
         ),
         max_size=8,
     ).map(lambda lines: "\n".join(lines).encode()),

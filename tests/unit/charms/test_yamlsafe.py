@@ -59,6 +59,7 @@ def test_special_floats() -> None:
         ("a: !thing x", "tag !thing is not supported"),
         ("a: !!int x", "cannot decode 'x' as int"),
         ("a: !!binary '*'", "invalid base64"),
+        ("a: !!binary ꃭ0", "invalid base64"),
         ("a: [1", "yaml: line 2: did not find expected"),
         ("a: b: c", "yaml: line 1: mapping values are not allowed in this context"),
         ("a: \x00", "yaml: "),
