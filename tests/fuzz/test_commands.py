@@ -256,7 +256,7 @@ def refused(lines: Lines, argv: list[str]) -> None:
         assert lines.state() == before, (argv, err)
 
 
-@fuzz(300)
+@fuzz(200)
 @given(argv=command_lines())
 def test_any_command_line_is_answered(lines: Lines, argv: list[str]) -> None:
     refused(lines, argv)

@@ -132,7 +132,7 @@ def test_a_charm_with_any_files_is_read_or_refused(
         assert read_charm(place).charm.meta.name
 
 
-@fuzz(250)
+@fuzz(150)
 @given(data=YAML)
 def test_any_yaml_is_plain_data_or_refused(data: bytes) -> None:
     try:

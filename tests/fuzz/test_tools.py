@@ -104,7 +104,7 @@ def only_one_file(tmp_path_factory: pytest.TempPathFactory) -> Any:
         yield
 
 
-@fuzz(250)
+@fuzz(150)
 @given(
     calls=st.lists(
         st.tuples(st.sampled_from(sorted(REGISTRY)), st.lists(WORDS, max_size=5), DOCUMENTS),
