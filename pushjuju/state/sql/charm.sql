@@ -17,3 +17,6 @@ SELECT COUNT(*) FROM charm WHERE sha256 = :sha256
 
 -- name: charm_blobs
 SELECT DISTINCT sha256 FROM charm WHERE model = :model
+
+-- name: charm_archives
+SELECT DISTINCT sha256 FROM charm ORDER BY sha256

@@ -52,6 +52,9 @@ UPDATE work SET
   owner = NULL, leased_until = NULL, attempts = :attempts, reason = :reason
 WHERE key = :key AND lease = :lease AND owner IS NOT NULL
 
+-- name: work_free_all
+UPDATE work SET owner = NULL, leased_until = NULL, lease = 0
+
 -- name: work_get
 SELECT key, due, generation, owner, leased_until, attempts, reason FROM work WHERE key = :key
 

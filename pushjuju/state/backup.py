@@ -1,0 +1,137 @@
+"""Copies of the store: made, checked and taken back while other processes go on writing. Layer: state.
+
+A copy is one moment of the store. Taking one back replaces every row in one transaction of the store that is
+in use, never its file: a process that has the file open would go on writing to one that nobody reads.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pushjuju.core.errors import StoreDamaged, StoreError
+from pushjuju.state.files import explained, sync_dir
+from pushjuju.state.store import Store, Tx
+from pushjuju.state.work import lease_at_least
+
+_BUSY_S = 30.0
+_FIRST_PROBLEMS = 3
+
+
+@contextlib.contextmanager
+def _opened(path: Path, mode: str = "ro") -> Iterator[sqlite3.Connection]:
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=_BUSY_S)
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+def copy_store(path: Path, target: Path) -> None:
+    """Copy a store as it is at one moment, with all that was committed before; durable when this returns.
+
+    Raises:
+        StoreError: It cannot be read, or the copy cannot be written; nothing is left of the copy then.
+        StoreDamaged: The copy is not sound, so the store is not.
+    """
+    new = target.with_name(f".new-{target.name}")
+    try:
+        with explained(target):
+            new.unlink(missing_ok=True)
+            os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        with _opened(path, "rw") as source, _opened(new, "rw") as copy:  # WAL needs its files, also to read
+            source.backup(copy)  # all pages in one step: one moment, whoever writes meanwhile
+            copy.execute("PRAGMA journal_mode = DELETE")  # one file, complete by itself
+        check_copy(new)
+        with explained(target):
+            _sync(new)
+            new.replace(target)
+            sync_dir(target.parent)
+    except sqlite3.Error as error:
+        raise StoreError(f"the store {path} cannot be copied to {target}: {error}") from error
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def check_copy(path: Path) -> None:
+    """Look at every page, index and reference of a store that nobody writes to.
+
+    Raises:
+        StoreDamaged: Something does not fit; the first problems are in the detail.
+    """
+    try:
+        with _opened(path) as connection:
+            problems = [row[0] for row in connection.execute("PRAGMA integrity_check")]
+            problems = [] if problems == ["ok"] else problems
+            problems += [f"{row[0]}: a row without its {row[2]}" for row in _strays(connection)]
+    except sqlite3.DatabaseError as error:
+        problems = [str(error)]
+    if problems:
+        detail = "; ".join(problems[:_FIRST_PROBLEMS])
+        raise StoreDamaged(f"the store {path} is damaged", detail=detail, hint="take another copy")
+
+
+def _strays(connection: sqlite3.Connection) -> list[tuple[str, int, str, int]]:
+    return connection.execute("PRAGMA foreign_key_check").fetchall()
+
+
+def take_back(store: Store, source: Path, before: Path) -> None:
+    """Put the content of a copy in the place of the store's; what is there now is copied to `before` first.
+
+    No change is lost: what others committed until then is in `before`, what they commit later comes on top. A
+    claim that was held is lost, so what was under way is looked at anew.
+
+    Raises:
+        StoreTooNew: The copy was made by a newer pushjuju.
+        StoreDamaged: The copy is not sound; nothing has changed.
+    """
+    check_copy(source)
+    work = before.with_name(f".new-{before.name}-content")
+    try:
+        copy_store(source, work)
+        Store.open(work).close()  # brings its schema up to date
+        with store.write() as tx:
+            copy_store(store.path, before)
+            _replace_rows(tx._connection, work)
+            _free_claims(tx)
+    finally:
+        for left in work.parent.glob(f"{work.name}*"):
+            left.unlink()
+
+
+def _free_claims(tx: Tx) -> None:
+    """Let nobody go on with what he began on the rows that were there; numbers of leases never go back."""
+    tx.run("work_free_all")
+    tx.next("", "lease", at_least=lease_at_least(datetime.now(UTC)))
+
+
+def _replace_rows(connection: sqlite3.Connection, source: Path) -> None:
+    """Replace the rows of every table."""
+    connection.execute("PRAGMA defer_foreign_keys = ON")
+    with _opened(source) as copy:
+        tables = _tables(copy)
+        for table in tables:
+            connection.execute(f"DELETE FROM {table}")  # noqa: S608 - our own tables
+        for table in tables:
+            rows = copy.execute(f"SELECT * FROM {table}")  # noqa: S608
+            names = [column[0] for column in rows.description]
+            marks = ", ".join("?" * len(names))
+            insert = f"INSERT INTO {table} ({', '.join(names)}) VALUES ({marks})"  # noqa: S608
+            connection.executemany(insert, rows)
+
+
+def _tables(connection: sqlite3.Connection) -> list[str]:
+    query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
+    return [row[0] for row in connection.execute(query)]
