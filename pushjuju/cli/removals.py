@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pushjuju.cli import flags
+from pushjuju.cli import drive, flags
+from pushjuju.cli.formatters.times import since_text
+from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import UsageError
 from pushjuju.services import machines, model_config, removal, units
 from pushjuju.services.applications import get as get_application
@@ -108,6 +110,20 @@ def confirm(
     if not dry_run:
         cli.console.confirm("\nContinue [y/N]? ", what=what)
     return True
+
+
+def settle(cli: Cli, opened: Session, *, touched: Sequence[str]) -> None:
+    """Work a removal off; then tell what waits for its forced end, which a later contact brings.
+
+    Raises:
+        HookFailed: Something that was touched is in error.
+    """
+    try:
+        drive.settle(cli, opened.ctx, opened.uuid, touched=touched)
+    finally:
+        if drive.waits(cli):
+            for end in removal.forced_ends(opened.ctx, opened.uuid):
+                cli.console.info(f"{end.reason}: {since_text(from_iso(end.due), utc=False)}")
 
 
 def tell(cli: Cli, lines: Sequence[str]) -> None:

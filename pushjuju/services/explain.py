@@ -1,6 +1,6 @@
 """Why units and machines do what they do, or wait: what `explain` tells. Layer: services.
 
-Sources: the last decision kept with each unit, and the reasons in the work queue.
+Sources: the last decision kept with each unit, the removals that wait, and the reasons in the work queue.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from datetime import datetime
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import NotFound
 from pushjuju.core.natural import natural_key
+from pushjuju.services import removal
 from pushjuju.services.context import Context
-from pushjuju.state.records import Unit
+from pushjuju.state.records import Cleanup, Unit
 from pushjuju.state.work import SqliteWorkQueue, WorkItem
 
 
@@ -51,6 +52,7 @@ def explain(ctx: Context, model: str, names: Sequence[str] = ()) -> list[Reason]
         units = tx.list(Unit, "unit_list", model=model)
     items = SqliteWorkQueue(ctx.store, "explain").items(model)
     found = [_of_unit(unit) for unit in sorted(units, key=lambda unit: natural_key(unit.name))]
+    found += [_of_removal(end) for end in removal.forced_ends(ctx, model)]
     found += [_of_item(item) for item in items]
     if not names:
         return found
@@ -75,6 +77,11 @@ def _of_unit(unit: Unit) -> Reason:
         due=min(due) if due else None,
         attempts=unit.retry_count if unit.retry_due else 0,
     )
+
+
+def _of_removal(end: Cleanup) -> Reason:
+    subject = removal.forced_subject(end.kind, end.entity)
+    return Reason(subject=subject, doing="waiting to be removed", reason=end.reason, due=from_iso(end.due))
 
 
 def _of_item(item: WorkItem) -> Reason:

@@ -188,7 +188,7 @@ def remove_machine(
         return
     removal.remove_machines(opened.ctx, opened.uuid, ids, force=forced, keep_instance=keep_instance)
     removals.tell(cli, () if told else plan)
-    drive.settle(cli, opened.ctx, opened.uuid, touched=())
+    removals.settle(cli, opened, touched=())
 
 
 _LIST_FLAGS = (

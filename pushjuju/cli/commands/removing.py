@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pushjuju.cli import drive, flags, removals, session
+from pushjuju.cli import flags, removals, session
 from pushjuju.cli.command import Cli, command
 from pushjuju.core.errors import UsageError
 from pushjuju.core.names import is_application, is_unit
@@ -96,4 +96,4 @@ def remove_application(
 def _finish(cli: Cli, opened: session.Session, plan: Sequence[str], names: Sequence[str]) -> None:
     """Tell what was asked for, then work it off."""
     removals.tell(cli, plan)
-    drive.settle(cli, opened.ctx, opened.uuid, touched=names)
+    removals.settle(cli, opened, touched=names)

@@ -468,3 +468,16 @@ def test_explain_tells_what_waits(lab: Run) -> None:
     assert machine["reason"]
     assert ok(lab("explain", "web/0")).startswith("Subject  Doing")
     assert lab("explain", "9").err == "ERROR machine 9 not found, or it has no work\n"
+
+
+def test_a_removal_that_waits_says_for_what(lab: Run) -> None:
+    ok(lab("deploy", CHARM, "web"))
+    ended = lab("remove-machine", "0", "--force", "--no-prompt")
+    assert (ended.status, ended.out) == (0, "will remove machine 0\n- will remove unit web/0\n")
+    assert "machine 0 is forced away if it is not gone by then: " in ended.err
+    listed = json.loads(ok(lab("explain", "0", "--format", "json")))
+    waits = [entry for entry in listed if entry["doing"] == "waiting to be removed"]
+    assert [entry["reason"] for entry in waits] == ["machine 0 is forced away if it is not gone by then"]
+    assert waits[0]["again"]
+    quiet = lab("remove-machine", "0", "--force", "--no-prompt", env={"PUSHJUJU_WAIT": "0"})
+    assert "forced away" not in quiet.err
