@@ -16,10 +16,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeGuard, TypeVar, cast
 
-from pushjuju.core.errors import NotFound, StoreBusy, StoreError, StoreTooNew
+from pushjuju.core.errors import NotFound, StoreBusy, StoreDamaged, StoreError, StoreTooNew
 from pushjuju.state.files import explained, locked
 
 _HERE = Path(__file__).parent
+TABLES = ("model", "application", "unit", "machine", "operation", "status", "sequence", "work")
 BUSY_TIMEOUT_S = 30.0  # how long a writer waits for another process before it gives up
 
 R = TypeVar("R")
@@ -158,6 +159,7 @@ class Store:
             NotFound: There is none and `create` is not set.
             StoreTooNew: It was made by a newer pushjuju.
             StoreBusy: Another process holds it for longer than the time-out.
+            StoreDamaged: It is no store, or cut short; `check` looks at all of it.
             StoreError: It cannot be read.
         """
         if not create and not path.exists():
@@ -169,6 +171,23 @@ class Store:
             return cls(path, _connect(path))
         except sqlite3.Error as error:
             raise _explain(error, path) from error
+
+    def check(self) -> None:
+        """Look at every page and reference; takes as long as reading the file.
+
+        Raises:
+            StoreDamaged: Something does not fit; the first problem is in the detail.
+        """
+        try:
+            problems = [row[0] for row in self._connection.execute("PRAGMA quick_check(1)")]
+            problems = [] if problems == ["ok"] else problems
+            strays = self._connection.execute("PRAGMA foreign_key_check").fetchmany(1)
+            problems += [f"{row[0]}: a row without its {row[2]}" for row in strays]
+        except sqlite3.Error as error:
+            raise _explain(error, self.path) from error
+        if problems:
+            text, hint = f"the store {self.path} is damaged", "restore the file from a copy"
+            raise StoreDamaged(text, detail=problems[0], hint=hint)
 
     def close(self) -> None:
         """Close the store."""
@@ -214,6 +233,7 @@ def _connect(path: Path) -> sqlite3.Connection:
         connection.row_factory = sqlite3.Row
         _configure(connection, path)
         _migrate(connection, path)
+        _check_tables(connection, path)
     except BaseException:
         connection.close()
         raise
@@ -244,6 +264,19 @@ def _migrate(connection: sqlite3.Connection, path: Path) -> None:
     for number, script in migrations():
         if number > version:
             _apply(connection, number, script)
+
+
+def _check_tables(connection: sqlite3.Connection, path: Path) -> None:
+    """Check that a file with our schema's number is ours: SQLite itself finds one that is cut short.
+
+    Raises:
+        StoreDamaged: It is not.
+    """
+    names = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    missing = [name for name in TABLES if name not in names]
+    if missing:
+        text = f"the store {path} cannot be used: it has no table {missing[0]}"
+        raise StoreDamaged(text, hint="restore the file from a copy")
 
 
 def _apply(connection: sqlite3.Connection, number: int, script: str) -> None:
@@ -288,8 +321,7 @@ def _explain(error: sqlite3.Error, path: Path) -> StoreError:
             detail=text,
             hint="free some space on that disk, then run the command again",
         )
-    damaged = "malformed" in text or "not a database" in text
-    return StoreError(
-        f"the store {path} cannot be used: {text}",
-        hint="restore the file from a copy" if damaged else "",
-    )
+    text = f"the store {path} cannot be used: {text}"
+    if "malformed" in text or "not a database" in text:
+        return StoreDamaged(text, hint="restore the file from a copy")
+    return StoreError(text)

@@ -91,9 +91,13 @@ class Driver:
         Args:
             stop: Set it to end after the operations under way.
             idle_exit_s: Leave after so many seconds without work; None: stay.
+
+        Raises:
+            StoreDamaged: The store is looked at as a whole before anything is done with it.
         """
         idle = 0.0
         self._serving = True
+        self.ctx.store.check()
         try:
             while not stop.is_set():
                 if not self._claim_if_usable():

@@ -7,7 +7,11 @@ in every table, and brought up to date.
 from __future__ import annotations
 
 import re
+import shutil
+import signal
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -178,3 +182,59 @@ def test_schemas_that_differ_are_told_apart(tmp_path: Path) -> None:
         shapes.append(str(shape(connection)))
         connection.close()
     assert len(set(shapes)) == len(variants)
+
+
+MIGRATE = """
+import os, signal, sqlite3, sys
+from pathlib import Path
+from pushjuju.state import store
+made = 0
+
+class Dying(sqlite3.Connection):
+    def execute(self, statement, *args):
+        global made
+        made += 1
+        if made == int(sys.argv[2]):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().execute(statement, *args)
+
+connect = sqlite3.connect
+store.sqlite3.connect = lambda *args, **more: connect(*args, factory=Dying, **more)
+store.Store.open(Path(sys.argv[1])).close()
+print(made)
+"""
+
+
+def test_death_at_any_statement_leaves_the_old_or_the_new_schema(tmp_path: Path) -> None:
+    """SIGKILL before each statement of all migrations: each schema is whole, and the next process goes on."""
+    source = tmp_path / "first.db"
+    make(source, NUMBERS[0])
+    shapes = {}
+    for number in NUMBERS:
+        connection = connect(tmp_path / f"{number}.db")
+        for each, script in migrations():
+            if each <= number:
+                _apply(connection, each, script)
+        shapes[number] = shape(connection)
+        connection.close()
+    found = set()
+    for at in range(1, 1000):
+        path = tmp_path / f"dies{at}.db"
+        shutil.copy(source, path)
+        done = subprocess.run(
+            [sys.executable, "-c", MIGRATE, path, str(at)], capture_output=True, text=True, check=False
+        )
+        if done.returncode == 0:
+            break
+        assert done.returncode == -signal.SIGKILL, done.stderr
+        left = connect(path)
+        assert shape(left) == shapes[schema_version(left)]
+        assert left.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        found.add(schema_version(left))
+        left.close()
+        Store.open(path).close()
+        whole = connect(path)
+        assert (schema_version(whole), shape(whole)) == (NEWEST, shapes[NEWEST])
+        whole.close()
+    assert at > len(NUMBERS) * 3
+    assert found == set(NUMBERS)

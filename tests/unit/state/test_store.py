@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pushjuju.core.errors import NotFound, StoreBusy, StoreError, StoreTooNew
+from pushjuju.core.errors import NotFound, StoreBusy, StoreDamaged, StoreError, StoreTooNew
 from pushjuju.state import store as store_module
 from pushjuju.state.records import Application, CharmRecord, Machine, Model, Unit
 from pushjuju.state.store import Store, migrations
@@ -234,6 +234,49 @@ def test_a_store_with_damaged_rows_is_named(store: Store, model: Model) -> None:
     assert str(store.path) in caught.value.message
     assert "malformed" in caught.value.message
     damaged.close()
+
+
+def test_a_look_at_the_whole_store_finds_damage_that_opening_it_does_not(store: Store, model: Model) -> None:
+    store.check()
+    with store.write() as tx:
+        for number in range(100):
+            tx.run("model_config_set", model=model.uuid, key=f"k{number}", value="x" * 3000)
+    store.close()
+    damage(store.path, store.path.stat().st_size // 4096 - 50)
+    damaged = Store.open(store.path)
+    with pytest.raises(StoreDamaged) as caught:
+        damaged.check()
+    assert str(store.path) in caught.value.message
+    assert "from a copy" in caught.value.hint
+    damaged.close()
+
+
+def test_a_row_without_what_it_belongs_to_is_damage(store: Store) -> None:
+    store._connection.execute("PRAGMA foreign_keys = OFF")
+    store._connection.execute("INSERT INTO model_config (model, key, value) VALUES ('gone', 'k', 'v')")
+    with pytest.raises(StoreDamaged) as caught:
+        store.check()
+    assert caught.value.detail == "model_config: a row without its model"
+
+
+@pytest.mark.parametrize("size", [5000, 4096, 100])
+def test_a_store_that_was_cut_short_is_refused(store: Store, size: int) -> None:
+    store.close()
+    with store.path.open("r+b") as stream:
+        stream.truncate(size)
+    before = store.path.read_bytes()
+    with pytest.raises(StoreDamaged, match=str(store.path)):
+        Store.open(store.path)
+    assert store.path.read_bytes() == before
+
+
+def test_a_database_of_another_program_is_refused(path: Path) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE theirs (a TEXT)")
+    connection.execute(f"PRAGMA user_version = {migrations()[-1][0]}")
+    connection.close()
+    with pytest.raises(StoreDamaged, match="it has no table model"):
+        Store.open(path)
 
 
 def test_a_store_held_for_too_long_is_busy(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
