@@ -259,7 +259,7 @@ class Hosts:
             if not unsaved:
                 self._never_began(running, subscriber)
             return
-        if entry.result is None and entry.op_id:
+        if entry.result is None:
             self.ledger.bury(entry)
         self.state.done[running.op_id] = path
         if subscriber is not None and not unsaved:

@@ -29,6 +29,19 @@ def file_name(op_id: str) -> str:
     return "op-" + name
 
 
+def id_of(path: str) -> str:
+    """Return the operation id that a journal file is named for; empty when it is named for none."""
+    name = os.path.basename(path)[3:]
+    try:
+        parts = name.split("%")
+        data = parts[0].encode("ascii")
+        for part in parts[1:]:
+            data += bytes([int(part[:2], 16)]) + part[2:].encode("ascii")
+        return data.decode("utf-8")
+    except ValueError:
+        return ""
+
+
 class Writer:
     """The journal file of one operation, held by the process that runs it."""
 
@@ -134,9 +147,14 @@ def running(path: str) -> bool:
 
 
 def close_entry(entry: Entry, result: dict[str, Any]) -> None:
-    """Write the result of an operation whose runner died."""
+    """Write the result of an operation whose runner died; one without a first line gets its name again."""
     fd = os.open(entry.path, os.O_RDWR | os.O_CLOEXEC)
     try:
+        if not entry.op_id:
+            entry.begin = {"id": id_of(entry.path)}
+            line = ('{"begin":%s}\n' % dumps(entry.begin)).encode("ascii")
+            os.pwrite(fd, line, 0)
+            entry.end = len(line)
         line = ('{"result":%s}\n' % dumps(result)).encode("ascii")
         os.pwrite(fd, line, entry.end)
         os.fdatasync(fd)

@@ -49,23 +49,27 @@ class Ledger:
             self.state.running[entry.op_id] = Running(entry.op_id, str(entry.begin.get("lock", "")))
         elif held:
             pass  # it is being begun this moment
-        elif not entry.op_id:
-            os.unlink(path)  # it broke off before anything was started
-        else:
+        elif entry.op_id or journal.id_of(path):
             self.bury(entry)
+        else:
+            os.unlink(path)  # it is none of ours
 
     def bury(self, entry: journal.Entry) -> None:
         """Close the journal of an operation whose process died: nothing of it may go on running."""
         same_boot = entry.begin.get("boot_id") == self.state.boot_id
         if same_boot:
             end_group(entry.child)
-        why = "the process that ran it was killed" if same_boot else "the machine restarted while it ran"
+        if not entry.op_id:
+            why = "its journal is damaged, or broke off at its beginning"
+        else:
+            why = "the process that ran it was killed" if same_boot else "the machine restarted while it ran"
         result = error_result(why)
         result.update(outcome="terminated", via=entry.begin.get("via"))
         result.update(started=entry.begin.get("started"), ended=wall_time(), recovered=True)
         try:
             journal.close_entry(entry, result)
         except OSError:
+            entry.begin = entry.begin or {"id": journal.id_of(entry.path)}
             entry.result = result
         self.state.done[entry.op_id] = entry.path
 

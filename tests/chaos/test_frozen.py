@@ -1,0 +1,51 @@
+"""A controller process stands still beyond its lease, and wakes up when another one has gone on."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+
+from tests.chaos.world import DEPLOY_HOOKS, World, until
+
+pytestmark = pytest.mark.machine
+
+LEASE = ("--lease", "1")
+
+
+@pytest.mark.parametrize("hook", ["install", "start"])
+async def test_frozen_controller_wakes_up_and_changes_nothing(world: World, hook: str) -> None:
+    world.deploy(f"if [ $hook = {hook} ]; then sleep 1; fi")
+    with world.process(*LEASE) as frozen:
+        await until(lambda: world.layout.records() and f"{hook} 1" in world.machine().begun(), 30)
+        os.kill(frozen.process.pid, signal.SIGSTOP)
+        world.drive(*LEASE).check()  # waits for the lease to end, then takes over
+        box = world.machine()
+        world.at_rest(box, *DEPLOY_HOOKS)
+        world.config(number="2")
+        before = world.dump()
+        os.kill(frozen.process.pid, signal.SIGCONT)
+        frozen.process.wait(30)
+        frozen.check()
+    assert before["operation"] != world.dump()["operation"]  # what was new is done, by whoever came first
+    assert box.begun()[len(DEPLOY_HOOKS) :] == ["config-changed 2"]
+    assert box.ended() == box.begun()
+    assert world.agent() == ("idle", "")
+    assert not world.open_operations()
+
+
+async def test_three_controllers_take_turns_in_standing_still(world: World) -> None:
+    world.deploy("sleep 0.2")
+    with world.process(*LEASE) as one, world.process(*LEASE) as two, world.process(*LEASE) as three:
+        every = (one, two, three)
+        for drive in every:
+            await until(lambda drive=drive: drive.text or drive.process.poll() is not None, 30)
+            os.kill(drive.process.pid, signal.SIGSTOP)
+        for drive in every:
+            os.kill(drive.process.pid, signal.SIGCONT)
+        for drive in every:
+            drive.process.wait(60)
+            drive.check()
+    assert (await world.settle()).problems == ()
+    world.at_rest(world.machine(), *DEPLOY_HOOKS)
