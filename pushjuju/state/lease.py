@@ -9,10 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from pushjuju.core.errors import LeaseLost
 from pushjuju.state.store import Store, Tx
 from pushjuju.state.work import Claim
+
+if TYPE_CHECKING:
+    from pushjuju.state.group import CommitGroup
 
 
 class LeasedStore(Store):
@@ -30,13 +34,17 @@ class LeasedStore(Store):
             yield tx
 
     @contextmanager
-    def write(self) -> Iterator[Tx]:
+    def write(self, *, later: bool = False) -> Iterator[Tx]:
         """Open the one writing transaction.
 
         Raises:
             LeaseLost: Another process has taken the work over; nothing was written.
         """
-        with self._store.write() as tx:
+        with self._store.write(later=later) as tx:
             if tx.row("work_holds", key=self._claim.key, lease=self._claim.lease) is None:
                 raise LeaseLost(f"another controller process works on {self._claim.key} now")
             yield tx
+
+    def group(self) -> CommitGroup:
+        """Return the transaction that writers share."""
+        return self._store.group()

@@ -14,10 +14,13 @@ from contextlib import contextmanager
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeGuard, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, cast
 
 from pushjuju.core.errors import NotFound, StoreBusy, StoreDamaged, StoreError, StoreTooNew
 from pushjuju.state.files import explained, locked
+
+if TYPE_CHECKING:
+    from pushjuju.state.group import CommitGroup
 
 _HERE = Path(__file__).parent
 TABLES = ("model", "application", "unit", "machine", "operation", "status", "sequence", "work")
@@ -150,6 +153,7 @@ class Store:
         self.path = path
         self._connection = connection
         self._depth = 0
+        self._group: CommitGroup | None = None
 
     @classmethod
     def open(cls, path: Path, *, create: bool = False) -> Store:
@@ -170,7 +174,7 @@ class Store:
         try:
             return cls(path, _connect(path))
         except sqlite3.Error as error:
-            raise _explain(error, path) from error
+            raise explain_error(error, path) from error
 
     def check(self) -> None:
         """Look at every page and reference; takes as long as reading the file.
@@ -184,26 +188,74 @@ class Store:
             strays = self._connection.execute("PRAGMA foreign_key_check").fetchmany(1)
             problems += [f"{row[0]}: a row without its {row[2]}" for row in strays]
         except sqlite3.Error as error:
-            raise _explain(error, self.path) from error
+            raise explain_error(error, self.path) from error
         if problems:
             text, hint = f"the store {self.path} is damaged", "restore the file from a copy"
             raise StoreDamaged(text, detail=problems[0], hint=hint)
 
     def close(self) -> None:
         """Close the store."""
+        if self._group is not None:
+            self._group.flush()
         self._connection.close()
 
     @contextmanager
     def read(self) -> Iterator[Tx]:
         """Open a transaction that sees one moment of the store and changes nothing."""
-        with self._transaction("BEGIN") as tx:
-            yield tx
+        if self._group is not None and self._group.is_open:
+            with self.within() as tx:
+                yield tx
+        else:
+            with self._transaction("BEGIN") as tx:
+                yield tx
 
     @contextmanager
-    def write(self) -> Iterator[Tx]:
-        """Open the one writing transaction; all of it is kept, or, after an exception, nothing."""
-        with self._transaction("BEGIN IMMEDIATE") as tx:
+    def write(self, *, later: bool = False) -> Iterator[Tx]:
+        """Open the one writing transaction; all of it is kept, or, after an exception, nothing.
+
+        Args:
+            later: It may become durable with the next shared commit (`state.group`).
+        """
+        later = later and _loop_runs()
+        group = self.group() if later else self._group
+        if group is None or not (later or group.is_open):
+            with self._transaction("BEGIN IMMEDIATE") as tx:
+                yield tx
+            return
+        with group.part() as tx:
             yield tx
+        if not later:
+            group.flush()
+
+    def group(self) -> CommitGroup:
+        """Return the transaction that writers share who need not be durable at once."""
+        from pushjuju.state.group import CommitGroup
+
+        if self._group is None:
+            self._group = CommitGroup(self._connection, self)
+        return self._group
+
+    def begin(self) -> None:
+        """Begin a writing transaction that outlives a block.
+
+        Raises:
+            StoreBusy: Another process holds the store for too long.
+        """
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+        except sqlite3.Error as error:
+            raise explain_error(error, self.path) from error
+
+    @contextmanager
+    def within(self) -> Iterator[Tx]:
+        """Read and write within the transaction that is open."""
+        if self._depth:
+            raise StoreError("a transaction is open already")
+        self._depth = 1
+        try:
+            yield Tx(self._connection)
+        finally:
+            self._depth = 0
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[Tx]:
@@ -212,7 +264,7 @@ class Store:
         try:
             self._connection.execute(begin)
         except sqlite3.Error as error:
-            raise _explain(error, self.path) from error
+            raise explain_error(error, self.path) from error
         self._depth = 1
         try:
             yield Tx(self._connection)
@@ -220,11 +272,22 @@ class Store:
         except BaseException as error:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
-            if _is_of_the_file(error):
-                raise _explain(error, self.path) from error
+            if is_of_the_file(error):
+                raise explain_error(error, self.path) from error
             raise
         finally:
             self._depth = 0
+
+
+def _loop_runs() -> bool:
+    """Tell whether somebody would come to commit later."""
+    import asyncio
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -303,12 +366,13 @@ def _statements(script: str) -> Iterator[str]:
             pending = ""
 
 
-def _is_of_the_file(error: BaseException) -> TypeGuard[sqlite3.Error]:
+def is_of_the_file(error: BaseException) -> TypeGuard[sqlite3.Error]:
     """Tell whether the store is at fault (full, locked, damaged), not the statement."""
     return isinstance(error, sqlite3.OperationalError) or type(error) is sqlite3.DatabaseError
 
 
-def _explain(error: sqlite3.Error, path: Path) -> StoreError:
+def explain_error(error: sqlite3.Error, path: Path) -> StoreError:
+    """Return what went wrong with the file, as people read it, with the way out."""
     text = str(error)
     if "locked" in text or "busy" in text:
         return StoreBusy(

@@ -12,6 +12,7 @@ import contextlib
 import uuid
 from collections import Counter
 from collections.abc import Coroutine, Iterable
+from dataclasses import replace
 from typing import Any
 
 from pushjuju.core.errors import LeaseLost, PushjujuError, RemoteFailed, StoreError
@@ -21,6 +22,7 @@ from pushjuju.runner import intake
 from pushjuju.runner.session import MachineSession
 from pushjuju.services import actions, logs, machines, removal, statuses
 from pushjuju.services.context import Context
+from pushjuju.state.group import DeferredStore
 from pushjuju.state.records import Machine, Operation, Relation, Unit
 from pushjuju.uniter.actions import MACHINE, is_unwanted, next_lock
 from pushjuju.uniter.commit import commit, take_events
@@ -87,7 +89,8 @@ class Visit:
 
     def __init__(self, shop: Workshop, machine: Machine, session: MachineSession) -> None:
         self.shop = shop
-        self.ctx: Context = shop.ctx
+        self._store = DeferredStore(shop.ctx.store)
+        self.ctx: Context = replace(shop.ctx, store=self._store)
         self.machine = machine
         self.model = machine.model
         self.session = session
@@ -97,6 +100,7 @@ class Visit:
         self._last = ""  # the unit that began last: the others come first
         self._kills: Counter[str] = Counter()
         self._reboot_asked = ""
+        self._committed: list[tuple[str, str, str]] = []  # id, request of `juju-exec` and its error
 
     async def work(self) -> None:
         """Run what is due until every unit has said that nothing is left.
@@ -109,13 +113,33 @@ class Visit:
         self._recover()
         self._begin_sweep()
         try:
-            while self._begin() or self._crew or self._reboot_asked:
+            while True:
+                if not self._begin():
+                    await self._save()
+                if not (self._crew or self._reboot_asked):
+                    break
                 if self._crew:
                     await self._crew.some_end()
                 else:
                     await self._reboot()
         finally:
             await self._crew.close()
+
+    async def _save(self) -> None:
+        """Wait until all that was written is on the disk; then let the machine forget what is committed.
+
+        Raises:
+            StoreError: Something of it was undone; the store tells the next visit what is left to do.
+        """
+        await self._store.durable()
+        done, self._committed = self._committed, []
+        if done:
+            self.shop.checkpoint("saved")
+        for operation_id, request, error in done:
+            if error:
+                self.session.answer(request, error)
+            await self.session.ack(operation_id)
+            self.shop.checkpoint("acknowledged")
 
     async def leave(self) -> None:
         """Take all of ours from a machine that goes on without us."""
@@ -279,6 +303,7 @@ class Visit:
 
     async def _execute(self, prepared: Prepared) -> None:
         """Run an operation on the machine and take its result in."""
+        await self._save()
         self._tell_unit(prepared, "running", "running")
         self.shop.checkpoint("prepared")
         if prepared.blob:
@@ -287,11 +312,8 @@ class Visit:
         result = await self._run(prepared)
         self.shop.checkpoint("result")
         done = commit(self.ctx, prepared.id, result)
+        self._committed.append((prepared.id, str(prepared.frame.get("request", "")), done.error))
         self.shop.checkpoint("committed")
-        if done.error:
-            self.session.answer(str(prepared.frame["request"]), done.error)
-        await self.session.ack(prepared.id)
-        self.shop.checkpoint("acknowledged")
         text, state = ("done", "done") if done.ok else (f"failed: {done.message}", "failed")
         self._tell_unit(prepared, text, state)
         if done.reboot:
@@ -337,7 +359,7 @@ class Visit:
     def _answering(self, unit: str) -> Any:
         async def on_live(call: dict[str, Any]) -> live.LiveAnswer:
             try:
-                return live.answer(self.ctx, self.model, unit, call["tool"], call["argv"])
+                return live.answer(self.shop.ctx, self.model, unit, call["tool"], call["argv"])
             except LeaseLost:
                 raise asyncio.CancelledError from None  # no answer at all: the call waits for who holds it
 
@@ -350,6 +372,7 @@ class Visit:
         with self.ctx.store.read() as tx:
             found = tx.get(Operation, "operation_get", f"operation {operation_id} not found", id=operation_id)
         boot_id = str(found.document["boot_id"])
+        await self._save()
         self.shop.checkpoint("rebooting")
         if self.session.hello["boot_id"] == boot_id:
             await self.session.run({"t": "op", "id": operation_id, "kind": "reboot", "if_boot_id": boot_id})
@@ -358,6 +381,7 @@ class Visit:
 
     async def _bury(self, unit: Unit) -> None:
         """Take a finished unit's files from the machine and its record from the model."""
+        await self._save()  # the files that go are all that the machine knows of the last hook
         others = [other for other in self._units() if other.name != unit.name]
         if others or stays(self.machine):
             await self._remove_files(unit.name, last=not others)

@@ -30,7 +30,7 @@ from pushjuju.workers import drive as drives
 from pushjuju.workers.drive import Driver
 from pushjuju.workers.events import Event
 
-OF_HOOKS = ("prepared", "charm-pushed", "result", "committed", "acknowledged")
+OF_HOOKS = ("prepared", "charm-pushed", "result", "committed", "saved", "acknowledged")
 
 
 def die() -> None:

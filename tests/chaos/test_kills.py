@@ -14,7 +14,7 @@ from tests.chaos.world import DEPLOY_HOOKS, REMOVE_HOOKS, UNIT, World, until
 
 pytestmark = pytest.mark.machine
 
-STEPS = ("prepared", "charm-pushed", "result", "committed", "acknowledged")
+STEPS = ("prepared", "charm-pushed", "result", "committed", "saved", "acknowledged")
 MOST_DEATHS = 60
 
 
@@ -42,7 +42,7 @@ async def test_death_at_each_hook_of_a_deploy(world: World, step: str) -> None:
 
 async def test_next_contact_clears_what_was_committed_before_a_death(world: World) -> None:
     world.deploy()
-    die_on(world, "committed")
+    die_on(world, "saved")
     box = world.machine()
     assert len(box.journal()) == 1
     world.config(number="2")
@@ -58,7 +58,7 @@ async def test_death_before_the_first_hook_and_at_each_contact(world: World) -> 
     assert len(world.layout.records()) == 1
 
 
-@pytest.mark.parametrize("step", ["prepared", "result", "committed", "acknowledged"])
+@pytest.mark.parametrize("step", ["prepared", "result", "committed", "saved", "acknowledged"])
 async def test_death_at_each_hook_of_a_removal(world: World, step: str) -> None:
     world.deploy()
     await world.settle()
@@ -77,7 +77,7 @@ def gone(world: World) -> bool:
     )
 
 
-@pytest.mark.parametrize("step", ["prepared", "charm-pushed", "result", "committed", "acknowledged"])
+@pytest.mark.parametrize("step", STEPS)
 async def test_death_at_each_step_of_a_refresh(world: World, step: str) -> None:
     world.deploy()
     await world.settle()

@@ -314,7 +314,7 @@ class Died(Exception):
     """The controller was killed."""
 
 
-@pytest.mark.parametrize("step", ["attached", "prepared", "result", "committed", "acknowledged"])
+@pytest.mark.parametrize("step", ["attached", "prepared", "result", "committed", "saved", "acknowledged"])
 @pytest.mark.parametrize("refused", [False, True], ids=["taken", "refused"])
 async def test_a_request_is_served_once_wherever_the_controller_dies(
     unit: World, step: str, refused: bool

@@ -98,7 +98,7 @@ def unit_of(tx: Any, world: World) -> Any:
     return units.get(tx, world.model, "web/0")
 
 
-@pytest.mark.parametrize("place", ["prepared", "result", "committed", "acknowledged"])
+@pytest.mark.parametrize("place", ["prepared", "result", "committed", "saved", "acknowledged"])
 @pytest.mark.parametrize("target", ["units", "machines"])
 async def test_a_task_runs_once_wherever_the_controller_dies(shop: World, place: str, target: str) -> None:
     shop.active()

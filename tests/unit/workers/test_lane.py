@@ -329,7 +329,7 @@ class Killed(BaseException):
 
 
 STEPS = (
-    "machine-started", "attached", "prepared", "charm-pushed", "result", "committed", "acknowledged",
+    "machine-started", "attached", "prepared", "charm-pushed", "result", "committed", "saved", "acknowledged",
 )  # fmt: skip
 
 
