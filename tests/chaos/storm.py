@@ -142,25 +142,27 @@ class Rig(Box):
         running = [{"id": key, "done": False} for key in self.jobs]
         return {**super().hello(), "journal": known + running, "units": list(self.units)}
 
-    def take(self, frame: dict[str, Any], lease: int) -> None:
+    def take(self, frame: dict[str, Any], lease: int) -> dict[str, Any] | None:
         """Begin an operation, unless its id is known.
+
+        Returns:
+            The refusal of a full disk, of which nothing is kept; else None.
 
         Raises:
             Overtaken: A later lease was heard of.
         """
         if frame["id"] in self.seen:
-            return
+            return None
         if lease < self.lease:
             raise Overtaken("the machine works for another controller process now", self.lease)
         self.lease = lease
-        self.results.pop(frame["id"], None)  # an earlier refusal that nobody heard
         if self.full:
             self.full -= 1
             refused = {"outcome": "error", "errno": 28, "message": "[Errno 28] No space left on device"}
-            self.results[frame["id"]] = {"t": "result", "id": frame["id"], "refused": True, **refused}
-            return
+            return {"t": "result", "id": frame["id"], **refused}
         self.seen.add(frame["id"])
         self.jobs[frame["id"]] = Job(self, frame)
+        return None
 
     def answer(self, operation: str) -> dict[str, Any] | None:
         """Return the result of an operation as far as there is one."""
@@ -168,8 +170,6 @@ class Rig(Box):
         if found is None:
             done = operation in self.seen and operation not in self.jobs
             return {"t": "result", "id": operation, "outcome": "known", "events": []} if done else None
-        if found.pop("refused", False):  # it was never begun: nothing is kept
-            return self.results.pop(operation)
         return dict(found)
 
     async def perform(self, job: Job) -> dict[str, Any]:
@@ -312,8 +312,8 @@ class Wire(Session):
 
     async def travel(self, moment: str) -> None:
         """Let something be on its way, as long as there is one."""
-        self.town.strike(moment, self.process, self.rig)
         await pause()
+        self.town.strike(moment, self.process, self.rig)  # and on with it, whatever was missed meanwhile
         if self.cut or self.rig.down or self.boot != self.rig.boot:
             raise ConnectionLost("the connection to the machine was lost")
 
@@ -329,9 +329,9 @@ class Wire(Session):
 
     async def _carry(self, frame: dict[str, Any], on_live: Any) -> dict[str, Any]:
         await self.travel("send")
-        self.rig.take(frame, self.lease)
+        refused = self.rig.take(frame, self.lease)
         await self.travel("begun")
-        while (found := self.rig.answer(frame["id"])) is None:
+        while (found := refused or self.rig.answer(frame["id"])) is None:
             job = self.rig.jobs[frame["id"]]
             if job.call and job.answer is None and on_live:
                 await self._answer(job, on_live)

@@ -68,12 +68,13 @@ def test_machine_that_does_not_check_leases_is_noticed(
     empty_shop: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Rig, "lease", property(lambda self: 0, lambda self, value: None), raising=False)
-    problems = []
-    for count in range(10, 24):  # an operation that was refused, and whose request comes again much later
-        plan = [Fault("full", "send", 0), Fault("freeze", "wrote", count)]
-        monkeypatch.setattr(schedules, "draw_plan", lambda *_, plan=plan: plan)
-        problems += [report.problem for seed in (2, 4) if (report := run(empty_shop, packs, seed)).problem]
-    assert problems
+
+    def draw(*_: Any) -> list[Fault]:
+        return [Fault("freeze", "send", 1), Fault("full", "at attached", 1)]
+
+    # An operation was given up because the disk was full, and who was frozen sends it all the same.
+    monkeypatch.setattr(schedules, "draw_plan", draw)
+    assert any(run(empty_shop, packs, seed).problem for seed in range(2, 30, 2))
 
 
 def test_failure_is_told_with_its_seed(capsys: pytest.CaptureFixture[str], monkeypatch: Any) -> None:
