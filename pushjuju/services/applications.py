@@ -112,7 +112,7 @@ def _check(request: DeployRequest) -> None:
         raise NotValid(f'invalid application name "{request.application}"')
     if request.packed.charm.meta.subordinate and request.constraints:
         raise NotValid("cannot use --constraints with subordinate application")
-    if request.packed.charm.meta.subordinate and request.count:
+    if request.packed.charm.meta.subordinate and (request.count or request.placements):
         raise NotValid("cannot use --num-units or --to with subordinate application")
 
 

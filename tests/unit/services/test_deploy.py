@@ -162,6 +162,12 @@ REFUSED: list[Any] = [
         id="subordinate-units",
     ),
     pytest.param(
+        lambda shop: shop.deploy("s", 0, packed=_sub(shop), placements=[Placement.parse("0")]),
+        NotValid,
+        "cannot use --num-units or --to with subordinate application",
+        id="subordinate-placement",
+    ),
+    pytest.param(
         lambda shop: shop.deploy("s", 0, packed=_sub(shop), constraints={"mem": 1}),
         NotValid,
         "cannot use --constraints with subordinate application",
