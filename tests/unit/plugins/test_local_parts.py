@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from pushjuju.plugins.providers.local.network import (
     nat_rules,
     parse_subnet,
 )
+from pushjuju.plugins.providers.local.provider import hardware
 from pushjuju.plugins.providers.local.sources import BasesConfig, host_base
 from pushjuju.plugins.providers.local.supervisor import nspawn_command
 from pushjuju.plugins.providers.local.system import locked, put_file
@@ -45,6 +47,18 @@ RECORD = Record(
     created="2025-03-01T09:00:00.000000Z",
     tags={"juju-units-deployed": "web/0"},
 )
+
+
+@pytest.mark.parametrize(
+    ("cores", "mem", "text"),
+    [
+        (None, None, "arch=amd64 cores=4 mem=8000M virt-type=container"),
+        (1, 256, "arch=amd64 cores=1 mem=256M virt-type=container"),
+        (64, 92160000, "arch=amd64 cores=4 mem=8000M virt-type=container"),
+    ],
+)
+def test_a_machine_never_claims_more_than_its_host_has(cores: int | None, mem: int | None, text: str) -> None:
+    assert str(hardware(replace(RECORD, cores=cores, mem=mem), cores=4, mem=8000)) == text
 
 
 class TestSources:

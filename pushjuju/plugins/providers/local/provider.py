@@ -242,14 +242,19 @@ def _instance(record: Record, status: InstanceStatus, message: str) -> Instance:
         status=status,
         message=message,
         addresses=(Address(value=record.address, cidr=record.cidr),),
-        hardware=Hardware(
-            arch=record.arch,
-            cores=record.cores or os.cpu_count(),
-            mem=record.mem or _host_mem_mib(),
-            virt_type="container",
-        ),
+        hardware=hardware(record, cores=os.cpu_count() or 1, mem=_host_mem_mib()),
         display_name=record.hostname,
         tags=dict(record.tags),
+    )
+
+
+def hardware(record: Record, *, cores: int, mem: int) -> Hardware:
+    """Return what a machine has: its limits, but never more than the `cores` and `mem` (MiB) of this host."""
+    return Hardware(
+        arch=record.arch,
+        cores=min(record.cores or cores, cores),
+        mem=min(record.mem or mem, mem),
+        virt_type="container",
     )
 
 
