@@ -252,7 +252,7 @@ class Overtaken(RemoteFailed):
     code = "overtaken"
     retryable = True
 
-    def __init__(self, message: str, lease: int) -> None:
+    def __init__(self, message: str | None = None, lease: int = 0) -> None:
         super().__init__(message)
         self.lease = lease
 

@@ -38,6 +38,10 @@ MESSAGE = 128 * KIB  # characters of one log line, status, version: the longest 
 OUTPUT = 6 * MIB  # characters of standard output and of standard error; 4 MiB of odd bytes in base64
 ACTION_RESULTS = 16 * MIB  # characters of an action's results as JSON: the largest record of Juju's database
 
+# --- what a machine is told -------------------------------------------------------------------------------
+
+NEIGHBOURS = 30  # units of an application and of its relations; of more, statuses are asked for when needed
+
 # --- what a unit keeps in the model -----------------------------------------------------------------------
 
 STATE = 2 * MIB  # bytes of charm state: Juju's max-charm-state-size

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from pushjuju.core.clock import to_iso
+from pushjuju.runner.remote.levels import LEVELS, kept, threshold
 from pushjuju.state.records import LogRecord
 from pushjuju.state.store import Store, Tx
 
-LEVELS = ("TRACE", "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+__all__ = ("LEVELS", "after", "append", "kept", "newest_first", "threshold")
+
 _PAGE = 500
 
 
@@ -66,27 +68,3 @@ def newest_first(store: Store, model: str) -> Iterator[LogRecord]:
         if len(page) < _PAGE:
             return
         before = page[-1].id
-
-
-def threshold(logging_config: str, module: str) -> str:
-    """Return the level from which a module's lines are kept.
-
-    Args:
-        logging_config: `<root>=INFO;unit=DEBUG`.
-        module: Dotted logger name; the longest configured prefix decides.
-    """
-    best, level = -1, "INFO"
-    for part in logging_config.replace(";", " ").split():
-        name, _, wanted = part.partition("=")
-        name = "" if name == "<root>" else name
-        fits = not name or module == name or module.startswith(name + ".")
-        if fits and len(name) > best and wanted.upper() in LEVELS:
-            best, level = len(name), wanted.upper()
-    return level
-
-
-def kept(logging_config: str, module: str, level: str) -> bool:
-    """Tell whether a line is stored under a logging configuration."""
-    wanted = threshold(logging_config, module)
-    known = level if level in LEVELS else "INFO"
-    return LEVELS.index(known) >= LEVELS.index(wanted)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 
 from pushjuju.charms.model import Charm, Role
@@ -69,6 +70,39 @@ def scopes(tx: Tx, model: str, relation: int) -> list[RelationScope]:
 def bags(tx: Tx, model: str, relation: int) -> dict[str, Bag]:
     """Return all bags of a relation: unit or application -> bag."""
     return {bag.entity: bag for bag in tx.list(Bag, "bag_list", model=model, relation=relation)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbourhood:
+    """All relations of an application, by id.
+
+    Attributes:
+        sides: Both endpoints, one for a peer relation.
+        scopes: The units in scope, by name.
+        bags: Unit or application -> bag.
+    """
+
+    relations: Mapping[int, Relation]
+    sides: Mapping[int, list[RelationEndpoint]]
+    scopes: Mapping[int, list[RelationScope]]
+    bags: Mapping[int, dict[str, Bag]]
+
+
+def neighbourhood(tx: Tx, model: str, application: str) -> Neighbourhood:
+    """Read all relations of an application: four statements, however many they are."""
+    found = {relation.id: relation for relation in of_application(tx, model, application)}
+    sides: dict[int, list[RelationEndpoint]] = {number: [] for number in found}
+    scopes_found: dict[int, list[RelationScope]] = {number: [] for number in found}
+    bags_found: dict[int, dict[str, Bag]] = {number: {} for number in found}
+    if found:
+        here = {"model": model, "application": application}
+        for side in tx.list(RelationEndpoint, "endpoint_of_neighbours", **here):
+            sides[side.relation].append(side)
+        for scope in tx.list(RelationScope, "scope_of_neighbours", **here):
+            scopes_found[scope.relation].append(scope)
+        for item in tx.list(Bag, "bag_of_neighbours", **here):
+            bags_found[item.relation][item.entity] = item
+    return Neighbourhood(relations=found, sides=sides, scopes=scopes_found, bags=bags_found)
 
 
 def put_bag(tx: Tx, model: str, relation: int, entity: str, data: Mapping[str, str]) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 from pushjuju.charms.actions import validate_params
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.tasks import EXEC, TaskStatus
-from pushjuju.services import actions
+from pushjuju.services import actions, model_config
 from pushjuju.services.context import Context
 from pushjuju.state.records import Model, Task
 from pushjuju.state.records import Operation as OperationRecord
@@ -80,6 +80,7 @@ def action_frame(tx: Tx, view: View, operation: Operation, model: Model, operati
         "unit": view.unit.name,
         "env": hook_environment(tx, view, operation, model),
         "context": hook_context(tx, view, operation, model),
+        "logging": model_config.get(tx, model.uuid, "logging-config"),
         "lock": _machines_lock(operation.lock),
     }
     if task.action == EXEC:

@@ -16,9 +16,9 @@ from pushjuju.core.life import Life
 from pushjuju.core.status import StatusInfo, StatusKind, Workload, derive_application_status
 from pushjuju.services import leadership, model_config, network, relations, statuses
 from pushjuju.services.units import of_application
-from pushjuju.state.records import Model, Port, Unit
+from pushjuju.state.records import Bag, Model, Port, Unit
 from pushjuju.state.store import Tx
-from pushjuju.uniter.resolver import HookInfo, HookKind, LocalState, Operation, hook_name
+from pushjuju.uniter.resolver import HookInfo, HookKind, LocalState, Operation, RemoteState, hook_name
 from pushjuju.uniter.snapshot import View
 
 _SINCE = "%Y-%m-%d %H:%M:%SZ"
@@ -27,7 +27,7 @@ _SINCE = "%Y-%m-%d %H:%M:%SZ"
 def hook_context(tx: Tx, view: View, operation: Operation, model: Model) -> dict[str, Any]:
     """Return the snapshot that travels with a hook; its hook tools are answered from it."""
     unit, hook = view.unit, operation.hook
-    peers = _Units.read(tx, unit.model, unit.application)
+    peers = None if _is_large(tx, unit) else _Units.read(tx, unit.model, unit.application)
     return {
         "unit": unit.name,
         "app": unit.application,
@@ -40,17 +40,34 @@ def hook_context(tx: Tx, view: View, operation: Operation, model: Model) -> dict
         "leader": view.remote.leader,
         "leader_settings": leadership.settings(tx, unit.model, unit.application),
         "trusted": bool(view.application.trust),
-        "status": _statuses(tx, unit, peers),
+        "status": _own_status(tx, unit) if peers is None else _statuses(tx, unit, peers),
         "relations": _relations(tx, view, hook),
         "endpoints": binding_names(view.charm),
         "ports": _ports(tx, unit),
         "network": _network(tx, view),
         "state": _charm_state(tx, unit),
         "max_state_size": limits.STATE,
-        "goal_state": _goal_state(tx, view, peers),
+        "goal_state": None if peers is None else _goal_state(tx, view.unit, view.remote, peers),
         "payload_classes": {name: item.type for name, item in view.charm.meta.payloads.items()},
         "action": None,
     }
+
+
+def _is_large(tx: Tx, unit: Unit) -> bool:
+    """Tell whether there are so many units around that tools about them all ask when they are called."""
+    count = tx.scalar("unit_neighbours", model=unit.model, application=unit.application)
+    return int(count) > limits.NEIGHBOURS
+
+
+def application_status(tx: Tx, unit: Unit) -> dict[str, Any]:
+    """Return what `status-get --application` shows: the statuses of an application and of its units."""
+    return _statuses(tx, unit, _Units.read(tx, unit.model, unit.application))
+
+
+def goal_state(tx: Tx, view: View) -> dict[str, Any]:
+    """Return what `goal-state` shows."""
+    peers = _Units.read(tx, view.unit.model, view.unit.application)
+    return _goal_state(tx, view.unit, view.remote, peers)
 
 
 def _hook_relation(hook: HookInfo | None, endpoint: str) -> dict[str, Any] | None:
@@ -99,23 +116,31 @@ def _statuses(tx: Tx, unit: Unit, peers: _Units) -> dict[str, Any]:
     }
 
 
+def _own_status(tx: Tx, unit: Unit) -> dict[str, Any]:
+    """Return the unit's status alone; for the others the machine asks."""
+    found = statuses.get_status(tx, unit.model, StatusKind.WORKLOAD, unit.name)
+    return {"unit": _status(found or StatusInfo(status=Workload.UNKNOWN)), "app": None, "units": None}
+
+
 def _status(info: StatusInfo) -> dict[str, Any]:
     return {"status": str(info.status), "message": info.message, "data": dict(info.data)}
 
 
 def _relations(tx: Tx, view: View, hook: HookInfo | None) -> dict[str, Any]:
     """Return the relations that the unit has joined or entered, as it sees them in this hook."""
+    around = relations.neighbourhood(tx, view.unit.model, view.unit.application)
     return {
-        str(relation_id): _relation(tx, view, relation_id, hook)
+        str(relation_id): _relation(tx, view, relation_id, around.bags.get(relation_id, {}), hook)
         for relation_id in sorted(view.local.relations)
         if relation_id in view.remote.relations
     }
 
 
-def _relation(tx: Tx, view: View, relation_id: int, hook: HookInfo | None) -> dict[str, Any]:
+def _relation(
+    tx: Tx, view: View, relation_id: int, bags: Mapping[str, Bag], hook: HookInfo | None
+) -> dict[str, Any]:
     unit, remote = view.unit, view.remote.relations[relation_id]
     sides = view.sides[relation_id]
-    bags = relations.bags(tx, unit.model, relation_id)
     own = relations.own_endpoint(sides, unit.application)
     apps = {side.application for side in sides}
     seen = _mates(tx, unit) | set(view.local.relations[relation_id].members) if remote.container else None
@@ -212,21 +237,20 @@ def _charm_state(tx: Tx, unit: Unit) -> dict[str, str]:
     return {row["key"]: row["value"] for row in tx.rows("charm_state_list", model=unit.model, unit=unit.name)}
 
 
-def _goal_state(tx: Tx, view: View, peers: _Units) -> dict[str, Any]:
-    unit = view.unit
+def _goal_state(tx: Tx, unit: Unit, remote: RemoteState, peers: _Units) -> dict[str, Any]:
     units = {
         peer.name: peers.goal(peer)
         for peer in peers.units
         if peer.life != Life.DEAD and (peer.principal == unit.principal)
     }
     goals: dict[str, dict[str, Any]] = {}
-    for relation_id, remote in view.remote.relations.items():
-        if remote.peer:
+    for relation_id, relation in remote.relations.items():
+        if relation.peer:
             continue
-        entry = goals.setdefault(remote.endpoint, {})
+        entry = goals.setdefault(relation.endpoint, {})
         status = statuses.get_status(tx, unit.model, StatusKind.RELATION, str(relation_id))
-        entry[remote.remote_application] = _goal_status(status or StatusInfo(status="joining"))
-        others = _Units.read(tx, unit.model, remote.remote_application)
+        entry[relation.remote_application] = _goal_status(status or StatusInfo(status="joining"))
+        others = _Units.read(tx, unit.model, relation.remote_application)
         entry.update({other.name: others.goal(other) for other in others.units if other.life != Life.DEAD})
     return {"units": units, "relations": goals}
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pushjuju.core.errors import NotValid
+from pushjuju.services import model_config
 from pushjuju.services.context import Context
 from pushjuju.state.records import Model
 from pushjuju.state.records import Operation as OperationRecord
@@ -159,6 +160,7 @@ def request_frame(
         "script": request.script,
         "env": hook_environment(tx, view, operation, model),
         "context": hook_context(tx, view, operation, model),
+        "logging": model_config.get(tx, model.uuid, "logging-config"),
         "lock": "machine",
     }
     del frame["env"]["JUJU_DISPATCH_PATH"]

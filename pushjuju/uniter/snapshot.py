@@ -81,17 +81,16 @@ def look(tx: Tx, model: str, name: str, commands: tuple[str, ...] = ()) -> View 
     url = own_charm_url(unit, application)
     charm = charms.get(tx, model, url)
     settings = charms.stored_settings(tx, model, application.name, url)
-    every = relations.of_application(tx, model, application.name)
-    sides = {relation.id: relations.endpoints(tx, model, relation.id) for relation in every}
-    seen = {relation.id: _relation(tx, unit, charm, relation, sides[relation.id]) for relation in every}
+    around = relations.neighbourhood(tx, model, application.name)
+    seen = {number: _relation(unit, charm, around, number) for number in around.relations}
     return View(
         unit=unit,
         application=application,
         machine=machine,
         charm=charm,
         settings=settings,
-        relations={relation.id: relation for relation in every},
-        sides=sides,
+        relations=around.relations,
+        sides=around.sides,
         local=local_state(unit, application),
         remote=_remote_state(tx, unit, application, machine, settings, seen, commands),
     )
@@ -176,14 +175,12 @@ def _actions(tx: Tx, unit: Unit) -> tuple[PendingAction, ...]:
     )
 
 
-def _relation(
-    tx: Tx, unit: Unit, charm: Charm, relation: Relation, sides: list[RelationEndpoint]
-) -> RemoteRelation:
+def _relation(unit: Unit, charm: Charm, around: relations.Neighbourhood, number: int) -> RemoteRelation:
+    relation, sides, bags = around.relations[number], around.sides[number], around.bags[number]
     own, other = (
         relations.own_endpoint(sides, unit.application),
         relations.remote_endpoint(sides, unit.application),
     )
-    bags = relations.bags(tx, unit.model, relation.id)
     endpoint = charm.meta.find_endpoint(own.endpoint)
     return RemoteRelation(
         endpoint=own.endpoint,
@@ -194,7 +191,7 @@ def _relation(
         container=relation.scope == "container",
         implemented=endpoint is not None,
         suspended=bool(relation.suspended),
-        members=_members(unit, other.application, relations.scopes(tx, unit.model, relation.id), bags),
+        members=_members(unit, other.application, around.scopes[number], bags),
         app_members={other.application: _version(bags, other.application)},
     )
 

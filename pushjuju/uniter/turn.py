@@ -295,6 +295,7 @@ def prepared_operation(
         "hook": title,
         "env": hook_environment(tx, view, operation, model),
         "context": hook_context(tx, view, operation, model),
+        "logging": model_config.get(tx, model.uuid, "logging-config"),
     }
     return Prepared(id=operation_id, unit=view.unit.name, title=title, frame=frame)
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from pushjuju.core.errors import LeaseLost, NotValid, PushjujuError
+from pushjuju.core.errors import LeaseLost, NotFound, NotValid, PushjujuError
 from pushjuju.services import leadership, payloads, units
 from pushjuju.services.context import Context
 from pushjuju.state.records import Unit
 from pushjuju.state.store import Tx
+from pushjuju.uniter.hookcontext import application_status, goal_state
+from pushjuju.uniter.snapshot import look
 
 LiveAnswer = tuple[int, bytes, bytes]
 """Exit code, standard output, standard error."""
 
-Tool = Callable[[Context, Tx, Unit, list[str]], None]
+Tool = Callable[[Context, Tx, Unit, list[str]], Mapping[str, Any] | None]
 
 
 def answer(ctx: Context, model: str, unit: str, tool: str, argv: Sequence[str]) -> LiveAnswer:
@@ -28,12 +32,26 @@ def answer(ctx: Context, model: str, unit: str, tool: str, argv: Sequence[str]) 
     words = list(argv[1:] if argv[:1] == ["--"] else argv)
     try:
         with ctx.store.write() as tx:
-            act(ctx, tx, units.get(tx, model, unit), words)
+            found = act(ctx, tx, units.get(tx, model, unit), words)
     except LeaseLost:
         raise
     except PushjujuError as error:
         return 1, b"", f"ERROR {error.message}\n".encode()
-    return 0, b"", b""
+    return 0, b"" if found is None else json.dumps(found).encode(), b""
+
+
+def _status_get(_: Context, tx: Tx, unit: Unit, words: list[str]) -> Mapping[str, Any]:
+    if words != ["--application"] or leadership.holder(tx, unit.model, unit.application) != unit.name:
+        raise NotValid("finding application status: this unit is not the leader")
+    return application_status(tx, unit)
+
+
+def _goal_state(_: Context, tx: Tx, unit: Unit, words: list[str]) -> Mapping[str, Any]:
+    _exactly(words, 0)
+    view = look(tx, unit.model, unit.name)
+    if view is None:
+        raise NotFound(f'unit "{unit.name}" not found')
+    return goal_state(tx, view)
 
 
 def _leader_set(ctx: Context, tx: Tx, unit: Unit, words: list[str]) -> None:
@@ -66,7 +84,9 @@ def _exactly(words: list[str], count: int) -> list[str]:
 
 
 _TOOLS: dict[str, Tool] = {
+    "goal-state": _goal_state,
     "leader-set": _leader_set,
+    "status-get": _status_get,
     "payload-register": _payload_register,
     "payload-unregister": _payload_unregister,
     "payload-status-set": _payload_status_set,

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
+from pushjuju.core import limits
 from pushjuju.core.placement import Placement
 from pushjuju.core.status import StatusKind
 from pushjuju.services import leadership, model_config, relations, removal, statuses, units
 from pushjuju.state.records import Relation, RelationEndpoint, RelationScope
+from pushjuju.workers import live
 from tests.unit.services.world import World, ok
 
 MAC = "00:16:3e:00:00:01"
@@ -284,3 +287,23 @@ def test_relation_between_applications(shop: World) -> None:
     assert goal["site"]["client/0"]["status"] == "unknown"
     scopes: list[RelationScope] = shop.read(lambda tx: relations.scopes(tx, shop.model, 5))
     assert [item.unit for item in scopes] == ["client/0", "web/0"]
+
+
+def test_many_units_are_left_out_and_answered_when_asked(
+    shop: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop.active(count=3)
+    shop.clock.advance(400)
+    prepared = shop.until("update-status")
+    small = prepared.frame["context"]
+    monkeypatch.setattr(limits, "NEIGHBOURS", 2)
+    shop.commit(prepared, ok())
+    large = _context(shop)
+    assert large["goal_state"] is None
+    assert large["status"] == {"unit": small["status"]["unit"], "app": None, "units": None}
+    asked = live.answer(shop.ctx, shop.model, "web/0", "goal-state", ["--"])
+    assert json.loads(asked[1]) == small["goal_state"]
+    asked = live.answer(shop.ctx, shop.model, "web/0", "status-get", ["--", "--application"])
+    assert json.loads(asked[1]) == small["status"]
+    asked = live.answer(shop.ctx, shop.model, "web/1", "status-get", ["--", "--application"])
+    assert asked == (1, b"", b"ERROR finding application status: this unit is not the leader\n")

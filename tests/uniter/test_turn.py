@@ -55,7 +55,7 @@ def test_frame_of_a_hook(shop: World) -> None:
     shop.deploy()
     prepared = shop.until("install")
     frame = prepared.frame
-    assert sorted(frame) == ["context", "env", "hook", "id", "kind", "t", "unit"]
+    assert sorted(frame) == ["context", "env", "hook", "id", "kind", "logging", "t", "unit"]
     assert (frame["t"], frame["kind"], frame["unit"], frame["hook"]) == ("op", "hook", "web/0", "install")
     assert frame["id"] == prepared.id
     assert prepared.blob == ""

@@ -50,9 +50,14 @@ def _unit_status(ctx: ToolContext) -> dict[str, Any]:
 
 
 def _application_status(ctx: ToolContext, with_data: bool) -> dict[str, Any]:
-    units = dict(ctx.context["status"].get("units") or {})
+    known = ctx.context["status"]
+    if known.get("units") is None:  # so many units that the snapshot leaves them out
+        known = ctx.reads.get("application_status") or ctx.ask_data("status-get", ["--application"])
+        ctx.reads["application_status"] = known
+    units = dict(known["units"])
     units[ctx.unit] = _current(ctx, "unit")
-    answer = _render(_current(ctx, "app"), with_data)
+    own = ctx.reads.get("status_set", {}).get("app") or known["app"]
+    answer = _render(own, with_data)
     answer["units"] = {name: _render(status, with_data) for name, status in units.items()}
     return answer
 

@@ -14,7 +14,7 @@ import select
 import sys
 import time
 
-from pushjuju.runner.remote import journal, layout, signals, wire
+from pushjuju.runner.remote import journal, layout, levels, signals, wire
 from pushjuju.runner.remote.jsonlite import dumps, loads
 
 TYPE_CHECKING = False
@@ -84,6 +84,9 @@ class Host:
         self._pending_since = 0.0
         self._event_delay = float(self.options.get("event_delay", EVENT_DELAY))
         self._log_left = LOG_LIMIT
+        self._logging = str(op.get("logging", ""))
+        self._output_logger = "unit.%s.%s" % (op.get("unit", ""), op.get("hook") or op.get("action") or "")
+        self._kept: dict[tuple[str, str], bool] = {}
         self._live_frames: dict[int, bytes] = {}
         self._next_reconnect = 0.0
         self._journal: journal.Writer | None = None
@@ -190,6 +193,8 @@ class Host:
 
     def emit(self, event: dict[str, Any]) -> None:
         """Record an event; it is on its way to the controller within moments."""
+        if self._logging and not self._is_kept(event):
+            return
         event.setdefault("time", wall_time())
         if event.get("k") != "output":
             if self._log_left <= 0:
@@ -203,6 +208,19 @@ class Host:
         self._pending.append({"seq": self._seq, "e": event})
         if len(self._pending) >= EVENTS_PER_FRAME:
             self.flush_events()
+
+    def _is_kept(self, event: dict[str, Any]) -> bool:
+        """Tell whether the controller would store a log line or a line of output; other events it takes."""
+        if event["k"] == "log":
+            module, level = event["module"], event["level"]
+        elif event["k"] == "output":
+            module, level = self._output_logger, "WARNING" if event["stream"] == "stderr" else "DEBUG"
+        else:
+            return True
+        found = self._kept.get((module, level))
+        if found is None:
+            found = self._kept[module, level] = levels.kept(self._logging, module, level)
+        return found
 
     def log(self, level: str, message: str, module: str = OPERATION_LOGGER) -> None:
         """Record a log message."""

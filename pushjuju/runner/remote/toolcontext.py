@@ -140,6 +140,16 @@ class ToolContext:
             raise ToolError(err.decode("utf-8", "replace"), rc, err)
         return out
 
+    def ask_data(self, tool: str, argv: Sequence[str]) -> Any:
+        """Have the controller answer now, and return the JSON document that it printed.
+
+        Raises:
+            ToolError: with the controller's own stderr and exit code.
+        """
+        from pushjuju.runner.remote.jsonlite import loads
+
+        return loads(self.ask(tool, argv).decode("utf-8"))
+
     def path(self, name: str) -> str:
         """Return the absolute path of a file named on the command line."""
         if name == "~" or name.startswith("~/"):

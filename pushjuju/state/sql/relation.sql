@@ -26,6 +26,21 @@ SELECT * FROM relation_endpoint WHERE model = :model AND relation = :relation OR
 -- name: relation_endpoint_list
 SELECT * FROM relation_endpoint WHERE model = :model ORDER BY relation, application, endpoint
 
+-- name: endpoint_of_neighbours
+SELECT * FROM relation_endpoint WHERE model = :model AND relation IN (
+  SELECT relation FROM relation_endpoint WHERE model = :model AND application = :application)
+ORDER BY relation, application, endpoint
+
+-- name: scope_of_neighbours
+SELECT * FROM relation_scope WHERE model = :model AND relation IN (
+  SELECT relation FROM relation_endpoint WHERE model = :model AND application = :application)
+ORDER BY relation, unit
+
+-- name: bag_of_neighbours
+SELECT * FROM relation_bag WHERE model = :model AND relation IN (
+  SELECT relation FROM relation_endpoint WHERE model = :model AND application = :application)
+ORDER BY relation, entity
+
 -- name: scope_machines
 -- Where the units in scope are, but for one of them; read from left to right.
 SELECT DISTINCT u.machine FROM relation_scope s CROSS JOIN unit u

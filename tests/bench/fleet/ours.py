@@ -12,7 +12,7 @@ from pathlib import Path
 from pushjuju.charms.pack import pack
 from pushjuju.core.base import Base
 from pushjuju.core.placement import Placement
-from pushjuju.services import applications, context, integrate, models, removal
+from pushjuju.services import applications, context, integrate, models
 from pushjuju.state.datadir import DataDir
 from pushjuju.workers.drive import Driver
 
@@ -59,7 +59,7 @@ async def hooks10(ctx: context.Context, model: str) -> None:
 async def undo10(ctx: context.Context, model: str) -> None:
     """Their end: ten relation-broken hooks on each unit."""
     for number in range(10):
-        removal.remove_relation(ctx, model, f"bench:e{number}", "sink:all")
+        integrate.remove_relation(ctx, model, [f"bench:e{number}", "sink:all"])
     await settle(ctx, model)
 
 

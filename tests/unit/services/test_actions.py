@@ -32,7 +32,8 @@ ping: {parallel: true}
 @pytest.fixture(autouse=True)
 def units(shop: World) -> None:
     """Three units of an application that has actions."""
-    shop.active(count=3, packed=shop.charms.make(files={"actions.yaml": ACTIONS}))
+    charm = shop.charms.make(files={"actions.yaml": ACTIONS}, payloads={"web": {"type": "docker"}})
+    shop.active(count=3, packed=charm)
     shop.forget_work()
 
 
