@@ -88,8 +88,12 @@ class Neighbourhood:
     bags: Mapping[int, dict[str, Bag]]
 
 
-def neighbourhood(tx: Tx, model: str, application: str) -> Neighbourhood:
-    """Read all relations of an application: four statements, however many they are."""
+def neighbourhood(tx: Tx, unit: Unit) -> Neighbourhood:
+    """Read all relations of a unit: four statements, however many they are.
+
+    What units of its own application write is left out but in peer relations: nothing depends on it.
+    """
+    model, application = unit.model, unit.application
     found = {relation.id: relation for relation in of_application(tx, model, application)}
     sides: dict[int, list[RelationEndpoint]] = {number: [] for number in found}
     scopes_found: dict[int, list[RelationScope]] = {number: [] for number in found}
@@ -100,7 +104,7 @@ def neighbourhood(tx: Tx, model: str, application: str) -> Neighbourhood:
             sides[side.relation].append(side)
         for scope in tx.list(RelationScope, "scope_of_neighbours", **here):
             scopes_found[scope.relation].append(scope)
-        for item in tx.list(Bag, "bag_of_neighbours", **here):
+        for item in tx.list(Bag, "bag_of_neighbours", unit=unit.name, **here):
             bags_found[item.relation][item.entity] = item
     return Neighbourhood(relations=found, sides=sides, scopes=scopes_found, bags=bags_found)
 

@@ -128,7 +128,7 @@ def _status(info: StatusInfo) -> dict[str, Any]:
 
 def _relations(tx: Tx, view: View, hook: HookInfo | None) -> dict[str, Any]:
     """Return the relations that the unit has joined or entered, as it sees them in this hook."""
-    around = relations.neighbourhood(tx, view.unit.model, view.unit.application)
+    around = relations.neighbourhood(tx, view.unit)
     return {
         str(relation_id): _relation(tx, view, relation_id, around.bags.get(relation_id, {}), hook)
         for relation_id in sorted(view.local.relations)
@@ -244,13 +244,15 @@ def _goal_state(tx: Tx, unit: Unit, remote: RemoteState, peers: _Units) -> dict[
         if peer.life != Life.DEAD and (peer.principal == unit.principal)
     }
     goals: dict[str, dict[str, Any]] = {}
+    known: dict[str, _Units] = {}  # several relations may lead to one application
     for relation_id, relation in remote.relations.items():
         if relation.peer:
             continue
         entry = goals.setdefault(relation.endpoint, {})
         status = statuses.get_status(tx, unit.model, StatusKind.RELATION, str(relation_id))
         entry[relation.remote_application] = _goal_status(status or StatusInfo(status="joining"))
-        others = _Units.read(tx, unit.model, relation.remote_application)
+        name = relation.remote_application
+        others = known[name] = known.get(name) or _Units.read(tx, unit.model, name)
         entry.update({other.name: others.goal(other) for other in others.units if other.life != Life.DEAD})
     return {"units": units, "relations": goals}
 

@@ -81,7 +81,7 @@ def look(tx: Tx, model: str, name: str, commands: tuple[str, ...] = ()) -> View 
     url = own_charm_url(unit, application)
     charm = charms.get(tx, model, url)
     settings = charms.stored_settings(tx, model, application.name, url)
-    around = relations.neighbourhood(tx, model, application.name)
+    around = relations.neighbourhood(tx, unit)
     seen = {number: _relation(unit, charm, around, number) for number in around.relations}
     return View(
         unit=unit,

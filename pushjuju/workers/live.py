@@ -6,10 +6,11 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from pushjuju.charms.goform import quote
 from pushjuju.core.errors import LeaseLost, NotFound, NotValid, PushjujuError
-from pushjuju.services import leadership, payloads, units
+from pushjuju.services import leadership, payloads, relations, units
 from pushjuju.services.context import Context
-from pushjuju.state.records import Unit
+from pushjuju.state.records import Bag, Relation, Unit
 from pushjuju.state.store import Tx
 from pushjuju.uniter.hookcontext import application_status, goal_state
 from pushjuju.uniter.snapshot import look
@@ -54,6 +55,23 @@ def _goal_state(_: Context, tx: Tx, unit: Unit, words: list[str]) -> Mapping[str
     return goal_state(tx, view)
 
 
+def _relation_get(_: Context, tx: Tx, unit: Unit, words: list[str]) -> Mapping[str, Any]:
+    """Read what another unit of the same application wrote in a relation with another one."""
+    number, name = _exactly(words, 2)
+    relation = tx.find(Relation, "relation_get", model=unit.model, id=number) if number.isdigit() else None
+    if relation is None:
+        raise NotFound("relation not found")
+    sides = relations.endpoints(tx, unit.model, relation.id)
+    own = name.partition("/")[0] == unit.application
+    if not own or all(side.application != unit.application for side in sides):
+        raise NotValid("permission denied")
+    bag = tx.find(Bag, "bag_get", model=unit.model, relation=relation.id, entity=name)
+    if bag is None or relation.scope == "container":
+        where = f"unit {quote(name)} in relation {quote(relation.key)}"
+        raise NotFound(f"cannot read settings for {where}: unit {quote(name)}: settings not found")
+    return bag.data
+
+
 def _leader_set(ctx: Context, tx: Tx, unit: Unit, words: list[str]) -> None:
     if not all("=" in word for word in words):
         raise NotValid("leader-set takes key=value")
@@ -86,6 +104,7 @@ def _exactly(words: list[str], count: int) -> list[str]:
 _TOOLS: dict[str, Tool] = {
     "goal-state": _goal_state,
     "leader-set": _leader_set,
+    "relation-get": _relation_get,
     "status-get": _status_get,
     "payload-register": _payload_register,
     "payload-unregister": _payload_unregister,

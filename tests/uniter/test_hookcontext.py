@@ -10,7 +10,7 @@ import pytest
 from pushjuju.core import limits
 from pushjuju.core.placement import Placement
 from pushjuju.core.status import StatusKind
-from pushjuju.services import leadership, model_config, relations, removal, statuses, units
+from pushjuju.services import integrate, leadership, model_config, relations, removal, statuses, units
 from pushjuju.state.records import Relation, RelationEndpoint, RelationScope
 from pushjuju.workers import live
 from tests.unit.services.world import World, ok
@@ -307,3 +307,24 @@ def test_many_units_are_left_out_and_answered_when_asked(
     assert json.loads(asked[1]) == small["status"]
     asked = live.answer(shop.ctx, shop.model, "web/1", "status-get", ["--", "--application"])
     assert asked == (1, b"", b"ERROR finding application status: this unit is not the leader\n")
+
+
+def test_units_of_the_own_application_are_seen_in_peer_relations_only(shop: World) -> None:
+    packed = shop.charms.make(provides={"site": {"interface": "http"}})
+    client = shop.charms.make("client", peers=None, requires={"www": {"interface": "http"}})
+    shop.deploy(packed=packed, count=2)
+    shop.deploy("client", packed=client)
+    number = str(integrate.integrate(shop.ctx, shop.model, "web", "client"))
+    shop.settle()
+    shop.write(lambda tx: relations.put_bag(tx, shop.model, int(number), "web/1", {"k": "v"}))
+    bags = {item["endpoint"]: set(item["unit_bags"]) for item in _context(shop)["relations"].values()}
+    assert bags == {"cluster": {"web/0", "web/1"}, "site": {"web/0", "client/0"}}
+
+    def ask(*words: str, unit: str = "web/0") -> tuple[int, bytes, bytes]:
+        return live.answer(shop.ctx, shop.model, unit, "relation-get", ["--", *words])
+
+    assert ask(number, "web/1") == (0, b'{"k": "v"}', b"")
+    assert ask(number, "client/0")[2] == b"ERROR permission denied\n"
+    assert ask(number, "web/9")[2].endswith(b'unit "web/9": settings not found\n')
+    assert ask("99", "web/1")[2] == ask("x", "web/1")[2] == b"ERROR relation not found\n"
+    assert ask(number)[0] == 1

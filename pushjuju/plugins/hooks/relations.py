@@ -128,6 +128,9 @@ def _unit_bag(ctx: ToolContext, wanted: int, unit: str) -> Bag:
         return _merged(bags.get(unit), _pending(ctx, wanted, "unit"))
     if unit.partition("/")[0] not in (ctx.app, relation["remote_app"]):
         raise ToolError("permission denied")
+    if unit not in bags and unit.partition("/")[0] == ctx.app and relation.get("role") != "peer":
+        found: Bag = ctx.ask_data("relation-get", [str(wanted), unit])  # so rarely read that it is not sent
+        return found
     if unit not in bags:
         text = "cannot read settings for unit %s in relation %s: unit %s: settings not found"
         raise ToolError(text % (quote(unit), quote(relation["key"]), quote(unit)))

@@ -44,3 +44,11 @@ def test_a_controller_that_refuses_is_quoted(hook: HookRun) -> None:
     hook.context["goal_state"] = None
     hook.live_answer = (1, b"", b"ERROR no\n")
     assert hook.fails("goal-state") == (1, "no")
+
+
+def test_what_a_unit_of_its_own_application_wrote_elsewhere_is_asked_for(hook: HookRun) -> None:
+    number = next(key for key, item in hook.context["relations"].items() if item["role"] != "peer")
+    endpoint = hook.context["relations"][number]["endpoint"]
+    hook.live_answer = (0, b'{"url": "x"}', b"")
+    assert hook.ok(f"relation-get -r {endpoint}:{number} url web/7") == "x\n"
+    assert hook.live == [("relation-get", [number, "web/7"])]
