@@ -137,6 +137,8 @@ def _check_flags(cli: Cli, asked: Mapping[str, Any]) -> None:
         raise UsageError("--attach-storage cannot be used with -n")
     if "num_units" in cli.given and asked["num_units"] < 1:
         raise UsageError("--num-units must be a positive integer")
+    if "revision" in cli.given and not asked["channel"]:
+        raise NotValid("specifying a revision requires a channel for future upgrades. Please use --channel")
     if asked["device"]:
         raise UsageError("--device is only allowed with k8s models")
     unsupported = ("storage", "resource", "bind", "attach_storage", "overlay", "map_machines")

@@ -197,6 +197,11 @@ def test_deploy_with_everything(lab: Run, settled: list[Any]) -> None:
         ([CHARM, "a", "b"], 2, 'unrecognized args: ["b"]'),
         ([CHARM, "Bad"], 2, 'invalid application name "Bad"'),
         ([CHARM, "-n", "0"], 2, "--num-units must be a positive integer"),
+        (
+            [CHARM, "--revision", "3"],
+            1,
+            "specifying a revision requires a channel for future upgrades. Please use --channel",
+        ),
         ([CHARM, "--to", "lxd:"], 2, 'invalid --to parameter "lxd:"'),
         (
             [CHARM, "--series", "jammy", "--base", "ubuntu@22.04"],
