@@ -123,6 +123,7 @@ def test_no_statement_of_a_hook_walks_through_the_model(web: World) -> None:
     walks = []
     for statement in statements:
         plan = [row["detail"] for row in connection.execute(f"EXPLAIN QUERY PLAN {statement}")]
+        plan = [step for step in plan if step != "SCAN CONSTANT ROW"]  # of no table
         # A model's own settings are few.
         walks += [
             (step, statement)

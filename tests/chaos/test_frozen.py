@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
+import sqlite3
 
 import pytest
 
@@ -14,12 +16,27 @@ pytestmark = pytest.mark.machine
 LEASE = ("--lease", "1")
 
 
+async def freeze(world: World, pid: int) -> None:
+    """Let a process stand still, but not in the middle of a commit: SQLite lets nobody past that lock."""
+    while True:
+        os.kill(pid, signal.SIGSTOP)
+        other = sqlite3.connect(world.ctx.controller.store_path, timeout=0.2)
+        try:
+            other.execute("BEGIN IMMEDIATE")
+            return
+        except sqlite3.OperationalError:
+            os.kill(pid, signal.SIGCONT)
+            await asyncio.sleep(0.003)
+        finally:
+            other.close()
+
+
 @pytest.mark.parametrize("hook", ["install", "start"])
 async def test_frozen_controller_wakes_up_and_changes_nothing(world: World, hook: str) -> None:
     world.deploy(f"if [ $hook = {hook} ]; then sleep 1; fi")
     with world.process(*LEASE) as frozen:
         await until(lambda: world.layout.records() and f"{hook} 1" in world.machine().begun(), 30)
-        os.kill(frozen.process.pid, signal.SIGSTOP)
+        await freeze(world, frozen.process.pid)
         world.drive(*LEASE).check()  # waits for the lease to end, then takes over
         box = world.machine()
         world.at_rest(box, *DEPLOY_HOOKS)
@@ -41,7 +58,7 @@ async def test_three_controllers_take_turns_in_standing_still(world: World) -> N
         every = (one, two, three)
         for drive in every:
             await until(lambda drive=drive: drive.text or drive.process.poll() is not None, 30)
-            os.kill(drive.process.pid, signal.SIGSTOP)
+            await freeze(world, drive.process.pid)
         for drive in every:
             os.kill(drive.process.pid, signal.SIGCONT)
         for drive in every:

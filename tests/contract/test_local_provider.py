@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncIterator
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -150,6 +151,12 @@ async def test_second_start_for_the_same_request_takes_the_machine_that_runs(ben
     assert (await bench.run(await other.ssh_target(anew.instance), "test -e /root/stays\n")).rc == 1
 
 
+def _spec(record: machines.Record) -> machines.MachineSpec:
+    """Return the request that a machine was made by."""
+    names = {field.name for field in fields(machines.MachineSpec)} & {field.name for field in fields(record)}
+    return machines.MachineSpec(**{name: getattr(record, name) for name in names})
+
+
 async def test_start_that_was_given_up_leaves_alone_what_another_one_took(bench: LocalBench) -> None:
     provider = bench.open()
     started = await provider.start(bench.request("0", nonce="n"))
@@ -160,6 +167,10 @@ async def test_start_that_was_given_up_leaves_alone_what_another_one_took(bench:
     assert [instance.id for instance in await provider.list()] == [record.id]
     taken = bench.layout.read(record.id)
     assert taken is not None
+    stale = replace(_spec(taken), created=record.created)  # it stood still since before the other one asked
+    await asyncio.to_thread(machines.create, bench.layout, stale, None)
+    await asyncio.to_thread(machines.discard, bench.layout, record.id, record.created)
+    assert [instance.id for instance in await provider.list()] == [record.id]
     await asyncio.to_thread(machines.discard, bench.layout, record.id, taken.created)
     assert await provider.list() == []
 
@@ -177,7 +188,6 @@ async def test_machine_comes_back_after_the_host_rebooted(bench: LocalBench) -> 
 
 def _pretend_reboot(layout: Layout, instance_id: str) -> None:
     """Do to a machine what a power cut does: no process, mount, namespace or bridge is left."""
-    from dataclasses import replace
 
     from pushjuju.plugins.providers.local import network
     from pushjuju.plugins.providers.local.system import unmount_below

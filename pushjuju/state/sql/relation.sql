@@ -33,19 +33,19 @@ ORDER BY relation, application, endpoint
 
 -- name: scope_of_neighbours
 -- Units of the own application count in peer relations only.
-SELECT scope.* FROM relation_endpoint AS own JOIN relation_scope AS scope
+SELECT scope.* FROM relation_endpoint AS own CROSS JOIN relation_scope AS scope
 ON scope.model = own.model AND scope.relation = own.relation
 WHERE own.model = :model AND own.application = :application
-AND (own.role = 'peer' OR scope.application <> :application) ORDER BY scope.relation, scope.unit
+AND (own.role = 'peer' OR scope.application <> :application) ORDER BY own.relation, scope.unit
 
 -- name: bag_of_neighbours
 -- Units of the own application are seen in peer relations only.
-SELECT bag.* FROM relation_endpoint AS own JOIN relation_bag AS bag
+SELECT bag.* FROM relation_endpoint AS own CROSS JOIN relation_bag AS bag
 ON bag.model = own.model AND bag.relation = own.relation
 WHERE own.model = :model AND own.application = :application
 AND (own.role = 'peer' OR bag.entity = :unit
   OR substr(bag.entity, 1, length(:application) + 1) <> :application || '/')
-ORDER BY bag.relation, bag.entity
+ORDER BY own.relation, bag.entity
 
 -- name: scope_machines
 -- Where the units in scope are, but for one of them; read from left to right.

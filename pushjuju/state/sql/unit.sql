@@ -59,10 +59,12 @@ UPDATE unit SET update_status_due = NULL WHERE model = :model
 DELETE FROM unit WHERE model = :model AND name = :name
 
 -- name: unit_neighbours
-SELECT COUNT(*) FROM unit WHERE model = :model AND application IN (
-  SELECT :application UNION SELECT other.application FROM relation_endpoint AS own
-  JOIN relation_endpoint AS other ON other.model = own.model AND other.relation = own.relation
-  WHERE own.model = :model AND own.application = :application)
+-- At least as many as there are: a unit in two relations counts twice.
+SELECT (SELECT COUNT(*) FROM unit WHERE model = :model AND application = :application)
+  + (SELECT COUNT(*) FROM relation_endpoint AS own
+     CROSS JOIN relation_endpoint AS other ON other.model = own.model AND other.relation = own.relation
+     CROSS JOIN unit ON unit.model = own.model AND unit.application = other.application
+     WHERE own.model = :model AND own.application = :application AND other.application <> :application)
 
 -- name: charm_state_list
 SELECT key, value FROM charm_state WHERE model = :model AND unit = :unit ORDER BY key

@@ -93,7 +93,8 @@ def _adopt(layout: Layout, spec: MachineSpec) -> Record | None:
         return None
     if not Cgroup.of(layout.cgroup(spec.id)).populated():
         return None
-    record = replace(found, created=spec.created)  # it is this call's from now on (`discard`)
+    # It is the latest call's from now on (`discard`); one that stood still since must not take it away again.
+    record = replace(found, created=max(found.created, spec.created))
     layout.write(record)
     return record
 
