@@ -127,7 +127,8 @@ class Hot:
         update_status.make_due(self.ctx, self.model, [UNIT])
         turn = take_turn(self.ctx, self.model, UNIT)
         assert turn.prepared is not None, turn.reason
-        result = await session.run(turn.prepared.frame)
+        # The figures are lines of output, which the log of this model would not keep.
+        result = await session.run({**turn.prepared.frame, "logging": "<root>=DEBUG"})
         assert commit(self.ctx, turn.prepared.id, result).ok, self.logs()
         await session.ack(turn.prepared.id)
         lines = [item["e"]["line"].split() for item in result["events"] if item["e"]["k"] == "output"]
