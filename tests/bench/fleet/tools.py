@@ -105,7 +105,8 @@ def ansible(strategy: str, made: Bed, setting: Path, workload: str) -> Command:
             "ANSIBLE_STRATEGY_PLUGINS": f"{found}/plugins/strategy",
         }
     program = str(folder / "peers" / "ansible" / "bin" / "ansible-playbook")
-    clear = ("sh", "-c", "pkill -f '[c]ontrolPersist=60s|pjbed-cp'; rm -rf /tmp/pjbed-cp")
+    end = 'for path in /tmp/pjbed-cp/*; do ssh -S "$path" -O exit host; done; rm -rf /tmp/pjbed-cp'
+    clear = ("sh", "-c", end)  # its kept connections
     return Command(argv=(program, "-i", str(inventory), str(play)), environ=environ, after=(clear,))
 
 
