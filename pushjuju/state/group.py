@@ -142,10 +142,14 @@ class DeferredStore(Store):
         with self._store.write(later=later) as tx:
             yield tx
 
+    def group(self) -> CommitGroup:
+        """Return the transaction that writers share."""
+        return self._store.group()
+
     async def durable(self) -> None:
         """Wait until all that was written is on the disk.
 
         Raises:
             StoreError: Something of it was undone.
         """
-        await self._store.group().durable(self._since)
+        await self.group().durable(self._since)

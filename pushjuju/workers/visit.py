@@ -15,7 +15,7 @@ from collections.abc import Coroutine, Iterable
 from dataclasses import replace
 from typing import Any
 
-from pushjuju.core.errors import LeaseLost, PushjujuError, RemoteFailed, StoreError
+from pushjuju.core.errors import LeaseLost, NotValid, PushjujuError, RemoteFailed, StoreError
 from pushjuju.core.names import unit_tag
 from pushjuju.core.status import Agent
 from pushjuju.runner import intake
@@ -131,8 +131,9 @@ class Visit:
         Raises:
             StoreError: Something of it was undone; the store tells the next visit what is left to do.
         """
-        await self._store.durable()
+        # Taken before the wait: what others commit during it may belong to the commit after.
         done, self._committed = self._committed, []
+        await self._store.durable()
         if done:
             self.shop.checkpoint("saved")
         for operation_id, request, error in done:
@@ -195,7 +196,10 @@ class Visit:
         if unit.name not in with_tasks:
             return MACHINE not in held
         with self.ctx.store.read() as tx:
-            view = look(tx, unit.model, unit.name)
+            try:
+                view = look(tx, unit.model, unit.name)
+            except NotValid:
+                return True  # its turn says what is wrong, and runs nothing
         return view is not None and next_lock(view) not in held
 
     def _begin_unit(self, unit: Unit) -> bool:
@@ -231,7 +235,10 @@ class Visit:
     def _recover(self) -> None:
         """Go on with what an earlier controller began: each operation has its id, so it runs once."""
         for operation in self._open_operations():
-            prepared = self._prepared_again(operation)
+            try:
+                prepared = self._prepared_again(operation)
+            except NotValid:
+                continue  # its unit cannot decide, and says so; the machine keeps the result
             if prepared is None:
                 commit(self.ctx, operation.id, {"outcome": "gone"})
             elif self._is_overtaken(operation):

@@ -193,3 +193,45 @@ async def test_a_unit_whose_state_breaks_a_rule_holds_nobody_up(shop: World) -> 
     shop.write(lambda tx: tx.run("unit_set_state", model=shop.model, name="web/0", state=json.dumps(kept)))
     await lane(Shop(shop))
     assert shop.agent("web/0") == ("idle", "")
+
+
+async def test_a_result_is_never_acknowledged_before_its_own_commit(
+    shop: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One waits for the disk while another one's result is taken in, which belongs to the next commit."""
+    shop.active()
+    session = Session(shop.box())
+    acknowledged: list[str] = []
+
+    async def ack(operation_id: str) -> None:
+        acknowledged.append(operation_id)
+
+    monkeypatch.setattr(session, "ack", ack)
+    work: Any = visit.Visit(Shop(shop), shop.machine("0"), session)  # type: ignore[arg-type]
+    work._committed.append(("first", "", ""))
+    with work.ctx.store.write() as tx:
+        tx.next("", "first")
+    saving = asyncio.create_task(work._save())
+    await asyncio.sleep(0)  # it waits
+    shop.ctx.store.group().flush()  # its commit is there, and it has not gone on yet
+    with work.ctx.store.write() as tx:
+        tx.next("", "second")
+    work._committed.append(("second", "", ""))
+    await saving
+    assert acknowledged == ["first"]
+    await work._save()
+    assert acknowledged == ["first", "second"]
+
+
+async def test_a_unit_that_cannot_decide_holds_nobody_up_while_others_run(
+    shop: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    two_units(shop)
+    execute(shop, ["web/0"])
+    numbers = execute(shop, ["db/0"], parallel=False)
+    shop.write(lambda tx: tx.run("unit_set_state", model=shop.model, name="web/0", state='{"kind": "odd"}'))
+    shop.write(lambda tx: _update_status_now(tx, shop, "db/0"))
+    made, _ = gated(shop, monkeypatch)
+    outcome = await lane(made)
+    assert (outcome.failed, states(shop, numbers)) == (False, {"completed"})
+    assert shop.agent("web/0") == ("failed", "resolver loop error")
