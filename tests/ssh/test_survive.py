@@ -349,6 +349,7 @@ async def test_process_of_a_hook_is_used_again_and_leaks_nothing(machine: Machin
         assert len(pids) == 1
         assert len(set(descriptors)) == 1
         for _ in range(2):  # and it may die between two hooks
+            assert await until(lambda: processes(machine).get("spare"))
             os.kill(processes(machine)["spare"][0], signal.SIGKILL)
             assert (await session.run(hook_op("start")))["outcome"] == "ok"
             os.kill(int((machine.charm() / "pid").read_text()), signal.SIGKILL)
