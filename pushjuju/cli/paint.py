@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
 GREEN: Final = "32"
@@ -50,6 +51,7 @@ def paint(text: str, colour: str) -> str:
     return Painted(text, colour) if text and colour else text
 
 
+@lru_cache(maxsize=256)
 def paint_status(word: str, suffix: str = "") -> str:
     """Return a status word, and what stands behind it, with Juju's colour for the word."""
     return paint(word + suffix, _STATUS.get(word, ""))

@@ -10,7 +10,8 @@ from pathlib import Path
 
 MODULES: dict[str, str] = {
     "basics": "version help documentation help-tool help-hook-commands help-action-commands plugins",
-    "watching": "status show-status-log debug-log",
+    "status": "status",
+    "watching": "show-status-log debug-log",
     "driving": "update-status controller doctor explain",
     "bootstrap": "bootstrap",
     "controllers": "controllers show-controller controller-config destroy-controller kill-controller"

@@ -29,6 +29,7 @@ class TabWriter:
         self._right = frozenset(right)
         self._all_right = all_right
         self._colour = colour
+        self._plain = not (right or all_right or colour)
         self._lines: list[tuple[str, ...]] = []
 
     def row(self, *cells: str) -> None:
@@ -42,7 +43,13 @@ class TabWriter:
     def text(self) -> str:
         """Return the table: each line without trailing blanks, with a newline."""
         out: list[str] = []
-        self._format(out, [], 0, len(self._lines))
+        if len(set(map(len, self._lines))) == 1:  # the usual table: one block of lines, closed alike
+            columns = list(zip(*self._lines, strict=True))[:-1]
+            widths = [max(map(len, column)) + PADDING for column in columns]
+            for line in self._lines:
+                self._write(out, widths, line)
+        else:
+            self._format(out, [], 0, len(self._lines))
         return "".join(out)
 
     def _format(self, out: list[str], widths: list[int], start: int, end: int) -> None:
@@ -64,6 +71,10 @@ class TabWriter:
             at = stop
 
     def _write(self, out: list[str], widths: Sequence[int], line: tuple[str, ...]) -> None:
+        if self._plain:
+            padded = "".join(map(str.ljust, line, widths)) + "".join(line[len(widths) :])
+            out.append(padded.rstrip(" ") + "\n")
+            return
         parts = [
             self._cell(number, cell, width)
             for number, (cell, width) in enumerate(zip(line, widths, strict=False))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 _PARTS = re.compile(r"([0-9]+)")
+_NUMBERED = re.compile(r"(?:([^/]*)/)?(0|[1-9][0-9]{0,17})")
 
 
 def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
@@ -24,3 +26,30 @@ def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
 def _rank(part: str, *, number: bool) -> tuple[int, int, str]:
     digits = part.lstrip("0")
     return (0, len(digits), digits) if number else (1, 0, part)
+
+
+def natural_order(names: Iterable[str]) -> list[str]:
+    """Return names in natural order; those of units and machines, which come by the thousand, faster."""
+    listed = list(names)
+    return numbered(listed) or sorted(listed, key=natural_key)
+
+
+def numbered(names: list[str], *, groups: bool = True) -> list[str]:
+    """Return names that are a number, or end in `/` and a number, in natural order; empty for others.
+
+    Args:
+        groups: Whether different words may stand before the number.
+    """
+    found: dict[str | None, list[tuple[int, str]]] = {}
+    for name in names:
+        match = _NUMBERED.fullmatch(name)
+        if match is None:
+            return []
+        found.setdefault(match[1], []).append((int(match[2]), name))
+    if len(found) == 1:
+        ((_, only),) = found.items()
+        return [name for _, name in sorted(only)]
+    fronts = {natural_key(f"{front}/"): mine for front, mine in found.items()}
+    if not groups or None in found or len(fronts) < len(found):  # `a0/` and `a00/` are equal to the order
+        return []
+    return [name for key in sorted(fronts) for _, name in sorted(fronts[key])]

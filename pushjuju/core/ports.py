@@ -6,6 +6,13 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 
+def text(protocol: str, from_port: int, to_port: int) -> str:
+    """Return a range as people read it: `80/tcp`, `8000-8080/udp`, `icmp`."""
+    if protocol == "icmp":
+        return "icmp"
+    return f"{from_port}/{protocol}" if from_port == to_port else f"{from_port}-{to_port}/{protocol}"
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class PortRange:
     """A range of one protocol; icmp has no ports (-1 or 0 in both)."""
@@ -21,11 +28,7 @@ class PortRange:
         return self.from_port <= other.to_port and other.from_port <= self.to_port
 
     def __str__(self) -> str:
-        if self.protocol == "icmp":
-            return "icmp"
-        if self.from_port == self.to_port:
-            return f"{self.from_port}/{self.protocol}"
-        return f"{self.from_port}-{self.to_port}/{self.protocol}"
+        return text(self.protocol, self.from_port, self.to_port)
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -82,7 +82,7 @@ NOT_COMMUNICATING = "agent is not communicating with the server"
 SETTABLE_BY_CHARM = (Workload.MAINTENANCE, Workload.BLOCKED, Workload.WAITING, Workload.ACTIVE)
 
 # Which unit's status stands for the application; the greater wins.
-_SEVERITY = {
+_SEVERITY: Mapping[str, int] = {
     Workload.ERROR: 100,
     Workload.BLOCKED: 90,
     Workload.MAINTENANCE: 80,
@@ -103,6 +103,16 @@ class StatusInfo:
     since: datetime | None = None
 
 
+def most_severe(words: Iterable[str]) -> int | None:
+    """Return which of some units' status words stands for the application; None: none is worth showing."""
+    found, most = None, _SEVERITY[Workload.UNKNOWN]
+    for at, word in enumerate(words):
+        severity = _SEVERITY.get(word, 0)
+        if severity > most:
+            found, most = at, severity
+    return found
+
+
 def derive_application_status(units: Iterable[StatusInfo]) -> StatusInfo:
     """Return the status of an application whose leader never set one.
 
@@ -111,8 +121,6 @@ def derive_application_status(units: Iterable[StatusInfo]) -> StatusInfo:
 
     Mirrors: juju core/status/status.go DeriveStatus (3.6)
     """
-    best = StatusInfo(status=Workload.UNKNOWN)
-    for unit in units:
-        if _SEVERITY.get(Workload(unit.status), 0) > _SEVERITY[Workload(best.status)]:
-            best = unit
-    return best
+    shown = list(units)
+    worst = most_severe(unit.status for unit in shown)
+    return StatusInfo(status=Workload.UNKNOWN) if worst is None else shown[worst]

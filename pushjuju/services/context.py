@@ -5,14 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from random import Random
+from typing import TYPE_CHECKING
 
 from pushjuju.core.clock import Clock, SystemClock
 from pushjuju.core.errors import NotFound
 from pushjuju.state.datadir import ControllerDir, DataDir
 from pushjuju.state.store import Store
 
+if TYPE_CHECKING:
+    from random import Random
+
 DEFAULT_USER = "admin"
+
+
+def _unseeded() -> Random:
+    from random import Random
+
+    return Random()  # noqa: S311 - jitter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +39,7 @@ class Context:
     clock: Clock = field(default_factory=SystemClock)
     user: str = DEFAULT_USER
     environ: Mapping[str, str] = field(default_factory=dict)
-    random: Random = field(default_factory=Random)
+    random: Random = field(default_factory=_unseeded)
 
     def close(self) -> None:
         """Close the store."""

@@ -9,9 +9,7 @@ from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import AlreadyExists, NotFound, NotValid, UsageError
 from pushjuju.core.ids import new_uuid
 from pushjuju.core.life import Life
-from pushjuju.core.names import is_model
-from pushjuju.core.status import StatusKind
-from pushjuju.services import clouds, model_config, statuses, touch
+from pushjuju.services import clouds
 from pushjuju.services.context import Context
 from pushjuju.state.records import Model
 from pushjuju.state.store import Tx
@@ -25,6 +23,8 @@ def require_name(name: str) -> None:
     Raises:
         UsageError: It is none; the message is Juju's.
     """
+    from pushjuju.core.names import is_model
+
     if not is_model(name):
         raise UsageError(
             f'"{name}" is not a valid name: '
@@ -50,6 +50,10 @@ def add_model(
         AlreadyExists: The name is taken.
         NotFound: No such cloud or credential.
     """
+    # Here: every command finds its model through this module, few make one.
+    from pushjuju.core.status import StatusKind
+    from pushjuju.services import model_config, statuses, touch
+
     require_name(name)
     settings = ctx.controller.settings()
     own = f"{settings.get('cloud', 'local')}/{settings.get('region', clouds.DEFAULT_REGION)}"

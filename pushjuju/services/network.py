@@ -8,10 +8,12 @@ from __future__ import annotations
 import ipaddress
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.ids import digest
-from pushjuju.state.records import Machine
+
+if TYPE_CHECKING:
+    from pushjuju.state.records import Machine
 
 _UNUSED_NICS = ("lo", "lxdbr0", "virbr0", "docker0")
 _MOST_PUBLIC_FIRST = {"public": 0, "local-cloud": 30, "local-fan": 50, "local-machine": 70, "link-local": 90}
@@ -69,20 +71,27 @@ def _order(address: Mapping[str, Any]) -> tuple[int, bool, str, str]:
 
 def public_address(machine: Machine) -> str:
     """Return the address by which people reach a machine; empty when it has none."""
-    return _preferred(machine, ("public", "local-cloud", "local-fan"))
+    return public(machine.addresses) or str(machine.ssh.get("host", ""))
+
+
+def public(addresses: Iterable[Mapping[str, Any]]) -> str:
+    """Return the one of a machine's addresses by which people reach it; empty when it told of none."""
+    return _preferred(addresses, ("public", "local-cloud", "local-fan"))
 
 
 def private_address(machine: Machine) -> str:
     """Return the address by which the other machines of the model reach it; empty when it has none."""
-    return _preferred(machine, ("local-cloud", "local-fan", "public"))
+    return _preferred(machine.addresses, ("local-cloud", "local-fan", "public")) or str(
+        machine.ssh.get("host", "")
+    )
 
 
-def _preferred(machine: Machine, scopes: tuple[str, ...]) -> str:
+def _preferred(addresses: Iterable[Mapping[str, Any]], scopes: tuple[str, ...]) -> str:
     for scope in scopes:
-        values = [item["value"] for item in machine.addresses if item["scope"] == scope]
+        values = [item["value"] for item in addresses if item["scope"] == scope]
         if values:
             return str(min(values, key=lambda value: ":" in value))
-    return str(machine.ssh.get("host", ""))
+    return ""
 
 
 def addresses_hash(machine: Machine, bindings: Mapping[str, str]) -> str:

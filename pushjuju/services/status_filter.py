@@ -65,13 +65,6 @@ def filter_status(
     return filtered, rows
 
 
-def is_empty(document: Document) -> bool:
-    """Tell whether a status document shows nothing but the model."""
-    return not any(
-        document.get(key) for key in ("machines", "applications", "application-endpoints", "offers")
-    )
-
-
 # --- walking ------------------------------------------------------------------------------------
 
 

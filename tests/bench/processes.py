@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import resource
+import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 _ENTRY = "import sys; from pushjuju.cli.main import main; sys.argv[0] = 'pushjuju'; main()"
@@ -18,14 +22,27 @@ def pushjuju(*words: str) -> list[str]:
     return [str(script), *words] if script.exists() else [sys.executable, "-c", _ENTRY, *words]
 
 
-def wall(
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of a process.
+
+    Attributes:
+        wall: Milliseconds from its start to its end.
+        cpu: Milliseconds of processor time, its own and the system's for it.
+    """
+
+    wall: float
+    cpu: float
+
+
+def runs(
     argv: Sequence[str],
     *,
     times: int,
     env: Mapping[str, str] | None = None,
     before: Callable[[], object] = lambda: None,
-) -> list[float]:
-    """Run a command some times after one run that warms the disk cache; return milliseconds of each.
+) -> list[Run]:
+    """Run a command some times after one run that warms the disk cache and compiles what it imports.
 
     Args:
         before: Called before each run, outside the measurement.
@@ -33,10 +50,28 @@ def wall(
     found = []
     for _ in range(times + 1):
         before()
-        begin = time.perf_counter()
+        used, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
         done = subprocess.run(
-            argv, env={**os.environ, **(env or {})}, capture_output=True, text=True, check=False
+            argv, env={**_environment(), **(env or {})}, capture_output=True, text=True, check=False
         )
-        found.append((time.perf_counter() - begin) * 1000)
+        elapsed, now = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
         assert done.returncode == 0, done.stderr
+        cpu = now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime
+        found.append(Run(elapsed * 1000, cpu * 1000))
     return found[1:]
+
+
+def wall(argv: Sequence[str], *, times: int, env: Mapping[str, str] | None = None) -> list[float]:
+    """Return the milliseconds of some runs of a command."""
+    return [run.wall for run in runs(argv, times=times, env=env)]
+
+
+def cpu_note(samples: Sequence[Run]) -> str:
+    """Return what a figure of whole processes says beside it."""
+    return f"cold process; {statistics.median(run.cpu for run in samples):.0f} ms of processor time"
+
+
+def _environment() -> dict[str, str]:
+    """Return our environment with a place for compiled modules: an installed pushjuju has them."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {"PYTHONPYCACHEPREFIX": f"{tempfile.gettempdir()}/pushjuju-bench-{os.getuid()}", **kept}

@@ -9,9 +9,11 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from pushjuju.cli.formatters.shapes import struct
 from pushjuju.cli.formatters.status import FORMATS, formatters
 from pushjuju.cli.formatters.status_tabular import tabular
 from pushjuju.cli.formatters.tinted import json_tinted, yaml_tinted
+from pushjuju.cli.output import render
 
 Golden = Callable[[str, str], None]
 
@@ -104,3 +106,13 @@ def test_colours_change_no_character(shop: ModuleType) -> None:
     for form, tinted in (("yaml", yaml_tinted), ("json", json_tinted)):
         text = formatters()[form](document)
         assert re.sub(r"\x1b\[[0-9;]*m", "", tinted(text)) == text
+
+
+def test_every_map_of_the_document_is_told_of(shop: ModuleType) -> None:
+    document = copy.deepcopy(shop.DOCUMENT)
+    applications = document["applications"]
+    document["applications"] = {name: applications[name] for name in reversed(applications)}
+    document["machines"] = dict(reversed(document["machines"].items()))
+    marked = struct(document, "status")
+    assert formatters()["json"](document) == render("json", marked)
+    assert formatters()["yaml"](document) == render("yaml", marked)

@@ -25,6 +25,7 @@ from pushjuju.cli.formatters import (
     units,
 )
 from pushjuju.cli.output import render
+from pushjuju.core.clock import to_iso
 
 Golden = Callable[[str, str], None]
 NINE = datetime(2025, 3, 1, 9, 0, 0, tzinfo=UTC)
@@ -352,6 +353,17 @@ def test_times_away_from_utc(monkeypatch: pytest.MonkeyPatch) -> None:
     assert times.since_text(NINE, utc=False) == "01 Mar 2025 10:00:00+01:00"
     assert times.clock_text(NINE, utc=False) == "10:00:00+01:00"
     assert times.rfc3339(NINE, utc=False) == "2025-03-01T10:00:00+01:00"
+
+
+@pytest.mark.parametrize("zone", ["UTC", "CET-1CEST,M3.5.0,M10.5.0/3", "NST3:30"])
+@pytest.mark.parametrize("utc", [True, False])
+def test_stored_times(monkeypatch: pytest.MonkeyPatch, zone: str, *, utc: bool) -> None:
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    text = times.stored_text(utc=utc)
+    for minutes in (*range(0, 525_600, 7919), 41_279, 41_280, 41_281):  # the last ones: summer time begins
+        moment = NINE + timedelta(minutes=minutes, seconds=minutes % 60, microseconds=minutes)
+        assert text(to_iso(moment)) == times.since_text(moment, utc=utc)
 
 
 def test_own_listings() -> None:

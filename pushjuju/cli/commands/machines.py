@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from pushjuju.cli import drive, flags, removals, session, values
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.formatters import machines as formatters
-from pushjuju.cli.formatters.times import status_texts
 from pushjuju.cli.gnuflag import Kind
+from pushjuju.cli.statusdoc import status_document
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.core.placement import Placement, PlacementKind
-from pushjuju.services import machines, model_config, removal, status
+from pushjuju.services import machines, model_config, removal
 
 if TYPE_CHECKING:
     from pushjuju.cli.progress import Report
@@ -228,8 +228,7 @@ def show_machine(cli: Cli, args: tuple[str, ...], *, model: str, utc: bool) -> N
 
 def _document(cli: Cli, model: str, ids: tuple[str, ...], *, utc: bool) -> dict[str, Any]:
     opened = session.open_model(cli, model)
-    shown = status_texts(status.document(opened.ctx, opened.model), utc=utc)
-    return formatters.document(shown, ids)
+    return formatters.document(status_document(opened, utc=utc), ids)
 
 
 @command(

@@ -1,14 +1,19 @@
 """Which dicts of a document are Go structs (keys keep their order) and which are maps (keys get sorted).
 
 Layer: cli, pure. Services hand over plain dicts; yaml sorts maps naturally and json bytewise, as Juju does.
+Two ways lead there: `struct` marks the structs of any document, for emitters that sort all else; `arranged`
+sorts the maps themselves, for documents of thousands of entries.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from typing import Any
 
+from pushjuju.core.natural import numbered
 from pushjuju.runner.remote.goformat import Struct
+from pushjuju.runner.remote.goscalar import map_key
 
 # Shape -> its fields that hold shapes. `*x`: a map of x; `[x`: a list of x; `*`: a map of plain values.
 SHAPES: Mapping[str, Mapping[str, str]] = {
@@ -103,3 +108,71 @@ def struct(document: Any, shape: str = "leaf") -> Any:
     return Struct(
         (key, struct(value, fields[key]) if key in fields else value) for key, value in document.items()
     )
+
+
+Order = Callable[[Iterable[str]], list[str]]
+
+
+def arranged(document: Any, shape: str, order: Order) -> Any:
+    """Return the document with the keys of every map in order, for an emitter that sorts nothing.
+
+    What needs no change is shared with the document. All maps in it must be told of in `SHAPES`.
+
+    Args:
+        document: Plain dicts, lists and scalars.
+        shape: A name of `SHAPES`, with `*` (map of) or `[` (list of) in front.
+        order: `bytewise` for json, `naturally` for yaml.
+    """
+    if shape[0] == "*":
+        return _arranged_map(document, shape[1:], order)
+    if shape[0] == "[":
+        return [arranged(item, shape[1:], order) for item in document] if _deep(shape[1:]) else document
+    changed: dict[str, Any] | None = None
+    for name, inner in _deep(shape):
+        value = document.get(name)
+        if value:
+            shown = arranged(value, inner, order)
+            if shown is not value:
+                changed = dict(document) if changed is None else changed
+                changed[name] = shown
+    return document if changed is None else changed
+
+
+def _arranged_map(document: Any, inner: str, order: Order) -> Any:
+    if inner in ("", "map"):
+        return _sorted(document, order)
+    if len(document) < 2 and not _deep(inner):
+        return document
+    names = order(document)
+    if not _deep(inner):
+        return {name: document[name] for name in names}
+    return {name: arranged(document[name], inner, order) for name in names}
+
+
+def _sorted(value: Any, order: Order) -> Any:
+    """Return a value of no known shape with all its maps in order."""
+    if isinstance(value, Mapping):
+        return {name: _sorted(value[name], order) for name in order(value)}
+    return [_sorted(item, order) for item in value] if isinstance(value, list) else value
+
+
+@cache
+def _deep(shape: str) -> tuple[tuple[str, str], ...]:
+    """Return the fields of a shape that hold maps, or shapes with maps: (name, shape)."""
+    if shape[:1] in ("*", "["):
+        return (("", shape),) if shape[0] == "*" or _deep(shape[1:]) else ()
+    fields = SHAPES.get(shape, {})
+    # A shape may hold itself, always in a map: that alone makes it deep.
+    return tuple((name, inner) for name, inner in fields.items() if inner[0] == "*" or _deep(inner))
+
+
+def bytewise(names: Iterable[str]) -> list[str]:
+    """Return keys in json's order."""
+    return sorted(names)
+
+
+def naturally(names: Iterable[str]) -> list[str]:
+    """Return keys in yaml's order."""
+    listed = list(names)
+    # Where numbers alone differ, yaml's order and that of tables are one.
+    return numbered(listed, groups=False) or sorted(listed, key=map_key)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pushjuju.cli.formatters.shapes import struct
-from pushjuju.cli.output import Formatter, render
+from pushjuju.cli.output import Formatter
 
 FORMATS = ("tabular", "yaml", "json", "short", "oneline", "line", "summary")
 
@@ -38,12 +37,30 @@ def formatters(
 
         return summary(document, colour=colour)
 
+    def yaml(document: Any) -> str:
+        from pushjuju.cli.formatters.shapes import arranged, naturally
+        from pushjuju.runner.remote.goemit import to_yaml
+
+        return to_yaml(arranged(document, "status", naturally), sort_keys=False)
+
     return {
         "tabular": tabular,
         "summary": summary,
         "short": oneline,
         "oneline": oneline,
         "line": oneline,
-        "yaml": lambda document: render("yaml", struct(document, "status")),
-        "json": lambda document: render("json", struct(document, "status")),
+        "yaml": yaml,
+        "json": json_text,
     }
+
+
+def json_text(document: Mapping[str, Any]) -> str:
+    """Return the document as json; there is no number in it that Go would write in another way."""
+    import json
+
+    from pushjuju.cli.formatters.shapes import arranged, bytewise
+    from pushjuju.runner.remote.goformat import escape_json
+
+    sorted_maps = arranged(document, "status", bytewise)
+    text = json.dumps(sorted_maps, ensure_ascii=False, separators=(",", ":"), check_circular=False)
+    return escape_json(text) + "\n"

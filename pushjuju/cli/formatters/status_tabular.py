@@ -21,6 +21,7 @@ from pushjuju.core.natural import natural_key
 
 _CHARM_URL = re.compile(r"(?:.*[:/])?(?P<name>[^/:]+?)(?:-(?P<revision>\d+))?")
 Document = Mapping[str, Any]
+Units = Sequence[status_units.UnitEntry]
 
 
 def tabular(
@@ -41,11 +42,12 @@ def tabular(
         colour: Whether to colour it.
     """
     applications = document.get("applications", {})
+    units = list(status_units.walk(applications))
     sections = (
         model_section(document, colour=colour),
         saas_section(document.get("application-endpoints", {}), colour=colour),
-        application_section(applications, colour=colour),
-        unit_section(applications, colour=colour),
+        application_section(applications, units, colour=colour),
+        unit_section(units, colour=colour),
         machine_section(document.get("machines", {}), colour=colour),
         offer_section(document.get("offers", {}), colour=colour),
         relation_section(relations or (), colour=colour),
@@ -97,11 +99,11 @@ def saas_section(remote: Document, *, colour: bool = False) -> str:
     return table.text()
 
 
-def application_section(applications: Document, *, colour: bool = False) -> str:
+def application_section(applications: Document, units: Units, *, colour: bool = False) -> str:
     """Return the applications."""
     if not applications:
         return ""
-    scales = _scales(applications)
+    scales = _scales(units)
     table = TabWriter(right=(3, 6), colour=colour)
     table.row(*heads("App", "Version", "Status", "Scale", "Charm", "Channel", "Rev", "Exposed", "Message"))
     for name, application in naturally(applications):
@@ -132,22 +134,23 @@ def _short_version(text: str) -> str:
     return line if len(line) <= 15 else f"{line[:12]}..."
 
 
-def _scales(applications: Document) -> dict[str, tuple[int, int]]:
+def _scales(units: Units) -> dict[str, tuple[int, int]]:
     """Return application -> (units that work, units), subordinates counted over all principals."""
     found: dict[str, tuple[int, int]] = {}
-    for name, unit, _level in status_units.walk(applications):
+    for name, unit, _level in units:
         application = name.partition("/")[0]
         current, wanted = found.get(application, (0, 0))
         found[application] = (current + status_units.works(unit), wanted + 1)
     return found
 
 
-def unit_section(applications: Document, *, colour: bool = False) -> str:
+def unit_section(units: Units, *, colour: bool = False) -> str:
     """Return the units, subordinates indented below their principals."""
-    table, empty = TabWriter(colour=colour), True
+    if not units:
+        return ""
+    table = TabWriter(colour=colour)
     table.row(*heads("Unit", "Workload", "Agent", "Machine", "Public address", "Ports", "Message"))
-    for name, unit, level in status_units.walk(applications):
-        empty = False
+    for name, unit, level in units:
         table.row(
             f"{'  ' * level}{name}{'*' if unit.get('leader') else ''}",
             paint_status(status_units.workload_of(unit)),
@@ -157,7 +160,7 @@ def unit_section(applications: Document, *, colour: bool = False) -> str:
             paint(ports_text(unit.get("open-ports", ())), BRIGHT_MAGENTA),
             message(status_units.shown_message(unit)),
         )
-    return "" if empty else table.text()
+    return table.text()
 
 
 def offer_section(offers: Document, *, colour: bool = False) -> str:

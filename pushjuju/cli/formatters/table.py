@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pushjuju.cli.paint import BOLD, GRAY, paint
-from pushjuju.core.natural import natural_key
+from pushjuju.core.natural import natural_order
 
 LONGEST_MESSAGE = 120
 
@@ -24,12 +24,12 @@ def message(text: str) -> str:
 
 def naturally(named: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """Return the entries of a map in natural order of their names."""
-    return sorted(named.items(), key=lambda entry: natural_key(entry[0]))
+    return [(name, named[name]) for name in natural_order(named)]
 
 
 def natural_names(names: Iterable[str]) -> list[str]:
     """Return names in natural order."""
-    return sorted(names, key=natural_key)
+    return natural_order(names)
 
 
 def size_text(mebibytes: int) -> str:

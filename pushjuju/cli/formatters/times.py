@@ -84,10 +84,20 @@ def with_texts(document: Any, text: Callable[[datetime], str]) -> Any:
     return text(document) if isinstance(document, datetime) else document
 
 
-def status_texts(document: Mapping[str, Any], *, utc: bool) -> dict[str, Any]:
-    """Return the status document with its moments as `status` shows them."""
-    shown: dict[str, Any] = with_texts(dict(document), lambda moment: since_text(moment, utc=utc))
-    stamp = document.get("controller", {}).get("timestamp")
-    if isinstance(stamp, datetime):
-        shown["controller"] = {"timestamp": clock_text(stamp, utc=utc)}
-    return shown
+def stored_text(*, utc: bool) -> Callable[[str], str]:
+    """Return a function from a time as the store keeps it to its text in `status`.
+
+    Within a minute the texts differ in their seconds alone: no zone changes in between.
+    """
+    minutes: dict[str, tuple[str, str]] = {}
+
+    def text(stored: str) -> str:
+        minute, seconds = stored[:16], stored[17:19]
+        found = minutes.get(minute)
+        if found is None:
+            shown = since_text(datetime.fromisoformat(f"{minute}:00Z"), utc=utc)
+            at = shown.index(":", shown.index(":") + 1) + 1
+            found = minutes[minute] = (shown[:at], shown[at + 2 :])
+        return f"{found[0]}{seconds}{found[1]}"
+
+    return text

@@ -194,6 +194,10 @@ def _literal(text: str, indent: str) -> str:
 # --- YAML documents -----------------------------------------------------------------------------
 
 
+def _bytes_of(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogateescape"))
+
+
 class _Emitter:
     """Writes one document; remembers rendered strings, since documents repeat themselves."""
 
@@ -287,9 +291,7 @@ class _Emitter:
     def _key(self, key: Any) -> str:
         """Render a key with its colon; "" when it is too long for a simple key or has several lines."""
         text = yaml_string(key) if isinstance(key, str) else _other_scalar(key)
-        if isinstance(key, str) and (
-            "\n" in key or len(key.encode("utf-8", "surrogateescape")) > MAX_SIMPLE_KEY
-        ):
+        if isinstance(key, str) and ("\n" in key or _bytes_of(key) > MAX_SIMPLE_KEY):
             return ""
         self._keys[key] = text + ":"
         return text + ":"

@@ -125,6 +125,8 @@ def needs_quotes(text: str) -> bool:
         return True
     if text[0] not in _NUMBER_START:
         return False
+    if " " in text:  # neither a number nor one of base 60
+        return is_timestamp(text)
     return bool(number_tag(text)) or is_timestamp(text) or is_base60(text)
 
 

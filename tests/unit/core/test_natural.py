@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pushjuju.core.natural import natural_key
+from pushjuju.core.natural import natural_key, natural_order
 
 NAMES = st.text(st.characters(codec="utf-8"), max_size=20)
 
@@ -45,3 +45,16 @@ def test_the_key_tells_names_apart_and_any_two_compare(one: str, other: str) -> 
 )
 def test_numbers_behind_one_prefix_sort_by_value(prefix: str, one: int, other: int) -> None:
     assert (natural_key(f"{prefix}{one}") < natural_key(f"{prefix}{other}")) is (one < other)
+
+
+PLACES = st.tuples(
+    st.sampled_from(["", "a/", "a0/", "a00/", "a-1/", "web/", "web2/", "0/lxd/"]), st.integers(0, 120)
+)
+
+
+@given(
+    st.lists(PLACES | st.sampled_from([("a/", "007"), ("", "x"), ("b/", ""), ("", "9" * 30)]), unique=True)
+)
+def test_units_and_machines_come_in_the_same_order_as_all_names(places: list[tuple[str, object]]) -> None:
+    names = [f"{front}{number}" for front, number in places]
+    assert natural_order(names) == sorted(names, key=natural_key)

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from pushjuju.cli.formatters.status_tabular import tabular
-from pushjuju.cli.formatters.times import status_texts
+from pushjuju.cli.session import Session
+from pushjuju.cli.statusdoc import status_document
 from pushjuju.core.base import Base
 from pushjuju.core.errors import AlreadyExists, PushjujuError
 from pushjuju.core.placement import Placement
@@ -620,7 +621,7 @@ def test_status_table_indents_subordinates(town: Shop) -> None:
     machine.will("update-status", {"events": [status_event(1, "active")]}, unit="log/0")
     town.world.clock.advance(400)
     town.world.settle()
-    shown = status_texts(document(town.world.ctx, town.world.resolve_model()), utc=True)
+    shown = status_document(Session(ctx=town.world.ctx, model=town.world.resolve_model()), utc=True)
     table = tabular(shown, relations=None)
     rows = [line.split()[0] for line in table.splitlines() if "/0" in line]
     assert rows == ["web/0*", "log/0*"]

@@ -1,0 +1,58 @@
+"""Models of thousands of units, written into the store: nothing of them runs."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+from pushjuju.core.clock import to_iso
+from pushjuju.core.status import Agent, InstanceStatus, MachineStatus, StatusKind, Workload
+from pushjuju.services import statuses
+from pushjuju.services.network import addresses_from_nics
+from pushjuju.state.store import Tx
+from tests.unit.services.world import UBUNTU, World
+
+_HARDWARE = json.dumps({"arch": "amd64", "cores": "2", "mem": "2048M"})
+
+
+def populate(world: World, units: int) -> None:
+    """Deploy two applications; their machines run and told of themselves, their units are active."""
+    world.deploy("web", units // 2)
+    world.deploy("store", units - units // 2)
+    machines, names = world.machine_ids(), world.units()
+
+    def write(tx: Tx) -> None:
+        for machine in machines:
+            _start(tx, world, machine)
+        for name in names:
+            _activate(tx, world, name)
+
+    world.write(write)
+
+
+def _start(tx: Tx, world: World, machine: str) -> None:
+    number, now = int(machine), world.clock.now()
+    address, since = f"10.{number // 250}.{number % 250}.7", now + timedelta(seconds=7 * number)
+    lan = {"value": address, "cidr": f"{address}/16"}
+    mac = f"00:16:3e:00:{number // 256:02x}:{number % 256:02x}"
+    nics = [{"name": "eth0", "mac": mac, "up": True, "addresses": [lan]}]
+    tx.run(
+        "machine_set_instance", model=world.model, id=machine, provider="local", instance_id=f"i-{machine}",
+        display_name="", hardware=_HARDWARE, ssh=json.dumps({"host": address}), base=str(UBUNTU), nonce="n",
+    )  # fmt: skip
+    tx.run(
+        "machine_set_facts", model=world.model, id=machine, hostname=f"box-{machine}", boot_id="boot",
+        addresses=json.dumps(addresses_from_nics(nics)), hardware=_HARDWARE, now=to_iso(now),
+    )  # fmt: skip
+    for kind, word in (
+        (StatusKind.MACHINE, MachineStatus.STARTED),
+        (StatusKind.INSTANCE, InstanceStatus.RUNNING),
+    ):
+        statuses.set_status(tx, world.model, kind, machine, word, now=since)
+
+
+def _activate(tx: Tx, world: World, name: str) -> None:
+    number = int(name.partition("/")[2])
+    since, text = world.clock.now() + timedelta(seconds=11 * number), f"ready, serves page {number}"
+    statuses.set_status(tx, world.model, StatusKind.WORKLOAD, name, Workload.ACTIVE, text, now=since)
+    statuses.set_status(tx, world.model, StatusKind.AGENT, name, Agent.IDLE, now=since)
