@@ -40,7 +40,6 @@ ACTION_RESULTS = 16 * MIB  # characters of an action's results as JSON: the larg
 
 # --- what a machine is told -------------------------------------------------------------------------------
 
-NEIGHBOURS = 30  # units of an application and of its relations; of more, statuses are asked for when needed
 
 # --- what a unit keeps in the model -----------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ Sources: the last decision kept with each unit, the removals that wait, and the 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -64,7 +65,7 @@ def explain(ctx: Context, model: str, names: Sequence[str] = ()) -> list[Reason]
 
 
 def _of_unit(unit: Unit) -> Reason:
-    decision = unit.decision.get("decision", {})
+    decision = json.loads(unit.decision).get("decision", {})
     operation = decision.get("operation") or {}
     # An operation is told by its own words: its kind and, for a hook, which.
     what = [str(value) for value in operation.values() if isinstance(value, str)]

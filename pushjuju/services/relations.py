@@ -67,6 +67,11 @@ def scopes(tx: Tx, model: str, relation: int) -> list[RelationScope]:
     return tx.list(RelationScope, "scope_list", model=model, relation=relation)
 
 
+def is_entered(tx: Tx, model: str, relation: int) -> bool:
+    """Tell whether a unit is in scope."""
+    return tx.row("scope_any", model=model, relation=relation) is not None
+
+
 def bags(tx: Tx, model: str, relation: int) -> dict[str, Bag]:
     """Return all bags of a relation: unit or application -> bag."""
     return {bag.entity: bag for bag in tx.list(Bag, "bag_list", model=model, relation=relation)}
@@ -139,13 +144,26 @@ def update_bag(
     if new == old:
         return False
     put_bag(tx, model, relation, entity, new)
-    touch_members(tx, model, relation, now, "relation settings changed", but=entity)
+    touch_counterparts(tx, model, relation, entity, now, "relation settings changed")
     return True
 
 
-def touch_members(tx: Tx, model: str, relation: int, now: datetime, reason: str, *, but: str = "") -> None:
-    """Make every unit in scope look again, and of every application the ones that may enter."""
-    for row in tx.rows("scope_machines", model=model, relation=relation, but=but):
+def touch_members(tx: Tx, model: str, relation: int, now: datetime, reason: str) -> None:
+    """Make every unit in scope look again."""
+    for row in tx.rows("scope_machines", model=model, relation=relation):
+        touch.machine(tx, model, row["machine"], now, reason)
+
+
+def touch_counterparts(tx: Tx, model: str, relation: int, entity: str, now: datetime, reason: str) -> None:
+    """Make every unit look again that sees what a unit or an application does in a relation.
+
+    Units of one application see each other in peer relations only: without that rule each unit that enters
+    would wake all of its own application.
+    """
+    application = entity.partition("/")[0]
+    for row in tx.rows(
+        "scope_counterpart_machines", model=model, relation=relation, entity=entity, application=application
+    ):
         touch.machine(tx, model, row["machine"], now, reason)
 
 
@@ -157,16 +175,16 @@ def enter_scope(tx: Tx, unit: Unit, relation: Relation, settings: Mapping[str, s
     )  # fmt: skip
     tx.insert("relation_scope", scope)
     put_bag(tx, unit.model, relation.id, unit.name, settings)
-    touch_members(tx, unit.model, relation.id, now, f"{unit.name} joins", but=unit.name)
+    touch_counterparts(tx, unit.model, relation.id, unit.name, now, f"{unit.name} joins")
 
 
 def leave_scope(tx: Tx, model: str, relation_id: int, unit: str, now: datetime) -> None:
     """Take a unit out of scope; the last one out of a dying relation removes it."""
     if not tx.run("scope_leave", model=model, relation=relation_id, unit=unit):
         return
-    touch_members(tx, model, relation_id, now, f"{unit} leaves")
+    touch_counterparts(tx, model, relation_id, unit, now, f"{unit} leaves")
     relation = tx.find(Relation, "relation_get", model=model, id=relation_id)
-    if relation and relation.life != Life.ALIVE and not scopes(tx, model, relation_id):
+    if relation and relation.life != Life.ALIVE and not is_entered(tx, model, relation_id):
         remove(tx, model, relation_id, now)
 
 
@@ -174,7 +192,7 @@ def depart(tx: Tx, unit: Unit, now: datetime) -> None:
     """Mark a dying unit as departing everywhere; counterparts run relation-departed."""
     tx.run("scope_depart", model=unit.model, unit=unit.name)
     for scope in tx.list(RelationScope, "scope_of_unit", model=unit.model, unit=unit.name):
-        touch_members(tx, unit.model, scope.relation, now, f"{unit.name} departs", but=unit.name)
+        touch_counterparts(tx, unit.model, scope.relation, unit.name, now, f"{unit.name} departs")
 
 
 def destroy(tx: Tx, relation: Relation, now: datetime) -> None:

@@ -81,6 +81,12 @@ def subordinates(tx: Tx, unit: Unit) -> list[Unit]:
     return tx.list(Unit, "unit_of_principal", model=unit.model, principal=unit.name)
 
 
+def lives_of_subordinates(tx: Tx, model: str, principal: str) -> dict[str, Life]:
+    """Return the lives of the units that live on one."""
+    rows = tx.rows("unit_lives_of_principal", model=model, principal=principal)
+    return {row["name"]: Life(row["life"]) for row in rows}
+
+
 def remove_unit(tx: Tx, unit: Unit, now: datetime) -> None:
     """Delete a unit that is finished, and what has no more reason to be then."""
     for scope in tx.list(RelationScope, "scope_of_unit", model=unit.model, unit=unit.name):

@@ -105,6 +105,7 @@ def take_back(store: Store, source: Path, before: Path) -> None:
         with store.write() as tx:
             copy_store(store.path, before)
             _replace_rows(tx._connection, work)
+            store.forget()
             _free_claims(tx)
     finally:
         for left in work.parent.glob(f"{work.name}*"):

@@ -58,6 +58,7 @@ class CommitGroup:
                 raise
 
     def _undo_part(self) -> None:
+        self._store.forget()
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK TO part")
             self._connection.execute("RELEASE part")
@@ -77,6 +78,7 @@ class CommitGroup:
         except sqlite3.Error as error:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
+            self._store.forget()
             found = explain_error(error, self._store.path)
             self._end(found)
             raise found from error

@@ -128,6 +128,7 @@ class MachineUpgradeMessage:
 class Unit:
     """A unit; `state` is what its runner remembers, `decision` the last decision with its reason.
 
+    Both are JSON documents as text: few of those who read a unit look into them.
     `series`: how far the upgrade of its machine got for it (`core.series`); `series_target`: the new base.
     """
 
@@ -140,13 +141,13 @@ class Unit:
     life: str
     charm_url: str = ""
     resolved: str = "none"
-    state: Mapping[str, Any] = field(default_factory=dict, metadata=_JSON)
+    state: str = "{}"
     update_status_version: int = 0
     update_status_due: str | None = None
     retry_version: int = 0
     retry_count: int = 0
     retry_due: str | None = None
-    decision: Mapping[str, Any] = field(default_factory=dict, metadata=_JSON)
+    decision: str = "{}"
     forced: int = 0
     charm_gone: int = 0
     series: str = "not started"

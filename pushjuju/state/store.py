@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
 from functools import cache
@@ -21,6 +21,7 @@ from pushjuju.state.files import explained, locked
 
 if TYPE_CHECKING:
     from pushjuju.state.group import CommitGroup
+    from pushjuju.state.memo import Memo
 
 _HERE = Path(__file__).parent
 TABLES = ("model", "application", "unit", "machine", "operation", "status", "sequence", "work")
@@ -70,25 +71,53 @@ def to_record(record: type[R], row: sqlite3.Row) -> R:
     return record(**values)
 
 
+def _first(rows: sqlite3.Cursor) -> sqlite3.Row | None:
+    found: sqlite3.Row | None = rows.fetchone()
+    return found
+
+
+def _all(rows: sqlite3.Cursor) -> list[sqlite3.Row]:
+    return rows.fetchall()
+
+
+def _first_record(rows: sqlite3.Cursor, record: type[R]) -> R | None:
+    row = rows.fetchone()
+    return None if row is None else to_record(record, row)
+
+
+def _all_records(rows: sqlite3.Cursor, record: type[R]) -> list[R]:
+    return [to_record(record, row) for row in rows]
+
+
 class Tx:
     """One transaction. Ends with the `with` block that opened it; never kept beyond."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, memo: Memo | None = None) -> None:
         self._connection = connection
         self._queries = queries()
+        self._memo = memo
 
     def run(self, query: str, /, **params: Any) -> int:
         """Run a statement; return the number of rows it changed."""
-        return self._connection.execute(self._queries[query], params).rowcount
+        statement = self._queries[query]
+        if self._memo is not None:
+            self._memo.wrote(self._memo.effects(statement).writes)
+        return self._connection.execute(statement, params).rowcount
 
     def row(self, query: str, /, **params: Any) -> sqlite3.Row | None:
         """Return the first row, or None."""
-        found: sqlite3.Row | None = self._connection.execute(self._queries[query], params).fetchone()
-        return found
+        return self._ask(_first, query, params)
 
     def rows(self, query: str, /, **params: Any) -> list[sqlite3.Row]:
         """Return all rows."""
-        return self._connection.execute(self._queries[query], params).fetchall()
+        return list(self._ask(_all, query, params))
+
+    def _ask(self, make: Callable[..., R], query: str, params: Mapping[str, Any], *record: Any) -> R:
+        """Return what a statement answers, made into something by `make(rows, *record)`."""
+        if self._memo is not None:
+            answer: R = self._memo.ask(make, self._queries[query], params, *record)
+            return answer
+        return make(self._connection.execute(self._queries[query], params), *record)
 
     def scalar(self, query: str, /, **params: Any) -> Any:
         """Return the first column of the first row, or None."""
@@ -97,8 +126,7 @@ class Tx:
 
     def find(self, record: type[R], query: str, /, **params: Any) -> R | None:
         """Return the first row as a record, or None."""
-        row = self.row(query, **params)
-        return None if row is None else to_record(record, row)
+        return self._ask(_first_record, query, params, record)
 
     def get(self, record: type[R], query: str, missing: str, /, **params: Any) -> R:
         """Return the first row as a record.
@@ -113,13 +141,30 @@ class Tx:
 
     def list(self, record: type[R], query: str, /, **params: Any) -> list[R]:
         """Return all rows as records."""
-        return [to_record(record, row) for row in self.rows(query, **params)]
+        return list(self._ask(_all_records, query, params, record))
 
     def insert(self, table: str, record: Any) -> None:
         """Insert a record whose fields are named as the columns of the table."""
         statement, columns = _insertion(table, cast("Hashable", type(record)))
         values = {name: _encode(getattr(record, name), is_json) for name, is_json in columns}
+        if self._memo is not None:
+            self._memo.wrote(((table, ""),))
         self._connection.execute(statement, values)
+
+    def meaning(self, read: Callable[[str], R], text: str) -> R:
+        """Return what a text means by `read(text)`, or as it was told or found before."""
+        if self._memo is None:
+            return read(text)
+        found: R | None = self._memo.values.get((read, text))
+        if found is None:
+            found = read(text)
+            self._memo.values.put((read, text), found)
+        return found
+
+    def means(self, read: Callable[[str], R], text: str, value: R) -> None:
+        """Tell what `read(text)` would come to, for whoever asks next."""
+        if self._memo is not None:
+            self._memo.values.put((read, text), value)
 
     def next(self, scope: str, name: str, at_least: int = 0) -> int:
         """Return the next number of a sequence, never below `at_least`, never one given before."""
@@ -154,6 +199,7 @@ class Store:
         self._connection = connection
         self._depth = 0
         self._group: CommitGroup | None = None
+        self._memo: Memo | None = None
 
     @classmethod
     def open(cls, path: Path, *, create: bool = False) -> Store:
@@ -197,7 +243,21 @@ class Store:
         """Close the store."""
         if self._group is not None:
             self._group.flush()
+        if self._memo is not None:
+            self._memo.close()
         self._connection.close()
+
+    def remember(self) -> None:
+        """Keep what is read until it changes: for a process that reads the same things again and again."""
+        from pushjuju.state.memo import Memo
+
+        if self._memo is None:
+            self._memo = Memo(self._connection)
+
+    def forget(self) -> None:
+        """Read everything anew: something was undone."""
+        if self._memo is not None:
+            self._memo.clear()
 
     @contextmanager
     def read(self) -> Iterator[Tx]:
@@ -241,9 +301,16 @@ class Store:
         Raises:
             StoreBusy: Another process holds the store for too long.
         """
+        self._start("BEGIN IMMEDIATE")
+
+    def _start(self, begin: str) -> None:
         try:
-            self._connection.execute("BEGIN IMMEDIATE")
+            self._connection.execute(begin)
+            if self._memo is not None:
+                self._memo.begin()
         except sqlite3.Error as error:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
             raise explain_error(error, self.path) from error
 
     @contextmanager
@@ -253,7 +320,7 @@ class Store:
             raise StoreError("a transaction is open already")
         self._depth = 1
         try:
-            yield Tx(self._connection)
+            yield Tx(self._connection, self._memo)
         finally:
             self._depth = 0
 
@@ -261,17 +328,15 @@ class Store:
     def _transaction(self, begin: str) -> Iterator[Tx]:
         if self._depth:
             raise StoreError("a transaction is open already")
-        try:
-            self._connection.execute(begin)
-        except sqlite3.Error as error:
-            raise explain_error(error, self.path) from error
+        self._start(begin)
         self._depth = 1
         try:
-            yield Tx(self._connection)
+            yield Tx(self._connection, self._memo)
             self._connection.execute("COMMIT")
         except BaseException as error:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
+            self.forget()
             if is_of_the_file(error):
                 raise explain_error(error, self.path) from error
             raise

@@ -14,7 +14,7 @@ from pushjuju.charms.model import Charm, Role
 from pushjuju.core import limits
 from pushjuju.core.life import Life
 from pushjuju.core.status import StatusInfo, StatusKind, Workload, derive_application_status
-from pushjuju.services import leadership, model_config, network, relations, statuses
+from pushjuju.services import leadership, model_config, network, relations, removal, statuses
 from pushjuju.services.units import of_application
 from pushjuju.state.records import Bag, Model, Port, Unit
 from pushjuju.state.store import Tx
@@ -27,7 +27,6 @@ _SINCE = "%Y-%m-%d %H:%M:%SZ"
 def hook_context(tx: Tx, view: View, operation: Operation, model: Model) -> dict[str, Any]:
     """Return the snapshot that travels with a hook; its hook tools are answered from it."""
     unit, hook = view.unit, operation.hook
-    peers = None if _is_large(tx, unit) else _Units.read(tx, unit.model, unit.application)
     return {
         "unit": unit.name,
         "app": unit.application,
@@ -40,23 +39,16 @@ def hook_context(tx: Tx, view: View, operation: Operation, model: Model) -> dict
         "leader": view.remote.leader,
         "leader_settings": leadership.settings(tx, unit.model, unit.application),
         "trusted": bool(view.application.trust),
-        "status": _own_status(tx, unit) if peers is None else _statuses(tx, unit, peers),
+        "status": _own_status(tx, unit),
         "relations": _relations(tx, view, hook),
         "endpoints": binding_names(view.charm),
         "ports": _ports(tx, unit),
         "network": _network(tx, view),
         "state": _charm_state(tx, unit),
         "max_state_size": limits.STATE,
-        "goal_state": None if peers is None else _goal_state(tx, view.unit, view.remote, peers),
         "payload_classes": {name: item.type for name, item in view.charm.meta.payloads.items()},
         "action": None,
     }
-
-
-def _is_large(tx: Tx, unit: Unit) -> bool:
-    """Tell whether there are so many units around that tools about them all ask when they are called."""
-    count = tx.scalar("unit_neighbours", model=unit.model, application=unit.application)
-    return int(count) > limits.NEIGHBOURS
 
 
 def application_status(tx: Tx, unit: Unit) -> dict[str, Any]:
@@ -117,9 +109,9 @@ def _statuses(tx: Tx, unit: Unit, peers: _Units) -> dict[str, Any]:
 
 
 def _own_status(tx: Tx, unit: Unit) -> dict[str, Any]:
-    """Return the unit's status alone; for the others the machine asks."""
+    """Return the unit's status; of the application's its tools ask, as of the goal state: few hooks do."""
     found = statuses.get_status(tx, unit.model, StatusKind.WORKLOAD, unit.name)
-    return {"unit": _status(found or StatusInfo(status=Workload.UNKNOWN)), "app": None, "units": None}
+    return {"unit": _status(found or StatusInfo(status=Workload.UNKNOWN))}
 
 
 def _status(info: StatusInfo) -> dict[str, Any]:
@@ -171,8 +163,7 @@ def _by_role(sides: list[Any]) -> list[Any]:
 def _mates(tx: Tx, unit: Unit) -> set[str]:
     """Return the units that share a principal with a unit: all that it sees in container scope."""
     principal = unit.principal or unit.name
-    mates = tx.list(Unit, "unit_of_principal", model=unit.model, principal=principal)
-    return {principal, *(mate.name for mate in mates)}
+    return {principal, *removal.lives_of_subordinates(tx, unit.model, principal)}
 
 
 def _members(local: LocalState, relation_id: int, hook: HookInfo | None) -> list[str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from pushjuju.charms.config import Settings
@@ -35,6 +36,7 @@ from pushjuju.uniter.resolver import (
     from_wire,
     initial_state,
     to_wire,
+    validate_local,
 )
 
 
@@ -91,23 +93,27 @@ def look(tx: Tx, model: str, name: str, commands: tuple[str, ...] = ()) -> View 
         settings=settings,
         relations=around.relations,
         sides=around.sides,
-        local=local_state(unit, application),
+        local=local_state(tx, unit, application),
         remote=_remote_state(tx, unit, application, machine, settings, seen, commands),
     )
 
 
-def local_state(unit: Unit, application: Application) -> LocalState:
+def local_state(tx: Tx, unit: Unit, application: Application) -> LocalState:
     """Return what a unit remembers; the state of a fresh one when nothing is stored."""
-    if not unit.state:
-        return initial_state(application.charm_url)
-    return from_wire(LocalState, dict(unit.state))
+    return initial_state(application.charm_url) if unit.state == "{}" else tx.meaning(_read_local, unit.state)
+
+
+def _read_local(text: str) -> LocalState:
+    return from_wire(LocalState, json.loads(text))
 
 
 def store_local(tx: Tx, unit: Unit, local: LocalState) -> None:
     """Keep what a unit remembers, if it is new; its charm URL goes to the unit's row as well."""
-    document = to_wire(local)
-    if document != unit.state:
-        text = json.dumps(document, separators=(",", ":"), sort_keys=True)
+    text = json.dumps(to_wire(local), separators=(",", ":"), sort_keys=True)
+    if text != unit.state:
+        with suppress(NotValid):  # such a state is found out when it is read
+            validate_local(local)
+            tx.means(_read_local, text, local)
         tx.run("unit_set_state", model=unit.model, name=unit.name, state=text)
     if local.current_charm_url and local.current_charm_url != unit.charm_url:
         tx.run("unit_set_charm", model=unit.model, name=unit.name, charm_url=local.current_charm_url)
@@ -139,7 +145,7 @@ def _remote_state(
         application_life=Life(application.life),
         life=Life(unit.life),
         principal=unit.principal or "",
-        subordinates={other.name: Life(other.life) for other in removal.subordinates(tx, unit)},
+        subordinates=removal.lives_of_subordinates(tx, unit.model, unit.name),
         resolved=ResolvedMode(unit.resolved),
         charm_url=application.charm_url,
         force_charm=bool(application.force_charm),

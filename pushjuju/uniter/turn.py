@@ -198,8 +198,8 @@ def _step(ctx: Context, tx: Tx, view: View, waiting: Waiting) -> Turn | None:
 
 def _keep_decision(tx: Tx, view: View, decision: Decision) -> None:
     kept = record(view.local, view.remote, decision)
-    if kept != view.unit.decision:
-        text = json.dumps(kept, separators=(",", ":"), sort_keys=True)
+    text = json.dumps(kept, separators=(",", ":"), sort_keys=True)
+    if text != view.unit.decision:
         tx.run("unit_set_decision", model=view.unit.model, name=view.unit.name, decision=text)
 
 

@@ -60,6 +60,7 @@ class Driver:
         warn: Callable[[str], None] | None = None,
         checkpoint: Callable[[str], None] = no_checkpoint,
     ) -> None:
+        ctx.store.remember()
         self.ctx = ctx
         self.prefix = prefix
         self.tell = tell

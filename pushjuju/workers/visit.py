@@ -224,7 +224,7 @@ class Visit:
 
     def _has_subordinates(self, unit: Unit) -> bool:
         with self.ctx.store.read() as tx:
-            return bool(removal.subordinates(tx, unit))
+            return bool(removal.lives_of_subordinates(tx, unit.model, unit.name))
 
     def _start(self, key: str, prepared: Prepared) -> None:
         self._locks[key] = str(prepared.frame.get("lock", MACHINE))

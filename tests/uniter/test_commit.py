@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from tests.unit.services.world import World, event, failed, moment, ok, status_e
 
 
 def _local(shop: World, unit: str = "web/0") -> LocalState:
-    return from_wire(LocalState, dict(shop.unit(unit).state))
+    return from_wire(LocalState, json.loads(shop.unit(unit).state))
 
 
 def _log(shop: World) -> list[tuple[str, str, str, str]]:

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from pushjuju.core import limits
 from pushjuju.core.placement import Placement
 from pushjuju.core.status import StatusKind
 from pushjuju.services import integrate, leadership, model_config, relations, removal, statuses, units
@@ -22,6 +21,13 @@ def _context(shop: World, hook: str = "update-status", unit: str = "web/0") -> d
     if hook == "update-status":
         shop.clock.advance(400)
     found: dict[str, Any] = dict(shop.until(hook, unit).frame["context"])
+    return found
+
+
+def _asked(shop: World, tool: str, *words: str) -> dict[str, Any]:
+    code, out, err = live.answer(shop.ctx, shop.model, "web/0", tool, ["--", *words])
+    assert (code, err) == (0, b"")
+    found: dict[str, Any] = json.loads(out)
     return found
 
 
@@ -47,7 +53,6 @@ def test_whole_context_of_the_first_hook(shop: World) -> None:
     assert sorted(bindings) == sorted(names)
     assert all(info == _network("10.0.0.2") for info in bindings.values())
     installing = {"status": "maintenance", "message": "installing charm software", "data": {}}
-    since = "2025-03-01 09:00:00Z"
     expected = {
         "unit": "web/0",
         "app": "web",
@@ -59,13 +64,12 @@ def test_whole_context_of_the_first_hook(shop: World) -> None:
         "config": {"title": "hello", "port": 81, "debug": False, "ratio": None, "note": None},
         "leader": True,
         "leader_settings": {},
-        "status": {"unit": installing, "app": installing, "units": {"web/0": installing}},
+        "status": {"unit": installing},
         "relations": {},
         "ports": {"unit": [], "machine": []},
         "network": {"relations": {}, "private_address": "10.0.0.2", "public_address": "10.0.0.2"},
         "state": {},
         "max_state_size": 2097152,
-        "goal_state": {"units": {"web/0": {"status": "maintenance", "since": since}}, "relations": {}},
         "action": None,
     }
     later = {"payload_classes", "storage", "secrets", "trusted"}  # what other families of tools may add
@@ -168,11 +172,11 @@ def test_statuses_are_the_charms_own(shop: World) -> None:
     shop.settle()
     assert shop.agent()[0] == "error"
     units.resolve(shop.ctx, shop.model, ["web/0"], retry=True)
-    context = _context(shop, "start")
     blocked = {"status": "blocked", "message": "no db", "data": {}}
-    assert context["status"]["unit"] == blocked
-    assert context["status"]["app"] == blocked
-    assert context["status"]["units"]["web/1"]["status"] == "unknown"
+    assert _context(shop, "start")["status"] == {"unit": blocked}
+    status = _asked(shop, "status-get", "--application")
+    assert status["app"] == blocked
+    assert status["units"]["web/1"]["status"] == "unknown"
 
 
 def test_applications_own_status(shop: World) -> None:
@@ -183,7 +187,8 @@ def test_applications_own_status(shop: World) -> None:
             tx, shop.model, StatusKind.APPLICATION, "web", "active", "all", now=now
         )
     )
-    assert _context(shop)["status"]["app"] == {"status": "active", "message": "all", "data": {}}
+    status = _asked(shop, "status-get", "--application")
+    assert status["app"] == {"status": "active", "message": "all", "data": {}}
 
 
 def test_ports_of_the_machine(shop: World) -> None:
@@ -241,7 +246,7 @@ def test_machine_without_known_addresses(shop: World) -> None:
 def test_goal_state_of_dying_peers(shop: World) -> None:
     shop.active(count=2)
     removal.remove_units(shop.ctx, shop.model, ["web/1"])
-    goal = _context(shop, "cluster-relation-departed")["goal_state"]
+    goal = _asked(shop, "goal-state")
     assert goal["units"]["web/1"]["status"] == "dying"
     assert goal["units"]["web/0"]["status"] == "unknown"
     assert goal["relations"] == {}  # peers are left out
@@ -282,29 +287,15 @@ def test_relation_between_applications(shop: World) -> None:
         "app_bags": {"client": {}, "web": {}},
     }
     assert sorted(relation["unit_bags"]) == ["client/0", "web/0"]
-    goal = context["goal_state"]["relations"]
+    goal = _asked(shop, "goal-state")["relations"]
     assert sorted(goal["site"]) == ["client", "client/0"]
     assert goal["site"]["client/0"]["status"] == "unknown"
     scopes: list[RelationScope] = shop.read(lambda tx: relations.scopes(tx, shop.model, 5))
     assert [item.unit for item in scopes] == ["client/0", "web/0"]
 
 
-def test_many_units_are_left_out_and_answered_when_asked(
-    shop: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shop.active(count=3)
-    shop.clock.advance(400)
-    prepared = shop.until("update-status")
-    small = prepared.frame["context"]
-    monkeypatch.setattr(limits, "NEIGHBOURS", 2)
-    shop.commit(prepared, ok())
-    large = _context(shop)
-    assert large["goal_state"] is None
-    assert large["status"] == {"unit": small["status"]["unit"], "app": None, "units": None}
-    asked = live.answer(shop.ctx, shop.model, "web/0", "goal-state", ["--"])
-    assert json.loads(asked[1]) == small["goal_state"]
-    asked = live.answer(shop.ctx, shop.model, "web/0", "status-get", ["--", "--application"])
-    assert json.loads(asked[1]) == small["status"]
+def test_only_the_leader_hears_of_the_status_of_the_application(shop: World) -> None:
+    shop.active(count=2)
     asked = live.answer(shop.ctx, shop.model, "web/1", "status-get", ["--", "--application"])
     assert asked == (1, b"", b"ERROR finding application status: this unit is not the leader\n")
 

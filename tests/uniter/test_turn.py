@@ -21,7 +21,7 @@ from tests.unit.services.world import SETUP, World, failed, ok
 
 
 def _local(shop: World, unit: str = "web/0") -> LocalState:
-    return from_wire(LocalState, dict(shop.unit(unit).state))
+    return from_wire(LocalState, json.loads(shop.unit(unit).state))
 
 
 def _config(shop: World, **values: Any) -> None:
@@ -425,7 +425,7 @@ def test_kept_decisions_replay_alike(shop: World) -> None:
 
 def test_last_decision_is_on_the_unit(shop: World) -> None:
     shop.active()
-    kept = dict(shop.unit("web/0").decision)
+    kept = json.loads(shop.unit("web/0").decision)
     assert kept["decision"]["reason"] == "nothing to do"
     assert replay(kept) == from_wire(Decision, kept["decision"])
 

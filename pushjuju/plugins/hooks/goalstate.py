@@ -21,10 +21,8 @@ def _statuses(known: dict[str, Any]) -> dict[str, Struct]:
 
 def _goal_state(ctx: ToolContext, args: Args) -> Struct:
     check_empty(args.positional)
-    goal = ctx.context.get("goal_state")
-    if goal is None:  # so many units that the snapshot leaves them out
-        goal = ctx.reads.get("goal_state") or ctx.ask_data("goal-state", [])
-        ctx.reads["goal_state"] = goal
+    goal = ctx.reads.get("goal_state") or ctx.ask_data("goal-state", [])
+    ctx.reads["goal_state"] = goal
     relations = {name: _statuses(known) for name, known in (goal.get("relations") or {}).items()}
     return Struct([("units", _statuses(goal.get("units") or {})), ("relations", relations)])
 

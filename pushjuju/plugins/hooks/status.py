@@ -25,9 +25,9 @@ _VALID = ("maintenance", "blocked", "waiting", "active")
 _NOT_LEADER = "this unit is not the leader"
 
 
-def _current(ctx: ToolContext, scope: str) -> dict[str, Any]:
-    """Return the status of `scope` ("unit" or "app") with what this run has set."""
-    found: dict[str, Any] = ctx.reads.get("status_set", {}).get(scope) or ctx.context["status"][scope]
+def _current(ctx: ToolContext) -> dict[str, Any]:
+    """Return the unit's own status, with what this run has set."""
+    found: dict[str, Any] = ctx.reads.get("status_set", {}).get("unit") or ctx.context["status"]["unit"]
     return found
 
 
@@ -44,18 +44,16 @@ def _render(status: dict[str, Any], with_data: bool) -> dict[str, Any]:
 def _unit_status(ctx: ToolContext) -> dict[str, Any]:
     """Return the own status: the first answer of a run stays, whatever status-set does later."""
     if "unit_status" not in ctx.reads:
-        ctx.reads["unit_status"] = _current(ctx, "unit")
+        ctx.reads["unit_status"] = _current(ctx)
     known: dict[str, Any] = ctx.reads["unit_status"]
     return known
 
 
 def _application_status(ctx: ToolContext, with_data: bool) -> dict[str, Any]:
-    known = ctx.context["status"]
-    if known.get("units") is None:  # so many units that the snapshot leaves them out
-        known = ctx.reads.get("application_status") or ctx.ask_data("status-get", ["--application"])
-        ctx.reads["application_status"] = known
+    known = ctx.reads.get("application_status") or ctx.ask_data("status-get", ["--application"])
+    ctx.reads["application_status"] = known
     units = dict(known["units"])
-    units[ctx.unit] = _current(ctx, "unit")
+    units[ctx.unit] = _current(ctx)
     own = ctx.reads.get("status_set", {}).get("app") or known["app"]
     answer = _render(own, with_data)
     answer["units"] = {name: _render(status, with_data) for name, status in units.items()}

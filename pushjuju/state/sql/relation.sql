@@ -48,10 +48,22 @@ AND (own.role = 'peer' OR bag.entity = :unit
 ORDER BY own.relation, bag.entity
 
 -- name: scope_machines
--- Where the units in scope are, but for one of them; read from left to right.
+-- Where the units in scope are; read from left to right.
 SELECT DISTINCT u.machine FROM relation_scope s CROSS JOIN unit u
-WHERE s.model = :model AND s.relation = :relation AND s.unit <> :but
+WHERE s.model = :model AND s.relation = :relation
   AND u.model = s.model AND u.name = s.unit AND u.machine IS NOT NULL
+
+-- name: scope_counterpart_machines
+-- Where the units in scope are that see what an application does: those of the other one, or its own peers.
+SELECT DISTINCT u.machine FROM relation_scope s CROSS JOIN unit u
+WHERE s.model = :model AND s.relation = :relation AND s.unit <> :entity
+  AND (s.application <> :application OR NOT EXISTS (
+    SELECT 1 FROM relation_endpoint e
+    WHERE e.model = :model AND e.relation = :relation AND e.application <> :application))
+  AND u.model = s.model AND u.name = s.unit AND u.machine IS NOT NULL
+
+-- name: scope_any
+SELECT 1 FROM relation_scope WHERE model = :model AND relation = :relation LIMIT 1
 
 -- name: scope_list
 SELECT * FROM relation_scope WHERE model = :model AND relation = :relation ORDER BY unit

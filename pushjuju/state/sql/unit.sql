@@ -19,6 +19,9 @@ SELECT * FROM unit WHERE model = :model AND machine = :machine ORDER BY applicat
 -- name: unit_of_principal
 SELECT * FROM unit WHERE model = :model AND principal = :principal ORDER BY application, number
 
+-- name: unit_lives_of_principal
+SELECT name, life FROM unit WHERE model = :model AND principal = :principal ORDER BY application, number
+
 -- name: unit_set_machine
 UPDATE unit SET machine = :machine WHERE model = :model AND name = :name
 
@@ -57,14 +60,6 @@ UPDATE unit SET update_status_due = NULL WHERE model = :model
 
 -- name: unit_delete
 DELETE FROM unit WHERE model = :model AND name = :name
-
--- name: unit_neighbours
--- At least as many as there are: a unit in two relations counts twice.
-SELECT (SELECT COUNT(*) FROM unit WHERE model = :model AND application = :application)
-  + (SELECT COUNT(*) FROM relation_endpoint AS own
-     CROSS JOIN relation_endpoint AS other ON other.model = own.model AND other.relation = own.relation
-     CROSS JOIN unit ON unit.model = own.model AND unit.application = other.application
-     WHERE own.model = :model AND own.application = :application AND other.application <> :application)
 
 -- name: charm_state_list
 SELECT key, value FROM charm_state WHERE model = :model AND unit = :unit ORDER BY key

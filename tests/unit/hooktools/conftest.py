@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import shlex
 from collections.abc import Iterable
 from pathlib import Path
@@ -78,11 +79,6 @@ SNAPSHOT: dict[str, Any] = {
     "leader_settings": {},
     "status": {
         "unit": {"status": "active", "message": "up", "data": {}},
-        "app": {"status": "active", "message": "", "data": {}},
-        "units": {
-            "web/0": {"status": "active", "message": "up", "data": {}},
-            "web/1": {"status": "waiting", "message": "for db", "data": {}},
-        },
     },
     "relations": {
         "0": {
@@ -136,7 +132,23 @@ SNAPSHOT: dict[str, Any] = {
     },
     "state": {},
     "max_state_size": 2097152,
-    "goal_state": {
+    "payload_classes": {},
+    "storage": {},
+    "secrets": {},
+    "action": None,
+}
+
+
+# What the controller answers when a tool asks.
+LIVE: dict[str, Any] = {
+    "status-get": {
+        "app": {"status": "active", "message": "", "data": {}},
+        "units": {
+            "web/0": {"status": "active", "message": "up", "data": {}},
+            "web/1": {"status": "waiting", "message": "for db", "data": {}},
+        },
+    },
+    "goal-state": {
         "units": {"web/0": {"status": "active", "since": "2025-03-01 10:00:00Z"}},
         "relations": {
             "db": {
@@ -145,10 +157,6 @@ SNAPSHOT: dict[str, Any] = {
             }
         },
     },
-    "payload_classes": {},
-    "storage": {},
-    "secrets": {},
-    "action": None,
 }
 
 
@@ -157,9 +165,10 @@ class HookRun:
 
     def __init__(self, cwd: Path) -> None:
         self.context = copy.deepcopy(SNAPSHOT)
+        self.known = dict(LIVE)
         self.cwd = cwd
         self.live: list[tuple[str, list[str]]] = []
-        self.live_answer = (0, b"", b"")
+        self.live_answer: tuple[int, bytes, bytes] | None = None
         self.again()
 
     def again(self) -> None:
@@ -224,7 +233,8 @@ class HookRun:
         self, tool: str, argv: Iterable[str], stdin: bytes, cwd: str
     ) -> tuple[int, bytes, bytes]:
         self.live.append((tool, list(argv)))
-        return self.live_answer
+        known = json.dumps(self.known[tool]).encode() if tool in self.known else b""
+        return self.live_answer or (0, known, b"")
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ Each file of tests/golden/hooktools is a session in one or more runs:
 
     @ reset                      a new run on the original snapshot
     @ again                      a new run on the same snapshot
+    @ live TOOL JSON             say what the controller answers when the tool asks
     @ KEY JSON                   change a value of the snapshot (dots descend)
     @ hook NAME ID [UNIT [APP [DEPARTING]]]   be in a relation hook; "-" for nothing
     $ TOOL ARGS [<<EOF]          call a tool; with <<EOF the lines up to EOF are its stdin
@@ -35,6 +36,9 @@ def _direct(hook: Any, line: str) -> None:
     word, _, rest = line[2:].partition(" ")
     if word == "reset":
         hook.__init__(hook.cwd)
+    elif word == "live":
+        tool, _, answer = rest.partition(" ")
+        hook.known[tool] = json.loads(answer)
     elif word == "again":
         hook.again()
     elif word == "hook":

@@ -331,6 +331,7 @@ class World:
     def forget_work(self) -> None:
         """Empty the queue, to see who is touched next."""
         self.ctx.store._connection.execute("DELETE FROM work")
+        self.ctx.store.forget()
 
     def touched(self) -> list[str]:
         """Return the keys of the model that are in the queue."""

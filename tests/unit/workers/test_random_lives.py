@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from random import Random
@@ -198,7 +199,7 @@ class Life:
         return True
 
     def _check_decision(self, unit: str) -> None:
-        kept = dict(self.shop.unit(unit).decision) if unit in self.shop.units() else {}
+        kept = json.loads(self.shop.unit(unit).decision) if unit in self.shop.units() else {}
         if kept:
             assert replay(kept) == from_wire(Decision, kept["decision"])
 
@@ -242,10 +243,15 @@ class Life:
 @pytest.mark.parametrize("seed", range(8))
 def test_whatever_happens(seed: int, tmp_path: Path, empty_shop: Path, packs: Charms) -> None:
     shop = World.copy(empty_shop, tmp_path, packs)
-    life = Life(shop, Random(seed))
+    live(shop, Random(seed))
+    shop.ctx.close()
+
+
+def live(shop: World, chance: Random) -> None:
+    """Let anything happen for a while, then bring all to its end."""
+    life = Life(shop, chance)
     for _ in range(ACTS):
         life.act()
     life.calm()
     life.check_rest()
     life.check_end()
-    shop.ctx.close()

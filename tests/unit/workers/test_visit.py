@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -190,7 +189,7 @@ async def test_a_unit_whose_state_breaks_a_rule_holds_nobody_up(shop: World) -> 
     outcome = await lane(Shop(shop))
     assert (outcome.failed, shop.of("db/0")[ran:]) == (False, ["update-status"])
     assert shop.agent("web/0") == ("failed", "resolver loop error")
-    shop.write(lambda tx: tx.run("unit_set_state", model=shop.model, name="web/0", state=json.dumps(kept)))
+    shop.write(lambda tx: tx.run("unit_set_state", model=shop.model, name="web/0", state=kept))
     await lane(Shop(shop))
     assert shop.agent("web/0") == ("idle", "")
 
