@@ -19,7 +19,7 @@ MODULES: tuple[tuple[str, str], ...] = (
 
 HOOK_TOOLS: tuple[str, ...] = (
     "actions", "config", "credentials", "goalstate", "leadership", "logging", "metrics", "network",
-    "payloads", "ports", "reboot", "relations", "state", "status", "version",
+    "payloads", "ports", "reboot", "relations", "resources", "state", "status", "version",
 )  # fmt: skip
 """Families of hook tools: modules of pushjuju.plugins.hooks."""
 

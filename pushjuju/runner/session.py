@@ -447,6 +447,10 @@ class MachineSession:
         async with self._putting:  # one after the other: they share the wire anyway
             await self._put(sha256, path)
 
+    def forget_blob(self, sha256: str) -> None:
+        """Take it that a file is not in the machine's cache any more."""
+        self._blobs.discard(sha256)
+
     async def _put(self, sha256: str, path: Path) -> None:
         loop = asyncio.get_running_loop()
         lost_at = loop.time()

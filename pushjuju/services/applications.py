@@ -23,7 +23,7 @@ from pushjuju.core.life import Life
 from pushjuju.core.names import is_application
 from pushjuju.core.placement import Placement
 from pushjuju.core.status import StatusKind, Workload
-from pushjuju.services import charms, models, relations, statuses, touch, units
+from pushjuju.services import charms, models, relations, resources, statuses, touch, units
 from pushjuju.services.context import Context
 from pushjuju.state.records import Application, CharmRecord
 from pushjuju.state.store import Tx
@@ -37,6 +37,7 @@ class DeployRequest:
 
     Attributes:
         settings: Typed values of the charm's options.
+        resources: Name -> file to upload.
         count: Number of units; 0 for a subordinate.
     """
 
@@ -48,6 +49,7 @@ class DeployRequest:
     count: int = 1
     placements: Sequence[Placement] = ()
     trust: bool = False
+    resources: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,8 +85,12 @@ def deploy(ctx: Context, model: str, request: DeployRequest) -> Deployed:
     """
     _check(request)
     now = ctx.clock.now()
+    declared = request.packed.charm.meta.resources
     try:
-        with ctx.store.write() as tx:
+        with (
+            resources.uploads(ctx.controller.blobs, declared, request.resources) as files,
+            ctx.store.write() as tx,
+        ):
             models.require_alive(tx, model)
             if tx.find(Application, "application_get", model=model, name=request.application):
                 raise AlreadyExists(
@@ -92,6 +98,7 @@ def deploy(ctx: Context, model: str, request: DeployRequest) -> Deployed:
                 )
             revision = add_charm(ctx, tx, model, request.packed)
             application = _insert(tx, model, request, f"{LOCAL}:{request.packed.charm.name}-{revision}", now)
+            resources.put(ctx, tx, application, files)
             added = (
                 units.add(tx, application, request.count, request.placements, now) if request.count else []
             )
@@ -148,9 +155,9 @@ def _insert(tx: Tx, model: str, request: DeployRequest, url: str, now: datetime)
 
 
 def drop_unused_blob(ctx: Context, blob: str) -> None:
-    """Delete an archive that no charm of any model uses."""
+    """Delete an archive that no charm or resource of any model uses."""
     with ctx.store.write() as tx:
-        if not tx.scalar("charm_uses_of_blob", sha256=blob):
+        if not tx.scalar("blob_uses", sha256=blob):
             ctx.controller.blobs.delete(blob)
 
 

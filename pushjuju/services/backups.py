@@ -59,7 +59,7 @@ def _archives(copy: Path) -> list[str]:
     store = Store.open(copy)
     try:
         with store.read() as tx:
-            return sorted({row["sha256"] for row in tx.rows("charm_archives") if row["sha256"]})
+            return sorted({row["sha256"] for row in tx.rows("blob_names") if row["sha256"]})
     finally:
         store.close()
 

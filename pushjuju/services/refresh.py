@@ -11,7 +11,7 @@ from pushjuju.charms.pack import PackedCharm
 from pushjuju.charms.upgrade import UpgradeFacts, UsedRelation, check_upgrade
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid
-from pushjuju.services import applications, charms, relations, touch
+from pushjuju.services import applications, charms, relations, resources, touch
 from pushjuju.services.context import Context
 from pushjuju.state.records import Application
 from pushjuju.state.store import Tx
@@ -26,6 +26,7 @@ class RefreshRequest:
         force: Rules of safety are waived.
         values: Settings that go with it, as texts.
         file: Settings as YAML.
+        resources: Name -> file to upload.
     """
 
     application: str
@@ -36,6 +37,7 @@ class RefreshRequest:
     values: Mapping[str, str] = field(default_factory=dict)
     file: bytes | None = None
     trust: bool | None = None
+    resources: Mapping[str, str] = field(default_factory=dict)
 
 
 def refresh(ctx: Context, model: str, request: RefreshRequest) -> tuple[int, list[str]]:
@@ -48,10 +50,17 @@ def refresh(ctx: Context, model: str, request: RefreshRequest) -> tuple[int, lis
         NotFound: No such application.
         NotValid: The new charm does not fit; nothing is changed.
     """
+    declared = request.packed.charm.meta.resources
     try:
-        with ctx.store.write() as tx:
+        with (
+            resources.uploads(ctx.controller.blobs, declared, request.resources) as files,
+            ctx.store.write() as tx,
+        ):
             application = applications.get(tx, model, request.application)
             warnings = _check(tx, application, request)
+            resources.refresh(
+                ctx, tx, application, applications.current_charm(tx, application), files, declared
+            )
             revision = applications.add_charm(ctx, tx, model, request.packed)
             _switch(
                 ctx, tx, application, request, f"{applications.LOCAL}:{request.packed.charm.name}-{revision}"

@@ -49,6 +49,43 @@ class CharmRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Resource:
+    """A resource of an application; `fingerprint` is its SHA-384, `sha256` names its blob, if it is here."""
+
+    model: str
+    application: str
+    name: str
+    type: str
+    path: str
+    description: str = ""
+    origin: str
+    revision: int = 0
+    fingerprint: str = ""
+    size: int = 0
+    sha256: str = ""
+    username: str = ""
+    time: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitResource:
+    """What a unit has fetched of a resource."""
+
+    model: str
+    unit: str
+    name: str
+    type: str
+    path: str
+    description: str = ""
+    origin: str
+    revision: int = 0
+    fingerprint: str
+    size: int
+    username: str = ""
+    time: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Application:
     """An application."""
 

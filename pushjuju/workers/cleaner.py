@@ -103,8 +103,8 @@ async def _end_model(shop: Workshop, model: Model) -> None:
 
 
 def _drop_blobs(ctx: Context) -> None:
-    """Delete archives that no charm of any model uses any more."""
+    """Delete archives and resources that no model uses any more."""
     for path in ctx.controller.blobs.root.glob("??/*"):
         with ctx.store.write() as tx:
-            if not tx.scalar("charm_uses_of_blob", sha256=path.name):
+            if not tx.scalar("blob_uses", sha256=path.name):
                 ctx.controller.blobs.delete(path.name)

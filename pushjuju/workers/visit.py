@@ -30,7 +30,7 @@ from pushjuju.uniter.requests import Request, relation_of
 from pushjuju.uniter.resolver import Answer
 from pushjuju.uniter.snapshot import look
 from pushjuju.uniter.turn import Prepared, Turn, prepared_operation, read_operation, take_turn
-from pushjuju.workers import commands, contact, live, requests
+from pushjuju.workers import commands, contact, deliver, live, requests
 from pushjuju.workers.events import Event
 from pushjuju.workers.provisioner import given
 from pushjuju.workers.workshop import Workshop
@@ -366,6 +366,8 @@ class Visit:
     def _answering(self, unit: str) -> Any:
         async def on_live(call: dict[str, Any]) -> live.LiveAnswer:
             try:
+                if call["tool"] == deliver.TOOL:
+                    return await deliver.answer(self.shop.ctx, self.session, self.model, unit, call["argv"])
                 return live.answer(self.shop.ctx, self.model, unit, call["tool"], call["argv"])
             except LeaseLost:
                 raise asyncio.CancelledError from None  # no answer at all: the call waits for who holds it

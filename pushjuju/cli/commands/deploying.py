@@ -64,7 +64,7 @@ _CONFIG = flags.many(
 def deploy(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **asked: Any) -> None:
     """Deploy a charm."""
     _check_flags(cli, asked)
-    path = _local_charm(args[0])
+    path = local_charm(args[0])
     chosen = values.base(asked["base"], asked["series"], cli.console)
     given = values.settings(asked["config"])
     wanted = values.constraints(asked["constraints"], cli.console)
@@ -93,6 +93,7 @@ def deploy(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **aske
             count=_count(cli, charm.meta.subordinate, asked["num_units"]),
             placements=targets,
             trust=asked["trust"],
+            resources=asked["resource"],
         )
         _precheck(cli, opened, request.base, wanted, request.count, targets)
         if asked["dry_run"]:
@@ -141,13 +142,13 @@ def _check_flags(cli: Cli, asked: Mapping[str, Any]) -> None:
         raise NotValid("specifying a revision requires a channel for future upgrades. Please use --channel")
     if asked["device"]:
         raise UsageError("--device is only allowed with k8s models")
-    unsupported = ("storage", "resource", "bind", "attach_storage", "overlay", "map_machines")
+    unsupported = ("storage", "bind", "attach_storage", "overlay", "map_machines")
     named = [f"--{key.replace('_', '-')}" for key in unsupported if asked[key]]
     if named:
         raise NotValid(f"{', '.join(named)} is not supported yet by pushjuju")
 
 
-def _local_charm(argument: str) -> Path:
+def local_charm(argument: str) -> Path:
     """Return the path of a local charm.
 
     Raises:
@@ -274,6 +275,7 @@ def refresh(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **ask
             values=given.values,
             file=given.files[0] if given.files else None,
             trust=asked["trust"],
+            resources=asked["resource"],
         )
         revision, warnings = service.refresh(opened.ctx, opened.uuid, request)
     _warn(cli, (*packed.charm.warnings, *warnings))
@@ -302,7 +304,7 @@ def _refresh_path(opened: session.Session, name: str, asked: Mapping[str, Any]) 
 
     with opened.ctx.store.read() as tx:
         applications.get(tx, opened.uuid, name)
-    named = [f"--{key}" for key in ("storage", "resource", "bind", "base", "channel") if asked[key]]
+    named = [f"--{key}" for key in ("storage", "bind", "base", "channel") if asked[key]]
     if named:
         raise NotValid(f"{', '.join(named)} is not supported yet by pushjuju")
     if not asked["path"]:
@@ -310,7 +312,7 @@ def _refresh_path(opened: session.Session, name: str, asked: Mapping[str, Any]) 
             f'the charm of application "{name}" is a local one: a newer revision needs its path',
             hint=f"pushjuju refresh {name} --path ./charm",
         )
-    return _local_charm(asked["path"])
+    return local_charm(asked["path"])
 
 
 @command(

@@ -68,9 +68,10 @@ class ToolContext:
         reads: Cache of the run: what a later call of the same run must see.
         cwd: Working directory of the caller.
         errors: Warnings for stderr of a call that succeeds.
+        files: The unit's files of resources; None where there is no machine.
     """
 
-    __slots__ = ("_emit", "_live", "_stdin", "context", "cwd", "errors", "reads", "writes")
+    __slots__ = ("_emit", "_live", "_stdin", "context", "cwd", "errors", "files", "reads", "writes")
 
     def __init__(
         self,
@@ -82,12 +83,14 @@ class ToolContext:
         cwd: str,
         emit: Callable[[dict[str, Any]], None],
         live: Live,
+        files: Any = None,
     ) -> None:
         self.context = context
         self.writes = writes
         self.reads = reads
         self.cwd = cwd
         self.errors: list[str] = []
+        self.files = files
         self._stdin = stdin
         self._emit = emit
         self._live = live

@@ -282,6 +282,7 @@ def run_tool(
     emit: Callable[[dict[str, Any]], None],
     live: Live,
     reads: dict[str, Any],
+    files: Any = None,
 ) -> tuple[int, bytes, bytes]:
     """Answer one call of a hook tool.
 
@@ -297,6 +298,7 @@ def run_tool(
         emit: Streams an event to the controller.
         live: Asks the controller.
         reads: Cache of the run, empty at its start.
+        files: The unit's files of resources.
 
     Returns:
         Exit code, stdout, stderr. Never raises on account of a tool.
@@ -304,7 +306,7 @@ def run_tool(
     tool = registry.get(name)
     if tool is None:
         return 1, b"", goformat.encode("ERROR bad request: unknown command: %s\n" % name)
-    ctx = ToolContext(context, writes, reads=reads, stdin=stdin, cwd=cwd, emit=emit, live=live)
+    ctx = ToolContext(context, writes, reads=reads, stdin=stdin, cwd=cwd, emit=emit, live=live, files=files)
     try:
         out = _call(ctx, tool, argv)
     except ToolError as error:

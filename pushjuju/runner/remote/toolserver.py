@@ -219,12 +219,19 @@ class ToolServer:
                 emit=self._host.emit,
                 live=self._live,
                 reads=self._reads,
+                files=self._files() if name == "resource-get" else None,
             )
         except Gone:
             raise
         except Exception as error:
             return 1, b"", ("ERROR %s\n" % describe(error)).encode("utf-8", "replace")
         return int(rc), bytes(out), bytes(err)
+
+    def _files(self) -> Any:
+        from pushjuju.runner.remote.resources import UnitFiles
+
+        paths = self._host.paths
+        return UnitFiles(paths.agent(str(self._host.op["unit"])), paths.blobs)
 
     def _stdin(self, call: _Call) -> bytes:
         """Ask the client for its stdin and wait for all of it.

@@ -12,11 +12,13 @@ DELETE FROM charm WHERE model = :model
   AND NOT EXISTS (SELECT 1 FROM operation o WHERE o.model = charm.model AND o.state = 'prepared'
                   AND o.document LIKE '%"' || charm.url || '"%')
 
--- name: charm_uses_of_blob
-SELECT COUNT(*) FROM charm WHERE sha256 = :sha256
+-- name: blob_uses
+-- How often charms and resources of all models name a blob.
+SELECT (SELECT COUNT(*) FROM charm WHERE sha256 = :sha256)
+  + (SELECT COUNT(*) FROM resource WHERE sha256 = :sha256)
 
 -- name: charm_blobs
 SELECT DISTINCT sha256 FROM charm WHERE model = :model
 
--- name: charm_archives
-SELECT DISTINCT sha256 FROM charm ORDER BY sha256
+-- name: blob_names
+SELECT sha256 FROM charm UNION SELECT sha256 FROM resource ORDER BY sha256

@@ -25,6 +25,7 @@ TABLES = {
     "LogRecord": "log",
     "ActionOperation": "action_operation",
     "TaskLog": "task_log",
+    "UnitResource": "unit_resource",
     "MachineUpgrade": "machine_upgrade",
     "MachineUpgradeMessage": "machine_upgrade_message",
 }

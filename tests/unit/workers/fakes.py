@@ -132,6 +132,9 @@ class Session:
         assert path.stat().st_size  # noqa: ASYNC240 - a small local file
         self.box.blobs.append(sha256)
 
+    def forget_blob(self, sha256: str) -> None:
+        """Take it that an archive is not there any more: all are taken again here anyway."""
+
     async def ack(self, operation_id: str) -> None:
         """Forget a result."""
         self.box.results.pop(operation_id, None)
