@@ -35,10 +35,12 @@ _PYTHONS = (
     "/usr/bin/python3 /usr/local/bin/python3 python3 /usr/libexec/platform-python "
     "python3.13 python3.12 python3.11 python3.10 python3.9 python3.8"
 )
+# To become root here spares a Python of the login user; where there is no sudo, boot.py says so.
 _SCRIPT = (
+    's=; [ "$(id -u)" = 0 ] || { command -v sudo >/dev/null 2>&1 && s="sudo -n --"; }; '
     f"for p in {_PYTHONS}; do "
     'case "$p" in /*) [ -x "$p" ] || continue;; *) command -v "$p" >/dev/null 2>&1 || continue;; esac; '
-    'exec "$p" -I -S -c "$0" "$@"; done; '
+    'exec $s "$p" -I -S -c "$0" "$@"; done; '
     r"printf 'PJ1P\000\000\000\000'"
 )
 _INSTALL = """

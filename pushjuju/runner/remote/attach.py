@@ -10,8 +10,7 @@ import _socket
 import os
 import sys
 
-from pushjuju.runner.remote import facts, layout, server, signals, wire
-from pushjuju.runner.remote.host import describe
+from pushjuju.runner.remote import facts, layout, wire
 from pushjuju.runner.remote.jsonlite import dumps, loads
 
 TYPE_CHECKING = False
@@ -110,6 +109,10 @@ def _start_server(program: str, root: str, options: dict[str, Any]) -> str:
 
 def _become_server(program: str, root: str, options: dict[str, Any], ready: int, told: int) -> None:
     """Turn this forked process into the server; never returns."""
+    # Only here, and not in every process that attaches.
+    from pushjuju.runner.remote import server, signals
+    from pushjuju.runner.remote.host import describe
+
     try:
         os.setsid()
         if os.fork():
