@@ -41,8 +41,9 @@ MODULES: dict[str, str] = {
     "storage": "storage show-storage add-storage attach-storage detach-storage remove-storage"
     " import-filesystem create-storage-pool update-storage-pool remove-storage-pool storage-pools"
     " application-storage",
-    "secrets": "add-secret update-secret remove-secret show-secret secrets grant-secret revoke-secret"
-    " add-secret-backend update-secret-backend remove-secret-backend show-secret-backend secret-backends",
+    "secrets": "add-secret update-secret remove-secret show-secret secrets grant-secret revoke-secret",
+    "secretbackends": "add-secret-backend update-secret-backend remove-secret-backend show-secret-backend"
+    " secret-backends",
     "crossmodel": "offer offers find-offers show-offer remove-offer consume remove-saas",
     "network": "spaces show-space add-space remove-space rename-space move-to-space reload-spaces subnets"
     " firewall-rules set-firewall-rule",

@@ -12,10 +12,12 @@ Layer: core. The tree (callers catch a branch, not a leaf):
     ├── Conflict              the wanted change does not fit the present state
     ├── HookFailed            a hook, action or command of a charm failed
     ├── ProviderError         a cloud refused or failed
+    ├── BackendError          a backend for secrets refused or failed
     ├── StoreError            the local store
     │   ├── StoreTooNew       made by a newer pushjuju
     │   ├── StoreBusy         another process holds it for too long
     │   ├── StoreDamaged      the file is no sound store
+    │   ├── WrongKey          the key file does not open the secrets of the store
     │   └── LeaseLost         another process has taken the work over
     ├── TransportError        reaching a machine
     │   ├── Unreachable       no answer
@@ -147,6 +149,14 @@ class ProviderError(PushjujuError):
     retryable = True
 
 
+class BackendError(PushjujuError):
+    """A backend for the content of secrets refused or failed."""
+
+    message = "the secret backend failed"
+    code = "secret-backend"
+    retryable = True
+
+
 class StoreError(PushjujuError):
     """The local store cannot be used."""
 
@@ -174,6 +184,13 @@ class StoreDamaged(StoreError):
 
     message = "the store is damaged"
     code = "store-damaged"
+
+
+class WrongKey(StoreError):
+    """The key file does not open the secrets of the store."""
+
+    message = "the key file does not open the secrets of the store"
+    code = "wrong-key"
 
 
 class LeaseLost(StoreError):

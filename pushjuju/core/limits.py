@@ -49,3 +49,5 @@ STATE_VALUE = 64 * KIB  # bytes
 BAG = 2 * MIB  # bytes of one bag of a relation, and of an application's leader settings
 PORTS = 1000  # port ranges of one unit, times endpoints
 PAYLOADS = 1000  # payloads of one unit
+SECRETS = 1000  # secrets of one unit, and of one application
+SECRET = 1_000_000  # bytes of a secret's content in base64, and of any of its values

@@ -14,6 +14,7 @@ from pushjuju.plugins.types import HookToolFamily
 MODULES: tuple[tuple[str, str], ...] = (
     ("local", "pushjuju.plugins.providers.local"),
     ("manual", "pushjuju.plugins.providers.manual"),
+    ("vault", "pushjuju.plugins.backends.vault"),
 )
 """Name and module of each built-in plugin, the first wins where two answer."""
 

@@ -28,13 +28,15 @@ from pushjuju.plugins.types import (
     ModelInfo,
     Provider,
     ProviderType,
+    SecretBackend,
+    SecretBackendType,
     Services,
     StartRequest,
 )
 
 PROJECT = "pushjuju"
 ENTRY_POINT_GROUP = "pushjuju"
-PLUGIN_API = (1, 0)
+PLUGIN_API = (1, 1)
 
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
@@ -92,4 +94,27 @@ def pushjuju_user_data(request: StartRequest, data: dict[str, Any]) -> None:
     Args:
         request: What will be started.
         data: The document; change it, return nothing.
+    """
+
+
+@hookspec
+def pushjuju_secret_backend_types() -> Sequence[SecretBackendType]:  # type: ignore[empty-body]
+    """Name the types of backend for secrets that this plugin drives.
+
+    Fires when backends are added, changed, listed or opened. All answers are used; a name taken by two
+    plugins belongs to the first. May not block. Raising drops this plugin's answer with a warning. Since
+    1.1.
+    """
+
+
+@hookspec(firstresult=True)
+def pushjuju_open_secret_backend(type: str, config: Mapping[str, str]) -> SecretBackend | None:  # noqa: A002
+    """Return the backend with a configuration, or None when the type is not yours.
+
+    Fires whenever content is kept in it, read or deleted. The first answer that is not None is used. May not
+    block: connect in the backend's methods. Raising ends the work with that error. Since 1.1.
+
+    Args:
+        type: The type, as the plugin named it.
+        config: The configuration, checked against the type's schema; never show its values.
     """

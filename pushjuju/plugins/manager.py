@@ -24,6 +24,8 @@ from pushjuju.plugins.types import (
     ModelInfo,
     Provider,
     ProviderType,
+    SecretBackend,
+    SecretBackendType,
     Services,
     StartRequest,
     no_warning,
@@ -134,6 +136,42 @@ class PluginHost:
         if provider is None:
             raise NotFound(f'no plugin opens clouds of type "{cloud.type}"', hint="pushjuju plugins")
         return provider
+
+    def secret_backend_types(self) -> tuple[SecretBackendType, ...]:
+        """Return the types of backend for secrets; a name belongs to the first plugin that claims it."""
+        found: dict[str, SecretBackendType] = {}
+        for _, answer in self._answers("pushjuju_secret_backend_types"):
+            for item in answer:
+                found.setdefault(item.name, item)
+        return tuple(found.values())
+
+    def secret_backend_type(self, name: str) -> SecretBackendType:
+        """Return one type of backend for secrets.
+
+        Raises:
+            NotFound: No plugin drives it; the message is Juju's.
+        """
+        for item in self.secret_backend_types():
+            if item.name == name:
+                return item
+        raise NotFound(
+            f'invalid secret backend "{name}": no registered provider for "{name}"', hint="pushjuju plugins"
+        )
+
+    def open_secret_backend(self, name: str, config: Mapping[str, str]) -> SecretBackend:
+        """Return a backend for secrets.
+
+        Raises:
+            NotFound: No plugin drives this type.
+            PushjujuError: What the plugin raised, for example about a wrong configuration.
+        """
+        self.secret_backend_type(name)
+        backend: SecretBackend | None = self._host().manager.hook.pushjuju_open_secret_backend(
+            type=name, config=dict(config)
+        )
+        if backend is None:
+            raise NotFound(f'no plugin opens secret backends of type "{name}"', hint="pushjuju plugins")
+        return backend
 
     def hook_tool_families(self) -> tuple[HookToolFamily, ...]:
         """Return the families of hook tools in the order in which they may claim names."""

@@ -413,3 +413,53 @@ class OpensProvider(Protocol):
             NotFound: No plugin drives this type of cloud.
         """
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecretBackendType:
+    """A kind of backend for the content of secrets.
+
+    Attributes:
+        config_schema: The keys of its configuration; values of secret ones are shown to nobody.
+    """
+
+    name: str
+    summary: str
+    config_schema: tuple[Attr, ...] = ()
+
+
+class SecretBackend(Protocol):
+    """Keeps the content of secrets; every method may wait for the network, in a thread of its own."""
+
+    def ping(self) -> None:
+        """Check that the backend is there and takes our credentials.
+
+        Raises:
+            BackendError: It does not.
+        """
+        ...
+
+    def save(self, path: str, content: Mapping[str, str]) -> None:
+        """Keep content (key -> value in base64); what is there already under that path is replaced.
+
+        Raises:
+            BackendError: It could not be kept.
+        """
+        ...
+
+    def fetch(self, path: str) -> Mapping[str, str]:
+        """Return content.
+
+        Raises:
+            NotFound: There is none.
+            BackendError: The backend does not answer.
+        """
+        ...
+
+    def delete(self, path: str) -> None:
+        """Delete content for good; what is not there is no error.
+
+        Raises:
+            BackendError: It could not be deleted.
+        """
+        ...

@@ -23,6 +23,7 @@ from pushjuju.services import (
     machines,
     models,
     relations,
+    secrets,
     statuses,
     touch,
     units,
@@ -92,6 +93,8 @@ def remove_unit(tx: Tx, unit: Unit, now: datetime) -> None:
     for scope in tx.list(RelationScope, "scope_of_unit", model=unit.model, unit=unit.name):
         relations.leave_scope(tx, unit.model, scope.relation, unit.name, now)
     leadership.revoke(tx, unit, now)
+    if _has_secrets(tx, unit.model, unit.application):
+        secrets.forget_unit(tx, unit, now)
     actions.cancel_all(tx, unit.model, Receiver.UNIT, unit.name, actions.UNIT_REMOVED, now)
     statuses.forget(tx, unit.model, unit.name, UNIT_KINDS)
     tx.run("operation_delete_unit", model=unit.model, unit=unit.name)
@@ -103,6 +106,11 @@ def remove_unit(tx: Tx, unit: Unit, now: datetime) -> None:
         upgrade_machine.advance(tx, unit.model, unit.machine, now)
     if unit.machine is not None and not unit.principal:
         _after_last_principal(tx, unit.model, unit.machine, now)
+
+
+def _has_secrets(tx: Tx, model: str, application: str) -> bool:
+    found = tx.find(Application, "application_get", model=model, name=application)
+    return found is not None and bool(found.secrets)
 
 
 def _touch_named(tx: Tx, model: str, name: str, now: datetime, reason: str) -> None:
@@ -152,6 +160,7 @@ def finish_application(tx: Tx, model: str, name: str, now: datetime) -> None:
     for relation in relations.of_application(tx, model, name):
         relations.remove(tx, model, relation.id, now)
     statuses.forget(tx, model, name, [StatusKind.APPLICATION])
+    secrets.forget_application(tx, model, name, now)
     tx.run("application_delete", model=model, name=name)
     tx.run("charm_delete_unused", model=model)
     touch.cleaner(tx, model, now, f"application {name} is gone")

@@ -3,7 +3,8 @@
     DIR/pushjuju.toml       current controller, settings
     DIR/clouds.toml         clouds
     DIR/credentials.toml    credentials
-    DIR/controllers/NAME/   controller.toml, state.db, blobs/, ssh/, known_hosts/, machines/, log/
+    DIR/controllers/NAME/   controller.toml, state.db, secrets.key, blobs/, ssh/, known_hosts/, machines/,
+                            log/
 
 Reading uses tomllib; writing uses tomlkit so that comments stay. Files 0600, directories 0700.
 """
@@ -13,11 +14,14 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Mapping, MutableMapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.errors import AlreadyExists, NotFound, NotValid, StoreError
 from pushjuju.state.blobs import Blobs
 from pushjuju.state.files import explained, locked, private_dir, replace_text
+
+if TYPE_CHECKING:
+    from pushjuju.state.keys import Keyring
 
 MAIN = "pushjuju.toml"
 CLOUDS = "clouds.toml"
@@ -97,6 +101,13 @@ class ControllerDir:
     def public_key(self) -> Path:
         """Its public half."""
         return self.root / "ssh" / "id_ed25519.pub"
+
+    @property
+    def keyring(self) -> Keyring:
+        """The keys that seal the secrets of the store."""
+        from pushjuju.state.keys import Keyring
+
+        return Keyring(self.root)
 
     @property
     def machines(self) -> Path:

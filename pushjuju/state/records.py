@@ -87,7 +87,7 @@ class UnitResource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Application:
-    """An application."""
+    """An application; `secrets`: it or one of its units has ever owned or read a secret."""
 
     model: str
     name: str
@@ -102,6 +102,7 @@ class Application:
     constraints: Mapping[str, Any] = field(default_factory=dict, metadata=_JSON)
     leader_settings_version: int = 0
     workload_version: str = ""
+    secrets: int = 0
     created: str
 
 

@@ -15,8 +15,10 @@ from datetime import timedelta
 from pushjuju.core.errors import LeaseLost, PushjujuError, StoreDamaged, StoreError, StoreTooNew
 from pushjuju.core.status import Agent, StatusKind
 from pushjuju.services.context import Context
+from pushjuju.services.secrets import LOOP
 from pushjuju.state.records import Status
 from pushjuju.state.work import HEARTBEAT_S, Claim, SqliteWorkQueue, process_owner
+from pushjuju.workers import secrets
 from pushjuju.workers.cleaner import clean
 from pushjuju.workers.events import Tell, silent
 from pushjuju.workers.lane import Lane, Outcome
@@ -173,6 +175,8 @@ class Driver:
         model, kind, name = claim.key.split("/", 2)
         if kind == "machine":
             return await Lane(self.shop.holding(claim), model, name, claim.attempts).work()
+        if name == LOOP:
+            return await secrets.look_after(self.shop.holding(claim), model, claim.attempts)
         return await clean(self.shop.holding(claim), model, claim.attempts)
 
     async def _heartbeat(self, claim: Claim, work: asyncio.Task[None] | None) -> None:

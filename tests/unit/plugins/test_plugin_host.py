@@ -90,9 +90,12 @@ def test_built_in_plugins(site: Site) -> None:
     assert families == [*builtin.HOOK_TOOLS, "unsupported"]
     assert all(family.module.startswith("pushjuju.plugins.hooks.") for family in host.hook_tool_families())
     plugins = host.list_plugins()
-    assert [item.name for item in plugins] == ["local", "manual", *(f"hooks-{name}" for name in families)]
+    assert [item.name for item in plugins] == [
+        *("local", "manual", "vault"),
+        *(f"hooks-{name}" for name in families),
+    ]
     assert {item.source for item in plugins} == {"built-in"}
-    assert {item.api for item in plugins} == {"1.0"}
+    assert {item.api for item in plugins} == {"1.0", "1.1"}
     assert site.warnings == []
 
 
@@ -103,7 +106,9 @@ def test_every_hook_is_used_by_some_plugin(site: Site) -> None:
     assert used == {
         "pushjuju_hook_tools",
         "pushjuju_open_provider",
+        "pushjuju_open_secret_backend",
         "pushjuju_provider_types",
+        "pushjuju_secret_backend_types",
         "pushjuju_user_data",
     }
 
@@ -141,8 +146,8 @@ def test_unknown_type_of_cloud(site: Site) -> None:
         ("raise RuntimeError('out of fuel')", "RuntimeError: out of fuel"),
         ("import no_such_module_anywhere", "ModuleNotFoundError: No module named 'no_such_module_anywhere'"),
         ("raise SystemExit(3)", "SystemExit: 3"),
-        (SKY.replace("(1, 0)", "(2, 0)"), "ValueError: made for plugin API 2.0, this is 1.0"),
-        (SKY.replace("(1, 0)", "(1, 9)"), "ValueError: made for plugin API 1.9, this is 1.0"),
+        (SKY.replace("(1, 0)", "(2, 0)"), "ValueError: made for plugin API 2.0, this is 1.1"),
+        (SKY.replace("(1, 0)", "(1, 9)"), "ValueError: made for plugin API 1.9, this is 1.1"),
         (
             SKY.replace("def pushjuju_user_data(request, data)", "def pushjuju_user_data(nonsense)"),
             "nonsense",

@@ -1,0 +1,1 @@
+"""Built-in backends for the content of secrets. Layer: plugins."""

@@ -1,0 +1,217 @@
+-- name: encryption_key_list
+SELECT id, current FROM encryption_key ORDER BY created, id
+
+-- name: encryption_key_current
+SELECT id FROM encryption_key WHERE current = 1
+
+-- name: encryption_key_retire
+UPDATE encryption_key SET current = 0
+
+-- name: encryption_key_add
+INSERT INTO encryption_key (id, current, created) VALUES (:id, 1, :created)
+ON CONFLICT (id) DO UPDATE SET current = 1
+
+-- name: encryption_key_drop_old
+DELETE FROM encryption_key WHERE current = 0
+
+-- name: secret_get
+SELECT * FROM secret WHERE model = :model AND id = :id
+
+-- name: secret_list
+SELECT * FROM secret WHERE model = :model ORDER BY id
+
+-- name: secret_of_owner
+SELECT * FROM secret WHERE model = :model AND application = :application
+  AND owner_kind = :owner_kind AND owner = :owner ORDER BY id
+
+-- name: secret_managed
+-- What a unit answers for, or would as the leader.
+SELECT * FROM secret WHERE model = :model AND application = :application
+  AND (owner_kind = 'application' OR owner = :unit) ORDER BY id
+
+-- name: secret_by_label
+SELECT * FROM secret WHERE model = :model AND owner_kind = :owner_kind AND owner = :owner AND label = :label
+
+-- name: secret_label_clash
+-- The label of an application's own secret may not be one of its units' too, and the other way round.
+SELECT id FROM secret WHERE model = :model AND application = :application AND label = :label AND id <> :id
+  AND (owner = :owner OR owner_kind = 'application' OR :owner_kind = 'application') LIMIT 1
+
+-- name: secret_update
+UPDATE secret SET label = :label, description = :description, rotation = :rotation,
+  next_rotation = :next_rotation, rotation_due = :rotation_due, auto_prune = :auto_prune, latest = :latest,
+  updated = :updated
+WHERE model = :model AND id = :id
+
+-- name: secret_delete
+DELETE FROM secret WHERE model = :model AND id = :id
+
+-- name: secret_of_application_any
+SELECT 1 FROM secret WHERE model = :model AND application = :application LIMIT 1
+
+-- name: secret_mark_application
+UPDATE application SET secrets = 1 WHERE model = :model AND name = :name AND secrets = 0
+
+-- name: secret_rotations_due
+SELECT * FROM secret WHERE model = :model AND next_rotation IS NOT NULL AND next_rotation <= :now
+  AND rotation_due = 0 ORDER BY next_rotation, id
+
+-- name: secret_rotation_next
+SELECT MIN(next_rotation) FROM secret WHERE model = :model AND next_rotation IS NOT NULL AND rotation_due = 0
+
+-- name: secret_set_rotation
+UPDATE secret SET next_rotation = :next_rotation, rotation_due = :due WHERE model = :model AND id = :id
+
+-- name: secret_revision_get
+SELECT * FROM secret_revision WHERE model = :model AND secret = :secret AND revision = :revision
+
+-- name: secret_revision_list
+SELECT * FROM secret_revision WHERE model = :model AND secret = :secret ORDER BY revision
+
+-- name: secret_revision_every
+SELECT * FROM secret_revision ORDER BY model, secret, revision
+
+-- name: secret_revision_reseal
+UPDATE secret_revision SET key = :key, data = :data
+WHERE model = :model AND secret = :secret AND revision = :revision
+
+-- name: secret_revision_delete
+DELETE FROM secret_revision WHERE model = :model AND secret = :secret AND revision = :revision
+
+-- name: secret_revision_set_expires
+UPDATE secret_revision SET expires = :expires, next_expiry = :expires, expiry_due = 0, updated = :updated
+WHERE model = :model AND secret = :secret AND revision = :revision
+
+-- name: secret_expiries_due
+SELECT * FROM secret_revision WHERE model = :model AND next_expiry IS NOT NULL AND next_expiry <= :now
+  AND expiry_due = 0 ORDER BY next_expiry, secret, revision
+
+-- name: secret_expiry_next
+SELECT MIN(next_expiry) FROM secret_revision
+WHERE model = :model AND next_expiry IS NOT NULL AND expiry_due = 0
+
+-- name: secret_set_expiry
+UPDATE secret_revision SET next_expiry = :next_expiry, expiry_due = :due
+WHERE model = :model AND secret = :secret AND revision = :revision
+
+-- name: secret_expired_managed
+SELECT r.secret, r.revision FROM secret s CROSS JOIN secret_revision r
+ON r.model = s.model AND r.secret = s.id
+WHERE s.model = :model AND s.application = :application AND (s.owner_kind = 'application' OR s.owner = :unit)
+  AND r.expiry_due = 1 ORDER BY r.next_expiry, r.secret, r.revision
+
+-- name: secret_obsolete_managed
+-- Not the latest, and nobody reads it.
+SELECT r.secret, r.revision FROM secret s CROSS JOIN secret_revision r
+ON r.model = s.model AND r.secret = s.id
+WHERE s.model = :model AND s.application = :application AND (s.owner_kind = 'application' OR s.owner = :unit)
+  AND r.revision < s.latest AND NOT EXISTS (SELECT 1 FROM secret_consumer c
+    WHERE c.model = r.model AND c.secret = r.secret AND c.revision = r.revision)
+ORDER BY r.secret, r.revision
+
+-- name: secret_obsolete
+SELECT r.revision FROM secret s CROSS JOIN secret_revision r ON r.model = s.model AND r.secret = s.id
+WHERE s.model = :model AND s.id = :secret
+  AND r.revision < s.latest AND NOT EXISTS (SELECT 1 FROM secret_consumer c
+    WHERE c.model = r.model AND c.secret = r.secret AND c.revision = r.revision)
+ORDER BY r.revision
+
+-- name: secret_to_move
+SELECT * FROM secret_revision WHERE model = :model AND backend <> target ORDER BY secret, revision LIMIT 100
+
+-- name: secret_moved
+UPDATE secret_revision SET key = :key, data = :data, backend = :backend
+WHERE model = :model AND secret = :secret AND revision = :revision
+
+-- name: secret_retarget
+UPDATE secret_revision SET target = :target WHERE model = :model
+
+-- name: secret_uses_of_backend
+SELECT COUNT(*) FROM secret_revision WHERE backend = :backend OR target = :backend
+
+-- name: secret_count_in_model
+SELECT backend, COUNT(DISTINCT secret) AS number FROM secret_revision WHERE model = :model GROUP BY backend
+
+-- name: secret_consumer_get
+SELECT * FROM secret_consumer WHERE model = :model AND secret = :secret AND unit = :unit
+
+-- name: secret_consumer_list
+SELECT * FROM secret_consumer WHERE model = :model AND secret = :secret ORDER BY unit
+
+-- name: secret_consumer_by_label
+SELECT * FROM secret_consumer WHERE model = :model AND unit = :unit AND label = :label
+
+-- name: secret_consumer_put
+INSERT INTO secret_consumer (model, secret, unit, label, revision, noted)
+VALUES (:model, :secret, :unit, :label, :revision, :noted)
+ON CONFLICT (model, secret, unit) DO UPDATE SET label = :label, revision = :revision
+
+-- name: secret_consumer_machines
+SELECT DISTINCT u.machine FROM secret_consumer c CROSS JOIN unit u
+WHERE c.model = :model AND c.secret = :secret AND u.model = c.model AND u.name = c.unit
+  AND u.machine IS NOT NULL
+
+-- name: secret_consumed
+-- What a unit reads and has news of; and all that it reads, where `latest` is no news.
+SELECT c.secret, s.latest, c.noted, CASE WHEN c.label <> '' THEN c.label ELSE s.label END AS label
+FROM secret_consumer c CROSS JOIN secret s ON s.model = c.model AND s.id = c.secret
+WHERE c.model = :model AND c.unit = :unit ORDER BY c.secret
+
+-- name: secret_consumer_forget
+DELETE FROM secret_consumer WHERE model = :model AND unit = :unit
+
+-- name: secret_grant_put
+INSERT INTO secret_grant (model, secret, kind, target, relation)
+VALUES (:model, :secret, :kind, :target, :relation)
+ON CONFLICT (model, secret, target) DO UPDATE SET relation = :relation
+
+-- name: secret_grant_get
+SELECT * FROM secret_grant WHERE model = :model AND secret = :secret AND target = :target
+
+-- name: secret_grant_list
+SELECT * FROM secret_grant WHERE model = :model AND secret = :secret ORDER BY target
+
+-- name: secret_grant_delete
+DELETE FROM secret_grant WHERE model = :model AND secret = :secret AND target = :target
+
+-- name: secret_grant_delete_units
+-- Grants to single units of an application.
+DELETE FROM secret_grant WHERE model = :model AND secret = :secret AND kind = 'unit'
+  AND substr(target, 1, length(:application) + 1) = :application || '/'
+
+-- name: secret_grant_forget
+DELETE FROM secret_grant WHERE model = :model AND target = :target
+
+-- name: secret_trash_add
+INSERT INTO secret_trash (model, backend, path) VALUES (:model, :backend, :path)
+
+-- name: secret_trash_list
+SELECT * FROM secret_trash WHERE model = :model ORDER BY id LIMIT 100
+
+-- name: secret_trash_delete
+DELETE FROM secret_trash WHERE id = :id
+
+-- name: secret_trash_delete_backend
+DELETE FROM secret_trash WHERE backend = :backend
+
+-- name: secret_backend_list
+SELECT * FROM secret_backend ORDER BY name
+
+-- name: secret_backend_get
+SELECT * FROM secret_backend WHERE name = :name
+
+-- name: secret_backend_by_id
+SELECT * FROM secret_backend WHERE id = :id
+
+-- name: secret_backend_set_config
+UPDATE secret_backend SET key = :key, config = :config WHERE name = :name
+
+-- name: secret_backend_set_status
+UPDATE secret_backend SET status = :status, message = :message
+WHERE id = :id AND (status <> :status OR message <> :message)
+
+-- name: secret_backend_delete
+DELETE FROM secret_backend WHERE name = :name
+
+-- name: secret_count_internal
+SELECT COUNT(*) FROM secret_revision WHERE backend = '' AND target = ''
