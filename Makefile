@@ -1,6 +1,6 @@
 # One entry for the daily work. `make` or `make help` lists the targets from the comments behind `##`.
 .DEFAULT_GOAL := help
-.PHONY: help setup check format lint types imports old-python unit test fuzz machine chaos golden bench bench-fleet docs demo dist clean
+.PHONY: help setup check format lint types imports old-python unit test fuzz machine chaos golden toolclient bench bench-fleet docs demo dist clean
 BIN := .venv/bin
 QUICK := not machine and not sshd and not bench
 WORKERS ?= $(shell nproc)
@@ -52,6 +52,9 @@ chaos: setup  ## Let everything fail at random: 2,000 schedules on played machin
 golden: setup  ## Write the expected output anew; read the diff before you commit it
 	$(BIN)/python -m pytest -q tests/golden --golden-update
 	git diff --stat tests/golden
+
+toolclient: setup  ## Build the hook tool client for all processors (gcc, gcc-aarch64-linux-gnu)
+	$(BIN)/python contrib/toolclient/build.py
 
 bench-fleet: setup  ## The same work on 10 and 100 hosts by pushjuju and its peers (root, half an hour)
 	$(BIN)/python -m tests.bench.fleet --hosts 10,100 --plot docs/fleet.png

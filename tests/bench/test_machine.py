@@ -148,7 +148,9 @@ async def test_visit(report: Report, hot: Hot) -> None:
 
 
 @pytest.mark.bench
-@pytest.mark.parametrize(("client", "target"), [("perl", "<= 4 ms"), ("python", "<= 10 ms")])
+@pytest.mark.parametrize(
+    ("client", "target"), [("native", "<= 1 ms"), ("perl", "<= 4 ms"), ("python", "<= 10 ms")]
+)
 async def test_hook_tool(report: Report, hot: Hot, client: str, target: str) -> None:
     async with hot.session(client=client) as session:
         found = await hot.timed(session)

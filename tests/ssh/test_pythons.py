@@ -35,7 +35,7 @@ def use_python(monkeypatch: pytest.MonkeyPatch, path: str) -> None:
     monkeypatch.setattr(bootstrap, "_SCRIPT", f'exec {path} -I -S -c "$0" "$@"')
 
 
-@pytest.mark.parametrize("client", ["perl", "python"])
+@pytest.mark.parametrize("client", ["native", "perl", "python"])
 @pytest.mark.parametrize("version", ["3.8", "3.9", "3.10", "3.11", "3.12", "3.13", "3.14"])
 async def test_everything_works_on(
     version: str, client: str, machine: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

@@ -52,7 +52,7 @@ async def test_figures(machine: Machine) -> None:
 
 
 @pytest.mark.bench
-@pytest.mark.parametrize("client", ["perl", "python"])
+@pytest.mark.parametrize("client", ["native", "perl", "python"])
 async def test_figures_of_a_tool_call(machine: Machine, client: str) -> None:
     machine.options["client"] = client
     machine.write_charm(config_changed=TIME_TOOLS)

@@ -1,4 +1,4 @@
-"""Hook tools called for real from hooks, through both clients (hook-tools reference 1.9)."""
+"""Hook tools called for real from hooks, through every client (hook-tools reference 1.9)."""
 
 # ruff: noqa: ASYNC240 - the tests look at local files and start local programs
 
@@ -12,7 +12,7 @@ import pytest
 
 from .conftest import Machine, hook_op, lines, until
 
-CLIENTS = pytest.mark.parametrize("client", ["perl", "python"])
+CLIENTS = pytest.mark.parametrize("client", ["native", "perl", "python"])
 
 
 @CLIENTS
@@ -52,11 +52,12 @@ async def test_stdin_is_sent_only_when_the_tool_asks(machine: Machine, client: s
         printf 'a\\nb' | { config-get title > /dev/null; cat; }
         cd /usr; probe-cwd; echo
         state-set "k= v w "; state-get k; echo "[$(state-get "k")]"
+        state-set big="$(head -c 100000 /dev/zero | tr '\\0' x)"; state-get big | wc -c
         """
     )
     async with machine.session() as session:
         result = await session.run(hook_op("start"))
-    assert lines(result) == ["3000000", "a", "b/usr", " v w [ v w ]"]
+    assert lines(result) == ["3000000", "a", "b/usr", " v w [ v w ]", "100000"]
 
 
 @CLIENTS

@@ -1,8 +1,8 @@
 """The hook tool client and its links.
 
 A hook calls its tools by name from PATH. Every name is a link to one small client that passes its arguments
-over the unit's socket and prints what comes back. The client is Perl without modules where there is Perl (it
-starts three times faster), else Python with built-in modules only.
+over the unit's socket and prints what comes back. The client is a program of a few kB without a libc where
+there is one for the processor, else Perl without modules, else Python with built-in modules only.
 
 Wire: the client sends length (4 bytes) and ``context id NUL cwd NUL name NUL argument ...``; the answer is
 ``I`` (send your stdin: length and bytes) any number of times, then ``R``, exit code (1 byte), length and
@@ -120,32 +120,75 @@ def has_perl() -> bool:
 
 
 def client_source(client: str = "") -> str:
-    """Return the program text of the client; ``client`` is ``perl``, ``python`` or empty for the faster."""
+    """Return the client as a script; ``client`` is ``perl``, ``python`` or empty for the faster."""
     if client == "perl" or (not client and has_perl()):
         return PERL_CLIENT
     return PYTHON_CLIENT.replace("@PYTHON@", sys.executable or "/usr/bin/python3")
 
 
-def ensure_tools(layout: Layout, unit: str, names: Iterable[str] = (), client: str = "") -> str:
-    """Make the links of a unit's hook tools; return their directory. Cheap when nothing is to be done."""
-    source = client_source(client).encode("utf-8")
-    import zlib
+def native_client() -> str:
+    """Return the client for this processor, packed as in ``nativeclient``; empty: there is none."""
+    from pushjuju.runner.remote.nativeclient import PROGRAMS
 
-    home = "pushjuju-%08x" % zlib.crc32(source)
-    target = "../%s/hook-tool" % home
+    return PROGRAMS.get(os.uname().machine, "")
+
+
+def ensure_tools(layout: Layout, unit: str, names: Iterable[str] = (), client: str = "") -> str:
+    """Make the links of a unit's hook tools; return their directory. Cheap when nothing is to be done.
+
+    Args:
+        client: ``native``, ``perl``, ``python``, or empty for the fastest that runs here.
+    """
+    native = native_client() if client in ("", "native") else ""
+    script = client_source("" if client == "native" else client)
+    homes = [_home(native, "")] if native else []
+    homes.append(_home(script, "-instead" if native else ""))
     directory = layout.unit_tools(unit)
     wanted = set(TOOL_NAMES) | set(names)
-    try:
-        if set(os.listdir(directory)) >= wanted and os.readlink(directory + "/juju-log") == target:
-            if os.path.exists(directory + "/juju-log"):
-                return directory
-    except OSError:
-        pass
-    _write_client(layout.tools + "/" + home, source)
+    if _is_complete(directory, wanted, homes):
+        return directory
+    home = homes[0]
+    if not native or not _write_native(layout.tools + "/" + home, native):
+        home = homes[-1]
+        _write_client(layout.tools + "/" + home, script.encode("utf-8"))
     os.makedirs(directory, 0o755, exist_ok=True)
     for name in sorted(wanted):
-        _link(target, directory + "/" + name)
+        _link("../%s/hook-tool" % home, directory + "/" + name)
     return directory
+
+
+def _home(text: str, suffix: str) -> str:
+    """Return the name of the folder of a client: it changes with the client."""
+    import zlib
+
+    return "pushjuju-%08x%s" % (zlib.crc32(text.encode("utf-8")), suffix)
+
+
+def _is_complete(directory: str, wanted: set[str], homes: list[str]) -> bool:
+    """Tell whether all links are there and lead to one of the clients."""
+    try:
+        target = os.readlink(directory + "/juju-log")
+        return (
+            target in ["../%s/hook-tool" % home for home in homes]
+            and set(os.listdir(directory)) >= wanted
+            and os.path.exists(directory + "/juju-log")
+        )
+    except OSError:
+        return False
+
+
+def _write_native(home: str, packed: str) -> bool:
+    """Write the client for this processor; False: it does not run here."""
+    import binascii
+    import zlib
+
+    _write_client(home, zlib.decompress(binascii.a2b_base64(packed)))
+    null = [(os.POSIX_SPAWN_OPEN, fd, "/dev/null", os.O_RDWR, 0) for fd in (0, 1, 2)]
+    try:
+        pid = os.posix_spawn(home + "/hook-tool", ["hook-tool"], {}, file_actions=null)
+    except OSError:
+        return False
+    return os.waitpid(pid, 0)[1] == 1 << 8  # it misses its context, and says so
 
 
 def _write_client(home: str, source: bytes) -> None:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import ast
+import binascii
+import hashlib
 import os
+import shutil
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import pytest
@@ -14,7 +18,7 @@ from pushjuju.core.errors import NotValid
 from pushjuju.runner import bootstrap
 from pushjuju.runner.hostkeys import HostKeyFile, entry_name, fingerprint
 from pushjuju.runner.packer import REMOTE, pack
-from pushjuju.runner.remote import deploy, facts, journal, layout, toolclient
+from pushjuju.runner.remote import deploy, facts, journal, layout, nativeclient, toolclient
 
 # Heavy to import, and not needed: the program must start within milliseconds.
 HEAVY = {
@@ -190,6 +194,30 @@ def test_clients_compile() -> None:
             ["perl", "-wc", "-"], input=toolclient.PERL_CLIENT, capture_output=True, text=True, check=True
         )
         assert "syntax OK" in done.stderr
+
+
+def test_the_program_of_each_processor_is_of_the_present_source(tmp_path: Path) -> None:
+    source = Path(__file__).parents[3] / "contrib/toolclient/client.c"
+    assert hashlib.sha256(source.read_bytes()).hexdigest() == nativeclient.SOURCE, "run `make toolclient`"
+    for processor, packed in nativeclient.PROGRAMS.items():
+        program = tmp_path / processor
+        program.write_bytes(zlib.decompress(binascii.a2b_base64(packed)))
+        program.chmod(0o755)
+        emulator = [] if processor == os.uname().machine else [shutil.which(f"qemu-{processor}-static") or ""]
+        assert program.read_bytes()[:4] == b"\x7fELF"
+        if emulator != [""]:
+            done = subprocess.run([*emulator, program], capture_output=True, check=False, env={})
+            assert (done.returncode, done.stderr) == (1, b"ERROR JUJU_CONTEXT_ID not set\n")
+
+
+def test_a_client_that_does_not_run_here_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    foreign = binascii.b2a_base64(zlib.compress(b"\x7fELF of another processor")).decode()
+    monkeypatch.setattr(nativeclient, "PROGRAMS", {os.uname().machine: foreign})
+    tools = toolclient.ensure_tools(layout.Layout(str(tmp_path), "p"), "web/0")
+    assert "JUJU_CONTEXT_ID" in Path(tools, "juju-log").read_text()
+    before = Path(tools, "juju-log").lstat().st_mtime_ns
+    toolclient.ensure_tools(layout.Layout(str(tmp_path), "p"), "web/0")
+    assert Path(tools, "juju-log").lstat().st_mtime_ns == before
 
 
 def test_facts_agree_with_the_system() -> None:
