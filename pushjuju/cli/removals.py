@@ -12,12 +12,15 @@ from pushjuju.cli import drive, flags
 from pushjuju.cli.formatters.times import since_text
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import UsageError
-from pushjuju.services import machines, model_config, removal, units
+from pushjuju.core.life import Life
+from pushjuju.services import machines, model_config, removal, storage, units
 from pushjuju.services.applications import get as get_application
 
 if TYPE_CHECKING:
     from pushjuju.cli.command import Cli
     from pushjuju.cli.session import Session
+    from pushjuju.state.records import Unit
+    from pushjuju.state.store import Tx
 
 FLAGS = (
     flags.switch("dry-run", "Print what this command would remove without removing"),
@@ -48,11 +51,13 @@ def machine_lines(opened: Session, ids: Sequence[str], *, keep_instance: bool) -
         for name in ids:
             machines.get(tx, opened.uuid, name)
             lines.append(f"will remove machine {name}{kept}")
-            lines += [f"- will remove unit {unit.name}" for unit in machines.units_on(tx, opened.uuid, name)]
+            there = machines.units_on(tx, opened.uuid, name)
+            lines += [f"- will remove unit {unit.name}" for unit in there]
+            lines += [f"- will remove storage {item}" for item in storage.kept_on(tx, opened.uuid, name)]
     return lines
 
 
-def unit_lines(opened: Session, names: Sequence[str]) -> list[str]:
+def unit_lines(opened: Session, names: Sequence[str], *, destroy_storage: bool = False) -> list[str]:
     """Return what removing units means.
 
     Raises:
@@ -60,11 +65,30 @@ def unit_lines(opened: Session, names: Sequence[str]) -> list[str]:
         NotValid: A subordinate.
     """
     with opened.ctx.store.read() as tx:
-        planned = removal.plan_units(tx, opened.uuid, list(names))
-    return [f"will remove unit {unit.name}" for unit in planned]
+        lines = []
+        for unit in removal.plan_units(tx, opened.uuid, list(names)):
+            lines.append(f"will remove unit {unit.name}")
+            lines += _storage_lines(tx, [unit], destroy=destroy_storage)
+    return lines
 
 
-def application_lines(opened: Session, names: Sequence[str]) -> list[str]:
+def _storage_lines(tx: Tx, units_: Sequence[Unit], *, destroy: bool) -> list[str]:
+    """Return what becomes of the storage of units that go: it stays, unless it was to go already."""
+    with_storage = [unit for unit in units_ if unit.storage]
+    found = [
+        storage.get(tx, unit.model, row.storage)
+        for unit in with_storage
+        for row in storage.of_unit(tx, unit.model, unit.name)
+    ]
+    gone = [item.id for item in found if destroy or item.life != Life.ALIVE]
+    kept = [item.id for item in found if item.id not in gone]
+    return [
+        *(f"- will remove storage {name}" for name in gone),
+        *(f"- will detach storage {name}" for name in kept),
+    ]
+
+
+def application_lines(opened: Session, names: Sequence[str], *, destroy_storage: bool = False) -> list[str]:
     """Return what removing applications means.
 
     Raises:
@@ -77,6 +101,7 @@ def application_lines(opened: Session, names: Sequence[str]) -> list[str]:
             lines.append(f"will remove application {name}")
             listed = units.of_application(tx, opened.uuid, name)
             lines += [f"- will remove unit {unit.name}" for unit in listed]
+            lines += _storage_lines(tx, listed, destroy=destroy_storage)
     return lines
 
 

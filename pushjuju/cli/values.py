@@ -16,6 +16,7 @@ from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, NotValid, UsageError
 from pushjuju.core.placement import Placement
+from pushjuju.core.storage import Directive, parse_directives
 
 MAX_FILE = 5 * 1024 * 1024  # bytes; Juju's limit for a value from a file
 
@@ -178,3 +179,15 @@ def base(base_text: str, series: str, console: Console) -> Base | None:
         console.warn("series flag is deprecated, use --base instead")
         return Base.from_series(series)
     return Base.parse(base_text) if base_text else None
+
+
+def storage(words: Sequence[str]) -> dict[str, Directive]:
+    """Read the values of `--storage`: store -> directive.
+
+    Raises:
+        UsageError: One is none, or a store comes twice; the message is Juju's.
+    """
+    try:
+        return parse_directives(words)
+    except NotValid as error:
+        raise UsageError(error.message) from None

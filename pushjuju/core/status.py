@@ -19,6 +19,8 @@ class StatusKind(StrEnum):
     INSTANCE = "machine"
     MODEL = "model"
     RELATION = "relation"
+    VOLUME = "volume"
+    FILESYSTEM = "filesystem"
 
 
 class Workload(StrEnum):

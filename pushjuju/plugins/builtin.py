@@ -14,13 +14,14 @@ from pushjuju.plugins.types import HookToolFamily
 MODULES: tuple[tuple[str, str], ...] = (
     ("local", "pushjuju.plugins.providers.local"),
     ("manual", "pushjuju.plugins.providers.manual"),
+    ("storage", "pushjuju.plugins.storage"),
     ("vault", "pushjuju.plugins.backends.vault"),
 )
 """Name and module of each built-in plugin, the first wins where two answer."""
 
 HOOK_TOOLS: tuple[str, ...] = (
     "actions", "config", "credentials", "goalstate", "leadership", "logging", "metrics", "network",
-    "payloads", "ports", "reboot", "relations", "resources", "state", "status", "version",
+    "payloads", "ports", "reboot", "relations", "resources", "state", "status", "storage", "version",
 )  # fmt: skip
 """Families of hook tools: modules of pushjuju.plugins.hooks."""
 

@@ -25,6 +25,7 @@ from pushjuju.plugins.types import (
     CloudSpec,
     Credential,
     HookToolFamily,
+    MachineStorage,
     ModelInfo,
     Provider,
     ProviderType,
@@ -32,6 +33,8 @@ from pushjuju.plugins.types import (
     SecretBackendType,
     Services,
     StartRequest,
+    StorageProvider,
+    StorageType,
 )
 
 PROJECT = "pushjuju"
@@ -107,6 +110,18 @@ def pushjuju_secret_backend_types() -> Sequence[SecretBackendType]:  # type: ign
     """
 
 
+@hookspec
+def pushjuju_storage_types(cloud_type: str) -> Sequence[StorageType]:  # type: ignore[empty-body]
+    """Name the types of storage that machines of a cloud can have.
+
+    Fires when storage is asked for or pools are listed. All answers are used; a type named twice belongs to
+    the first plugin. May not block. Raising drops this plugin's answer with a warning. Since 1.1.
+
+    Args:
+        cloud_type: The type of the model's cloud: `local`, `manual`...
+    """
+
+
 @hookspec(firstresult=True)
 def pushjuju_open_secret_backend(type: str, config: Mapping[str, str]) -> SecretBackend | None:  # noqa: A002
     """Return the backend with a configuration, or None when the type is not yours.
@@ -117,4 +132,19 @@ def pushjuju_open_secret_backend(type: str, config: Mapping[str, str]) -> Secret
     Args:
         type: The type, as the plugin named it.
         config: The configuration, checked against the type's schema; never show its values.
+    """
+
+
+@hookspec(firstresult=True)
+def pushjuju_open_storage(
+    type_name: str, provider: Provider | None
+) -> StorageProvider | MachineStorage | None:
+    """Return what makes storage of a type, or None when the type is not yours.
+
+    Fires when storage is first made, attached or removed in a run. The first answer that is not None is used.
+    May not block. Raising leaves the storage waiting with that error. Since 1.1.
+
+    Args:
+        type_name: As in `StorageType`.
+        provider: The cloud of the model; None for storage that lives on machines.
     """

@@ -21,6 +21,7 @@ from pushjuju.plugins.types import (
     CloudSpec,
     Credential,
     HookToolFamily,
+    MachineStorage,
     ModelInfo,
     Provider,
     ProviderType,
@@ -28,6 +29,8 @@ from pushjuju.plugins.types import (
     SecretBackendType,
     Services,
     StartRequest,
+    StorageProvider,
+    StorageType,
     no_warning,
 )
 
@@ -173,6 +176,27 @@ class PluginHost:
             raise NotFound(f'no plugin opens secret backends of type "{name}"', hint="pushjuju plugins")
         return backend
 
+    def storage_types(self, cloud_type: str) -> dict[str, StorageType]:
+        """Return the types of storage in a cloud by name; a name belongs to the first plugin."""
+        found: dict[str, StorageType] = {}
+        for _, answer in self._answers("pushjuju_storage_types", cloud_type=cloud_type):
+            for item in answer:
+                found.setdefault(item.name, item)
+        return found
+
+    def open_storage(self, type_name: str, provider: Provider | None) -> StorageProvider | MachineStorage:
+        """Return what makes storage of a type.
+
+        Raises:
+            NotFound: No plugin does.
+        """
+        found: StorageProvider | MachineStorage | None = self._host().manager.hook.pushjuju_open_storage(
+            type_name=type_name, provider=provider
+        )
+        if found is None:
+            raise NotFound(f'no plugin provides storage of type "{type_name}"', hint="pushjuju plugins")
+        return found
+
     def hook_tool_families(self) -> tuple[HookToolFamily, ...]:
         """Return the families of hook tools in the order in which they may claim names."""
         return tuple(item for _, answer in self._answers("pushjuju_hook_tools") for item in answer)
@@ -205,11 +229,11 @@ class PluginHost:
             self._loaded = _Loaded(self._environ, self._warn, self._trace, self._path)
         return self._loaded
 
-    def _answers(self, hook: str) -> Iterator[tuple[str, Any]]:
+    def _answers(self, hook: str, **arguments: Any) -> Iterator[tuple[str, Any]]:
         """Yield each plugin's answer that is not None; one that raises is a warning."""
         for plugin, call in self._callers(hook):
             try:
-                answer = call()
+                answer = call(**arguments)
             except Exception as error:  # noqa: BLE001 (a foreign plugin must not break the command)
                 self._host().complain(plugin, f"{hook} raised {type(error).__name__}: {error}")
                 continue

@@ -19,6 +19,8 @@ from typing import Any, TypeGuard
 
 from pushjuju.core import limits
 from pushjuju.core.errors import BadAnswer
+from pushjuju.core.storage import MOST as MOST_STORAGE
+from pushjuju.core.storage import is_store
 from pushjuju.runner.remote import wire
 
 Document = dict[str, Any]
@@ -409,6 +411,9 @@ def _writes(writes: Document) -> Document:
     state = _settings("writes.state", writes.get("state"))
     if state:
         found["state"] = state
+    asked = _map("writes.storage", writes.get("storage"))
+    if asked:
+        found["storage"] = {_store(name): _some(asked[name]) for name in asked}
     action = _map("writes.action", writes.get("action"))
     if action:
         found["action"] = {
@@ -417,6 +422,19 @@ def _writes(writes: Document) -> Document:
             "results": _results(_map("writes.action.results", action.get("results"))),
         }
     return found
+
+
+def _store(name: str) -> str:
+    if not is_store(name) or len(name) > limits.NAME:
+        raise Odd("writes.storage names no store")
+    return name
+
+
+def _some(value: object) -> int:
+    count = _number("writes.storage", value)
+    if count is None or not 0 < count <= MOST_STORAGE:
+        raise Odd("writes.storage holds no count")
+    return count
 
 
 def _relation_id(key: str) -> str:

@@ -23,7 +23,8 @@ from pushjuju.core.life import Life
 from pushjuju.core.names import is_application
 from pushjuju.core.placement import Placement
 from pushjuju.core.status import StatusKind, Workload
-from pushjuju.services import charms, models, relations, resources, statuses, touch, units
+from pushjuju.core.storage import Directive
+from pushjuju.services import charms, models, relations, resources, statuses, storage, touch, units
 from pushjuju.services.context import Context
 from pushjuju.state.records import Application, CharmRecord
 from pushjuju.state.store import Tx
@@ -39,6 +40,8 @@ class DeployRequest:
         settings: Typed values of the charm's options.
         resources: Name -> file to upload.
         count: Number of units; 0 for a subordinate.
+        storage: Store of the charm -> what is asked for.
+        attach_storage: Storage that the one unit gets.
     """
 
     application: str
@@ -50,6 +53,8 @@ class DeployRequest:
     placements: Sequence[Placement] = ()
     trust: bool = False
     resources: Mapping[str, str] = field(default_factory=dict)
+    storage: Mapping[str, Directive] = field(default_factory=dict)
+    attach_storage: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,8 +104,12 @@ def deploy(ctx: Context, model: str, request: DeployRequest) -> Deployed:
             revision = add_charm(ctx, tx, model, request.packed)
             application = _insert(tx, model, request, f"{LOCAL}:{request.packed.charm.name}-{revision}", now)
             resources.put(ctx, tx, application, files)
+            _plan_storage(ctx, tx, model, request)
+            attach = request.attach_storage
             added = (
-                units.add(tx, application, request.count, request.placements, now) if request.count else []
+                units.add(tx, application, request.count, request.placements, now, attach)
+                if request.count
+                else []
             )
     except BaseException:
         drop_unused_blob(ctx, request.packed.sha256)
@@ -112,6 +121,23 @@ def deploy(ctx: Context, model: str, request: DeployRequest) -> Deployed:
         base=request.base,
         units=tuple(unit.name for unit in added),
     )
+
+
+def _plan_storage(ctx: Context, tx: Tx, model: str, request: DeployRequest) -> None:
+    """Keep what storage units get.
+
+    Raises:
+        NotValid: A directive that breaks a rule, or storage for a charm that has none.
+        NotFound: No such pool.
+    """
+    charm = request.packed.charm
+    if not charm.meta.storage and not request.storage:
+        return
+    from pushjuju.services.storage_pools import open_pools
+
+    pools = open_pools(ctx, tx, model)
+    planned = storage.plan(tx, pools, model, request.application, charm, request.storage)
+    storage.put_directives(tx, planned)
 
 
 def _check(request: DeployRequest) -> None:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pushjuju.charms.config import Settings, filter_settings, parse_settings, parse_settings_yaml
-from pushjuju.charms.model import Endpoint, Role, Scope
+from pushjuju.charms.model import Charm, Endpoint, Role, Scope
 from pushjuju.charms.pack import PackedCharm
 from pushjuju.charms.upgrade import UpgradeFacts, UsedRelation, check_upgrade
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid
-from pushjuju.services import applications, charms, relations, resources, touch
+from pushjuju.core.life import Life
+from pushjuju.core.storage import Directive
+from pushjuju.services import applications, charms, relations, resources, storage, touch, units
 from pushjuju.services.context import Context
 from pushjuju.state.records import Application
+from pushjuju.state.storage_records import StorageInstance
 from pushjuju.state.store import Tx
 
 
@@ -27,6 +31,7 @@ class RefreshRequest:
         values: Settings that go with it, as texts.
         file: Settings as YAML.
         resources: Name -> file to upload.
+        storage: Store that the new charm brings -> what is asked for.
     """
 
     application: str
@@ -38,6 +43,7 @@ class RefreshRequest:
     file: bytes | None = None
     trust: bool | None = None
     resources: Mapping[str, str] = field(default_factory=dict)
+    storage: Mapping[str, Directive] = field(default_factory=dict)
 
 
 def refresh(ctx: Context, model: str, request: RefreshRequest) -> tuple[int, list[str]]:
@@ -78,11 +84,23 @@ def _check(tx: Tx, application: Application, request: RefreshRequest) -> list[st
         url=f"{applications.LOCAL}:{new.name}",
         base=Base.parse(application.base),
         relations=tuple(_used(tx, application)),
+        storage_counts=_stores(tx, application, old),
         config=request.values,
         force=request.force,
         force_base=request.force_base,
     )
     return check_upgrade(old, new, facts)
+
+
+def _stores(tx: Tx, application: Application, old: Charm) -> Mapping[str, int]:
+    """Return how many instances there are of each store; nothing is looked at for a charm without storage."""
+    if not old.meta.storage:
+        return {}
+    found = tx.list(
+        StorageInstance, "storage_instance_of_application",
+        model=application.model, application=application.name,
+    )  # fmt: skip
+    return Counter(item.name for item in found)
 
 
 def _used(tx: Tx, application: Application) -> Iterator[UsedRelation]:
@@ -110,7 +128,33 @@ def _switch(ctx: Context, tx: Tx, application: Application, request: RefreshRequ
     if request.trust is not None:
         tx.run("application_set_trust", model=model, name=name, trust=int(request.trust))
     relations.add_peers(tx, model, name, charm, now)
+    _equip(ctx, tx, application, request)
     touch.application(tx, model, name, now, "refresh")
+
+
+def _equip(ctx: Context, tx: Tx, application: Application, request: RefreshRequest) -> None:
+    """Bring the storage of a new charm: directives of its stores, and what units must have of it.
+
+    Raises:
+        NotValid: A directive for a store that is not new, or that breaks a rule.
+    """
+    charm = request.packed.charm
+    if not charm.meta.storage and not request.storage:
+        return
+    from pushjuju.services.storage_pools import open_pools
+
+    known = {item.name for item in storage.directives(tx, application.model, application.name)}
+    old = sorted(known & request.storage.keys())
+    if old:
+        raise NotValid(
+            f'storage "{old[0]}" is there already: its directive is changed by application-storage'
+        )
+    pools = open_pools(ctx, tx, application.model)
+    planned = storage.plan(tx, pools, application.model, application.name, charm, request.storage)
+    storage.put_directives(tx, (item for item in planned if item.name not in known))
+    for unit in units.of_application(tx, application.model, application.name):
+        if unit.life == Life.ALIVE:
+            storage.equip_least(tx, unit, charm, ctx.clock.now())
 
 
 def _asked(request: RefreshRequest) -> Settings:

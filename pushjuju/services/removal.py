@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from pushjuju.core.clock import to_iso
-from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.core.errors import Conflict, NotFound, NotValid
 from pushjuju.core.life import Life
 from pushjuju.core.names import UnitName
 from pushjuju.core.natural import natural_key
@@ -25,6 +25,9 @@ from pushjuju.services import (
     relations,
     secrets,
     statuses,
+    storage,
+    storage_ends,
+    storage_work,
     touch,
     units,
     upgrade_machine,
@@ -52,11 +55,15 @@ class Force:
 # --- units ------------------------------------------------------------------------------------------------
 
 
-def destroy_unit(tx: Tx, unit: Unit, now: datetime, force: Force | None = None) -> None:
-    """Make a unit go: at once when it never ran, else by way of its hooks.
+def destroy_unit(
+    tx: Tx, unit: Unit, now: datetime, force: Force | None = None, *, destroy_storage: bool = False
+) -> None:
+    """Make a unit go: at once when it never ran, else by way of its hooks. Its storage stays, unless said.
 
     Mirrors: juju state/unit.go DestroyOperation (3.6)
     """
+    if destroy_storage and unit.storage:
+        storage.doom_of_unit(tx, unit)
     if force:
         tx.run("unit_set_forced", model=unit.model, name=unit.name)
         _force_later(tx, unit.model, "force-unit", unit.name, now, force)
@@ -95,6 +102,8 @@ def remove_unit(tx: Tx, unit: Unit, now: datetime) -> None:
     leadership.revoke(tx, unit, now)
     if _has_secrets(tx, unit.model, unit.application):
         secrets.forget_unit(tx, unit, now)
+    if unit.storage:
+        storage.unit_gone(tx, unit, now)
     actions.cancel_all(tx, unit.model, Receiver.UNIT, unit.name, actions.UNIT_REMOVED, now)
     statuses.forget(tx, unit.model, unit.name, UNIT_KINDS)
     tx.run("operation_delete_unit", model=unit.model, unit=unit.name)
@@ -123,16 +132,43 @@ def _after_last_principal(tx: Tx, model: str, machine_id: str, now: datetime) ->
     machine = tx.find(Machine, "machine_get", model=model, id=machine_id)
     if machine is None or machines.units_on(tx, model, machine_id):
         return
-    if machine.life == Life.ALIVE:
+    if machine.life == Life.ALIVE and (text := kept_text(tx, machine)):
+        statuses.set_status(tx, model, StatusKind.MACHINE, machine.id, MachineStatus.STARTED, text, now=now)
+    elif machine.life == Life.ALIVE:
         destroy_machine(tx, machine, now)
     else:  # its lane may rest after failures, and the unit went by force
         touch.machine(tx, model, machine_id, now, "the last unit is gone")
 
 
+def kept_text(tx: Tx, machine: Machine) -> str:
+    """Return why a machine without units is still there; empty when it is not for its storage."""
+    kept = _kept(tx, machine)
+    if not kept or machines.units_on(tx, machine.model, machine.id):
+        return ""
+    return f"kept for its storage: {', '.join(kept)}"
+
+
+def _kept(tx: Tx, machine: Machine) -> list[str]:
+    """Return the storage that would go with a machine though nobody said so."""
+    return storage.kept_on(tx, machine.model, machine.id) if machine.storage else []
+
+
+def let_go_of_empty(tx: Tx, model: str, machine_id: str, now: datetime) -> None:
+    """Let a machine go that was only there for storage, which is gone now."""
+    _after_last_principal(tx, model, machine_id, now)
+
+
 # --- applications -----------------------------------------------------------------------------------------
 
 
-def destroy_application(tx: Tx, application: Application, now: datetime, force: Force | None = None) -> None:
+def destroy_application(
+    tx: Tx,
+    application: Application,
+    now: datetime,
+    force: Force | None = None,
+    *,
+    destroy_storage: bool = False,
+) -> None:
     """Make an application go: its relations, then its units, then itself.
 
     Mirrors: juju state/application.go DestroyOperation (3.6)
@@ -144,6 +180,8 @@ def destroy_application(tx: Tx, application: Application, now: datetime, force: 
         ):
             relations.destroy(tx, relation, now)
     for unit in units.of_application(tx, application.model, application.name):
+        if destroy_storage and unit.storage:
+            storage.doom_of_unit(tx, unit)
         if not unit.principal or force:
             destroy_unit(tx, unit, now, force)
     finish_application(tx, application.model, application.name, now)
@@ -197,7 +235,7 @@ def destroy_machine(
     """Make a machine go, once its units are gone.
 
     Raises:
-        Conflict: It is being upgraded to another base; the message is Juju's.
+        Conflict: It is being upgraded to another base (the message is Juju's), or has storage that stays.
         NotValid: It has units that stay; the message is Juju's.
     """
     if force:
@@ -209,6 +247,12 @@ def destroy_machine(
         plural = "units" if len(staying) > 1 else "unit"
         names = ", ".join(f'"{name}"' for name in staying)
         raise NotValid(f"machine {machine.id} has {plural} {names} assigned")
+    if not force and (kept := _kept(tx, machine)):
+        names = ", ".join(f'"{name}"' for name in kept)
+        raise Conflict(
+            f"machine {machine.id} has storage {names} on it",
+            hint=f"pushjuju remove-storage {' '.join(kept)}",
+        )
     if keep_instance:
         tx.run("machine_set_keep", model=machine.model, id=machine.id, keep=1)
     if force:
@@ -233,6 +277,8 @@ def _staying_units(tx: Tx, machine: Machine) -> list[str]:
 def remove_machine(tx: Tx, machine: Machine, now: datetime) -> None:
     """Delete a machine whose instance is gone."""
     actions.cancel_all(tx, machine.model, Receiver.MACHINE, machine.id, actions.MACHINE_REMOVED, now)
+    if machine.storage:
+        storage.machine_gone(tx, machine.model, machine.id, now)
     statuses.forget(tx, machine.model, machine.id, machines.MACHINE_KINDS)
     tx.run("operation_delete_machine", model=machine.model, machine=machine.id)
     tx.run("machine_delete", model=machine.model, id=machine.id)
@@ -243,11 +289,29 @@ def remove_machine(tx: Tx, machine: Machine, now: datetime) -> None:
 # --- models -----------------------------------------------------------------------------------------------
 
 
-def destroy_model(tx: Tx, model: Model, now: datetime, force: Force | None = None) -> None:
+def destroy_model(
+    tx: Tx,
+    model: Model,
+    now: datetime,
+    force: Force | None = None,
+    *,
+    destroy_storage: bool | None = None,
+) -> None:
     """Make a model go: its applications, its machines, then itself.
+
+    Args:
+        tx: The transaction.
+        model: Which.
+        now: The time.
+        force: How it is forced.
+        destroy_storage: What becomes of storage that outlives units; None: there must be none.
+
+    Raises:
+        Conflict: There is such storage, and nothing was said; or it cannot be let go.
 
     Mirrors: juju state/model.go Destroy (3.6)
     """
+    storage_ends.begin(tx, model, now, destroy=destroy_storage)
     tx.run("model_set_life", model=model.uuid, life=Life.DYING, forced=int(force is not None))
     statuses.set_status(tx, model.uuid, StatusKind.MODEL, model.name, "destroying", now=now)
     for application in tx.list(Application, "application_list", model=model.uuid):
@@ -323,15 +387,19 @@ def plan_units(tx: Tx, model: str, names: list[str]) -> list[Unit]:
     return found
 
 
-def remove_units(ctx: Context, model: str, names: list[str], force: Force | None = None) -> None:
+def remove_units(
+    ctx: Context, model: str, names: list[str], force: Force | None = None, *, destroy_storage: bool = False
+) -> None:
     """Remove units; all of them or, after a refusal, none."""
     with ctx.store.write() as tx:
         models.get(tx, model)
         for unit in plan_units(tx, model, names):
-            destroy_unit(tx, unit, ctx.clock.now(), force)
+            destroy_unit(tx, unit, ctx.clock.now(), force, destroy_storage=destroy_storage)
 
 
-def remove_application(ctx: Context, model: str, names: list[str], force: Force | None = None) -> None:
+def remove_application(
+    ctx: Context, model: str, names: list[str], force: Force | None = None, *, destroy_storage: bool = False
+) -> None:
     """Remove applications; all of them or, after a refusal, none.
 
     Raises:
@@ -339,7 +407,7 @@ def remove_application(ctx: Context, model: str, names: list[str], force: Force 
     """
     with ctx.store.write() as tx:
         for application in plan_applications(tx, model, names):
-            destroy_application(tx, application, ctx.clock.now(), force)
+            destroy_application(tx, application, ctx.clock.now(), force, destroy_storage=destroy_storage)
 
 
 def plan_applications(tx: Tx, model: str, names: list[str]) -> list[Application]:
@@ -361,7 +429,7 @@ def remove_machines(
 
     Raises:
         NotFound: No such machine.
-        Conflict: It is being upgraded to another base.
+        Conflict: It is being upgraded to another base, or has storage that stays.
         NotValid: It has units that stay.
     """
     with ctx.store.write() as tx:
@@ -382,4 +450,4 @@ def blockers(tx: Tx, model: str) -> list[str]:
         f"application {item.name} is {item.life}"
         for item in tx.list(Application, "application_list", model=model)
     ]
-    return waits
+    return waits + storage_work.waits(tx, model)

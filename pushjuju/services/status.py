@@ -33,6 +33,7 @@ from pushjuju.services.status_rows import ApplicationRow, MachineRow, Moment, Ro
 if TYPE_CHECKING:
     from pushjuju.services.context import Context
     from pushjuju.state.records import Model, Port
+    from pushjuju.state.store import Tx
 
 LOST_AFTER_S = 60.0  # how long a machine may be silent before its units count as lost
 ALIVE = "alive"
@@ -50,13 +51,23 @@ def document(ctx: Context, model: Model, moment: Moment = from_iso) -> dict[str,
     """
     with ctx.store.read() as tx:
         rows = status_rows.read(ctx, tx, model, moment)
+        stored = _storage(tx, model, moment)
     return {
         "model": _model(rows),
         "machines": _machines(rows, None),
         "applications": {name: _application(rows, app) for name, app in rows.applications.items()},
-        "storage": {},
+        "storage": stored,
         "controller": {"timestamp": rows.now},
     }
+
+
+def _storage(tx: Tx, model: Model, moment: Moment) -> dict[str, Any]:
+    """Return the storage of a model; a model without any needs one look, and no more code."""
+    if not tx.scalar("storage_any", model=model.uuid):
+        return {}
+    from pushjuju.services.storage_document import combined
+
+    return combined(tx, model.uuid, moment)
 
 
 def _status(seen: Seen, *, version: bool = False, life: str = ALIVE) -> dict[str, Any]:

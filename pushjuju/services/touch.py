@@ -38,3 +38,8 @@ def all_units(tx: Tx, model: str, now: datetime, reason: str) -> None:
 def cleaner(tx: Tx, model: str, now: datetime, reason: str) -> None:
     """Make the model's cleaner look again."""
     touch(tx, model_key(model, "cleanup"), now, reason)
+
+
+def storage(tx: Tx, model: str, now: datetime, reason: str) -> None:
+    """Make the model's loop for storage that is on no machine look again."""
+    touch(tx, model_key(model, "storage"), now, reason)

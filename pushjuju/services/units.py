@@ -12,7 +12,7 @@ from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.life import Life
 from pushjuju.core.placement import Placement, PlacementKind
 from pushjuju.core.status import WAITING_FOR_MACHINE, Agent, StatusKind, Workload
-from pushjuju.services import machines, models, statuses, touch, upgrade_machine
+from pushjuju.services import charms, machines, models, statuses, storage, touch, upgrade_machine
 from pushjuju.services.context import Context
 from pushjuju.state.records import Application, Machine, Unit
 from pushjuju.state.store import Tx
@@ -33,21 +33,41 @@ def of_application(tx: Tx, model: str, application: str) -> list[Unit]:
 
 
 def add(
-    tx: Tx, application: Application, count: int, placements: Sequence[Placement], now: datetime
+    tx: Tx,
+    application: Application,
+    count: int,
+    placements: Sequence[Placement],
+    now: datetime,
+    attach: Sequence[str] = (),
 ) -> list[Unit]:
     """Add units to an application, each on its placement or on a new machine.
 
+    Args:
+        tx: The transaction.
+        application: Whose units they are.
+        count: How many.
+        placements: Where, for the first ones.
+        now: The time.
+        attach: Storage for the one unit; where it lives on a machine, the unit goes there.
+
     Raises:
-        NotFound: A machine to place on does not exist.
+        NotFound: A machine to place on does not exist, or storage to attach.
+        Conflict: Storage to attach is somebody's, or elsewhere.
         NotValid: A machine that dies, is being upgraded or has another base; a subordinate application.
     """
     if application.subordinate:
         raise NotValid(f'cannot add units to subordinate application "{application.name}"')
+    if attach and count != 1:
+        raise NotValid(f"AttachStorage is non-empty, but NumUnits is {count}")
     targets = list(placements[:count]) + [None] * (count - len(placements))
-    return [_add_one(tx, application, target, now) for target in targets]
+    if attach and not placements and (home := storage.home_of(tx, application.model, attach)):
+        targets = [Placement(kind=PlacementKind.MACHINE, value=home)]
+    return [_add_one(tx, application, target, now, attach) for target in targets]
 
 
-def _add_one(tx: Tx, application: Application, target: Placement | None, now: datetime) -> Unit:
+def _add_one(
+    tx: Tx, application: Application, target: Placement | None, now: datetime, attach: Sequence[str]
+) -> Unit:
     machine = _machine_for(tx, application, target, now)
     number = tx.next(application.model, f"unit-{application.name}")
     unit = Unit(
@@ -56,8 +76,15 @@ def _add_one(tx: Tx, application: Application, target: Placement | None, now: da
     )  # fmt: skip
     tx.insert("unit", unit)
     set_first_statuses(tx, unit, now)
+    _equip(tx, application, unit, now, attach)
     touch.unit(tx, unit, now, "new unit")
     return unit
+
+
+def _equip(tx: Tx, application: Application, unit: Unit, now: datetime, attach: Sequence[str] = ()) -> None:
+    """Give a new unit its storage, if its charm has any."""
+    if attach or storage.directives(tx, unit.model, unit.application):
+        storage.equip(tx, unit, charms.get(tx, unit.model, application.charm_url), now, attach)
 
 
 def add_subordinate(tx: Tx, application: Application, principal: Unit, now: datetime) -> Unit:
@@ -70,6 +97,7 @@ def add_subordinate(tx: Tx, application: Application, principal: Unit, now: date
     )  # fmt: skip
     tx.insert("unit", unit)
     set_first_statuses(tx, unit, now)
+    _equip(tx, application, unit, now)
     touch.unit(tx, unit, now, "new subordinate")
     return unit
 
@@ -112,7 +140,12 @@ def _machine_for(tx: Tx, application: Application, target: Placement | None, now
 
 
 def add_units(
-    ctx: Context, model: str, application: str, count: int, placements: Sequence[Placement]
+    ctx: Context,
+    model: str,
+    application: str,
+    count: int,
+    placements: Sequence[Placement],
+    attach: Sequence[str] = (),
 ) -> list[Unit]:
     """Add units as `add-unit` asks.
 
@@ -129,7 +162,7 @@ def add_units(
             raise NotValid(
                 f'cannot add unit to application "{application}": application is not found or not alive'
             )
-        return add(tx, found, count, placements, ctx.clock.now())
+        return add(tx, found, count, placements, ctx.clock.now(), attach)
 
 
 def in_error(tx: Tx, model: str, unit: str) -> bool:

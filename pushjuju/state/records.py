@@ -111,7 +111,8 @@ class Machine:
     """A machine.
 
     `hardware`: arch, cores, mem (MiB), ...; `addresses`: [{value, cidr, nic, mac, scope, origin}];
-    `ssh`: {host, port, user, jump, host_keys}; `forced`: remove without its consent.
+    `ssh`: {host, port, user, jump, host_keys}; `forced`: remove without its consent; `storage`: how many
+    volumes and filesystems are attached there or live there.
     """
 
     model: str
@@ -132,6 +133,7 @@ class Machine:
     attempts: int = 0
     keep_instance: int = 0
     forced: int = 0
+    storage: int = 0
     last_seen: str | None = None
     unreachable_since: str | None = None
     last_failed: str | None = None
@@ -167,7 +169,8 @@ class Unit:
     """A unit; `state` is what its runner remembers, `decision` the last decision with its reason.
 
     Both are JSON documents as text: few of those who read a unit look into them.
-    `series`: how far the upgrade of its machine got for it (`core.series`); `series_target`: the new base.
+    `series`: how far the upgrade of its machine got for it (`core.series`); `series_target`: the new base;
+    `storage`: how many storage attachments it has.
     """
 
     model: str
@@ -190,6 +193,7 @@ class Unit:
     charm_gone: int = 0
     series: str = "not started"
     series_target: str = ""
+    storage: int = 0
     created: str
 
 

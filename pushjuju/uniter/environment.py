@@ -14,6 +14,7 @@ from pushjuju.state.records import Machine, Model, Unit
 from pushjuju.state.store import Tx
 from pushjuju.uniter.resolver import HookInfo, HookKind, Operation, hook_name
 from pushjuju.uniter.snapshot import View
+from pushjuju.uniter.storage import storage_variables
 
 API_ADDRESS = "127.0.0.1:17070"  # charms only want the variable to be there
 _PROXIES = ("http", "https", "ftp", "no")
@@ -39,6 +40,7 @@ def hook_environment(tx: Tx, view: View, operation: Operation, model: Model) -> 
         **_proxies(tx, view.unit.model),
         **(_relation_variables(hook, operation.endpoint) if hook else {}),
         **(_target_variables(hook) if hook else {}),
+        **(storage_variables(view.remote, hook) if hook else {}),
         **_system(Base.parse(view.machine.base)),
     }
 

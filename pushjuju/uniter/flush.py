@@ -20,6 +20,7 @@ from pushjuju.state.store import Tx
 from pushjuju.uniter.hookcontext import binding_names, egress_subnets
 from pushjuju.uniter.resolver import HookKind, Operation
 from pushjuju.uniter.snapshot import View
+from pushjuju.uniter.storage import flush_storage, storage_refused
 
 Writes = Mapping[str, Any]
 _STATE_OVERHEAD = 8  # bytes that Juju's encoding adds to each key with its value
@@ -31,6 +32,7 @@ def refusal(tx: Tx, view: View, writes: Writes) -> str:
         _relations_refused(tx, view, writes)
         or _ports_refused(tx, view, writes)
         or _state_refused(tx, view, writes)
+        or storage_refused(tx, view.unit, view.charm, writes.get("storage", {}))
     )
 
 
@@ -41,6 +43,8 @@ def flush(ctx: Context, tx: Tx, view: View, operation: Operation, writes: Writes
     _flush_relations(ctx, tx, view, writes)
     _flush_ports(ctx, tx, view, writes)
     _flush_state(tx, view, writes)
+    if writes.get("storage"):
+        flush_storage(tx, view.unit, view.charm, writes["storage"], ctx.clock.now())
 
 
 # --- relations --------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from pushjuju.state.records import Bag, Model, Port, Unit
 from pushjuju.state.store import Tx
 from pushjuju.uniter.resolver import HookInfo, HookKind, LocalState, Operation, RemoteState, hook_name
 from pushjuju.uniter.snapshot import View
+from pushjuju.uniter.storage import storage_context
 
 _SINCE = "%Y-%m-%d %H:%M:%SZ"
 
@@ -48,6 +49,7 @@ def hook_context(tx: Tx, view: View, operation: Operation, model: Model) -> dict
         "max_state_size": limits.STATE,
         "payload_classes": {name: item.type for name, item in view.charm.meta.payloads.items()},
         "action": None,
+        **storage_context(view.remote, hook),
     }
 
 

@@ -12,7 +12,16 @@ from pushjuju.core.clock import to_iso
 from pushjuju.core.life import Life
 from pushjuju.core.series import SeriesStatus
 from pushjuju.core.status import Agent, StatusKind
-from pushjuju.services import applications, network, relations, removal, statuses, units, upgrade_machine
+from pushjuju.services import (
+    applications,
+    network,
+    relations,
+    removal,
+    statuses,
+    storage,
+    units,
+    upgrade_machine,
+)
 from pushjuju.services.context import Context
 from pushjuju.state.records import Relation, RelationScope
 from pushjuju.state.store import Tx
@@ -58,7 +67,11 @@ def _perform(ctx: Context, tx: Tx, view: View, effect: Effect) -> bool:
         case EffectKind.SERIES_STATUS:
             said = str(effect.data["message"])
             upgrade_machine.unit_is(tx, unit, SeriesStatus(effect.message), said, now)
-        case EffectKind.FORGET_RELATION:
+        case EffectKind.DESTROY_STORAGE_ATTACHMENTS:
+            storage.begin_detach_all(tx, unit, now)
+        case EffectKind.REMOVE_STORAGE_ATTACHMENT:
+            storage.leave(tx, unit, effect.storage_id, now)
+        case EffectKind.FORGET_RELATION | EffectKind.FORGET_STORAGE:
             pass  # only the unit's own record goes, and that is local state
         case _:
             raise AssertionError(f"no snapshot of this version leads to {effect.kind}")

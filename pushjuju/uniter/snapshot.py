@@ -38,6 +38,7 @@ from pushjuju.uniter.resolver import (
     to_wire,
     validate_local,
 )
+from pushjuju.uniter.storage import remote_storage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +95,7 @@ def look(tx: Tx, model: str, name: str, commands: tuple[str, ...] = ()) -> View 
         relations=around.relations,
         sides=around.sides,
         local=local_state(tx, unit, application),
-        remote=_remote_state(tx, unit, application, machine, settings, seen, commands),
+        remote=_remote_state(tx, unit, application, machine, charm, settings, seen, commands),
     )
 
 
@@ -135,6 +136,7 @@ def _remote_state(
     unit: Unit,
     application: Application,
     machine: Machine,
+    charm: Charm,
     settings: Settings,
     seen: Mapping[int, RemoteRelation],
     commands: tuple[str, ...],
@@ -165,6 +167,7 @@ def _remote_state(
         commands=commands,
         series=SeriesStatus(unit.series),
         series_target=unit.series_target,
+        storage=remote_storage(tx, unit, charm) if unit.storage else {},
     )
 
 

@@ -14,7 +14,8 @@ from pushjuju.state.records import Application, Cleanup, Machine, Model, Unit
 from pushjuju.state.store import Tx
 from pushjuju.workers.contact import full_text
 from pushjuju.workers.events import Event
-from pushjuju.workers.lane import Outcome, again_later
+from pushjuju.workers.lane import again_later
+from pushjuju.workers.outcome import Outcome
 from pushjuju.workers.workshop import Workshop
 
 PRUNE_EVERY_S = 86400.0

@@ -13,7 +13,7 @@ from pushjuju.core.errors import BadAnswer, PushjujuError, TransportError, Unrea
 from pushjuju.core.life import Life
 from pushjuju.core.status import InstanceStatus, MachineStatus, StatusKind
 from pushjuju.runner.session import MachineSession
-from pushjuju.services import leadership, logs, machines, network, statuses, touch, upgrade_machine
+from pushjuju.services import leadership, logs, machines, network, removal, statuses, touch, upgrade_machine
 from pushjuju.services.context import Context
 from pushjuju.state.records import Machine
 from pushjuju.state.store import Tx
@@ -140,7 +140,8 @@ def note_facts(ctx: Context, machine: Machine, hello: dict[str, Any]) -> None:
             now=to_iso(now),
         )
         if machine.life == Life.ALIVE:
-            _set_once(tx, machine, StatusKind.MACHINE, MachineStatus.STARTED, "", now)
+            kept = removal.kept_text(tx, machine)
+            _set_once(tx, machine, StatusKind.MACHINE, MachineStatus.STARTED, kept, now)
         text = upgrade_machine.instance_message(tx, machine.model, machine.id) or _running(machine, hello)
         _set_once(tx, machine, StatusKind.INSTANCE, InstanceStatus.RUNNING, text, now)
 

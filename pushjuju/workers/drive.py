@@ -18,10 +18,11 @@ from pushjuju.services.context import Context
 from pushjuju.services.secrets import LOOP
 from pushjuju.state.records import Status
 from pushjuju.state.work import HEARTBEAT_S, Claim, SqliteWorkQueue, process_owner
-from pushjuju.workers import secrets
+from pushjuju.workers import secrets, storage
 from pushjuju.workers.cleaner import clean
 from pushjuju.workers.events import Tell, silent
-from pushjuju.workers.lane import Lane, Outcome
+from pushjuju.workers.lane import Lane
+from pushjuju.workers.outcome import Outcome
 from pushjuju.workers.workshop import Workshop, no_checkpoint
 
 POLL_S = 0.05  # how often the queue is looked at while other lanes of this process work
@@ -177,6 +178,8 @@ class Driver:
             return await Lane(self.shop.holding(claim), model, name, claim.attempts).work()
         if name == LOOP:
             return await secrets.look_after(self.shop.holding(claim), model, claim.attempts)
+        if name == "storage":
+            return await storage.tend(self.shop.holding(claim), model)
         return await clean(self.shop.holding(claim), model, claim.attempts)
 
     async def _heartbeat(self, claim: Claim, work: asyncio.Task[None] | None) -> None:

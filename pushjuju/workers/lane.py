@@ -7,21 +7,22 @@ machine's journal know.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import LeaseLost, NotValid, Overtaken, PushjujuError, StoreError
 from pushjuju.core.life import Life
 from pushjuju.core.status import InstanceStatus, StatusKind
+from pushjuju.runner.session import MachineSession
 from pushjuju.services import machines, removal, statuses
 from pushjuju.services.context import Context
 from pushjuju.state.records import Machine, Operation, Unit
 from pushjuju.state.work import lease_at_least, skip_leases
 from pushjuju.uniter.resolver import Answer, decide, reconcile_effects
 from pushjuju.uniter.snapshot import look
-from pushjuju.workers import commands, contact, provisioner, requests
+from pushjuju.workers import commands, contact, provisioner, requests, storage
 from pushjuju.workers.events import Event
+from pushjuju.workers.outcome import Outcome
 from pushjuju.workers.provisioner import StartFailed
 from pushjuju.workers.visit import Visit, ask, stays
 from pushjuju.workers.workshop import Workshop
@@ -33,23 +34,6 @@ FORCED_LOOK_S = 1.0  # how often a lane looks whether the unit of the running ho
 RETRY_FIRST_S = 5.0
 RETRY_MOST_S = 300.0
 MOST_AHEAD_D = 3650.0  # days that a lease may be ahead; a machine that claims more has made it up
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """What a lane leaves behind.
-
-    Attributes:
-        due: When to look again without being touched; None: never.
-        attempts: Failures in a row.
-        reason: Why it waits, for people.
-        failed: It could not do what it should.
-    """
-
-    due: datetime | None = None
-    attempts: int = 0
-    reason: str = ""
-    failed: bool = False
 
 
 def again_later(ctx: Context, attempts: int, reason: str) -> Outcome:
@@ -70,6 +54,7 @@ class Lane:
         self.machine_id = machine_id
         self.attempts = attempts
         self.left_nothing = False
+        self._stored: list[str] = []  # what could not be done for storage
 
     async def work(self) -> Outcome:
         """Do all that is due on the machine; failures come back as reasons.
@@ -110,17 +95,43 @@ class Lane:
             machine = await provisioner.start(self.shop, machine)
             self.shop.checkpoint("machine-started")
         if self._must_go(machine):
-            await self._tear_down(machine)
-            return Outcome()
+            return await self._end(machine)
         if self._needs_machine(machine) or self._settle_units():
             visit = await self._visit(machine)
+            self._stored = await storage.on_visit(self.shop, machine, visit.session)
             await visit.work()
             self.left_nothing = visit.left_nothing
         machine = self._machine()
         if machine is not None and self._must_go(machine):
-            await self._tear_down(machine)
-            return Outcome()
-        return Outcome(due=self._next_due())
+            return await self._end(machine)
+        return self._at_rest(machine)
+
+    def _at_rest(self, machine: Machine | None) -> Outcome:
+        """Return what is left behind when nothing more can be done now."""
+        dues = [self._next_due(), storage.next_due(self.ctx, machine) if machine is not None else None]
+        due = min((moment for moment in dues if moment is not None), default=None)
+        reason = "; ".join(self._stored) or self._kept(machine)
+        return Outcome(due=due, reason=reason, failed=bool(self._stored))
+
+    def _kept(self, machine: Machine | None) -> str:
+        """Return why a machine without units is still there."""
+        if machine is None or not machine.storage:
+            return ""
+        with self.ctx.store.read() as tx:
+            return removal.kept_text(tx, machine)
+
+    async def _end(self, machine: Machine) -> Outcome:
+        """End a machine that nothing holds any more; else tell what it waits for."""
+        waits = await storage.empty(self.shop, machine, self._session_of, stays=stays(machine))
+        if waits and not machine.forced:
+            again = storage.next_due(self.ctx, machine)
+            reason = f"machine {machine.id} has attachments: {'; '.join(waits)}"
+            return Outcome(due=again, reason=reason, failed=True)
+        await self._tear_down(machine)
+        return Outcome()
+
+    async def _session_of(self, machine: Machine) -> MachineSession:
+        return (await self._visit(machine)).session
 
     # --- what there is to do ------------------------------------------------------------------------------
 
@@ -146,6 +157,8 @@ class Lane:
     def _needs_machine(self, machine: Machine) -> bool:
         """Tell whether the machine must be reached: nothing is ever prepared before it answers."""
         if not machine.last_seen or self._open_operations():
+            return True
+        if storage.is_due(self.ctx, machine):
             return True
         if commands.waiting(self.ctx, self.model, self.machine_id) or requests.waiting(self.shop, machine):
             return True

@@ -17,7 +17,8 @@ from pushjuju.services import secret_backends, secrets
 from pushjuju.services.context import Context
 from pushjuju.state.records import Model
 from pushjuju.state.secret_records import BackendRow, RevisionRow, TrashRow
-from pushjuju.workers.lane import Outcome, again_later
+from pushjuju.workers.lane import again_later
+from pushjuju.workers.outcome import Outcome
 from pushjuju.workers.workshop import Workshop
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from pushjuju.plugins.manager import PluginHost
-from pushjuju.plugins.types import HookToolFamily, Provider, SSHTarget
+from pushjuju.plugins.types import HookToolFamily, MachineStorage, Provider, SSHTarget, StorageProvider
 from pushjuju.runner.packer import Program, pack
 from pushjuju.runner.session import MachineSession, open_session
 from pushjuju.runner.target import MachineTarget
@@ -119,6 +119,14 @@ class Workshop:
     def provider_of(self, machine: Machine) -> Provider:
         """Return the provider that made a machine, or took it in."""
         return self.provider(machine.model, MANUAL if machine.provider == MANUAL else None)
+
+    def storage_provider(self, model: str, type_name: str) -> MachineStorage | StorageProvider:
+        """Return what makes storage of a type; it is told of the model's cloud, which it may need.
+
+        Raises:
+            NotFound: No plugin does.
+        """
+        return self.host.open_storage(type_name, self.provider(model))
 
     async def session(self, machine: Machine) -> MachineSession:
         """Return the open session to a machine, or open one.

@@ -69,6 +69,7 @@ def deploy(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **aske
     given = values.settings(asked["config"])
     wanted = values.constraints(asked["constraints"], cli.console)
     targets = values.placements(asked["to"])
+    stores = values.storage(asked["storage"])
     name = args[1] if len(args) > 1 else ""
     if name and not is_application(name):
         raise UsageError(f'invalid application name "{name}"')
@@ -94,6 +95,8 @@ def deploy(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **aske
             placements=targets,
             trust=asked["trust"],
             resources=asked["resource"],
+            storage=stores,
+            attach_storage=asked["attach_storage"],
         )
         _precheck(cli, opened, request.base, wanted, request.count, targets)
         if asked["dry_run"]:
@@ -142,7 +145,7 @@ def _check_flags(cli: Cli, asked: Mapping[str, Any]) -> None:
         raise NotValid("specifying a revision requires a channel for future upgrades. Please use --channel")
     if asked["device"]:
         raise UsageError("--device is only allowed with k8s models")
-    unsupported = ("storage", "bind", "attach_storage", "overlay", "map_machines")
+    unsupported = ("bind", "overlay", "map_machines")
     named = [f"--{key.replace('_', '-')}" for key in unsupported if asked[key]]
     if named:
         raise NotValid(f"{', '.join(named)} is not supported yet by pushjuju")
@@ -276,6 +279,7 @@ def refresh(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **ask
             file=given.files[0] if given.files else None,
             trust=asked["trust"],
             resources=asked["resource"],
+            storage=values.storage(asked["storage"]),
         )
         revision, warnings = service.refresh(opened.ctx, opened.uuid, request)
     _warn(cli, (*packed.charm.warnings, *warnings))
@@ -304,7 +308,7 @@ def _refresh_path(opened: session.Session, name: str, asked: Mapping[str, Any]) 
 
     with opened.ctx.store.read() as tx:
         applications.get(tx, opened.uuid, name)
-    named = [f"--{key}" for key in ("storage", "bind", "base", "channel") if asked[key]]
+    named = [f"--{key}" for key in ("bind", "base", "channel") if asked[key]]
     if named:
         raise NotValid(f"{', '.join(named)} is not supported yet by pushjuju")
     if not asked["path"]:
@@ -343,8 +347,8 @@ def add_unit(
     """Add units."""
     if num_units < 1:
         raise UsageError("--num-units must be a positive integer")
-    if attach_storage:
-        raise NotValid("--attach-storage is not supported yet by pushjuju")
+    if attach_storage and num_units != 1:
+        raise UsageError("--attach-storage cannot be used with -n")
     if not is_application(args[0]):
         raise UsageError(f'invalid application name "{args[0]}"')
     targets = values.placements(to)
@@ -354,6 +358,6 @@ def add_unit(
     with opened.ctx.store.read() as tx:
         found = applications.get(tx, opened.uuid, args[0])
     _precheck(cli, opened, Base.parse(found.base), found.constraints, num_units, targets)
-    added = units.add_units(opened.ctx, opened.uuid, args[0], num_units, targets)
+    added = units.add_units(opened.ctx, opened.uuid, args[0], num_units, targets, attach_storage)
     cli.console.detail(f"added {', '.join(unit.name for unit in added)}")
     drive.settle(cli, opened.ctx, opened.uuid, touched=[unit.name for unit in added], no_wait=no_wait)

@@ -191,7 +191,8 @@ def destroy_model(
     if not no_prompt:
         _confirm(cli, opened)
     wait_s = 0.0 if no_wait else timeout if timeout is not None else removal.MAX_WAIT_S
-    _destroy(cli, opened, removal.Force(wait_s=wait_s) if force else None)
+    said = True if destroy_storage else False if release_storage else None
+    _destroy(cli, opened, removal.Force(wait_s=wait_s) if force else None, destroy_storage=said)
 
 
 def _confirm(cli: Cli, opened: session.Session) -> None:
@@ -212,12 +213,15 @@ def _confirm(cli: Cli, opened: session.Session) -> None:
     )
 
 
-def _destroy(cli: Cli, opened: session.Session, force: removal.Force | None) -> None:
+def _destroy(
+    cli: Cli, opened: session.Session, force: removal.Force | None, *, destroy_storage: bool | None
+) -> None:
     ctx, model = opened.ctx, opened.model
     cli.console.info("Destroying model")
     cli.on_interrupt = _STILL.format(program=cli.program)
     with ctx.store.write() as tx:
-        removal.destroy_model(tx, models.get(tx, model.uuid), cli.clock.now(), force)
+        found = models.get(tx, model.uuid)
+        removal.destroy_model(tx, found, cli.clock.now(), force, destroy_storage=destroy_storage)
         waits = removal.blockers(tx, model.uuid)
         left = tx.list(Application, "application_list", model=model.uuid)
         hosts = machines.list_machines(tx, model.uuid)

@@ -41,7 +41,6 @@ def remove_unit(
     num_units: int,
 ) -> None:
     """Remove units."""
-    del destroy_storage
     forced = removals.force(force=force, no_wait=no_wait)
     if num_units:
         raise UsageError("--num-units is only allowed with k8s models")
@@ -49,11 +48,11 @@ def remove_unit(
         if not is_unit(arg):
             raise UsageError(f'invalid unit name "{arg}"')
     opened = session.open_model(cli, model)
-    plan = removals.unit_lines(opened, args)
+    plan = removals.unit_lines(opened, args, destroy_storage=destroy_storage)
     told = removals.confirm(cli, opened, plan, what="unit removal", no_prompt=no_prompt, dry_run=dry_run)
     if dry_run:
         return
-    removal.remove_units(opened.ctx, opened.uuid, list(args), forced)
+    removal.remove_units(opened.ctx, opened.uuid, list(args), forced, destroy_storage=destroy_storage)
     _finish(cli, opened, () if told else plan, args)
 
 
@@ -77,19 +76,18 @@ def remove_application(
     no_wait: bool,
 ) -> None:
     """Remove applications."""
-    del destroy_storage
     forced = removals.force(force=force, no_wait=no_wait)
     for arg in args:
         if not is_application(arg):
             raise UsageError(f'invalid application name "{arg}"')
     opened = session.open_model(cli, model)
-    plan = removals.application_lines(opened, args)
+    plan = removals.application_lines(opened, args, destroy_storage=destroy_storage)
     told = removals.confirm(
         cli, opened, plan, what="application removal", no_prompt=no_prompt, dry_run=dry_run
     )
     if dry_run:
         return
-    removal.remove_application(opened.ctx, opened.uuid, list(args), forced)
+    removal.remove_application(opened.ctx, opened.uuid, list(args), forced, destroy_storage=destroy_storage)
     _finish(cli, opened, () if told else plan, args)
 
 

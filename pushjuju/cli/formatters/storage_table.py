@@ -12,6 +12,7 @@ from typing import Any
 from pushjuju.cli.formatters.table import heads, size_text
 from pushjuju.cli.paint import paint_status
 from pushjuju.cli.tabwriter import TabWriter
+from pushjuju.core.natural import natural_key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,4 +82,80 @@ def _table(listed: list[StorageRow], *, unit_title: str, mountpoint: bool, colou
     for row in listed:
         middle = ((row.pool,) if pools else ()) + ((row.mountpoint,) if mountpoint else ())
         table.row(row.unit, row.storage, row.kind, *middle, row.size, paint_status(row.status), row.message)
+    return table.text()
+
+
+def filesystems(combined: Mapping[str, Any], *, colour: bool = False) -> str:
+    """Return the table of `storage --filesystem`."""
+    table = TabWriter(colour=colour)
+    table.row(
+        *heads(
+            "Machine", "Unit", "Storage ID", "ID", "Volume", "Provider ID", "Mountpoint", "Size", "State",
+            "Message",
+        )
+    )  # fmt: skip
+    for machine, unit, name, entry, place in _placed(combined.get("filesystems", {})):
+        table.row(
+            machine, unit, entry.get("storage", ""), name, entry.get("volume", ""),
+            entry.get("provider-id", ""), place.get("mount-point", ""), *_tail(entry),
+        )  # fmt: skip
+    return table.text()
+
+
+def volumes(combined: Mapping[str, Any], *, colour: bool = False) -> str:
+    """Return the table of `storage --volume`."""
+    table = TabWriter(colour=colour)
+    table.row(
+        *heads(
+            "Machine", "Unit", "Storage ID", "Volume ID", "Provider ID", "Device", "Size", "State", "Message"
+        )
+    )
+    for machine, unit, name, entry, place in _placed(combined.get("volumes", {})):
+        table.row(
+            machine, unit, entry.get("storage", ""), name, entry.get("provider-id", ""),
+            place.get("device", ""), *_tail(entry),
+        )  # fmt: skip
+    return table.text()
+
+
+def _tail(entry: Mapping[str, Any]) -> tuple[Any, ...]:
+    status = entry.get("status", {})
+    return (
+        size_text(entry.get("size", 0)),
+        paint_status(status.get("current", "")),
+        status.get("message", ""),
+    )
+
+
+def _placed(
+    entries: Mapping[str, Any],
+) -> Iterator[tuple[str, str, str, Mapping[str, Any], Mapping[str, Any]]]:
+    """Yield (machine, unit, id, entry, what the machine has of it), detached ones first."""
+    found = []
+    for name, entry in entries.items():
+        attachments = entry.get("attachments", {})
+        units = {place["machine"]: unit for unit, place in attachments.get("units", {}).items()}
+        machines = attachments.get("machines") or {"": {}}
+        found += [
+            (machine, units.get(machine, ""), name, entry, place) for machine, place in machines.items()
+        ]
+    yield from sorted(found, key=lambda row: (row[0], row[1], natural_key(row[2])))
+
+
+def pools(document: Mapping[str, Any]) -> str:
+    """Return the table of `storage-pools`."""
+    table = TabWriter()
+    table.row(*heads("Name", "Provider", "Attributes"))
+    for name, pool in sorted(document.items()):
+        attributes = " ".join(f"{key}={value}" for key, value in sorted(pool.get("attrs", {}).items()))
+        table.row(name, pool["provider"], attributes)
+    return table.text()
+
+
+def directives(document: Mapping[str, Any]) -> str:
+    """Return the table of `application-storage`."""
+    table = TabWriter()
+    table.row(*heads("Storage", "Pool", "Count", "Size"))
+    for name, item in sorted(document.items()):
+        table.row(name, item["pool"], str(item["count"]), size_text(item["size"]))
     return table.text()

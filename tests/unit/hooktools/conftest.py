@@ -27,6 +27,7 @@ from pushjuju.plugins.hooks import (
     resources,
     state,
     status,
+    storage,
     unsupported,
     version,
 )
@@ -48,6 +49,7 @@ FAMILIES = (
     resources,
     state,
     status,
+    storage,
     unsupported,
     version,
 )

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import pushjuju
-from pushjuju.state import records
+from pushjuju.state import records, storage_records
 from pushjuju.state.store import Store, queries
 
 CODE = Path(pushjuju.__file__).parent
@@ -28,8 +28,19 @@ TABLES = {
     "UnitResource": "unit_resource",
     "MachineUpgrade": "machine_upgrade",
     "MachineUpgradeMessage": "machine_upgrade_message",
+    "StoragePool": "storage_pool",
+    "StorageDirective": "storage_directive",
+    "StorageInstance": "storage_instance",
+    "StorageAttachment": "storage_attachment",
+    "BackingAttachment": "backing_attachment",
 }
-RECORDS = [kind for kind in vars(records).values() if isinstance(kind, type) and is_dataclass(kind)]
+MODULES = (records, storage_records)
+RECORDS = [
+    kind
+    for module in MODULES
+    for kind in vars(module).values()
+    if isinstance(kind, type) and is_dataclass(kind)
+]
 
 
 def parameters(sql: str) -> set[str]:

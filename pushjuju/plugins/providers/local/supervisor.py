@@ -55,8 +55,16 @@ def nspawn_command(folder: Path, hostname: str, name: str) -> list[str]:
         "--console=pipe",
         "--capability=CAP_NET_ADMIN",
         f"--bind={volumes}:/{STORAGE}:rbind",
+        *(f"--bind={device}" for device in loop_devices()),
         "--boot",
     ]
+
+
+def loop_devices() -> list[str]:
+    """Return this host's loop devices: with them a machine mounts its own files when it boots."""
+    folder = Path("/dev")
+    found = sorted(str(path) for path in folder.glob("loop[0-9]*") if path.is_block_device())
+    return [str(folder / "loop-control"), *found] if (folder / "loop-control").exists() else []
 
 
 def spawn(folder: Path, hostname: str, name: str, cgroup: Cgroup) -> int:

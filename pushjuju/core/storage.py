@@ -1,0 +1,233 @@
+"""Storage: directives, ids, sizes, mount points. Layer: core. Mirrors: juju storage (3.6)."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from posixpath import join, normpath
+
+from pushjuju.core.errors import NotValid
+from pushjuju.core.names import APPLICATION
+
+STORAGE_DIR = "/var/lib/juju/storage"
+DEFAULT_SIZE = 1024  # MiB
+MOST = 1000  # instances of one store of a unit, whatever the charm says
+_POOL = re.compile(r"[a-zA-Z]+[-?a-zA-Z0-9]*")
+_COUNT = re.compile(r"-?[0-9]+")
+_SIZE = re.compile(r"([-+]?[0-9]*\.?[0-9]+)([MGTPEZY])(?:i?B)?")
+_STORAGE = re.compile(rf"({APPLICATION})/(0|[1-9][0-9]*)")
+_STORE = re.compile(APPLICATION)
+_POWERS = "MGTPEZY"
+_THOUSAND = ("B", "kB", "MB", "GB", "TB", "PB", "EB")
+
+
+class Kind(StrEnum):
+    """What a charm gets: a device, or a mounted file system."""
+
+    BLOCK = "block"
+    FILESYSTEM = "filesystem"
+
+
+class Scope(StrEnum):
+    """What storage lives with: one machine, or the model."""
+
+    MACHINE = "machine"
+    MODEL = "model"
+
+
+class StorageStatus(StrEnum):
+    """How far a volume or filesystem got."""
+
+    PENDING = "pending"
+    ATTACHING = "attaching"
+    ATTACHED = "attached"
+    DETACHING = "detaching"
+    DETACHED = "detached"
+    DESTROYING = "destroying"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Directive:
+    """What somebody asks for one store of a charm; what is not said is empty or 0.
+
+    Attributes:
+        size: MiB.
+    """
+
+    pool: str = ""
+    size: int = 0
+    count: int = 0
+
+    @classmethod
+    def parse(cls, text: str) -> Directive:
+        """Read `[pool][,count][,size]`, in any order.
+
+        Raises:
+            NotValid: A part that is none of these, or one that comes twice; the message is Juju's.
+        """
+        found = cls()
+        for part in filter(None, text.split(",")):
+            found = _with_part(found, part)
+        if found == cls():
+            raise NotValid("storage constraints require at least one field to be specified")
+        return found if found.count else replace(found, count=1)
+
+    def __str__(self) -> str:
+        """Return the directive as people write it."""
+        parts = (self.pool, str(self.count or ""), f"{self.size}M" if self.size else "")
+        return ",".join(filter(None, parts))
+
+
+def _with_part(found: Directive, part: str) -> Directive:
+    if _POOL.fullmatch(part):
+        if found.pool:
+            raise NotValid(f'pool name is already set to "{found.pool}", new value "{part}" not valid')
+        return replace(found, pool=part)
+    if _COUNT.fullmatch(part):
+        if int(part) <= 0:
+            raise NotValid(f'cannot parse count: count must be greater than zero, got "{part}"')
+        if found.count:
+            raise NotValid(f'storage instance count is already set to {found.count}, new value "{part}"')
+        return replace(found, count=int(part))
+    if _SIZE.fullmatch(part):
+        if found.size:
+            raise NotValid(f'storage size is already set to {found.size}, new value "{part}" not valid')
+        return replace(found, size=parse_size(part))
+    raise NotValid(f'unrecognized storage constraint "{part}" not valid')
+
+
+def parse_size(text: str) -> int:
+    """Return a size with its unit in MiB, rounded up.
+
+    Raises:
+        NotValid: It is none.
+    """
+    match = _SIZE.fullmatch(text)
+    if match is None or float(match[1]) < 0:
+        raise NotValid(f'cannot parse size: expected a non-negative number with optional multiplier suffix '
+                       f'(M/G/T/P/E/Z/Y), got "{text}"')  # fmt: skip
+    return math.ceil(float(match[1]) * float(1024 ** _POWERS.index(match[2])))
+
+
+def parse_directives(words: Iterable[str], *, bare: bool = False) -> dict[str, Directive]:
+    """Read `name=directive` words.
+
+    Args:
+        words: As they were typed.
+        bare: A name alone asks for one instance.
+
+    Raises:
+        NotValid: A word that is none, or a name that comes twice; the message is Juju's.
+    """
+    found: dict[str, Directive] = {}
+    for word in words:
+        name, equals, text = word.partition("=")
+        if not (name and equals and text) and not (bare and name and not equals):
+            raise NotValid(f'expected "name=constraints" where "constraints" must be specified, got "{word}"')
+        if name in found:
+            raise NotValid(f'storage "{name}" specified more than once')
+        try:
+            found[name] = Directive.parse(text) if equals else Directive(count=1)
+        except NotValid as error:
+            raise NotValid(f'cannot parse constraints for storage "{name}": {error.message}') from None
+    return found
+
+
+def is_pool(text: str) -> bool:
+    """Tell whether a text can name a pool."""
+    return bool(_POOL.fullmatch(text))
+
+
+def is_store(text: str) -> bool:
+    """Tell whether a text can name a store of a charm."""
+    return bool(_STORE.fullmatch(text))
+
+
+def is_storage(text: str) -> bool:
+    """Tell whether a text can be the id of a storage instance: `data/0`."""
+    return bool(_STORAGE.fullmatch(text))
+
+
+def store_of(storage_id: str) -> str:
+    """Return the store of a storage instance: `data` of `data/0`.
+
+    Raises:
+        NotValid: It is no id.
+    """
+    match = _STORAGE.fullmatch(storage_id)
+    if match is None:
+        raise NotValid(f'storage ID "{storage_id}" not valid')
+    return match[1]
+
+
+def decimal_size(mib: int) -> str:
+    """Return MiB, taken for megabytes, as Juju's refusals show them: `1.0 GB`."""
+    value, power = float(mib * 1000**2), 0
+    while value >= 1000 and power < len(_THOUSAND) - 1:
+        value, power = value / 1000, power + 1
+    shown = math.floor(value * 10 + 0.5) / 10
+    return f"{shown:.1f} {_THOUSAND[power]}" if shown < 10 else f"{shown:.0f} {_THOUSAND[power]}"
+
+
+def check_count(count: int, least: int, most: int) -> None:
+    """Check a number of instances against a charm's range; `most` below 0 is no bound.
+
+    Raises:
+        NotValid: It is outside; the message is Juju's.
+    """
+    if least == most == 1 and count != 1:
+        raise NotValid(f"storage is singular, {count} specified")
+    if count < least:
+        raise NotValid(f"{least} instances required, {count} specified")
+    limit = MOST if most < 0 else min(most, MOST)
+    if count > limit:
+        raise NotValid(f"at most {limit} instances supported, {count} specified")
+
+
+def mount_point(location: str, most: int, storage_id: str) -> str:
+    """Return where a filesystem is mounted.
+
+    Args:
+        location: Of the charm's store; may be empty.
+        most: How many instances the store may have; below 0: any number.
+        storage_id: The instance.
+
+    Raises:
+        NotValid: The location is none that can be used.
+
+    Mirrors: juju state/filesystem.go FilesystemMountPoint (3.6)
+    """
+    if not location:
+        return join(STORAGE_DIR, storage_id)
+    if not location.startswith("/") or not location.isprintable() or normpath(location) in ("/", "//"):
+        raise NotValid(f'invalid location "{location}": must be an absolute path below /')
+    clean = normpath(location)
+    if clean == STORAGE_DIR or clean.startswith(STORAGE_DIR + "/"):
+        raise NotValid(f'invalid location "{location}": must not fall within "{STORAGE_DIR}"')
+    return clean if most == 1 else join(clean, storage_id)
+
+
+def check_nesting(name: str, path: str, present: Iterable[tuple[str, str]]) -> None:
+    """Check that a new mount point neither holds nor is below another of its machine.
+
+    Args:
+        name: The store that it is for.
+        path: The new mount point.
+        present: (store, mount point) of those that are there.
+
+    Raises:
+        NotValid: It does or is; the message is Juju's.
+    """
+    for other, place in present:
+        outer, inner = ((other, place), (name, path))
+        if not f"{path}/".startswith(f"{place}/"):
+            outer, inner = inner, outer
+        if f"{inner[1]}/".startswith(f"{outer[1]}/"):
+            raise NotValid(
+                f'mount point "{outer[1]}" for "{outer[0]}" storage contains '
+                f'mount point "{inner[1]}" for "{inner[0]}" storage'
+            )

@@ -1,0 +1,39 @@
+"""The built-in plugin `storage`: what every machine can have. Layer: plugins. Imports its parts when used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pushjuju.core.storage import Kind, Scope
+from pushjuju.plugins.hookspecs import hookimpl
+from pushjuju.plugins.types import MachineStorage, Provider, StorageProvider, StorageType
+
+PUSHJUJU_API = (1, 1)
+_FILESYSTEM, _BLOCK = frozenset({Kind.FILESYSTEM}), frozenset({Kind.BLOCK})
+
+
+@hookimpl
+def pushjuju_storage_types(cloud_type: str) -> Sequence[StorageType]:  # noqa: ARG001 - on every machine
+    """Name the types that need nothing but a machine."""
+    return [
+        StorageType(
+            name="rootfs", summary="a directory of the root disk", kinds=_FILESYSTEM, scope=Scope.MACHINE
+        ),
+        StorageType(name="tmpfs", summary="memory", kinds=_FILESYSTEM, scope=Scope.MACHINE),
+        StorageType(name="loop", summary="a file of the root disk", kinds=_BLOCK, scope=Scope.MACHINE),
+    ]
+
+
+@hookimpl
+def pushjuju_open_storage(
+    type_name: str, provider: Provider | None  # noqa: ARG001 - they need no cloud
+) -> StorageProvider | MachineStorage | None:  # fmt: skip
+    """Return the scripts of a type."""
+    from pushjuju.plugins.storage import scripts
+
+    known: dict[str, type[scripts.Rootfs | scripts.Tmpfs | scripts.Loop]] = {
+        "rootfs": scripts.Rootfs,
+        "tmpfs": scripts.Tmpfs,
+        "loop": scripts.Loop,
+    }
+    return known[type_name]() if type_name in known else None

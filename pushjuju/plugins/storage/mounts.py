@@ -1,0 +1,122 @@
+"""Filesystems on a machine's mount points: made on a device, mounted, brought back at boot. Layer: plugins.
+
+Whoever provides the storage, this is done to it on the machine. Each script may run again after it was cut
+off anywhere. Mirrors: juju storage/provider/managedfs.go (3.6)
+"""
+
+from __future__ import annotations
+
+from shlex import quote
+
+from pushjuju.plugins.types import BootMount, StorageItem
+
+_HALF_MADE = "pushjuju-new"  # label of a file system that is being made
+_HEAD = """\
+set -u
+die() { echo "$*" >&2; exit 1; }
+same() { [ "$(stat -c %d:%i "$1" 2>/dev/null)" = "$(stat -c %d:%i "$2" 2>/dev/null)" ]; }
+ours() {
+  if [ -b "$what" ]; then
+    [ "$(mountpoint -d "$where")" = "$(mountpoint -x "$what")" ]
+  else
+    same "$what" "$where"
+  fi
+}
+boot() {
+  new=/etc/.fstab.pushjuju
+  rm -f "$new"
+  cp -p /etc/fstab "$new" 2>/dev/null || : > "$new"
+  { grep -v -F ",x-pushjuju=$mark " /etc/fstab 2>/dev/null; printf %s "$1"; } > "$new"
+  if cmp -s "$new" /etc/fstab; then rm -f "$new"; else mv -f "$new" /etc/fstab; fi
+}
+"""
+_MOUNT = """\
+[ -e "$what" ] || die "$what is not there"
+if mountpoint -q "$where"; then
+  ours || die "$where is the mount point of something else"
+else
+  mkdir -p "$where" || exit 1
+  [ -b "$what" ] || [ -z "$(ls -A "$where")" ] || die "$where is not empty"
+  if [ -b "$what" ]; then
+    if [ "$only" = ro ]; then mount -o ro "$what" "$where"; else mount "$what" "$where"; fi || exit 1
+  else
+    mount --bind "$what" "$where" || exit 1
+  fi
+fi
+if [ "$only" = ro ] && [ ! -b "$what" ]; then mount -o remount,bind,ro "$where" || exit 1; fi
+boot "$lines"
+"""
+_UNMOUNT = """\
+boot ""
+while mountpoint -q "$where" && ours; do
+  umount "$where" && continue
+  users=$(find /proc/[0-9]*/cwd /proc/[0-9]*/root /proc/[0-9]*/fd -maxdepth 1 -type l \\
+    \\( -lname "$pattern" -o -lname "$pattern/*" \\) 2>/dev/null | cut -d / -f 3 | sort -un | head -n 5)
+  for pid in $users; do echo "used by process $pid ($(cat "/proc/$pid/comm" 2>/dev/null))" >&2; done
+  exit 1
+done
+rmdir "$where" 2>/dev/null || :
+"""
+
+
+def make(item: StorageItem, device: str) -> str:
+    """Return the script that makes a file system on a device; never on one that holds something else."""
+    return f"""\
+set -u
+die() {{ echo "$*" >&2; exit 1; }}
+device={quote(f"/dev/{device}")}
+[ -b "$device" ] || die "there is no device $device"
+has() {{ blkid -p -s "$1" -o value "$device" || :; }}
+if [ "$(has UUID)" != {quote(item.uuid)} ] || [ "$(has LABEL)" = {_HALF_MADE} ]; then
+  [ -z "$(has TYPE)" ] || [ "$(has LABEL)" = {_HALF_MADE} ] ||
+    die "$device holds a file system already: $(has TYPE)"
+  mkfs.ext4 -q -F -L {_HALF_MADE} -U {quote(item.uuid)} "$device" || exit 1
+  e2label "$device" "" || exit 1
+fi
+bytes=$(blockdev --getsize64 "$device") || exit 1
+echo "size=$((bytes / 1048576))"
+"""
+
+
+def mount(item: StorageItem, what: str, boots: tuple[BootMount, ...]) -> str:
+    """Return the script that mounts a device, or binds a directory, and has it back at boot.
+
+    Args:
+        item: The filesystem, with its mount point.
+        what: `/dev/...` or a directory of the machine.
+        boots: Lines of fstab.
+    """
+    lines = "".join(_line(item, boot) for boot in boots)
+    return (
+        f"{_HEAD}what={quote(what)}\nwhere={quote(item.path)}\nmark={_mark(item)}\n"
+        f"only={'ro' if item.read_only else 'rw'}\nlines={quote(lines)}\n{_MOUNT}"
+    )
+
+
+def unmount(item: StorageItem, what: str) -> str:
+    """Return the script that undoes `mount`; it ends with an error while somebody uses the filesystem."""
+    return (
+        f"{_HEAD}what={quote(what)}\nwhere={quote(item.path)}\nmark={_mark(item)}\n"
+        f"pattern={quote(_pattern(item.path))}\n{_UNMOUNT}"
+    )
+
+
+def _mark(item: StorageItem) -> str:
+    return quote(item.uuid)
+
+
+def _pattern(path: str) -> str:
+    """Return a path as `find` takes it for itself."""
+    return "".join(f"\\{char}" if char in "*?[]\\" else char for char in path)
+
+
+def _line(item: StorageItem, boot: BootMount) -> str:
+    own = ("ro",) if item.read_only and (boot.where or item.path) == item.path else ()
+    options = ",".join((*boot.options, *own, "nofail", f"x-pushjuju={item.uuid}"))
+    return f"{_escaped(boot.what)} {_escaped(boot.where or item.path)} {boot.type} {options} 0 0\n"
+
+
+def _escaped(text: str) -> str:
+    for char, code in (("\\", "\\134"), (" ", "\\040"), ("\t", "\\011"), ("#", "\\043")):
+        text = text.replace(char, code)
+    return text

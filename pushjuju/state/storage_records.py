@@ -1,0 +1,122 @@
+"""Rows of storage as values; see `records`. Layer: state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+_JSON = {"json": True}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoragePool:
+    """A pool that somebody made: a name for a provider with attributes."""
+
+    model: str
+    name: str
+    provider: str
+    attributes: Mapping[str, Any] = field(default_factory=dict, metadata=_JSON)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorageDirective:
+    """What each future unit of an application gets for a store; `size` in MiB.
+
+    `managed`: a filesystem on a volume of the pool, which has none of its own.
+    """
+
+    model: str
+    application: str
+    name: str
+    pool: str
+    size: int
+    count: int
+    provider: str
+    scope: str
+    managed: int = 0
+    releasable: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorageInstance:
+    """A storage instance; `owner`: its unit, or empty when it is detached."""
+
+    model: str
+    id: str
+    name: str
+    kind: str
+    owner: str = ""
+    application: str = ""
+    pool: str
+    size: int
+    provider: str
+    scope: str
+    managed: int = 0
+    releasable: int = 0
+    life: str
+    releasing: int = 0
+    created: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorageAttachment:
+    """A storage instance that a unit has."""
+
+    model: str
+    unit: str
+    storage: str
+    life: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backing:
+    """The volume or filesystem behind a storage instance.
+
+    `machine`: where it lives, empty when it is the model's; `provider_id`: empty until it was made;
+    `begun`: somebody began to make it; `due`: when it is tried again, empty for at once.
+    """
+
+    model: str
+    kind: str
+    id: str
+    storage: str
+    volume: str = ""
+    machine: str = ""
+    pool: str
+    provider: str
+    attributes: Mapping[str, Any] = field(default_factory=dict, metadata=_JSON)
+    size: int
+    provider_id: str = ""
+    hardware_id: str = ""
+    wwn: str = ""
+    life: str
+    releasing: int = 0
+    begun: int = 0
+    attempts: int = 0
+    due: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackingAttachment:
+    """A volume or filesystem on a machine.
+
+    `location`: mount point; `source`: where a provider shows it inside the machine; `boot_id`: the boot in
+    which it was attached last.
+    """
+
+    model: str
+    kind: str
+    id: str
+    machine: str
+    life: str
+    location: str = ""
+    device: str = ""
+    device_link: str = ""
+    source: str = ""
+    read_only: int = 0
+    attached: int = 0
+    begun: int = 0
+    boot_id: str = ""
+    attempts: int = 0
+    due: str = ""

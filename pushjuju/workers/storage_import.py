@@ -1,0 +1,35 @@
+"""Taking in a filesystem that a cloud has already. Layer: workers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from pushjuju.core.errors import NotValid
+from pushjuju.core.storage import Kind
+from pushjuju.plugins.types import StorageMade, StorageProvider
+from pushjuju.services import storage_asks
+from pushjuju.services.context import Context
+from pushjuju.workers.workshop import Workshop
+
+
+def import_found(
+    ctx: Context, model: str, pool: str, provider_id: str, name: str, *, warn: Callable[[str], None]
+) -> str:
+    """Find a filesystem in the cloud and record it; return the id of its storage.
+
+    Raises:
+        NotFound: No such pool, or no such filesystem.
+        NotValid: The pool's provider cannot import.
+        Conflict: It belongs to a model.
+    """
+    type_name = storage_asks.check_import(ctx, model, pool)
+    shop = Workshop(ctx, warn=warn)
+    provider = shop.host.open_storage(type_name, shop.provider(model))
+    if not isinstance(provider, StorageProvider):
+        raise NotValid(f'importing filesystem with storage provider "{type_name}" not supported')
+
+    async def find() -> StorageMade:
+        return await provider.find(provider_id, Kind.FILESYSTEM)
+
+    return storage_asks.record_import(ctx, model, pool, name, asyncio.run(find()))
