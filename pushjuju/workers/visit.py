@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import uuid
 from collections import Counter
-from collections.abc import Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -343,19 +343,18 @@ class Visit:
     async def _run(self, prepared: Prepared) -> dict[str, Any]:
         """Wait for an operation's result; end the operation when its unit or task is not wanted any more."""
         sink = _EventSink(self.ctx, prepared.id)
-        answering = self._answering(prepared.unit)
-        running = asyncio.create_task(
-            self.session.run(prepared.frame, sink.take, answering), name=prepared.title
-        )
+        lookout = _Lookout(lambda: self._end_if_unwanted(prepared.id))
         try:
-            while not (await asyncio.wait({running}, timeout=LOOK_S))[0]:
-                if self._is_unwanted(prepared.id):
-                    await self.session.cancel(prepared.id)
-            return running.result()
+            return await self.session.run(prepared.frame, sink.take, self._answering(prepared.unit))
         finally:
-            running.cancel()
-            await asyncio.gather(running, return_exceptions=True)
+            lookout.close()
             sink.close()
+
+    async def _end_if_unwanted(self, operation_id: str) -> None:
+        # Without a connection the hook goes on for now: the next look comes.
+        with contextlib.suppress(PushjujuError):
+            if self._is_unwanted(operation_id):
+                await self.session.cancel(operation_id)
 
     def _is_unwanted(self, operation_id: str) -> bool:
         """Tell whether the unit of a running operation is gone, or its task was cancelled."""
@@ -418,6 +417,26 @@ class Visit:
                 state=state,
             )
         )
+
+
+class _Lookout:
+    """Does something now and then while an operation runs; most hooks end before the first time."""
+
+    def __init__(self, look: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        self._look = look
+        self._task: asyncio.Task[None] | None = None
+        self._handle = asyncio.get_running_loop().call_later(LOOK_S, self._begin)
+
+    def _begin(self) -> None:
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._look())
+        self._handle = asyncio.get_running_loop().call_later(LOOK_S, self._begin)
+
+    def close(self) -> None:
+        """End it."""
+        self._handle.cancel()
+        if self._task is not None:
+            self._task.cancel()
 
 
 class _EventSink:

@@ -63,6 +63,7 @@ class Hot:
         controllers.bootstrap(datadir, "local", "local", now=clock.now())
         self.base = base
         self.ctx = context.open_context(datadir, "local", environ=dict(os.environ), clock=clock)
+        self.ctx.store.remember()  # as every process that works the queue does
         self.model = models.add_model(self.ctx, "bench").uuid
         self._shop = Workshop(self.ctx, silent)
         self._round = 0
