@@ -25,8 +25,9 @@ def unit(tx: Tx, record: Unit, now: datetime, reason: str) -> None:
 
 def application(tx: Tx, model: str, name: str, now: datetime, reason: str) -> None:
     """Make the lanes of all units of an application look again."""
-    for row in tx.rows("application_machines", model=model, application=name):
-        machine(tx, model, row["machine"], now, reason)
+    rows = tx.rows("application_machines", model=model, application=name)
+    for found in sorted({row["machine"] for row in rows if row["machine"] is not None}):
+        machine(tx, model, found, now, reason)
 
 
 def all_units(tx: Tx, model: str, now: datetime, reason: str) -> None:

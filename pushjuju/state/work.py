@@ -21,6 +21,7 @@ from pushjuju.state.store import Store, Tx
 
 LEASE_S = 30.0  # a claim that is not renewed for this long is free for others
 HEARTBEAT_S = 10.0
+_LOOK_AT = 8  # rows of the queue that are read at least
 _CONTROLLER = ""  # scope of numbers that belong to no model
 
 
@@ -62,6 +63,16 @@ class WorkQueue(Protocol):
 
     def claim(self, prefix: str, now: datetime, busy: Container[str] = ()) -> Claim | None:
         """Take the key that is due the longest, if any is free; never one of those that are `busy`."""
+        ...
+
+    def claim_some(
+        self, prefix: str, now: datetime, most: int, *, busy: Container[str] = (), later: bool = False
+    ) -> list[Claim]:
+        """Take some keys at once, those first that are due the longest."""
+        ...
+
+    def anything_due(self, prefix: str, now: datetime) -> bool:
+        """Tell whether a key is due, in anybody's hands or in none."""
         ...
 
     def heartbeat(self, claim: Claim, now: datetime) -> bool:
@@ -141,17 +152,40 @@ class SqliteWorkQueue:
         Args:
             busy: Keys that this process still works on, with or without a lease.
         """
-        with self._store.read() as tx:
-            if self._next(tx, prefix, now, busy) is None:
-                return None
-        with self._store.write() as tx:
-            row = self._next(tx, prefix, now, busy)
-            return self._take(tx, row, now) if row is not None else None
+        found = self.claim_some(prefix, now, 1, busy=busy)
+        return found[0] if found else None
 
-    def _next(self, tx: Tx, prefix: str, now: datetime, busy: Container[str]) -> Row | None:
-        due = tx.rows("work_due", prefix=prefix, now=to_iso(now))
-        free = (row for row in due if row["key"] not in busy)
-        return next((row for row in free if self._free(row["owner"], row["leased_until"], now)), None)
+    def claim_some(
+        self, prefix: str, now: datetime, most: int, *, busy: Container[str] = (), later: bool = False
+    ) -> list[Claim]:
+        """Take some keys in one transaction, those first that are due the longest.
+
+        Args:
+            most: How many.
+            busy: Keys that this process still works on, with or without a lease.
+            later: The claims may become durable with the next shared commit; nobody else sees them before.
+        """
+        with self._store.read() as tx:
+            if not self._next(tx, prefix, now, 1, busy):
+                return []
+        with self._store.write(later=later) as tx:
+            return [self._take(tx, row, now) for row in self._next(tx, prefix, now, most, busy)]
+
+    def anything_due(self, prefix: str, now: datetime) -> bool:
+        """Tell whether a key is due, in anybody's hands or in none."""
+        with self._store.read() as tx:
+            return tx.row("work_any_due", prefix=prefix, now=to_iso(now)) is not None
+
+    def _next(self, tx: Tx, prefix: str, now: datetime, most: int, busy: Container[str]) -> list[Row]:
+        """Return the rows of the next free keys; of a long queue only its beginning is read."""
+        asked, read = {"prefix": prefix, "now": to_iso(now), "owner": self._owner}, 2 * most + _LOOK_AT
+        while True:
+            due = tx.rows("work_due", **asked, most=read)
+            free = (row for row in due if row["key"] not in busy)
+            found = [row for row in free if self._free(row["owner"], row["leased_until"], now)]
+            if len(found) >= most or len(due) < read:
+                return found[:most]
+            read *= 4
 
     def _free(self, owner: str | None, leased_until: str | None, now: datetime) -> bool:
         if owner is None or leased_until is None or from_iso(leased_until) <= now:
@@ -186,10 +220,21 @@ class SqliteWorkQueue:
             return bool(tx.run("work_heartbeat", key=claim.key, lease=claim.lease, leased_until=until))
 
     def finish(
-        self, claim: Claim, now: datetime, due: datetime | None, *, attempts: int = 0, reason: str = ""
+        self,
+        claim: Claim,
+        now: datetime,
+        due: datetime | None,
+        *,
+        attempts: int = 0,
+        reason: str = "",
+        later: bool = False,
     ) -> None:
-        """Give a key back, due again at `due` (None: when touched)."""
-        with self._store.write() as tx:
+        """Give a key back, due again at `due` (None: when touched).
+
+        Args:
+            later: It may become durable with the next shared commit; until then it is still ours to others.
+        """
+        with self._store.write(later=later) as tx:
             tx.run(
                 "work_finish",
                 key=claim.key,

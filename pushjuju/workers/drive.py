@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from pushjuju.core.errors import LeaseLost, PushjujuError, StoreDamaged, StoreError, StoreTooNew
-from pushjuju.core.status import Agent, StatusKind
 from pushjuju.services.context import Context
 from pushjuju.services.secrets import LOOP
 from pushjuju.state.records import Status
@@ -71,6 +70,7 @@ class Driver:
         self.queue = SqliteWorkQueue(ctx.store, process_owner())
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._worked = _Worked()
+        self._ended = asyncio.Event()  # some task did, since the queue was last looked at
         self._broken: BaseException | None = None
         self._serving = False
 
@@ -129,18 +129,21 @@ class Driver:
         return True
 
     def _claim_all(self) -> None:
+        self._ended.clear()
         if self._broken is not None:
             raise self._broken
-        while len(self._tasks) < LANES:
-            claim = self.queue.claim(self.prefix, self.ctx.clock.now(), busy=self._tasks)
-            if claim is None:
-                return
+        free = LANES - len(self._tasks)
+        if free <= 0:
+            return
+        now = self.ctx.clock.now()
+        for claim in self.queue.claim_some(self.prefix, now, free, busy=self._tasks, later=True):
             task = asyncio.create_task(self._work(claim), name=claim.key)
             self._tasks[claim.key] = task
             task.add_done_callback(self._finished)
 
     def _finished(self, task: asyncio.Task[None]) -> None:
         self._tasks.pop(task.get_name(), None)
+        self._ended.set()
         bug = None if task.cancelled() else task.exception()
         if bug is None:
             return
@@ -169,7 +172,12 @@ class Driver:
             await asyncio.gather(beat, return_exceptions=True)
             self._note(claim, outcome)
             self.queue.finish(
-                claim, self.ctx.clock.now(), outcome.due, attempts=outcome.attempts, reason=outcome.reason
+                claim,
+                self.ctx.clock.now(),
+                outcome.due,
+                attempts=outcome.attempts,
+                reason=outcome.reason,
+                later=True,
             )
 
     async def _dispatch(self, claim: Claim) -> Outcome:
@@ -198,14 +206,13 @@ class Driver:
 
     def anything_due(self) -> bool:
         """Tell whether a key is due, here or at another process."""
-        now = self.ctx.clock.now()
-        return any(item.due is not None and item.due <= now for item in self.queue.items(self.prefix))
+        return self.queue.anything_due(self.prefix, self.ctx.clock.now())
 
     async def _wait(self, seconds: float) -> None:
-        if self._tasks:
-            await asyncio.wait(self._tasks.values(), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        else:
-            await asyncio.sleep(seconds)
+        """Wait until a task has ended, for some seconds at most."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._ended.wait()
 
     async def _end(self) -> None:
         """Let go of everything: hooks under way go on on their machines, and are taken up again later."""
@@ -214,14 +221,15 @@ class Driver:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await self.shop.close()
+        with contextlib.suppress(StoreError):  # what was given back: leases end by themselves
+            self.ctx.store.group().flush()
 
     # --- the end ------------------------------------------------------------------------------------------
 
     def _summary(self) -> Settled:
         problems = [_problem(key, why) for key, why in self._worked.failures.items()]
         with self.ctx.store.read() as tx:
-            every = tx.list(Status, "status_list", model=self.prefix)
-        errors = (item for item in every if item.kind == StatusKind.AGENT and item.status == Agent.ERROR)
+            errors = tx.list(Status, "units_in_error", model=self.prefix)
         problems += [f"unit {item.entity}: {item.message}" for item in errors]
         return Settled(problems=tuple(problems))
 

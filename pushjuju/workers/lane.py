@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from datetime import datetime, timedelta
 
-from pushjuju.core.clock import from_iso
+from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import LeaseLost, NotValid, Overtaken, PushjujuError, StoreError
 from pushjuju.core.life import Life
 from pushjuju.core.status import InstanceStatus, StatusKind
@@ -17,6 +17,7 @@ from pushjuju.runner.session import MachineSession
 from pushjuju.services import machines, removal, statuses
 from pushjuju.services.context import Context
 from pushjuju.state.records import Machine, Operation, Unit
+from pushjuju.state.store import Tx
 from pushjuju.state.work import lease_at_least, skip_leases
 from pushjuju.uniter.resolver import Answer, decide, reconcile_effects
 from pushjuju.uniter.snapshot import look
@@ -162,17 +163,18 @@ class Lane:
             return True
         if commands.waiting(self.ctx, self.model, self.machine_id) or requests.waiting(self.shop, machine):
             return True
-        return any(self._wants_to_run(unit) for unit in self._units())
-
-    def _wants_to_run(self, unit: Unit) -> bool:
-        now = self.ctx.clock.now()
-        if any(due and from_iso(due) <= now for due in (unit.retry_due, unit.update_status_due)):
-            return True
         with self.ctx.store.read() as tx:
-            try:
-                view = look(tx, unit.model, unit.name)
-            except NotValid:
-                return False  # its turn says so
+            units = machines.units_on(tx, self.model, self.machine_id)
+            return any(self._wants_to_run(tx, unit) for unit in units)
+
+    def _wants_to_run(self, tx: Tx, unit: Unit) -> bool:
+        now = to_iso(self.ctx.clock.now())
+        if any(due and due <= now for due in (unit.retry_due, unit.update_status_due)):
+            return True
+        try:
+            view = look(tx, unit.model, unit.name)
+        except NotValid:
+            return False  # its turn says so
         if view is None:
             return False
         if reconcile_effects(view.local, view.remote):
@@ -184,13 +186,12 @@ class Lane:
             return tx.list(Operation, "operation_open", model=self.model, machine=self.machine_id)
 
     def _settle_units(self) -> bool:
-        """Let units that have nothing to run report that.
+        """Let units report that they have nothing to run; asked when none of them has.
 
         Returns:
             Whether one has something to run after all: it took a leadership that had become free.
         """
-        idle = [unit for unit in self._units() if not self._wants_to_run(unit)]
-        turns = [ask(self.ctx, unit) for unit in idle]
+        turns = [ask(self.ctx, unit) for unit in self._units()]
         return any(turn.prepared is not None for turn in turns)
 
     def _next_due(self) -> datetime | None:

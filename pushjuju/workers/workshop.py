@@ -6,7 +6,7 @@ import asyncio
 import copy
 import importlib.util
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -141,13 +141,16 @@ class Workshop:
         if key not in self._sessions:
             async with self.handshakes:
                 stack = AsyncExitStack()
-                opening = open_session(self.target(machine), program=self.program, connector=self.connector)
-                session = await stack.enter_async_context(opening)
+                session = await stack.enter_async_context(self.opening(machine))
             self._sessions[key] = (session, stack)
         session = self._sessions[key][0]
         lease = self._leases[0]
         session.lease = {"of": machine.model, "number": lease} if lease else None
         return session
+
+    def opening(self, machine: Machine) -> AbstractAsyncContextManager[MachineSession]:
+        """Return an attachment to a machine, to be entered."""
+        return open_session(self.target(machine), program=self.program, connector=self.connector)
 
     def _is_stale(self, session: MachineSession) -> bool:
         """Tell whether another process was on the machine since: what the session knows of it is old."""

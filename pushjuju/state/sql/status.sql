@@ -4,6 +4,10 @@ SELECT * FROM status WHERE model = :model AND kind = :kind AND entity = :entity
 -- name: status_list
 SELECT * FROM status WHERE model = :model
 
+-- name: units_in_error
+-- Few, and in an index of their own.
+SELECT * FROM status WHERE model = :model AND kind = 'juju-unit' AND status = 'error' ORDER BY entity
+
 -- name: status_of_units
 -- The workloads of an application. A cross join is read from left to right: from its units to their statuses.
 SELECT s.* FROM unit u CROSS JOIN status s

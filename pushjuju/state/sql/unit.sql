@@ -8,7 +8,9 @@ SELECT * FROM unit WHERE model = :model ORDER BY application, number
 SELECT * FROM unit WHERE model = :model AND application = :application ORDER BY number
 
 -- name: application_machines
-SELECT DISTINCT machine FROM unit WHERE model = :model AND application = :application AND machine IS NOT NULL
+-- One for each unit, NULL where it has none, in the order of the application's index: asked in another way,
+-- SQLite walks through the machines of the model.
+SELECT machine FROM unit WHERE model = :model AND application = :application ORDER BY number
 
 -- name: unit_machines
 SELECT DISTINCT machine FROM unit WHERE model = :model AND machine IS NOT NULL

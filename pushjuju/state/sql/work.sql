@@ -32,8 +32,14 @@ ON CONFLICT (key) DO UPDATE SET
   reason = :reason
 
 -- name: work_due
+-- Without what this process works on itself: that stays due until it is given back.
 SELECT key, due, generation, owner, leased_until, lease, attempts, reason FROM work
-WHERE due IS NOT NULL AND due <= :now AND key LIKE :prefix || '%' ORDER BY due, key
+WHERE due IS NOT NULL AND due <= :now AND key LIKE :prefix || '%'
+  AND (owner IS NULL OR owner <> :owner OR leased_until <= :now)
+ORDER BY due LIMIT :most
+
+-- name: work_any_due
+SELECT 1 FROM work WHERE due IS NOT NULL AND due <= :now AND key LIKE :prefix || '%' LIMIT 1
 
 -- name: work_claim
 UPDATE work SET owner = :owner, leased_until = :leased_until, lease = :lease

@@ -240,7 +240,7 @@ def test_a_full_disk_keeps_the_old_text(small_disk: Path) -> None:
     path = small_disk / "clouds.toml"
     path.write_text(CLOUDS)
     with pytest.raises(StoreError) as caught:
-        edit_toml(path, lambda document: document.update({"big": "x" * 2_000_000}))
+        edit_toml(path, lambda document: document.update({"big": "x" * 4_000_000}))
     assert f"cannot write {path}: no space left on device" in caught.value.message
     assert path.read_text() == CLOUDS
     assert [entry.name for entry in small_disk.iterdir() if entry.name.startswith(".new-")] == []

@@ -92,6 +92,37 @@ def test_the_key_that_waits_longest_is_first_and_prefixes_part_the_models(
     assert [claim and claim.key for claim in claimed] == ["m/machine/0", "m/machine/1", None, "n/machine/0"]
 
 
+def test_many_keys_are_claimed_at_once(store: Store, queue: SqliteWorkQueue, clock: FakeClock) -> None:
+    for number in range(200):
+        due(store, queue, clock, key=f"m/machine/{number}", seconds=number)
+    clock.advance(500)
+    first = queue.claim_some("m/", clock.now(), 70)
+    assert [claim.key for claim in first] == [f"m/machine/{number}" for number in range(70)]
+    assert len({claim.lease for claim in first}) == 70
+    busy = {f"m/machine/{number}" for number in range(70, 190)}
+    rest = queue.claim_some("m/", clock.now(), 70, busy=busy)
+    assert [claim.key for claim in rest] == [f"m/machine/{number}" for number in range(190, 200)]
+
+
+def test_what_others_hold_hides_nothing_behind_it(
+    store: Store, queue: SqliteWorkQueue, other: SqliteWorkQueue, clock: FakeClock
+) -> None:
+    for number in range(200):
+        due(store, queue, clock, key=f"m/machine/{number}", seconds=number)
+    clock.advance(500)
+    assert len(other.claim_some("", clock.now(), 150)) == 150
+    assert [claim.key for claim in queue.claim_some("", clock.now(), 1)] == ["m/machine/150"]
+
+
+def test_whether_anything_is_due(store: Store, queue: SqliteWorkQueue, clock: FakeClock) -> None:
+    due(store, queue, clock, seconds=10)
+    assert not queue.anything_due("", clock.now())
+    clock.advance(10)
+    assert queue.claim("", clock.now())
+    assert queue.anything_due("m/", clock.now())  # it is, until it is given back
+    assert not queue.anything_due("n/", clock.now())
+
+
 def test_one_key_has_one_owner(
     store: Store, queue: SqliteWorkQueue, other: SqliteWorkQueue, clock: FakeClock
 ) -> None:

@@ -350,14 +350,14 @@ async def test_serving_outlasts_a_store_that_cannot_be_used(
     work = Shop(shop)
     made, warnings = driver(shop, work), []
     work.warn = warnings.append
-    claim, refusals = made.queue.claim, [StoreBusy("held by another"), StoreError("the disk is full")]
+    claim, refusals = made.queue.claim_some, [StoreBusy("held by another"), StoreError("the disk is full")]
 
     def refuse(*args: Any, **more: Any) -> Any:
         if refusals:
             raise refusals.pop(0)
         return claim(*args, **more)
 
-    monkeypatch.setattr(made.queue, "claim", refuse)
+    monkeypatch.setattr(made.queue, "claim_some", refuse)
     await made.run(asyncio.Event(), idle_exit_s=0.1)
     assert warnings == ["held by another", "the disk is full"]
     assert shop.agent() == ("idle", "")
@@ -369,7 +369,7 @@ async def test_serving_ends_with_a_damaged_store(shop: World, monkeypatch: pytes
     def refuse(*args: Any, **more: Any) -> Any:
         raise StoreDamaged("the store is damaged")
 
-    monkeypatch.setattr(made.queue, "claim", refuse)
+    monkeypatch.setattr(made.queue, "claim_some", refuse)
     with pytest.raises(StoreDamaged):
         await made.run(asyncio.Event(), idle_exit_s=0.1)
 

@@ -1,0 +1,217 @@
+"""Machines that are played in this process, below the real driver, lanes and sessions.
+
+Everything of the controller is the real one but SSH: frames are packed, compressed, cut and checked as ever.
+What playing the machines costs is measured apart and can be taken off.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from pushjuju.core.status import InstanceStatus
+from pushjuju.plugins.types import Instance, SSHTarget, Started, StartRequest
+from pushjuju.runner import bootstrap
+from pushjuju.runner.packer import pack
+from pushjuju.runner.remote import wire
+from pushjuju.runner.session import MachineSession
+from pushjuju.runner.target import MachineTarget
+from pushjuju.runner.transport import Connector
+from pushjuju.services.context import Context
+from pushjuju.state.records import Machine
+from pushjuju.workers.drive import Driver
+from pushjuju.workers.workshop import Workshop
+
+_ACTIVE = [{"seq": 1, "e": {"k": "status", "scope": "unit", "status": "active", "message": "", "time": None}}]
+
+
+@dataclass(slots=True)
+class Tally:
+    """What went over the wire, and what it cost to play the other side.
+
+    Attributes:
+        seconds: Processor time that the played machines took.
+        hooks: Hooks that ran.
+        turns: Requests that somebody waited for: round trips.
+    """
+
+    seconds: float = 0.0
+    hooks: int = 0
+    turns: int = 0
+    frames_out: int = 0
+    frames_in: int = 0
+    bytes_out: int = 0
+    bytes_in: int = 0
+
+
+@dataclass(slots=True)
+class Box:
+    """A machine: it runs each operation at once and well."""
+
+    number: int
+    tally: Tally
+    results: set[str] = field(default_factory=set)
+    blobs: list[str] = field(default_factory=list)
+
+    @property
+    def address(self) -> str:
+        """Its one address."""
+        return f"10.{self.number // 62500}.{self.number // 250 % 250}.{self.number % 250 + 1}"
+
+    def hello(self) -> dict[str, Any]:
+        """What it tells at each contact."""
+        lan = {"value": self.address, "cidr": f"{self.address}/8"}
+        nics = [{"name": "eth0", "mac": "00:16:3e:00:00:01", "up": True, "addresses": [lan]}]
+        return {
+            "t": "hello", "program": "", "protocol": wire.PROTOCOL, "pid": 1, "python": "3.10",
+            "arch": "amd64", "boot_id": "boot", "hostname": f"box-{self.number}", "cores": 2, "mem_mib": 2048,
+            "os": {"id": "ubuntu", "version_id": "22.04"}, "nics": nics, "blobs": self.blobs, "running": [],
+            "parts": {}, "units": [], "journal": [{"id": key, "done": True} for key in self.results],
+        }  # fmt: skip
+
+    def answer(self, message: dict[str, Any]) -> dict[str, Any] | None:
+        """Do what a message asks for; return the answer, if it gets one."""
+        if message["t"] == "put":
+            self.blobs.append(message["sha256"])
+            return {"t": "ok", "sha256": message["sha256"]}
+        if message["t"] == "ack":
+            self.results.discard(message["id"])
+        if message["t"] != "op":
+            return None
+        self.tally.turns += 1
+        self.results.add(message["id"])
+        found = {
+            "t": "result", "id": message["id"], "outcome": "ok", "exit": 0, "signal": None, "message": "",
+            "writes": {}, "events": [], "reboot": "", "started": 1e9, "ended": 1e9,
+        }  # fmt: skip
+        if message["kind"] == "hook":
+            self.tally.hooks += 1
+            self._run(message, found)
+        return found
+
+    def _run(self, message: dict[str, Any], found: dict[str, Any]) -> None:
+        found["via"] = hook = message["hook"]
+        about = message["context"]["relation"]
+        if hook == "start":
+            found["events"] = _ACTIVE
+        elif about is not None and hook.endswith("-created"):
+            said = {"host": message["unit"], "port": "80"}
+            found["writes"] = {"relations": {str(about["id"]): {"unit": said}}}
+
+
+class Channel:
+    """What a session takes for its SSH channel."""
+
+    def __init__(self, box: Box, link: bootstrap.Link) -> None:
+        self._box = box
+        self._link = link
+        self._reader = wire.Reader()
+        self._loop = asyncio.get_running_loop()
+
+    def write(self, data: bytes) -> None:
+        """Take bytes to the machine; its answers arrive in a later turn of the loop."""
+        tally, begin = self._box.tally, time.process_time()
+        tally.bytes_out += len(data)
+        for flag, payload in self._reader.feed(data):
+            tally.frames_out += 1
+            answer = None if flag == wire.BLOB else self._box.answer(wire.unpack(flag, payload))
+            if answer is not None:
+                reply = wire.pack(answer)
+                tally.frames_in += 1
+                tally.bytes_in += len(reply)
+                self._loop.call_soon(self._link.data_received, reply, None)
+        tally.seconds += time.process_time() - begin
+
+    def write_eof(self) -> None:
+        """Hear that nothing more comes."""
+        self._link.connection_lost(None)
+
+    def close(self) -> None:
+        """Hang up."""
+        self._link.connection_lost(None)
+
+
+class PlayedSession(MachineSession):
+    """A session whose machine is in this process."""
+
+    def __init__(self, box: Box) -> None:
+        super().__init__(
+            MachineTarget(host=box.address), program=pack(), connector=Connector(), root="", options={},
+            reattach=0.0,
+        )  # fmt: skip
+        self._box = box
+
+    async def _attach(self) -> bootstrap.Link:
+        if self._link is not None and not self._link.lost.done():
+            return self._link
+        link = bootstrap.Link()
+        link.channel = Channel(self._box, link)  # type: ignore[assignment]
+        link._reader = wire.Reader()
+        link.data_received(wire.pack(self._box.hello()), None)
+        link.hello = self._hello(link)
+        link.on_message = self._on_message
+        self._link = link
+        self._blobs = set(link.hello["blobs"])
+        self._beat(link)
+        return link
+
+
+class Cloud:
+    """A provider whose machines are there at once."""
+
+    def __init__(self) -> None:
+        self.tally = Tally()
+        self.boxes: dict[str, Box] = {}
+
+    async def start(self, request: StartRequest) -> Started:
+        """Make a machine."""
+        box = Box(number=len(self.boxes), tally=self.tally)
+        self.boxes[f"i-{box.number}"] = box
+        instance = Instance(
+            id=f"i-{box.number}", status=InstanceStatus.RUNNING, machine_id=request.machine_id
+        )
+        return Started(instance=instance, base=request.base, nonce=request.nonce)
+
+    async def ssh_target(self, instance: Instance) -> SSHTarget:
+        """Tell how a machine is reached."""
+        return SSHTarget(host=self.boxes[instance.id].address)
+
+    async def get(self, ids: Sequence[str]) -> list[Instance | None]:
+        """Tell what became of machines."""
+        return [Instance(id=name, status=InstanceStatus.RUNNING) for name in ids]
+
+    async def stop(self, ids: Iterable[str]) -> None:
+        """End machines."""
+        for name in ids:
+            self.boxes.pop(name, None)
+
+
+class PlayedShop(Workshop):
+    """A workshop whose cloud and whose connections are played."""
+
+    cloud: Cloud
+
+    def provider(self, model: str, cloud: str | None = None) -> Any:
+        """Return the one cloud."""
+        return self.cloud
+
+    @asynccontextmanager
+    async def opening(self, machine: Machine) -> AsyncIterator[MachineSession]:
+        """Attach to a played machine."""
+        session = PlayedSession(self.cloud.boxes[machine.instance_id])
+        try:
+            yield await session.open()
+        finally:
+            await session.close()
+
+
+def driver(ctx: Context, model: str, cloud: Cloud) -> Driver:
+    """Return a driver of a model whose machines are played."""
+    made = Driver(ctx, model)
+    made.shop = shop = PlayedShop(ctx)
+    shop.cloud = cloud
+    return made

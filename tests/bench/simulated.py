@@ -1,0 +1,187 @@
+"""One controller, many played machines: `python -m tests.bench.simulated --machines 1000`.
+
+Prints JSON. A process of its own, so that its processor time and memory are the controller's and no test's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gc
+import json
+import resource
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from pushjuju.charms.pack import PackedCharm
+from pushjuju.core.placement import Placement, PlacementKind
+from pushjuju.services import applications, integrate, machines, touch, update_status
+from pushjuju.services.applications import DeployRequest
+from pushjuju.state.records import Unit
+from tests.bench import played
+from tests.bench.played import Cloud
+from tests.unit.services.world import UBUNTU, Charms, World
+
+SPREAD = 4  # machines that the applications of one stack share; each has one unit on every one of them
+STACK: dict[str, dict[str, Any]] = {
+    "web": {"requires": {"db": {"interface": "sql"}, "cache": {"interface": "mem"}}},
+    "db": {"provides": {"server": {"interface": "sql"}}},
+    "cache": {"provides": {"fast": {"interface": "mem"}}},
+    "log": {},
+    "mon": {},
+}
+PAIRS = (("web", "db"), ("web", "cache"))
+PEERS = {"cluster": {"interface": "peer"}}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phase:
+    """What one drive to rest cost.
+
+    Attributes:
+        cpu: Seconds of processor time of the controller, the played machines taken off.
+        rss: Peak memory of the process until now, MiB.
+    """
+
+    name: str
+    wall: float
+    cpu: float
+    hooks: int
+    turns: int
+    frames_out: int
+    frames_in: int
+    bytes_out: int
+    bytes_in: int
+    rss: float
+
+
+class Simulation:
+    """A model of stacks on played machines."""
+
+    def __init__(self, root: Path, size: int) -> None:
+        self.charms = Charms(root / "charms")
+        self.world = World.build(root, self.charms)
+        self.world.ctx.store._connection.execute("PRAGMA synchronous = FULL")
+        self.cloud = Cloud()
+        self.size = size
+        self.phases: list[Phase] = []
+
+    def packed(self, name: str) -> PackedCharm:
+        """Return the charm of an application of the stack; those with relations have peers."""
+        peers = PEERS if name == "db" else None
+        return self.charms.make(name, peers=peers, config={"title": {"type": "string"}}, **STACK[name])
+
+    def deploy(self) -> None:
+        """Ask for all machines, applications and relations; nothing runs yet."""
+        world = self.world
+        for first in range(0, self.size, SPREAD):
+            hosts = range(first, min(first + SPREAD, self.size))
+            world.write(lambda tx, hosts=hosts: [self._machine(tx) for _ in hosts])
+            places = [Placement(PlacementKind.MACHINE, str(host)) for host in hosts]
+            for name in STACK:
+                request = DeployRequest(
+                    application=f"{name}-s{first}x", packed=self.packed(name), base=UBUNTU,
+                    count=len(places), placements=places,
+                )  # fmt: skip
+                applications.deploy(world.ctx, world.model, request)
+            for one, other in PAIRS:
+                integrate.integrate(world.ctx, world.model, f"{one}-s{first}x", f"{other}-s{first}x")
+
+    def _machine(self, tx: Any) -> None:
+        machines.new_machine(tx, self.world.model, base=UBUNTU, constraints={}, now=self.world.clock.now())
+
+    def measure(self, name: str, prepare: Callable[[], object] = lambda: None) -> Phase:
+        """Prepare something, then drive it to rest and keep what that cost."""
+        prepare()
+        gc.collect()
+        tally = self.cloud.tally
+        before, wall, cpu = asdict(tally), time.perf_counter(), time.process_time()
+        settled = asyncio.run(self._settle())
+        cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
+        assert not settled.problems, settled.problems[:5]
+        used = {key: value - before[key] for key, value in asdict(tally).items()}
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        phase = Phase(name=name, wall=wall, cpu=cpu - used.pop("seconds"), rss=peak, **used)
+        self.phases.append(phase)
+        return phase
+
+    async def _settle(self) -> Any:
+        return await played.driver(self.world.ctx, self.world.model, self.cloud).settle()
+
+    # --- what can become due ------------------------------------------------------------------------------
+
+    def touch_all(self) -> None:
+        """Let every lane look again; nothing has changed."""
+        now = self.world.clock.now()
+        self.world.write(lambda tx: touch.all_units(tx, self.world.model, now, "bench"))
+
+    def sweep(self) -> None:
+        """Make update-status due for every unit."""
+        update_status.make_due(self.world.ctx, self.world.model)
+
+    def change_one(self) -> None:
+        """Change a setting of one application."""
+        number = len(self.phases)
+        applications.set_config(self.world.ctx, self.world.model, "log-s0x", values={"title": str(number)})
+
+    def units(self) -> int:
+        """Return how many units there are."""
+        with self.world.ctx.store.read() as tx:
+            return len(tx.list(Unit, "unit_list", model=self.world.model))
+
+
+def run(size: int, profile: str = "") -> dict[str, Any]:
+    """Simulate a model of some size; return its figures."""
+    root = Path(tempfile.mkdtemp(prefix="pushjuju-simulated-"))
+    try:
+        made = Simulation(root, size)
+        made.measure("an empty model")
+        base = made.phases[-1].rss
+        begin = time.process_time()
+        made.deploy()
+        asked = time.process_time() - begin
+        _measured(made, profile, "deploy to idle", lambda: None)
+        _measured(made, profile, "nothing due", lambda: None)
+        _measured(made, profile, "idle pass", made.touch_all)
+        _measured(made, profile, "update-status sweep", made.sweep)
+        _measured(made, profile, "one change", made.change_one)
+        found = {
+            "machines": size, "units": made.units(), "base_rss": base, "asking_cpu": asked,
+            "phases": [asdict(phase) for phase in made.phases[1:]],
+        }  # fmt: skip
+        made.world.ctx.close()
+        return found
+    finally:
+        shutil.rmtree(root)
+
+
+def _measured(made: Simulation, profile: str, name: str, prepare: Callable[[], object]) -> None:
+    if profile != name:
+        made.measure(name, prepare)
+        return
+    import cProfile
+    import pstats
+
+    profiler = cProfile.Profile()
+    prepare()
+    profiler.runcall(made.measure, name)
+    pstats.Stats(profiler, stream=sys.stderr).sort_stats("tottime").print_stats(45)
+
+
+def main() -> None:
+    """Run it from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--machines", type=int, default=1000)
+    parser.add_argument("--profile", default="", help="phase to show a profile of, on stderr")
+    asked = parser.parse_args()
+    print(json.dumps(run(asked.machines, asked.profile), indent=1))
+
+
+if __name__ == "__main__":
+    main()
