@@ -21,7 +21,8 @@ MODULES: tuple[tuple[str, str], ...] = (
 
 HOOK_TOOLS: tuple[str, ...] = (
     "actions", "config", "credentials", "goalstate", "leadership", "logging", "metrics", "network",
-    "payloads", "ports", "reboot", "relations", "resources", "state", "status", "storage", "version",
+    "payloads", "ports", "reboot", "relations", "resources", "secrets", "state", "status", "storage",
+    "version",
 )  # fmt: skip
 """Families of hook tools: modules of pushjuju.plugins.hooks."""
 

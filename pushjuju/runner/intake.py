@@ -21,6 +21,7 @@ from pushjuju.core import limits
 from pushjuju.core.errors import BadAnswer
 from pushjuju.core.storage import MOST as MOST_STORAGE
 from pushjuju.core.storage import is_store
+from pushjuju.runner import secret_writes
 from pushjuju.runner.remote import wire
 
 Document = dict[str, Any]
@@ -320,7 +321,7 @@ def read_result(message: Mapping[str, Any]) -> Document:
     ]
     try:
         result = _result(message)
-    except (Odd, RecursionError) as error:
+    except (Odd, secret_writes.OddSecret, RecursionError) as error:
         why = f"the machine sent a result that cannot be read: {error}"
         result = {"outcome": "failed", "message": why, "writes": {}}
     result["events"] = [{"seq": number, "e": event} for number, event in pairs]
@@ -414,6 +415,8 @@ def _writes(writes: Document) -> Document:
     asked = _map("writes.storage", writes.get("storage"))
     if asked:
         found["storage"] = {_store(name): _some(asked[name]) for name in asked}
+    if writes.get("secrets"):
+        found["secrets"] = secret_writes.read(_map("writes.secrets", writes["secrets"]))
     action = _map("writes.action", writes.get("action"))
     if action:
         found["action"] = {

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from pushjuju.charms.goform import quote
@@ -182,20 +183,23 @@ def opened(ctx: Context, row: BackendRow, host: PluginHost | None = None) -> Sec
     return plugins.open_secret_backend(row.type, configuration(ctx, row))
 
 
-def fetch(ctx: Context, item: RevisionRow) -> Content:
-    """Ask a backend for the content of a revision. Waits for the network: never inside a transaction.
+def reader(ctx: Context, tx: Tx, item: RevisionRow) -> Callable[[], Content]:
+    """Return what asks a backend for the content of a revision: it waits for the network, and needs no store.
 
     Raises:
-        BackendError: It does not answer, or does not have it.
+        BackendError: The backend was removed; the call itself: it does not answer, or does not have it.
     """
-    with ctx.store.read() as tx:
-        row = tx.find(BackendRow, "secret_backend_by_id", id=item.backend)
+    row = tx.find(BackendRow, "secret_backend_by_id", id=item.backend)
     if row is None:
         raise BackendError(f"the secret backend of secret {quote(item.secret)} was removed")
+    return partial(_fetch, opened(ctx, row), row.name, item)
+
+
+def _fetch(backend: SecretBackend, name: str, item: RevisionRow) -> Content:
     try:
-        return check_content(opened(ctx, row).fetch(backend_path(item)))
+        return check_content(backend.fetch(backend_path(item)))
     except NotFound as error:
-        text = f"secret backend {quote(row.name)} does not have secret revision"
+        text = f"secret backend {quote(name)} does not have secret revision"
         raise BackendError(f"{text} {quote(f'{item.secret}/{item.revision}')}") from error
 
 

@@ -113,6 +113,18 @@ def managed(tx: Tx, unit: Unit) -> list[SecretRow]:
     )
 
 
+def count(tx: Tx, model: str, owner: Owner) -> int:
+    """Return how many secrets somebody has."""
+    rows = tx.rows(
+        "secret_of_owner",
+        model=model,
+        application=owner.application,
+        owner_kind=owner.kind,
+        owner=owner.name,
+    )
+    return len(rows)
+
+
 def revisions(tx: Tx, row: SecretRow) -> list[RevisionRow]:
     """Return the revisions of a secret, oldest first."""
     return tx.list(RevisionRow, "secret_revision_list", model=row.model, secret=row.id)
@@ -215,16 +227,7 @@ def create(ctx: Context, tx: Tx, model: str, secret: str, owner: Owner, change: 
 
 
 def _check_room(tx: Tx, row: SecretRow) -> None:
-    number = len(
-        tx.rows(
-            "secret_of_owner",
-            model=row.model,
-            application=row.application,
-            owner_kind=row.owner_kind,
-            owner=row.owner,
-        )
-    )
-    if number >= limits.SECRETS:
+    if count(tx, row.model, owner_of(row)) >= limits.SECRETS:
         raise NotValid(f"{row.owner or 'the model'} has {limits.SECRETS} secrets already")
 
 

@@ -166,8 +166,9 @@ def show(
             document["revisions"] = [_revision(tx, item) for item in listed]
         document["access"] = secrets.access(tx, row)
         found = secrets.stored(ctx, chosen) if reveal and chosen is not None else None
+        away = secret_backends.reader(ctx, tx, found.revision) if found and not found.content else None
     if found is not None:
-        content = found.content or secret_backends.fetch(ctx, found.revision)
+        content = found.content or (away() if away else Content({}))
         document = {"revision": document.pop("revision"), "checksum": found.checksum, **document}
         document["content"] = content.plain()
     if not document["access"]:

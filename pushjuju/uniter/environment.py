@@ -41,6 +41,7 @@ def hook_environment(tx: Tx, view: View, operation: Operation, model: Model) -> 
         **(_relation_variables(hook, operation.endpoint) if hook else {}),
         **(_target_variables(hook) if hook else {}),
         **(storage_variables(view.remote, hook) if hook else {}),
+        **(_secret_variables(hook) if hook else {}),
         **_system(Base.parse(view.machine.base)),
     }
 
@@ -80,6 +81,15 @@ def _relation_variables(hook: HookInfo, endpoint: str) -> dict[str, str]:
         "JUJU_REMOTE_APP": hook.remote_application,
         **departing,
     }
+
+
+def _secret_variables(hook: HookInfo) -> dict[str, str]:
+    if not hook.kind.is_secret:
+        return {}
+    found = {"JUJU_SECRET_ID": hook.secret_uri, "JUJU_SECRET_LABEL": hook.secret_label}
+    if hook.kind in (HookKind.SECRET_EXPIRED, HookKind.SECRET_REMOVE):
+        found["JUJU_SECRET_REVISION"] = str(hook.secret_revision)
+    return found
 
 
 def _target_variables(hook: HookInfo) -> dict[str, str]:

@@ -19,6 +19,7 @@ from pushjuju.state.records import Port
 from pushjuju.state.store import Tx
 from pushjuju.uniter.hookcontext import binding_names, egress_subnets
 from pushjuju.uniter.resolver import HookKind, Operation
+from pushjuju.uniter.secrets import flush_secrets, secrets_refused
 from pushjuju.uniter.snapshot import View
 from pushjuju.uniter.storage import flush_storage, storage_refused
 
@@ -33,6 +34,7 @@ def refusal(tx: Tx, view: View, writes: Writes) -> str:
         or _ports_refused(tx, view, writes)
         or _state_refused(tx, view, writes)
         or storage_refused(tx, view.unit, view.charm, writes.get("storage", {}))
+        or secrets_refused(tx, view.unit, writes, leader=view.remote.leader)
     )
 
 
@@ -40,6 +42,7 @@ def flush(ctx: Context, tx: Tx, view: View, operation: Operation, writes: Writes
     """Write a hook's changes in Juju's order."""
     if operation.hook and operation.hook.kind is HookKind.CONFIG_CHANGED:
         _refresh_addresses(ctx, tx, view)
+    flush_secrets(ctx, tx, view.unit, writes, leader=view.remote.leader)
     _flush_relations(ctx, tx, view, writes)
     _flush_ports(ctx, tx, view, writes)
     _flush_state(tx, view, writes)

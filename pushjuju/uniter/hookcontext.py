@@ -19,6 +19,7 @@ from pushjuju.services.units import of_application
 from pushjuju.state.records import Bag, Model, Port, Unit
 from pushjuju.state.store import Tx
 from pushjuju.uniter.resolver import HookInfo, HookKind, LocalState, Operation, RemoteState, hook_name
+from pushjuju.uniter.secrets import context_secrets
 from pushjuju.uniter.snapshot import View
 from pushjuju.uniter.storage import storage_context
 
@@ -50,7 +51,12 @@ def hook_context(tx: Tx, view: View, operation: Operation, model: Model) -> dict
         "payload_classes": {name: item.type for name, item in view.charm.meta.payloads.items()},
         "action": None,
         **storage_context(view.remote, hook),
+        **(_secrets(tx, view) if view.application.secrets else {}),
     }
+
+
+def _secrets(tx: Tx, view: View) -> dict[str, Any]:
+    return {"secrets": context_secrets(tx, view.unit, leader=view.remote.leader)}
 
 
 def application_status(tx: Tx, unit: Unit) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from pushjuju.state.records import Relation, RelationScope
 from pushjuju.state.store import Tx
 from pushjuju.uniter.hookcontext import egress_subnets
 from pushjuju.uniter.resolver import Effect, EffectKind, retry_delay
+from pushjuju.uniter.secrets import note
 from pushjuju.uniter.snapshot import View
 
 
@@ -71,6 +72,8 @@ def _perform(ctx: Context, tx: Tx, view: View, effect: Effect) -> bool:
             storage.begin_detach_all(tx, unit, now)
         case EffectKind.REMOVE_STORAGE_ATTACHMENT:
             storage.leave(tx, unit, effect.storage_id, now)
+        case EffectKind.SECRET_ROTATED | EffectKind.SECRET_EXPIRY_SEEN:
+            note(ctx, tx, unit, effect, rotated=effect.kind is EffectKind.SECRET_ROTATED)
         case EffectKind.FORGET_RELATION | EffectKind.FORGET_STORAGE:
             pass  # only the unit's own record goes, and that is local state
         case _:

@@ -38,6 +38,7 @@ from pushjuju.uniter.resolver import (
     to_wire,
     validate_local,
 )
+from pushjuju.uniter.secrets import with_secrets
 from pushjuju.uniter.storage import remote_storage
 
 
@@ -86,6 +87,8 @@ def look(tx: Tx, model: str, name: str, commands: tuple[str, ...] = ()) -> View 
     settings = charms.stored_settings(tx, model, application.name, url)
     around = relations.neighbourhood(tx, unit)
     seen = {number: _relation(unit, charm, around, number) for number in around.relations}
+    local = local_state(tx, unit, application)
+    remote = _remote_state(tx, unit, application, machine, charm, settings, seen, commands)
     return View(
         unit=unit,
         application=application,
@@ -94,8 +97,8 @@ def look(tx: Tx, model: str, name: str, commands: tuple[str, ...] = ()) -> View 
         settings=settings,
         relations=around.relations,
         sides=around.sides,
-        local=local_state(tx, unit, application),
-        remote=_remote_state(tx, unit, application, machine, charm, settings, seen, commands),
+        local=local,
+        remote=with_secrets(tx, unit, local, remote) if application.secrets else remote,
     )
 
 

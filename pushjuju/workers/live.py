@@ -8,8 +8,9 @@ from typing import Any
 
 from pushjuju.charms.goform import quote
 from pushjuju.core.errors import LeaseLost, NotFound, NotValid, PushjujuError
-from pushjuju.services import leadership, payloads, relations, units
+from pushjuju.services import leadership, payloads, relations, secret_reads, units
 from pushjuju.services.context import Context
+from pushjuju.services.secret_reads import Later
 from pushjuju.state.records import Bag, Relation, Unit
 from pushjuju.state.store import Tx
 from pushjuju.uniter.hookcontext import application_status, goal_state
@@ -18,15 +19,32 @@ from pushjuju.uniter.snapshot import look
 LiveAnswer = tuple[int, bytes, bytes]
 """Exit code, standard output, standard error."""
 
-Tool = Callable[[Context, Tx, Unit, list[str]], Mapping[str, Any] | None]
+Tool = Callable[[Context, Tx, Unit, list[str]], Mapping[str, Any] | Later | None]
 
 
-def answer(ctx: Context, model: str, unit: str, tool: str, argv: Sequence[str]) -> LiveAnswer:
-    """Answer a call that the machine passed on.
+async def respond(ctx: Context, model: str, unit: str, tool: str, argv: Sequence[str]) -> LiveAnswer:
+    """Answer a call that the machine passed on; what a backend must be asked for is waited for in a thread.
 
     Raises:
         LeaseLost: It is for another controller process to answer.
     """
+    import asyncio
+
+    found = _asked(ctx, model, unit, tool, argv)
+    return await asyncio.to_thread(_told, found) if callable(found) else found
+
+
+def answer(ctx: Context, model: str, unit: str, tool: str, argv: Sequence[str]) -> LiveAnswer:
+    """Answer a call at once; the caller waits for backends as well.
+
+    Raises:
+        LeaseLost: It is for another controller process to answer.
+    """
+    found = _asked(ctx, model, unit, tool, argv)
+    return _told(found) if callable(found) else found
+
+
+def _asked(ctx: Context, model: str, unit: str, tool: str, argv: Sequence[str]) -> LiveAnswer | Later:
     act = _TOOLS.get(tool)
     if act is None:
         return 1, b"", f"ERROR {tool} is not answered by this controller\n".encode()
@@ -38,7 +56,18 @@ def answer(ctx: Context, model: str, unit: str, tool: str, argv: Sequence[str]) 
         raise
     except PushjujuError as error:
         return 1, b"", f"ERROR {error.message}\n".encode()
-    return 0, b"" if found is None else json.dumps(found).encode(), b""
+    return found if callable(found) else _document(found)
+
+
+def _told(ask: Later) -> LiveAnswer:
+    try:
+        return _document(ask())
+    except PushjujuError as error:
+        return 1, b"", f"ERROR {error.message}\n".encode()
+
+
+def _document(found: Mapping[str, Any] | None) -> LiveAnswer:
+    return 0, b"" if found is None else json.dumps(dict(found)).encode(), b""
 
 
 def _status_get(_: Context, tx: Tx, unit: Unit, words: list[str]) -> Mapping[str, Any]:
@@ -94,6 +123,11 @@ def _payload_status_set(_: Context, tx: Tx, unit: Unit, words: list[str]) -> Non
     payloads.set_status(tx, unit, name, number, status)
 
 
+def _secret_get(ctx: Context, tx: Tx, unit: Unit, words: list[str]) -> Mapping[str, Any] | Later:
+    mode, secret, label = _exactly(words, 3)
+    return secret_reads.read(ctx, tx, unit, mode, secret, label)
+
+
 def _exactly(words: list[str], count: int) -> list[str]:
     """Return words, of which there must be so many: nobody knows whether our own tool passed them on."""
     if len(words) != count:
@@ -105,6 +139,7 @@ _TOOLS: dict[str, Tool] = {
     "goal-state": _goal_state,
     "leader-set": _leader_set,
     "relation-get": _relation_get,
+    "secret-get": _secret_get,
     "status-get": _status_get,
     "payload-register": _payload_register,
     "payload-unregister": _payload_unregister,

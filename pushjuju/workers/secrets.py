@@ -60,7 +60,7 @@ async def _move(shop: Workshop, model: str) -> None:
         with ctx.store.read() as tx:
             waiting = tx.list(RevisionRow, "secret_to_move", model=model)
         for item in waiting:
-            content = await asyncio.to_thread(_content, ctx, item)
+            content = await _content(ctx, item)
             if item.target:
                 backend = _opened(shop, item.target)
                 await _asked(
@@ -73,8 +73,17 @@ async def _move(shop: Workshop, model: str) -> None:
             return
 
 
-def _content(ctx: Context, item: RevisionRow) -> Content:
-    return secrets.stored(ctx, item).content or secret_backends.fetch(ctx, item)
+async def _content(ctx: Context, item: RevisionRow) -> Content:
+    """Return content from wherever it is.
+
+    Raises:
+        BackendError: Its backend does not give it.
+    """
+    if found := secrets.stored(ctx, item).content:
+        return found
+    with ctx.store.read() as tx:
+        ask = secret_backends.reader(ctx, tx, item)
+    return await asyncio.to_thread(ask)
 
 
 def _moved(ctx: Context, item: RevisionRow, content: Content) -> None:

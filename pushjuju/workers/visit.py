@@ -367,7 +367,7 @@ class Visit:
             try:
                 if call["tool"] == deliver.TOOL:
                     return await deliver.answer(self.shop.ctx, self.session, self.model, unit, call["argv"])
-                return live.answer(self.shop.ctx, self.model, unit, call["tool"], call["argv"])
+                return await live.respond(self.shop.ctx, self.model, unit, call["tool"], call["argv"])
             except LeaseLost:
                 raise asyncio.CancelledError from None  # no answer at all: the call waits for who holds it
 

@@ -10,8 +10,7 @@ from pushjuju.runner.remote.toolkit import Args, Tool, ToolContext, ToolError
 
 _NAMES = (
     "k8s-raw-get", "k8s-raw-set", "k8s-spec-get", "k8s-spec-set", "pod-spec-get",
-    "pod-spec-set", "secret-add", "secret-get",
-    "secret-grant", "secret-ids", "secret-info-get", "secret-remove", "secret-revoke", "secret-set",
+    "pod-spec-set",
 )  # fmt: skip
 
 

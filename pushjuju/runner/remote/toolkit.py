@@ -47,6 +47,7 @@ __all__ = [
     "atoi",
     "check_empty",
     "deprecated_format_flag",
+    "file_error",
     "file_flag",
     "is_application",
     "is_unit",

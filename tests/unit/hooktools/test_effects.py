@@ -230,7 +230,7 @@ def test_help_of_every_tool(hook: Any) -> None:
         "Usage: application-version-set <new-version>\n"
     )
     assert "Options:" not in hook.ok("application-version-set --help")
-    assert hook.ok("secret-add --help").startswith("Usage: secret-add\n")
+    assert hook.ok("pod-spec-set --help").startswith("Usage: pod-spec-set\n")
     # An earlier fault wins over help, as the arguments are read from left to right.
     assert hook.fails("relation-set -r 9 --help")[0] == 2
 

@@ -402,12 +402,12 @@ async def test_live_calls_are_answered(shop: World) -> None:
     work = Shop(shop)
     shop.deploy(count=2)
     box = _fresh_box(shop)
-    calls = [("leader-set", ["a=1"]), ("leader-set", ["--", "b=2"]), ("secret-get", ["x"])]
+    calls = [("leader-set", ["a=1"]), ("leader-set", ["--", "b=2"]), ("no-such-tool", ["x"])]
     box.will("leader-elected", ok(live=calls))
     await lane(work)
     assert shop.read(lambda tx: leadership.settings(tx, shop.model, "web")) == {"a": "1", "b": "2"}
     assert box.answers[:2] == [(0, b"", b"")] * 2
-    assert box.answers[2] == (1, b"", b"ERROR secret-get is not answered by this controller\n")
+    assert box.answers[2] == (1, b"", b"ERROR no-such-tool is not answered by this controller\n")
     shop.box("1").will("start", ok(live=[("leader-set", ["a=9"])]))
     await lane(work, "1")
     text = b"ERROR cannot write leadership settings: cannot write settings: not the leader\n"
