@@ -13,7 +13,7 @@ from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.services import controllers, models
 from pushjuju.services.context import Context, open_context
 from pushjuju.state.datadir import DataDir, locate
-from pushjuju.state.records import Model
+from pushjuju.state.model import Model
 
 if TYPE_CHECKING:
     from pushjuju.cli.command import Cli

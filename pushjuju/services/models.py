@@ -11,7 +11,7 @@ from pushjuju.core.ids import new_uuid
 from pushjuju.core.life import Life
 from pushjuju.services import clouds
 from pushjuju.services.context import Context
-from pushjuju.state.records import Model
+from pushjuju.state.model import Model
 from pushjuju.state.store import Tx
 
 _UUID_PREFIX = 6  # hex digits of a model UUID that are enough to name it

@@ -177,9 +177,11 @@ def _machines(tx: Tx, model: str, moment: Moment) -> list[MachineRow]:
 
 
 def _host(machine: str) -> str | None:
+    if "/" not in machine:
+        return None
     from pushjuju.core.names import parent_machine
 
-    return parent_machine(machine) if "/" in machine else None
+    return parent_machine(machine)
 
 
 def _subordinates(units: list[UnitRow]) -> dict[str, list[UnitRow]]:

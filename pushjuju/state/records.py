@@ -9,28 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from pushjuju.state.model import Model as Model  # noqa: PLC0414 - one of the records, kept apart
+
 _JSON = {"json": True}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Model:
-    """A model of this controller."""
-
-    uuid: str
-    name: str
-    owner: str
-    cloud: str
-    cloud_type: str
-    region: str
-    credential: str
-    life: str
-    forced: int = 0
-    created: str
-
-    @property
-    def qualified(self) -> str:
-        """`owner/name`, as Juju shows it."""
-        return f"{self.owner}/{self.name}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
