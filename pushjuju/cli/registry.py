@@ -30,8 +30,8 @@ MODULES: dict[str, str] = {
     "sshkeys": "add-ssh-key remove-ssh-key import-ssh-key ssh-keys",
     "deploying": "deploy refresh add-unit scale-application",
     "removing": "remove-unit remove-application",
-    "applications": "config trust resolved constraints set-constraints set-application-base bind"
-    " expose unexpose",
+    "applications": "config trust resolved constraints set-constraints set-application-base bind",
+    "exposing": "expose unexpose",
     "showing": "show-application show-unit",
     "relating": "integrate remove-relation suspend-relation resume-relation",
     "bundles": "export-bundle diff-bundle",
@@ -45,8 +45,8 @@ MODULES: dict[str, str] = {
     "secretbackends": "add-secret-backend update-secret-backend remove-secret-backend show-secret-backend"
     " secret-backends",
     "crossmodel": "offer offers find-offers show-offer remove-offer consume remove-saas",
-    "network": "spaces show-space add-space remove-space rename-space move-to-space reload-spaces subnets"
-    " firewall-rules set-firewall-rule",
+    "network": "spaces show-space add-space remove-space rename-space move-to-space reload-spaces subnets",
+    "firewalling": "firewall-rules set-firewall-rule",
     "clouds": "clouds show-cloud add-cloud update-cloud remove-cloud update-public-clouds regions"
     " default-region add-k8s update-k8s remove-k8s",
     "credentials": "credentials show-credential add-credential update-credential remove-credential"

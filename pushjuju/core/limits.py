@@ -51,3 +51,8 @@ PORTS = 1000  # port ranges of one unit, times endpoints
 PAYLOADS = 1000  # payloads of one unit
 SECRETS = 1000  # secrets of one unit, and of one application
 SECRET = 1_000_000  # bytes of a secret's content in base64, and of any of its values
+
+# --- what the firewall takes from a machine ---------------------------------------------------------------
+
+MATES = 64  # addresses of one machine that the others let in
+PEERS = 8  # addresses from which controllers reached it that keep their way in, the latest ones

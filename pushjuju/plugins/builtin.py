@@ -16,6 +16,7 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("manual", "pushjuju.plugins.providers.manual"),
     ("storage", "pushjuju.plugins.storage"),
     ("vault", "pushjuju.plugins.backends.vault"),
+    ("nftables", "pushjuju.plugins.firewalls.nftables"),
 )
 """Name and module of each built-in plugin, the first wins where two answer."""
 

@@ -24,6 +24,7 @@ import pluggy
 from pushjuju.plugins.types import (
     CloudSpec,
     Credential,
+    Firewall,
     HookToolFamily,
     MachineStorage,
     ModelInfo,
@@ -147,4 +148,20 @@ def pushjuju_open_storage(
     Args:
         type_name: As in `StorageType`.
         provider: The cloud of the model; None for storage that lives on machines.
+    """
+
+
+@hookspec(firstresult=True)
+def pushjuju_open_firewall(model: ModelInfo, mode: str, asked: bool, provider_type: str) -> Firewall | None:
+    """Return what guards machines of a model, or None when you do not guard such machines.
+
+    Fires once per model, kind of machine and run, unless the model's `firewall-mode` is none. The first
+    answer that is not None is used; without one, such machines have no firewall. May not block. Raising ends
+    the command with that error. Since 1.1.
+
+    Args:
+        model: Whose machines these are.
+        mode: `instance`: each machine has its own rules; `global`: all have those of all.
+        asked: The mode was named when the model was made; it is not the default.
+        provider_type: The type of the cloud that made the machines; `manual` for those that were given.
     """

@@ -20,6 +20,7 @@ from pushjuju.core.errors import NotFound, ProviderError, PushjujuError
 from pushjuju.plugins.types import (
     CloudSpec,
     Credential,
+    Firewall,
     HookToolFamily,
     MachineStorage,
     ModelInfo,
@@ -195,6 +196,15 @@ class PluginHost:
         )
         if found is None:
             raise NotFound(f'no plugin provides storage of type "{type_name}"', hint="pushjuju plugins")
+        return found
+
+    def open_firewall(
+        self, *, model: ModelInfo, mode: str, asked: bool, provider_type: str
+    ) -> Firewall | None:
+        """Return what guards one kind of a model's machines; None: nobody does."""
+        found: Firewall | None = self._host().manager.hook.pushjuju_open_firewall(
+            model=model, mode=mode, asked=asked, provider_type=provider_type
+        )
         return found
 
     def hook_tool_families(self) -> tuple[HookToolFamily, ...]:

@@ -6,7 +6,7 @@ else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -14,6 +14,7 @@ from typing import Any, Protocol, runtime_checkable
 from pushjuju.core.base import Base
 from pushjuju.core.clock import Clock, SystemClock
 from pushjuju.core.constraints import Constraints
+from pushjuju.core.firewall import MachineRules
 from pushjuju.core.status import InstanceStatus
 from pushjuju.core.storage import Kind, Scope
 
@@ -550,6 +551,43 @@ class Enlister(Protocol):
         Raises:
             AlreadyExists: `machine is already provisioned`.
             TransportError: No login there.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuardedMachine:
+    """A machine as its firewall sees it.
+
+    Attributes:
+        instance_id: What the cloud calls it.
+        run: Runs a POSIX shell script on it as root, over the connection that is there; its errors are those
+            of `RemoteRunner.run_script`.
+    """
+
+    machine_id: str
+    instance_id: str
+    run: Callable[[str], Awaitable[ScriptResult]]
+
+
+class Firewall(Protocol):
+    """Keeps machines of one model from being reached; the controller decides what may reach them."""
+
+    async def apply(self, machine: GuardedMachine, rules: MachineRules) -> None:
+        """Let these rules be in force, all of them and no others; the same ones again do no harm.
+
+        Connections that are open go on, and the SSH port stays within reach of `rules.ssh`.
+
+        Raises:
+            RemoteFailed: They are not in force.
+        """
+        ...
+
+    async def clear(self, machine: GuardedMachine) -> None:
+        """Take all of it from a machine that goes on without us.
+
+        Raises:
+            RemoteFailed: Something of it is still there.
         """
         ...
 

@@ -246,7 +246,33 @@ def _hello(message: Mapping[str, Any]) -> Document:
         found["requests"] = list(requests_of(message["requests"]).values())
     if crash := text(message.get("crash")):
         found["crash"] = crash
+    found["ssh"] = _short_text("ssh", message.get("ssh"))
+    ssh_reached(found["ssh"])
     return found
+
+
+def ssh_reached(said: str) -> tuple[str, int]:
+    """Return from where a machine's SSH port was reached, and which that is; empty and 0 when nobody knows.
+
+    Args:
+        said: What sshd there says of the connection: `peer port own-address own-port`.
+
+    Raises:
+        BadFrame: It is something else.
+    """
+    import ipaddress
+
+    if not said:
+        return "", 0
+    words = said.split()
+    try:
+        peer = ipaddress.ip_address(words[0].partition("%")[0])
+        port = int(words[3]) if len(words) == 4 and re.fullmatch("[0-9]{1,5}", words[3]) else 0
+    except (ValueError, IndexError):
+        raise Odd("ssh does not begin with an address") from None
+    if not 0 < port < 1 << 16:
+        raise Odd("ssh does not end with a port")
+    return str(peer), port
 
 
 def _entry(item: object) -> Document:

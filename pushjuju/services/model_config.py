@@ -18,7 +18,10 @@ from pushjuju.state.store import Tx
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """A key: its type (`string`, `bool`, `int`, `duration`, `levels`, `base`, `modes`), default, choices."""
+    """A key: its type, default and choices.
+
+    Types: `string`, `bool`, `int`, `duration`, `levels`, `base`, `modes`, `cidrs`.
+    """
 
     type: str
     default: Any
@@ -65,7 +68,8 @@ ATTRIBUTES: Mapping[str, Attribute] = {
     "proxy-ssh": Attribute("bool", False),
     "resource-tags": Attribute("string", ""),
     "secret-backend": Attribute("string", "auto"),
-    "ssh-allow": Attribute("string", "0.0.0.0/0,::/0"),
+    "saas-ingress-allow": Attribute("cidrs", "0.0.0.0/0,::/0"),
+    "ssh-allow": Attribute("cidrs", "0.0.0.0/0,::/0"),
     "ssl-hostname-verification": Attribute("bool", True),
     "storage-default-block-source": Attribute("string", "loop"),
     "storage-default-filesystem-source": Attribute("string", "rootfs"),
@@ -74,7 +78,9 @@ ATTRIBUTES: Mapping[str, Attribute] = {
     "update-status-hook-interval": Attribute("duration", "5m"),
 }
 INTERVAL = "update-status-hook-interval"
+FIXED = ("firewall-mode",)  # what only the one who makes a model may choose
 READ_ONLY = ("agent-version", "charmhub-url", "name", "type", "uuid")
+_MAY_BE_EMPTY = ("ssh-allow",)  # nobody but those who work the machines
 _MODES = ("requires-prompts", "strict")
 _TRUE = ("1", "t", "T", "true", "TRUE", "True")
 _FALSE = ("0", "f", "F", "false", "FALSE", "False")
@@ -104,6 +110,8 @@ def parse_value(key: str, value: Any) -> Any:
         parse_levels(text)
     if attribute.type == "modes":
         _check_modes(text)
+    if attribute.type == "cidrs":
+        _check_cidrs(key, text)
     if attribute.choices and text not in attribute.choices:
         listed = " ".join(attribute.choices)
         raise NotValid(f'{key}: expected one of [{listed}], got "{text}"')
@@ -121,6 +129,19 @@ def _check_duration(key: str, text: str) -> None:
         raise NotValid(f"invalid {words} in model configuration: {error.message}") from error
     if seconds <= 0:
         raise NotValid(f"{key}: must be positive, got {text}")
+
+
+def _check_cidrs(key: str, text: str) -> None:
+    """Refuse what is no list of CIDRs; the messages are Juju's."""
+    from pushjuju.core.firewall import parse_cidr
+
+    if not text and key not in _MAY_BE_EMPTY:
+        raise NotValid("empty cidrs not valid")
+    for cidr in text.split(",") if text else ():
+        try:
+            parse_cidr(cidr.strip())
+        except NotValid:
+            raise NotValid(f'cidr "{cidr}" not valid') from None
 
 
 def _check_modes(text: str) -> None:
@@ -165,14 +186,23 @@ def effective(tx: Tx, model: str) -> dict[str, dict[str, Any]]:
     return dict(sorted(merged.items()))
 
 
-def change(tx: Tx, model: str, values: Mapping[str, Any], reset: Iterable[str] = ()) -> None:
+def change(
+    tx: Tx, model: str, values: Mapping[str, Any], reset: Iterable[str] = (), *, new: bool = False
+) -> None:
     """Set and reset keys of a model.
+
+    Args:
+        new: The model is just being made: all may be chosen.
 
     Raises:
         NotValid: A value does not fit, or a key cannot be changed.
     """
     before = get(tx, model, INTERVAL)
     parsed = {key: parse_value(key, value) for key, value in values.items()}
+    reset = [key for key in reset if not (key in FIXED and _is_same(tx, model, key, ATTRIBUTES[key].default))]
+    for key in () if new else FIXED:
+        if key in parsed and _is_same(tx, model, key, parsed[key]):
+            del parsed[key]
     for key in reset:
         if key in READ_ONLY:
             raise NotValid(f'"{key}" cannot be reset')
@@ -181,6 +211,18 @@ def change(tx: Tx, model: str, values: Mapping[str, Any], reset: Iterable[str] =
         tx.run("model_config_set", model=model, key=key, value=json.dumps(value))
     if get(tx, model, INTERVAL) != before:
         tx.run("unit_restart_update_status", model=model)
+
+
+def _is_same(tx: Tx, model: str, key: str, value: Any) -> bool:
+    """Tell whether a fixed key has a value already, so that nothing is to be done.
+
+    Raises:
+        NotValid: It has another one; the message is Juju's.
+    """
+    present = get(tx, model, key)
+    if present != value:
+        raise NotValid(f'cannot change {key} from "{present}" to "{value}"')
+    return True
 
 
 def require(tx: Tx, model: str, key: str) -> Any:

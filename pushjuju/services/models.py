@@ -69,7 +69,7 @@ def add_model(
         if tx.find(Model, "model_by_name", owner=ctx.user, name=name):
             raise AlreadyExists(f'model "{name}" for {ctx.user} already exists')
         tx.insert("model", model)
-        model_config.change(tx, model.uuid, config or {})
+        model_config.change(tx, model.uuid, config or {}, new=True)
         statuses.set_status(tx, model.uuid, StatusKind.MODEL, name, "available", now=now)
         touch.cleaner(tx, model.uuid, now, "new model")
     return model

@@ -19,6 +19,7 @@ from pushjuju.core.status import Agent, MachineStatus, StatusKind
 from pushjuju.core.tasks import Receiver
 from pushjuju.services import (
     actions,
+    firewall,
     leadership,
     machines,
     models,
@@ -107,6 +108,8 @@ def remove_unit(tx: Tx, unit: Unit, now: datetime) -> None:
     actions.cancel_all(tx, unit.model, Receiver.UNIT, unit.name, actions.UNIT_REMOVED, now)
     statuses.forget(tx, unit.model, unit.name, UNIT_KINDS)
     tx.run("operation_delete_unit", model=unit.model, unit=unit.name)
+    if tx.rows("exposure_list", model=unit.model, application=unit.application):
+        firewall.changed_on(tx, unit.model, unit.machine, now, f"{unit.name} is gone")
     tx.run("unit_delete", model=unit.model, name=unit.name)
     if unit.principal:
         _touch_named(tx, unit.model, unit.principal, now, f"{unit.name} is gone")
@@ -283,6 +286,7 @@ def remove_machine(tx: Tx, machine: Machine, now: datetime) -> None:
     tx.run("operation_delete_machine", model=machine.model, machine=machine.id)
     tx.run("machine_delete", model=machine.model, id=machine.id)
     tx.run("work_delete", key=machine_key(machine.model, machine.id))
+    firewall.changed_everywhere(tx, machine.model, now, f"machine {machine.id} is gone")
     touch.cleaner(tx, machine.model, now, f"machine {machine.id} is gone")
 
 

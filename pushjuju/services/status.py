@@ -147,6 +147,8 @@ def _machine(rows: Rows, machine: MachineRow) -> dict[str, Any]:
         found["display-name"] = machine.display_name
     found["machine-status"] = _status(_seen(rows, StatusKind.INSTANCE, machine.id, _PENDING))
     found["modification-status"] = {"current": "idle", "since": machine.created}
+    if problem := rows.unguarded.get(machine.id):
+        found["modification-status"].update({"current": "error", "message": problem})
     found["base"] = _base(machine.base)
     if machine.addresses:
         found["network-interfaces"] = _interfaces(machine)

@@ -104,6 +104,7 @@ class Rows(NamedTuple):
         sides: Relation -> its sides.
         sides_of: Application -> the sides of each of its relations.
         charms: URL -> charm.
+        unguarded: Machine whose firewall rules are not in force -> why.
     """
 
     model: Model
@@ -120,6 +121,7 @@ class Rows(NamedTuple):
     sides: dict[int, list[Side]]
     sides_of: dict[str, list[list[Side]]]
     charms: dict[str, Charm]
+    unguarded: dict[str, str]
 
 
 def read(ctx: Context, tx: Tx, model: Model, moment: Moment = from_iso) -> Rows:
@@ -146,6 +148,7 @@ def read(ctx: Context, tx: Tx, model: Model, moment: Moment = from_iso) -> Rows:
             (name, both) for both in sides.values() for name in {side.application for side in both}
         ),
         charms={row[0]: _charm(*row[1:]) for row in tx.rows("shown_charms", model=uuid)},
+        unguarded={row["machine"]: row["problem"] for row in tx.rows("firewall_problems", model=uuid)},
     )
 
 

@@ -242,6 +242,36 @@ class Port:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExposedEndpoint:
+    """Where an application's ports may be reached from; `endpoint` empty: all without a row of their own."""
+
+    model: str
+    application: str
+    endpoint: str
+    spaces: list[str] = field(default_factory=list, metadata=_JSON)
+    cidrs: list[str] = field(default_factory=list, metadata=_JSON)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MachineFirewall:
+    """What is in force on a machine: `applied` is the digest of its rules, empty when that is not known.
+
+    `changes` minus `seen`: what may have changed them since; `peers`: from where its SSH port was reached.
+    """
+
+    model: str
+    machine: str
+    changes: int = 1
+    seen: int = 0
+    applied: str = ""
+    applied_at: str | None = None
+    boot_id: str = ""
+    ssh_port: int = 0
+    peers: list[str] = field(default_factory=list, metadata=_JSON)
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
     """A present status; `kind` as in `core.status.StatusKind`."""
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from pushjuju.core import limits
 from pushjuju.core.ports import OpenPort, PortRange, changed, conflict
-from pushjuju.services import network, relations, touch
+from pushjuju.services import firewall, network, relations, touch
 from pushjuju.services.context import Context
 from pushjuju.state.records import Port
 from pushjuju.state.store import Tx
@@ -156,8 +156,8 @@ def _flush_ports(ctx: Context, tx: Tx, view: View, writes: Writes) -> None:
         tx.run("port_delete", **_columns(view, port))
     for port in sorted(wanted - present):
         tx.insert("port", Port(**_columns(view, port)))
-    if wanted != present:
-        touch.cleaner(tx, unit.model, ctx.clock.now(), "ports changed")
+    if wanted != present and view.application.exposed:
+        firewall.changed_on(tx, unit.model, unit.machine, ctx.clock.now(), "ports changed")
 
 
 def _columns(view: View, port: OpenPort) -> dict[str, Any]:

@@ -18,6 +18,12 @@ def services_for(ctx: Context, warn: Callable[[str], None], remote: RemoteRunner
     )
 
 
+def model_info(ctx: Context, model: Model) -> ModelInfo:
+    """Return a model as plugins see it."""
+    controller = str(ctx.controller.settings().get("uuid", ""))
+    return ModelInfo(uuid=model.uuid, name=model.name, controller_uuid=controller)
+
+
 def open_provider(
     ctx: Context,
     host: PluginHost,
@@ -41,9 +47,7 @@ def open_provider(
     return host.open_provider(
         cloud=clouds.open_spec(ctx.datadir, name, model.region if cloud is None else clouds.DEFAULT_REGION),
         credential=clouds.open_credential(ctx.datadir, name, model.credential if cloud is None else ""),
-        model=ModelInfo(
-            uuid=model.uuid, name=model.name, controller_uuid=str(ctx.controller.settings().get("uuid", ""))
-        ),
+        model=model_info(ctx, model),
         config=config,
         services=services_for(ctx, warn, remote),
     )

@@ -13,7 +13,17 @@ from pushjuju.core.errors import BadAnswer, PushjujuError, TransportError, Unrea
 from pushjuju.core.life import Life
 from pushjuju.core.status import InstanceStatus, MachineStatus, StatusKind
 from pushjuju.runner.session import MachineSession
-from pushjuju.services import leadership, logs, machines, network, removal, statuses, touch, upgrade_machine
+from pushjuju.services import (
+    firewall,
+    leadership,
+    logs,
+    machines,
+    network,
+    removal,
+    statuses,
+    touch,
+    upgrade_machine,
+)
 from pushjuju.services.context import Context
 from pushjuju.state.records import Machine
 from pushjuju.state.store import Tx
@@ -83,6 +93,7 @@ async def _look_up(shop: Workshop, machine: Machine) -> Machine | None:
         return None
     with shop.ctx.store.write() as tx:
         tx.run("machine_set_ssh", model=machine.model, id=machine.id, ssh=json.dumps(ssh))
+        firewall.changed_everywhere(tx, machine.model, shop.ctx.clock.now(), "a machine has another address")
         return machines.get(tx, machine.model, machine.id)
 
 
@@ -128,17 +139,20 @@ def _is_news(machine: Machine, hello: dict[str, Any], now: datetime) -> bool:
 def note_facts(ctx: Context, machine: Machine, hello: dict[str, Any]) -> None:
     """Record what a machine says of itself."""
     now = ctx.clock.now()
+    addresses = network.addresses_from_nics(hello["nics"])
     with ctx.store.write() as tx:
         tx.run(
             "machine_set_facts",
             model=machine.model,
             id=machine.id,
             hostname=hello["hostname"],
-            addresses=json.dumps(network.addresses_from_nics(hello["nics"])),
+            addresses=json.dumps(addresses),
             boot_id=hello["boot_id"],
             hardware=json.dumps({**_hardware(hello), **machine.hardware}),
             now=to_iso(now),
         )
+        if addresses != machine.addresses:
+            firewall.changed_everywhere(tx, machine.model, now, "a machine has another address")
         if machine.life == Life.ALIVE:
             kept = removal.kept_text(tx, machine)
             _set_once(tx, machine, StatusKind.MACHINE, MachineStatus.STARTED, kept, now)

@@ -15,7 +15,7 @@ from pushjuju.core.errors import AlreadyExists, NotValid, PushjujuError
 from pushjuju.core.life import Life
 from pushjuju.core.status import MachineStatus, StatusKind
 from pushjuju.plugins.types import Enlister, Started
-from pushjuju.services import models, statuses, touch
+from pushjuju.services import firewall, models, statuses, touch
 from pushjuju.services.context import Context
 from pushjuju.state.records import Machine
 from pushjuju.state.store import Tx
@@ -111,6 +111,7 @@ def _record(
         statuses.set_status(
             tx, model, StatusKind.INSTANCE, machine_id, instance.status, instance.message, now=now
         )
+        firewall.changed_everywhere(tx, model, now, f"machine {machine_id} is there")
         touch.machine(tx, model, machine_id, now, "machine taken in")
     remember_keys(ctx, machine)
     return machine

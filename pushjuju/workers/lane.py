@@ -23,6 +23,7 @@ from pushjuju.uniter.resolver import Answer, decide, reconcile_effects
 from pushjuju.uniter.snapshot import look
 from pushjuju.workers import commands, contact, provisioner, requests, storage
 from pushjuju.workers.events import Event
+from pushjuju.workers.firewaller import Firewaller
 from pushjuju.workers.outcome import Outcome
 from pushjuju.workers.provisioner import StartFailed
 from pushjuju.workers.visit import Visit, ask, stays
@@ -56,6 +57,7 @@ class Lane:
         self.attempts = attempts
         self.left_nothing = False
         self._stored: list[str] = []  # what could not be done for storage
+        self.unguarded: PushjujuError | None = None  # why the machine's firewall is not in force
 
     async def work(self) -> Outcome:
         """Do all that is due on the machine; failures come back as reasons.
@@ -97,11 +99,12 @@ class Lane:
             self.shop.checkpoint("machine-started")
         if self._must_go(machine):
             return await self._end(machine)
-        if self._needs_machine(machine) or self._settle_units():
+        if self._needs_machine(machine) or self._settle_units() or self._wants_rules(machine):
             visit = await self._visit(machine)
             self._stored = await storage.on_visit(self.shop, machine, visit.session)
             await visit.work()
             self.left_nothing = visit.left_nothing
+            self.unguarded = visit.firewaller.problem if visit.firewaller is not None else None
         machine = self._machine()
         if machine is not None and self._must_go(machine):
             return await self._end(machine)
@@ -110,9 +113,14 @@ class Lane:
     def _at_rest(self, machine: Machine | None) -> Outcome:
         """Return what is left behind when nothing more can be done now."""
         dues = [self._next_due(), storage.next_due(self.ctx, machine) if machine is not None else None]
+        failures, attempts = list(self._stored), 0
+        if self.unguarded is not None:
+            again = again_later(self.ctx, self.attempts, contact.full_text(self.unguarded))
+            dues, attempts = [*dues, again.due], again.attempts
+            failures.append(again.reason)
         due = min((moment for moment in dues if moment is not None), default=None)
-        reason = "; ".join(self._stored) or self._kept(machine)
-        return Outcome(due=due, reason=reason, failed=bool(self._stored))
+        reason = "; ".join(failures) or self._kept(machine)
+        return Outcome(due=due, attempts=attempts, reason=reason, failed=bool(failures))
 
     def _kept(self, machine: Machine | None) -> str:
         """Return why a machine without units is still there."""
@@ -180,6 +188,11 @@ class Lane:
         if reconcile_effects(view.local, view.remote):
             return True
         return decide(view.local, view.remote).answer in (Answer.RUN, Answer.RESTART, Answer.DEAD)
+
+    def _wants_rules(self, machine: Machine) -> bool:
+        """Tell whether the machine's firewall is not as it should be."""
+        firewaller = Firewaller.of(self.shop, machine)
+        return firewaller is not None and firewaller.wants_contact()
 
     def _open_operations(self) -> list[Operation]:
         with self.ctx.store.read() as tx:

@@ -9,7 +9,7 @@ from pushjuju.core.errors import ProviderError, PushjujuError
 from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.plugins.types import Hardware, Started, StartRequest
 from pushjuju.runner.hostkeys import HostKeyFile, entry_name
-from pushjuju.services import machines, statuses
+from pushjuju.services import firewall, machines, statuses
 from pushjuju.services.context import Context
 from pushjuju.state.records import Machine
 from pushjuju.state.store import Tx
@@ -107,6 +107,7 @@ def record(
             nonce=machine.nonce,
         )
         _set(ctx, tx, machine, instance.status, instance.message)
+        firewall.changed_everywhere(tx, machine.model, ctx.clock.now(), f"machine {machine.id} is there")
         recorded = machines.get(tx, machine.model, machine.id)
     remember_keys(ctx, recorded)
     return recorded

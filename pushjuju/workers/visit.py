@@ -13,6 +13,7 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Any
 
 from pushjuju.core.errors import LeaseLost, NotValid, PushjujuError, RemoteFailed, StoreError
@@ -32,12 +33,14 @@ from pushjuju.uniter.snapshot import look
 from pushjuju.uniter.turn import Prepared, Turn, prepared_operation, read_operation, take_turn
 from pushjuju.workers import commands, contact, deliver, live, requests
 from pushjuju.workers.events import Event
+from pushjuju.workers.firewaller import Firewaller
 from pushjuju.workers.provisioner import given
 from pushjuju.workers.workshop import Workshop
 
 MOST_KILLS = 5  # times in a row that a killed hook is run again at once
 LOOP_ERROR = "resolver loop error"
 LOGGER = "juju.worker.uniter"
+FIREWALL = "firewall"  # what is under way under this name needs no lock
 LOOK_S = 1.0  # how often a visit looks whether what runs is still wanted, and whether more may run beside it
 
 
@@ -95,6 +98,8 @@ class Visit:
         self.model = machine.model
         self.session = session
         self.left_nothing = False
+        self.firewaller = Firewaller.of(shop, machine)
+        self._next_look: datetime | None = None  # at the machine's firewall
         self._crew = self.crew_type()
         self._locks: dict[str, str] = {}  # what is under way -> the lock that it holds
         self._last = ""  # the unit that began last: the others come first
@@ -114,6 +119,7 @@ class Visit:
         self._begin_sweep()
         try:
             while True:
+                self._begin_firewall()
                 if not self._begin():
                     await self._save()
                 if not (self._crew or self._reboot_asked):
@@ -166,6 +172,15 @@ class Visit:
                     continue
             began |= self._begin_unit(unit)
         return began
+
+    def _begin_firewall(self) -> None:
+        """Look from time to time whether the machine's firewall is as it should be; mend it beside hooks."""
+        now = self.ctx.clock.now()
+        if self.firewaller is None or FIREWALL in self._crew or (self._next_look and now < self._next_look):
+            return
+        self._next_look = now + timedelta(seconds=LOOK_S)
+        if self.firewaller.is_stale(self.session):
+            self._crew.start(FIREWALL, self.firewaller.work(self.session))
 
     def _begin_commands(self) -> bool:
         began = False
@@ -400,6 +415,8 @@ class Visit:
 
     async def _remove_files(self, unit: str, *, last: bool) -> None:
         """Take a unit's files from the machine; with the last one all of ours goes."""
+        if last and self.firewaller is not None:
+            await self.firewaller.clear(self.session)
         operation_id = str(uuid.uuid4())
         frame = {"t": "op", "id": operation_id, "kind": "remove-unit", "unit": unit, "last": last}
         result = intake.read_result(await self.session.run(frame))

@@ -12,12 +12,19 @@ from pathlib import Path
 from typing import Any, Self
 
 from pushjuju.plugins.manager import PluginHost
-from pushjuju.plugins.types import HookToolFamily, MachineStorage, Provider, SSHTarget, StorageProvider
+from pushjuju.plugins.types import (
+    Firewall,
+    HookToolFamily,
+    MachineStorage,
+    Provider,
+    SSHTarget,
+    StorageProvider,
+)
 from pushjuju.runner.packer import Program, pack
 from pushjuju.runner.session import MachineSession, open_session
 from pushjuju.runner.target import MachineTarget
 from pushjuju.runner.transport import Connector
-from pushjuju.services import models
+from pushjuju.services import firewall, models
 from pushjuju.services.context import Context
 from pushjuju.state.lease import LeasedStore
 from pushjuju.state.records import Machine, Model
@@ -68,6 +75,7 @@ class Workshop:
         self._parts = _Parts()
         self.connector = Connector()
         self._providers: dict[tuple[str, str], Provider] = {}
+        self._firewalls: dict[tuple[str, str], Firewall | None] = {}
         self._sessions: dict[tuple[str, str], tuple[MachineSession, AsyncExitStack]] = {}
 
     def holding(self, claim: Claim) -> Self:
@@ -127,6 +135,25 @@ class Workshop:
             NotFound: No plugin does.
         """
         return self.host.open_storage(type_name, self.provider(model))
+
+    def firewall(self, machine: Machine) -> Firewall | None:
+        """Return what guards a machine; None: nothing does. The mode of a model never changes."""
+        key = (machine.model, machine.provider)
+        if key not in self._firewalls:
+            with self.ctx.store.read() as tx:
+                model = models.get(tx, machine.model)
+                mode, asked = firewall.mode(tx, model.uuid), firewall.is_asked_for(tx, model.uuid)
+            self._firewalls[key] = (
+                None
+                if mode is firewall.Mode.NONE
+                else self.host.open_firewall(
+                    model=clouds.model_info(self.base_ctx, model),
+                    mode=mode,
+                    asked=asked,
+                    provider_type=machine.provider,
+                )
+            )
+        return self._firewalls[key]
 
     async def session(self, machine: Machine) -> MachineSession:
         """Return the open session to a machine, or open one.

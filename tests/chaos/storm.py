@@ -34,7 +34,8 @@ from tests.uniter.town import Town
 
 PACKAGE = Path(__file__).parents[2] / "pushjuju"
 WAITS = ("connect", "cloud", "push", "send", "begun", "live", "answer", "result", "ack", "write", "wrote")
-ELSEWHERE = ("enlisted",)  # checkpoints of commands, which no lane passes
+# Checkpoints of commands, which no lane passes, and of firewalls, which these machines have not.
+ELSEWHERE = ("enlisted", "firewall-applied", "firewall-cleared")
 FAULTS = (
     *("kill", "kill", "freeze", "freeze", "cut", "silence", "reboot", "off", "runner"),
     *("full", "store", "clock", "box-clock", "join"),
@@ -462,6 +463,8 @@ class Storm(Town):
         struck: (moment, fault) that happened.
         good: Unit -> operations whose hooks ran well, in order.
     """
+
+    guarded = False
 
     def __init__(self, *args: Any) -> None:
         self.processes: list[Process] = []

@@ -16,7 +16,7 @@ from pushjuju.state.lease import LeasedStore
 from pushjuju.state.store import Tx
 from tests.chaos import schedules
 from tests.chaos.schedules import draw_plan, run, summary
-from tests.chaos.storm import FAULTS, WAITS, Fault, Rig, checkpoints, moments
+from tests.chaos.storm import ELSEWHERE, FAULTS, WAITS, Fault, Rig, checkpoints, moments
 from tests.unit.services.world import Charms
 
 PARTS = 6
@@ -50,7 +50,7 @@ def test_every_named_step_of_the_product_is_a_moment() -> None:
     """A new `checkpoint` is met by schedules without further ado."""
     steps = {"prepared", "charm-pushed", "result", "committed", "saved", "acknowledged", "attached"}
     assert steps < set(checkpoints())
-    assert len(moments()) == len(set(moments())) == len(WAITS) + len(checkpoints()) - 1
+    assert len(moments()) == len(set(moments())) == len(WAITS) + len(checkpoints()) - len(ELSEWHERE)
 
 
 def test_schedules_let_controllers_write_after_their_lease(

@@ -29,7 +29,7 @@ HELLO: dict[str, Any] = {
     **Box("0").hello(),
     "protocol": 1, "program": "x", "pid": 7, "perl": True, "gateway": "10.0.0.1",
     "journal": [{"id": "a", "done": True}], "blobs": ["00"], "parts": {"11": 5}, "running": ["a"],
-    "units": ["web/0"], "crash": "Traceback",
+    "units": ["web/0"], "crash": "Traceback", "ssh": "192.0.2.1 50022 10.0.0.2 22",
     "requests": [{"id": "r1-1", "unit": "web/0", "script": "date", "relation": 0, "force": False}],
 }  # fmt: skip
 CALL = {

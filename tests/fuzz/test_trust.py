@@ -14,7 +14,7 @@ from pushjuju.plugins.hooks import actions as action_tools
 from pushjuju.plugins.hooks import payloads as payload_tools
 from pushjuju.plugins.hooks import state as state_tools
 from pushjuju.runner import intake
-from pushjuju.runner.remote import host, output
+from pushjuju.runner.remote import host, output, wire
 from pushjuju.services import actions, charms, leadership, logs, payloads, relations, units
 from pushjuju.services.actions import ActionRequest
 from pushjuju.state.records import Operation
@@ -487,6 +487,33 @@ def test_a_machine_that_says_odd_things_shows_it_in_status(world: World) -> None
     assert world.status(StatusKind.INSTANCE, "1") == ("running", error.message)
     assert world.machine("1").unreachable_since is None
     assert ("machine-1", error.message) in log(world)
+
+
+@pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ("", ("", 0)),
+        ("192.0.2.1 50022 10.0.0.2 22", ("192.0.2.1", 22)),
+        ("fe80::7%eth0 50022 fe80::1%eth0 2222", ("fe80::7", 2222)),
+        ("192.0.2.1 50022 10.0.0.2 0", None),
+        ("192.0.2.1 50022 10.0.0.2 65536", None),
+        ("192.0.2.1 50022 10.0.0.2", None),
+        ("192.0.2.1/0 50022 10.0.0.2 22", None),
+        ("192.0.2.1 50022 10.0.0.2 22}", None),
+        ("192.0.2.1,0.0.0.0/0 50022 10.0.0.2 22", None),
+        ("} 1 2 3", None),
+        (" ", None),
+    ],
+)
+def test_what_a_machine_says_of_its_connection_is_an_address_and_a_port(
+    said: str, found: tuple[str, int] | None
+) -> None:
+    """It becomes part of a rule: nothing else may get into one."""
+    if found is not None:
+        assert intake.ssh_reached(said) == found
+        return
+    with pytest.raises(wire.BadFrame):
+        intake.ssh_reached(said)
 
 
 def test_a_snapshot_holds_nothing_of_others(world: World) -> None:

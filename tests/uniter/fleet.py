@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import json
+import uuid
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -15,8 +16,10 @@ from types import coroutine
 from typing import Any, Self
 
 from pushjuju.core.errors import ConnectionLost, LeaseLost, StoreError, Unreachable
+from pushjuju.core.firewall import MachineRules
 from pushjuju.core.status import InstanceStatus
-from pushjuju.plugins.types import Instance, SSHTarget, Started, StartRequest
+from pushjuju.plugins.types import Firewall, GuardedMachine, Instance, SSHTarget, Started, StartRequest
+from pushjuju.runner.session import ExecResult
 from pushjuju.services.context import Context
 from pushjuju.state.lease import LeasedStore
 from pushjuju.state.records import Machine
@@ -48,6 +51,7 @@ class Box:
         number: Of the instance; machines of one id have other numbers.
         down: It does not answer.
         requests: What `juju-exec` asks for there, and has not begun.
+        rules: Digest of the firewall rules in force.
     """
 
     number: int
@@ -57,6 +61,7 @@ class Box:
     seen: set[str] = field(default_factory=set)
     units: dict[str, str] = field(default_factory=dict)
     requests: dict[str, dict[str, Any]] = field(default_factory=dict)
+    rules: str = ""
 
     @property
     def address(self) -> str:
@@ -123,7 +128,17 @@ class Session:
                     del self.box.requests[key]
             case "reboot":
                 self.box.boot += 1
+            case "rules":
+                self.box.rules = frame["script"]
         return plain
+
+    async def exec(self, *, script: str, timeout: float) -> ExecResult:  # noqa: ASYNC109
+        """Take firewall rules: all that is ever sent here without being noted before."""
+        assert timeout
+        name = f"exec-{uuid.uuid4()}"
+        await self.run({"id": name, "kind": "rules", "script": script})
+        self.box.results.pop(name)
+        return ExecResult(exit=0, signal=None, stdout="", stderr="")
 
     async def put_blob(self, sha256: str, path: Any) -> None:
         """Take an archive."""
@@ -145,6 +160,18 @@ class Session:
 
     async def fetch(self, operation: str) -> None:
         """Wait for the result of an operation."""
+
+
+class Guard:
+    """A firewall: the digest of its rules goes to the machine."""
+
+    async def apply(self, machine: GuardedMachine, rules: MachineRules) -> None:
+        """Bring them."""
+        assert (await machine.run(rules.digest())).rc == 0
+
+    async def clear(self, machine: GuardedMachine) -> None:
+        """Take them away."""
+        assert (await machine.run("")).rc == 0
 
 
 class Cloud:
@@ -238,6 +265,10 @@ class Shop:
     def cloud_type(self, model: str) -> str:
         """Return a type that is not `manual`."""
         return "local"
+
+    def firewall(self, machine: Machine) -> Firewall | None:
+        """Return the one firewall."""
+        return Guard() if self.fleet.guarded else None
 
     async def session(self, machine: Machine) -> Session:
         """Return the connection to a machine."""
@@ -364,6 +395,8 @@ class Controller:
 
 class Fleet(World):
     """A controller with one model; workers go on when told."""
+
+    guarded = True  # by a firewall
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)

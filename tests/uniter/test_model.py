@@ -28,6 +28,7 @@ LENGTH = int(os.environ.get("PUSHJUJU_MODEL_LENGTH", "25"))
 WORDS = (
     *("deploy", "relate", "relate", "work", "work", "work", "rest", "rest"),
     *("add_unit", "remove_unit", "remove_application", "remove_relation", "suspend", "config", "refresh"),
+    "expose",
     *("fail", "resolved", "run", "ask", "ask", "cancel", "wait", "crash", "reboot", "lose", "remove_machine"),
     *("upgrade", "upgrade"),
 )

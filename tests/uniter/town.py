@@ -16,6 +16,8 @@ from pushjuju.core.tasks import TaskStatus
 from pushjuju.services import (
     actions,
     applications,
+    expose,
+    firewall,
     integrate,
     leadership,
     machines,
@@ -317,6 +319,15 @@ class People:
         name = _pick(town.applications(), which)
         applications.set_config(town.ctx, town.model, name, values={"title": str(how)})
 
+    def expose(self, which: int, how: int) -> None:
+        """Expose an application to somebody, or to nobody any more."""
+        town = self.town
+        name = _pick(town.applications(), which)
+        if how % 3:
+            expose.expose(town.ctx, town.model, name, cidrs=[f"10.{how % 200}.0.0/16"] if how % 2 else ())
+        else:
+            expose.unexpose(town.ctx, town.model, name)
+
     def refresh(self, which: int, how: int) -> None:
         """Put an application on another charm."""
         town = self.town
@@ -491,10 +502,23 @@ def check_rest(town: Town) -> None:
             waiting = box.requests.values() if box else ()
             assert not any(item["unit"] in every for item in waiting), f"{machine.id}: {waiting}"
             assert machine.life == Life.ALIVE or any(unit.life != Life.ALIVE for unit in mine), machine.id
+            _check_firewall(tx, town, machine)
         now = town.clock.now()
         assert all(item.due > str(now) for item in tx.list(Cleanup, "cleanup_list", model=town.model))
     _check_gone(town, set(every))
     assert [task for task in town.all_tasks() if not TaskStatus(task.status).over] == []
+
+
+def _check_firewall(tx: Tx, town: Town, machine: Machine) -> None:
+    """Check that the rules that the model asks for are in force on a machine."""
+    known, box = firewall.state(tx, town.model, machine.id), town.box_of(machine)
+    if not town.guarded:
+        return
+    if known is None or box is None:
+        assert not machine.last_seen, f"machine {machine.id} was never guarded"
+        return
+    wanted = firewall.rules(tx, town.model, machine.id, known).digest()
+    assert (box.rules, known.applied, known.seen) == (wanted, wanted, known.changes), machine.id
 
 
 def check_awake(town: Town) -> None:

@@ -10,7 +10,7 @@ from pushjuju.cli.command import Cli, command
 from pushjuju.cli.formatters import config as formatters
 from pushjuju.cli.output import render
 from pushjuju.core.errors import NotFound
-from pushjuju.services import model_config, touch
+from pushjuju.services import firewall, model_config, touch
 
 
 @command(
@@ -46,8 +46,11 @@ def model_config_command(
         with opened.ctx.store.write() as tx:
             model_config.change(tx, opened.uuid, changes, asked.reset)
             touch.all_units(tx, opened.uuid, cli.clock.now(), "model config changed")
+            firewall.changed_everywhere(tx, opened.uuid, cli.clock.now(), "model config changed")
         if not drive.waits(cli):
             drive.background(cli, opened.ctx)
+        elif firewall.SSH_ALLOW in {*changes, *asked.reset}:
+            drive.settle(cli, opened.ctx, opened.uuid, touched=())
         return
     with opened.ctx.store.read() as tx:
         document = model_config.effective(tx, opened.uuid)

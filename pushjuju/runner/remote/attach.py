@@ -20,8 +20,11 @@ if TYPE_CHECKING:
 PATIENCE = 10.0  # seconds; a server that is just ending holds its lock for moments
 
 
-def main(program: str, root: str, options_text: str) -> bool:
+def main(program: str, root: str, options_text: str, connection: str = "") -> bool:
     """Attach file descriptors 0 and 1; return when the server lets go of them.
+
+    Args:
+        connection: Addresses and ports of both ends of the SSH connection, as sshd says them.
 
     Returns:
         False when the program was taken from the machine meanwhile, so that it must be sent again.
@@ -30,7 +33,8 @@ def main(program: str, root: str, options_text: str) -> bool:
 
     layout.name_process("pushjuju-attach")
     options = loads(options_text or "{}")
-    hello = dumps({"attach": wire.PROTOCOL, "facts": facts.gather(), "options": options}).encode("ascii")
+    told = {"attach": wire.PROTOCOL, "facts": facts.gather(connection), "options": options}
+    hello = dumps(told).encode("ascii")
     error = "no server answers"
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:

@@ -26,8 +26,12 @@ _IFA_ADDRESS, _IFA_LOCAL, _IFA_FLAGS = 1, 2, 8
 _USELESS_FLAGS = 0x08 | 0x20 | 0x40  # duplicate, deprecated, still tentative
 
 
-def gather() -> dict[str, Any]:
-    """Return the facts of this machine."""
+def gather(connection: str = "") -> dict[str, Any]:
+    """Return the facts of this machine.
+
+    Args:
+        connection: What sshd says of the connection; passed on.
+    """
     machine = os.uname().machine
     return {
         "python": "%d.%d.%d" % sys.version_info[:3],
@@ -40,6 +44,7 @@ def gather() -> dict[str, Any]:
         "nics": nics(),
         "gateway": gateway(),
         "perl": toolclient.has_perl(),
+        "ssh": connection,
     }
 
 

@@ -91,7 +91,7 @@ def test_built_in_plugins(site: Site) -> None:
     assert all(family.module.startswith("pushjuju.plugins.hooks.") for family in host.hook_tool_families())
     plugins = host.list_plugins()
     assert [item.name for item in plugins] == [
-        *("local", "manual", "storage", "vault"),
+        *("local", "manual", "storage", "vault", "nftables"),
         *(f"hooks-{name}" for name in families),
     ]
     assert {item.source for item in plugins} == {"built-in"}
@@ -105,6 +105,7 @@ def test_every_hook_is_used_by_some_plugin(site: Site) -> None:
     used = {hook for item in site.host().list_plugins() for hook in item.hooks}
     assert used == {
         "pushjuju_hook_tools",
+        "pushjuju_open_firewall",
         "pushjuju_open_provider",
         "pushjuju_open_secret_backend",
         "pushjuju_open_storage",

@@ -27,6 +27,8 @@ TABLES = {
     "TaskLog": "task_log",
     "UnitResource": "unit_resource",
     "MachineUpgrade": "machine_upgrade",
+    "ExposedEndpoint": "exposed_endpoint",
+    "MachineFirewall": "machine_firewall",
     "MachineUpgradeMessage": "machine_upgrade_message",
     "StoragePool": "storage_pool",
     "StorageDirective": "storage_directive",

@@ -7,8 +7,18 @@ from pathlib import Path
 from typing import Any
 
 from pushjuju.core.errors import ConnectionLost, PushjujuError, Unreachable
+from pushjuju.core.firewall import MachineRules
 from pushjuju.core.status import InstanceStatus
-from pushjuju.plugins.types import Finding, Hardware, Instance, SSHTarget, Started, StartRequest
+from pushjuju.plugins.types import (
+    Finding,
+    Firewall,
+    GuardedMachine,
+    Hardware,
+    Instance,
+    SSHTarget,
+    Started,
+    StartRequest,
+)
 from pushjuju.state.records import Machine
 from pushjuju.workers.drive import Driver, Settled
 from pushjuju.workers.events import Event
@@ -95,6 +105,39 @@ class Cloud:
         return []
 
 
+class Guard:
+    """A firewall that keeps what it was told.
+
+    Attributes:
+        applied: (Machine, its rules), in order.
+        cleared: Machines whose rules were taken away.
+        refusals: Errors of the next applications.
+    """
+
+    def __init__(self) -> None:
+        self.applied: list[tuple[str, MachineRules]] = []
+        self.cleared: list[str] = []
+        self.refusals: list[PushjujuError] = []
+
+    async def apply(self, machine: GuardedMachine, rules: MachineRules) -> None:
+        """Keep the rules."""
+        if self.refusals:
+            raise self.refusals.pop(0)
+        self.applied.append((machine.machine_id, rules))
+
+    async def clear(self, machine: GuardedMachine) -> None:
+        """Note it."""
+        self.cleared.append(machine.machine_id)
+
+    def of(self, machine: str) -> MachineRules:
+        """The rules in force on a machine."""
+        return next(rules for name, rules in reversed(self.applied) if name == machine)
+
+    def times(self, machine: str) -> int:
+        """How often a machine was told rules."""
+        return sum(name == machine for name, _ in self.applied)
+
+
 class Session:
     """An attachment to a box."""
 
@@ -153,6 +196,7 @@ class Shop(Workshop):
 
     Attributes:
         cloud: The provider of every model.
+        guard: What guards every machine; None: nothing.
         unreachable: Machines that do not answer -> the error; they answer again once taken out.
         events: What was told.
     """
@@ -162,12 +206,17 @@ class Shop(Workshop):
         super().__init__(world.ctx, self.events.append, None, checkpoint)
         self.world = world
         self.cloud = Cloud(world)
+        self.guard: Guard | None = None
         self.unreachable: dict[str, PushjujuError] = {}
         self.opened: list[str] = []
 
     def provider(self, model: str, cloud: str | None = None) -> Any:
         """Return the one cloud."""
         return self.cloud
+
+    def firewall(self, machine: Machine) -> Firewall | None:
+        """Return the one guard."""
+        return self.guard
 
     async def session(self, machine: Machine) -> Any:
         """Return a session to a box."""

@@ -34,7 +34,7 @@ _COMPONENTS = {"ubuntu": ("main", "restricted", "universe", "multiverse"), "debi
 PACKAGES = (
     "systemd", "systemd-sysv", "dbus", "openssh-server", "sudo", "python3", "python3-yaml", "perl-base",
     "iproute2", "ca-certificates", "lsb-release", "netbase", "curl", "kmod", "iputils-ping", "less", "gpg",
-    "locales", "procps", "adduser", "e2fsprogs", "apt-utils", "tzdata",
+    "locales", "procps", "adduser", "e2fsprogs", "apt-utils", "tzdata", "nftables",
 )  # fmt: skip
 RECIPE_VERSION = 2
 """Raised when what we do to a base changes, so that cached ones are built anew."""

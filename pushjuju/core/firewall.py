@@ -1,0 +1,140 @@
+"""Ingress rules: who may reach which ports of a machine. Layer: core, pure.
+
+What a unit has open and what people have exposed goes in, complete rule sets come out; nothing is kept here.
+Mirrors: juju core/network/firewall, worker/firewaller/firewaller.go (3.6)
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from pushjuju.core.errors import NotValid
+from pushjuju.core.ids import digest
+from pushjuju.core.ports import OpenPort, PortRange
+
+EVERYWHERE = ("0.0.0.0/0", "::/0")
+ALL_ENDPOINTS = ""
+_CIDR = re.compile(r"[0-9A-Fa-f.:]+/[0-9]{1,3}", re.ASCII)
+_Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exposure:
+    """Where an endpoint's ports may be reached from.
+
+    Attributes:
+        endpoint: Its name; empty: all that have no exposure of their own.
+        spaces: Names of spaces; their subnets may reach it.
+        cidrs: What people wrote, sorted.
+    """
+
+    endpoint: str
+    spaces: tuple[str, ...] = ()
+    cidrs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class IngressRule:
+    """One port range that some sources may reach; sources are CIDRs in their usual form, sorted."""
+
+    range: PortRange
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MachineRules:
+    """All that may reach a machine; the rest may not.
+
+    Attributes:
+        ingress: What is open to whom, sorted.
+        mates: Addresses of the model's machines: they may reach everything.
+        ssh: CIDRs that may reach the machine's SSH port.
+        ssh_port: That port, as the machine itself knows it.
+    """
+
+    ingress: tuple[IngressRule, ...] = ()
+    mates: tuple[str, ...] = ()
+    ssh: tuple[str, ...] = EVERYWHERE
+    ssh_port: int = 22
+
+    def digest(self) -> str:
+        """Return a text that is the same for equal rules."""
+        ingress = [[str(rule.range), *rule.sources] for rule in self.ingress]
+        return digest(json.dumps([ingress, self.mates, self.ssh, self.ssh_port]))
+
+
+# --- CIDRs ------------------------------------------------------------------------------------------------
+
+
+def parse_cidr(text: str) -> str:
+    """Return a CIDR as networks are written; `10.1.2.3/8` is 10.0.0.0/8.
+
+    Raises:
+        NotValid: It is none; the message is Go's.
+    """
+    try:
+        if not _CIDR.fullmatch(text):
+            raise ValueError(text)
+        return str(ipaddress.ip_network(text, strict=False))
+    except ValueError:
+        raise NotValid(f"invalid CIDR address: {text}") from None
+
+
+def collapsed(cidrs: Iterable[str]) -> tuple[str, ...]:
+    """Return the same addresses in as few networks as it takes; what is no network is left out."""
+    networks = list(_networks(cidrs))
+    found: list[str] = []
+    for version in (4, 6):
+        same = [network for network in networks if network.version == version]
+        found += [str(network) for network in ipaddress.collapse_addresses(same)]  # type: ignore[type-var]
+    return tuple(found)
+
+
+def _networks(cidrs: Iterable[str]) -> Iterator[_Network]:
+    for text in cidrs:
+        try:
+            yield ipaddress.ip_network(text, strict=False)
+        except ValueError:
+            continue
+
+
+# --- rules ------------------------------------------------------------------------------------------------
+
+
+def unit_ingress(
+    opened: Iterable[OpenPort], exposures: Collection[Exposure], subnets: Mapping[str, Collection[str]]
+) -> list[IngressRule]:
+    """Return the rules of one unit of an exposed application.
+
+    Args:
+        opened: What the unit has open.
+        exposures: Those of its application; none: nothing is reached from outside.
+        subnets: Space -> its CIDRs; a space that is not there has none.
+    """
+    named = {item.endpoint for item in exposures}
+    rules = []
+    for exposure in exposures:
+        sources = [*exposure.cidrs, *(cidr for name in exposure.spaces for cidr in subnets.get(name, ()))]
+        if sources:
+            wanted = {port.range for port in opened if _is_meant(exposure.endpoint, port.endpoint, named)}
+            rules += [IngressRule(port_range, tuple(sources)) for port_range in sorted(wanted)]
+    return rules
+
+
+def _is_meant(exposed: str, endpoint: str, named: Collection[str]) -> bool:
+    """Tell whether an exposure covers a range that is open for an endpoint."""
+    if exposed != ALL_ENDPOINTS:
+        return endpoint in (exposed, ALL_ENDPOINTS)
+    return endpoint == ALL_ENDPOINTS or endpoint not in named
+
+
+def merged(rules: Iterable[IngressRule]) -> tuple[IngressRule, ...]:
+    """Return one rule for each range, sorted, with all its sources."""
+    sources: dict[PortRange, set[str]] = {}
+    for rule in rules:
+        sources.setdefault(rule.range, set()).update(rule.sources)
+    return tuple(IngressRule(port_range, collapsed(sources[port_range])) for port_range in sorted(sources))

@@ -1,0 +1,24 @@
+"""The firewall `nftables`: the machine guards itself, with a table of its own. Layer: plugins.
+
+It guards machines of clouds that have no firewall: always those of `local`, and machines that somebody gave
+(`manual`) in models whose maker named a `firewall-mode`.
+"""
+
+from __future__ import annotations
+
+from pushjuju.plugins.hookspecs import PLUGIN_API, hookimpl
+from pushjuju.plugins.types import Firewall, ModelInfo
+
+PUSHJUJU_API = PLUGIN_API
+_OURS = "local"
+_GIVEN = "manual"
+
+
+@hookimpl
+def pushjuju_open_firewall(model: ModelInfo, asked: bool, provider_type: str) -> Firewall | None:
+    """Guard machines that we made, and given ones where that was asked for."""
+    if provider_type != _OURS and not (provider_type == _GIVEN and asked):
+        return None
+    from pushjuju.plugins.firewalls.nftables.firewall import NftablesFirewall
+
+    return NftablesFirewall(model)

@@ -1,0 +1,194 @@
+"""The firewall of a model: what may reach its machines, and which machines must look at that again.
+
+Layer: services. The rules of a machine are computed anew from the model each time; a change only says that
+they may be others now. A machine has a row in `machine_firewall` from its first contact on, if anything
+guards it at all; models without firewalls pay one look into an empty table.
+
+Mirrors: juju worker/firewaller/firewaller.go (3.6)
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from pushjuju.core import limits
+from pushjuju.core.firewall import (
+    EVERYWHERE,
+    Exposure,
+    IngressRule,
+    MachineRules,
+    collapsed,
+    merged,
+    unit_ingress,
+)
+from pushjuju.core.names import UnitName
+from pushjuju.core.ports import OpenPort, PortRange
+from pushjuju.services import model_config, touch
+from pushjuju.state.records import ExposedEndpoint, MachineFirewall, Port
+from pushjuju.state.store import Tx
+
+MODE = "firewall-mode"
+SSH_ALLOW = "ssh-allow"
+DEFAULT_SSH_PORT = 22
+
+
+class Mode(StrEnum):
+    """How a model guards its machines: each by itself, all alike, or not at all."""
+
+    INSTANCE = "instance"
+    GLOBAL = "global"
+    NONE = "none"
+
+
+def mode(tx: Tx, model: str) -> Mode:
+    """Return how a model guards its machines; fixed when the model is made."""
+    return Mode(model_config.get(tx, model, MODE))
+
+
+def is_asked_for(tx: Tx, model: str) -> bool:
+    """Tell whether the one who made a model chose how it is guarded; else it is the default."""
+    return MODE in model_config.stored(tx, model)
+
+
+# --- who must look again ----------------------------------------------------------------------------------
+
+
+def changed_on(tx: Tx, model: str, machine: str | None, now: datetime, reason: str) -> None:
+    """Let a machine look at its rules again; all of them where they are guarded alike."""
+    if mode(tx, model) is Mode.GLOBAL:
+        changed_everywhere(tx, model, now, reason)
+    elif machine is not None:
+        _change(tx, model, [machine], now, reason)
+
+
+def changed_of(tx: Tx, model: str, application: str, now: datetime, reason: str) -> None:
+    """Let the machines of an application look at their rules again."""
+    if mode(tx, model) is Mode.GLOBAL:
+        changed_everywhere(tx, model, now, reason)
+    else:
+        rows = tx.rows("application_machines", model=model, application=application)
+        _change(tx, model, [row["machine"] for row in rows], now, reason)
+
+
+def changed_everywhere(tx: Tx, model: str, now: datetime, reason: str, *, but: str = "") -> None:
+    """Let every guarded machine of a model, but for one of them, look at its rules again."""
+    rows = tx.rows("firewall_machines", model=model)
+    _change(tx, model, [row["machine"] for row in rows if row["machine"] != but], now, reason)
+
+
+def _change(tx: Tx, model: str, machines: Iterable[str], now: datetime, reason: str) -> None:
+    for machine in machines:
+        if tx.run("firewall_change", model=model, machine=machine):
+            touch.machine(tx, model, machine, now, reason)
+
+
+# --- the rules --------------------------------------------------------------------------------------------
+
+
+def rules(tx: Tx, model: str, machine: str, known: MachineFirewall) -> MachineRules:
+    """Return the complete rules of a machine.
+
+    Args:
+        known: From where its SSH port was reached, and which that is.
+    """
+    return MachineRules(
+        ingress=merged(_ingress(tx, model, machine)),
+        mates=_mates(tx, model),
+        ssh=_ssh(tx, model, known.peers),
+        ssh_port=known.ssh_port or DEFAULT_SSH_PORT,
+    )
+
+
+def _ingress(tx: Tx, model: str, machine: str) -> Iterator[IngressRule]:
+    """Yield the rules of the units of a machine, or of all units where machines are guarded alike."""
+    if mode(tx, model) is Mode.GLOBAL:
+        exposed = tx.list(ExposedEndpoint, "exposure_of_model", model=model)
+        ports = tx.list(Port, "port_list", model=model) if exposed else []
+    else:
+        exposed = tx.list(ExposedEndpoint, "exposure_on_machine", model=model, machine=machine)
+        ports = tx.list(Port, "port_on_machine", model=model, machine=machine) if exposed else []
+    exposures: dict[str, list[Exposure]] = {}
+    for row in exposed:
+        exposures.setdefault(row.application, []).append(exposure(row))
+    subnets = space_subnets(tx, model) if any(row.spaces for row in exposed) else {}
+    for unit, opened in _by_unit(ports).items():
+        yield from unit_ingress(opened, exposures.get(UnitName.parse(unit).application, ()), subnets)
+
+
+def exposure(row: ExposedEndpoint) -> Exposure:
+    """Return a stored exposure as a value."""
+    return Exposure(endpoint=row.endpoint, spaces=tuple(row.spaces), cidrs=tuple(row.cidrs))
+
+
+def _by_unit(ports: Iterable[Port]) -> dict[str, list[OpenPort]]:
+    found: dict[str, list[OpenPort]] = {}
+    for port in ports:
+        range_ = PortRange(port.protocol, port.from_port, port.to_port)
+        found.setdefault(port.unit, []).append(OpenPort(port.endpoint, range_))
+    return found
+
+
+def space_subnets(tx: Tx, model: str) -> Mapping[str, list[str]]:  # noqa: ARG001 - spaces are not there yet
+    """Return the subnets of each space of a model."""
+    return {}
+
+
+def _mates(tx: Tx, model: str) -> tuple[str, ...]:
+    """Return the addresses of the model's machines: how they are reached, and what they say they have.
+
+    A machine can say anything; but one of the model's machines could pass on whatever it likes anyway.
+    """
+    found: set[str] = set()
+    for row in tx.rows("machine_reach", model=model):
+        claimed = [item["value"] for item in json.loads(row["addresses"])][: limits.MATES]
+        found |= {text for text in (*claimed, str(json.loads(row["ssh"]).get("host", ""))) if _is_mate(text)}
+    return collapsed(sorted(found))
+
+
+def _is_mate(text: str) -> bool:
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return False  # a host name: the machine's own addresses say more
+    return not (
+        address.is_loopback or address.is_link_local or address.is_unspecified or address.is_multicast
+    )
+
+
+def ssh_allow(tx: Tx, model: str) -> list[str]:
+    """Return the CIDRs that may reach the SSH ports of a model's machines, as people wrote them."""
+    return split(str(model_config.get(tx, model, SSH_ALLOW)))
+
+
+def _ssh(tx: Tx, model: str, peers: Iterable[str]) -> tuple[str, ...]:
+    """Return who may reach the SSH port: whoever people allow, and in any case those who work the machine."""
+    allowed = collapsed(ssh_allow(tx, model))
+    return allowed if set(EVERYWHERE) <= set(allowed) else collapsed([*allowed, *peers])
+
+
+def split(text: str) -> list[str]:
+    """Read a list with commas."""
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+# --- what is in force -------------------------------------------------------------------------------------
+
+
+def state(tx: Tx, model: str, machine: str) -> MachineFirewall | None:
+    """Return what is known of a machine's firewall; None: nothing was ever done."""
+    return tx.find(MachineFirewall, "firewall_get", model=model, machine=machine)
+
+
+def reached(tx: Tx, known: MachineFirewall, peer: str, port: int) -> MachineFirewall | None:
+    """Note from where a machine's SSH port was reached, the latest last; None: that is no news."""
+    peers = [*(other for other in known.peers if other != peer), *([peer] if peer else [])][-limits.PEERS :]
+    if sorted(peers) == sorted(known.peers) and port == known.ssh_port:
+        return None
+    values: dict[str, Any] = {"ssh_port": port, "peers": json.dumps(peers)}
+    tx.run("firewall_reached", model=known.model, machine=known.machine, **values)
+    return state(tx, known.model, known.machine)

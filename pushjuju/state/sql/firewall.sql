@@ -1,0 +1,55 @@
+-- name: exposure_list
+SELECT * FROM exposed_endpoint WHERE model = :model AND application = :application ORDER BY endpoint
+
+-- name: exposure_of_model
+SELECT * FROM exposed_endpoint WHERE model = :model ORDER BY application, endpoint
+
+-- name: exposure_on_machine
+-- Read from left to right: from the machine's units to the exposures of their applications.
+SELECT DISTINCT e.* FROM unit u CROSS JOIN exposed_endpoint e
+WHERE u.model = :model AND u.machine = :machine AND e.model = u.model AND e.application = u.application
+
+-- name: exposure_set
+INSERT INTO exposed_endpoint (model, application, endpoint, spaces, cidrs)
+VALUES (:model, :application, :endpoint, :spaces, :cidrs)
+ON CONFLICT (model, application, endpoint) DO UPDATE SET spaces = :spaces, cidrs = :cidrs
+
+-- name: exposure_delete
+DELETE FROM exposed_endpoint WHERE model = :model AND application = :application AND endpoint = :endpoint
+
+-- name: application_set_exposed
+UPDATE application SET exposed = :exposed WHERE model = :model AND name = :name
+
+-- name: machine_reach
+SELECT addresses, ssh FROM machine WHERE model = :model
+
+-- name: firewall_get
+SELECT * FROM machine_firewall WHERE model = :model AND machine = :machine
+
+-- name: firewall_machines
+SELECT machine FROM machine_firewall WHERE model = :model ORDER BY machine
+
+-- name: firewall_add
+INSERT INTO machine_firewall (model, machine) VALUES (:model, :machine) ON CONFLICT (model, machine) DO NOTHING
+
+-- name: firewall_change
+UPDATE machine_firewall SET changes = changes + 1 WHERE model = :model AND machine = :machine
+
+-- name: firewall_seen
+UPDATE machine_firewall SET seen = :seen, problem = '' WHERE model = :model AND machine = :machine
+
+-- name: firewall_applied
+UPDATE machine_firewall SET seen = :seen, applied = :applied, applied_at = :now, boot_id = :boot_id, problem = ''
+WHERE model = :model AND machine = :machine
+
+-- name: firewall_reached
+UPDATE machine_firewall SET ssh_port = :ssh_port, peers = :peers WHERE model = :model AND machine = :machine
+
+-- name: firewall_problem
+UPDATE machine_firewall SET problem = :problem, applied = '' WHERE model = :model AND machine = :machine
+
+-- name: firewall_problems
+SELECT machine, problem FROM machine_firewall WHERE model = :model AND problem <> '' ORDER BY machine
+
+-- name: firewall_delete
+DELETE FROM machine_firewall WHERE model = :model AND machine = :machine
