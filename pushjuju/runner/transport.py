@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pushjuju.core.errors import AuthFailed, HostKeyChanged, PushjujuError, Unreachable
 from pushjuju.runner.hostkeys import HostKeyFile, entry_name, fingerprint, normal
+from pushjuju.runner.oneflight import log_in_at_once
 from pushjuju.runner.target import MachineTarget
 
 if TYPE_CHECKING:
@@ -176,7 +177,8 @@ class Connector:
 
         checks: list[HostKeyCheck] = []
         quick_acks = QuickAcks()
-        arguments = _arguments(target, checks, quick_acks) | keys
+        client = _client_class(checks, quick_acks, own_keys=bool(keys.get("client_keys")))
+        arguments = _arguments(target, checks) | {"client_factory": client} | keys
         try:
             async with asyncio.timeout(target.connect_timeout):
                 ssh = await asyncssh.connect(target.host, tunnel=tunnel or (), **arguments)
@@ -188,7 +190,7 @@ class Connector:
         return Connection(ssh, quick_acks)
 
 
-def _arguments(target: MachineTarget, checks: list[HostKeyCheck], quick_acks: QuickAcks) -> dict[str, Any]:
+def _arguments(target: MachineTarget, checks: list[HostKeyCheck]) -> dict[str, Any]:
     """Return asyncssh's arguments for a target, without keys."""
 
     def known_hosts(host: str, _address: str, port: int | None) -> tuple[list[Any], list[Any], list[Any]]:
@@ -199,7 +201,6 @@ def _arguments(target: MachineTarget, checks: list[HostKeyCheck], quick_acks: Qu
         return [asyncssh.import_public_key(key) for key in check.known], [], []
 
     arguments: dict[str, Any] = {
-        "client_factory": _client_class(checks, quick_acks),
         "known_hosts": known_hosts,
         "encryption_algs": _ciphers(),
         "server_host_key_algs": _host_key_algs(HostKeyCheck(target, target.host, target.port or 22).known),
@@ -242,13 +243,15 @@ def _host_key_algs(known: list[str]) -> list[str]:
     return sorted(names, key=lambda name: name not in kinds)
 
 
-def _client_class(checks: list[HostKeyCheck], quick_acks: QuickAcks) -> Any:
+def _client_class(checks: list[HostKeyCheck], quick_acks: QuickAcks, *, own_keys: bool) -> Any:
     import asyncssh
 
     class Client(asyncssh.SSHClient):
         def connection_made(self, conn: asyncssh.SSHClientConnection) -> None:
             quick_acks.start(conn.get_extra_info("socket"))
             _send_no_padding(conn)
+            if own_keys:
+                log_in_at_once(conn)
 
         def validate_host_public_key(self, host: str, addr: str, port: int, key: asyncssh.SSHKey) -> bool:
             del host, addr, port
