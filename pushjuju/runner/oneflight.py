@@ -1,8 +1,8 @@
 """A login in as few round trips as sshd allows: what asyncssh has no option for.
 
-asyncssh asks for the service, waits, asks which methods there are, waits, shows the public key, waits, and signs
-when the server nods. sshd takes the service request and a signed login in one flight. All that touches inner
-parts of asyncssh is here; where one of them is missing, or the server is no OpenSSH, the login is as ever.
+asyncssh asks for the service, waits, asks which methods there are, waits, shows the public key, waits, and
+signs when the server nods. sshd takes the service request and a signed login in one flight. All that touches
+inner parts of asyncssh is here. Where one is missing, or the server is no OpenSSH, the login is as ever.
 """
 
 from __future__ import annotations
