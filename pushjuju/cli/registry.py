@@ -45,7 +45,7 @@ MODULES: dict[str, str] = {
     "secretbackends": "add-secret-backend update-secret-backend remove-secret-backend show-secret-backend"
     " secret-backends",
     "crossmodel": "offer offers find-offers show-offer remove-offer consume remove-saas",
-    "network": "spaces show-space add-space remove-space rename-space move-to-space reload-spaces subnets",
+    "spaces": "spaces show-space add-space remove-space rename-space move-to-space reload-spaces subnets",
     "firewalling": "firewall-rules set-firewall-rule",
     "clouds": "clouds show-cloud add-cloud update-cloud remove-cloud update-public-clouds regions"
     " default-region add-k8s update-k8s remove-k8s",

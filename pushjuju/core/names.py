@@ -19,6 +19,7 @@ _APPLICATION = re.compile(APPLICATION)
 _UNIT = re.compile(rf"({APPLICATION})/(0|[1-9][0-9]*)")
 _MACHINE = re.compile(r"(?:0|[1-9][0-9]*)(?:/[a-z]+/(?:0|[1-9][0-9]*))*")
 _ENDPOINT = re.compile(r"[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*")
+_SPACE = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _MODEL = re.compile(r"[a-z0-9]+[a-z0-9-]*")
 _USER = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9.+-]*[a-zA-Z0-9])?")
 
@@ -54,6 +55,11 @@ class UnitName:
 def is_application(text: str) -> bool:
     """Tell whether a text can name an application or a charm."""
     return bool(_APPLICATION.fullmatch(text))
+
+
+def is_space(text: str) -> bool:
+    """Tell whether a text can name a network space."""
+    return bool(_SPACE.fullmatch(text))
 
 
 def is_unit(text: str) -> bool:

@@ -229,14 +229,14 @@ def read_hello(message: Mapping[str, Any], machine: str) -> Document:
 
 
 def _hello(message: Mapping[str, Any]) -> Document:
-    words = ("program", "python", "arch", "boot_id", "hostname")
+    words = ("program", "python", "arch", "boot_id")
     found: Document = {key: _short_text(key, message.get(key)) for key in words}
     found.update(
         {key: _number(key, message.get(key)) or 0 for key in ("protocol", "pid", "cores", "mem_mib")}
     )
     system = _map("os", message.get("os"))
     found["os"] = {key: _short_text(f"os.{key}", system.get(key)) for key in ("id", "version_id") if system}
-    found["nics"] = [_nic(nic) for nic in _list("nics", message.get("nics"), limits.DEVICES)]
+    found.update(network_facts(message))
     found["journal"] = [_entry(item) for item in _list("journal", message.get("journal"), limits.JOURNAL)]
     for key, most in (("blobs", limits.BLOBS), ("running", limits.JOURNAL), ("units", limits.UNITS)):
         found[key] = [_short_text(key, item) for item in _list(key, message.get(key), most)]
@@ -275,6 +275,19 @@ def ssh_reached(said: str) -> tuple[str, int]:
     return str(peer), port
 
 
+def network_facts(message: Mapping[str, Any]) -> Document:
+    """Return the part of what a machine says of itself that may change while it is attached.
+
+    Raises:
+        Odd: A field is not what it should be.
+    """
+    return {
+        "hostname": _short_text("hostname", message.get("hostname")),
+        "gateway": _gateway(message.get("gateway")),
+        "nics": [_nic(nic) for nic in _list("nics", message.get("nics"), limits.DEVICES)],
+    }
+
+
 def _entry(item: object) -> Document:
     entry = _map("journal", item)
     return {"id": _need_text("journal.id", entry.get("id"), limits.NAME), "done": bool(entry.get("done"))}
@@ -282,7 +295,7 @@ def _entry(item: object) -> Document:
 
 def _nic(item: object) -> Document:
     nic = _map("nics", item)
-    return {
+    found: Document = {
         "name": _need_text("nics.name", nic.get("name"), limits.NAME),
         "mac": _short_text("nics.mac", nic.get("mac")),
         "up": bool(nic.get("up")),
@@ -290,6 +303,21 @@ def _nic(item: object) -> Document:
             _address(each) for each in _list("nics.addresses", nic.get("addresses"), limits.DEVICES)
         ],
     }
+    if mtu := _number("nics.mtu", nic.get("mtu")):
+        found["mtu"] = mtu
+    if parent := _short_text("nics.parent", nic.get("parent")):
+        found["parent"] = parent
+    return found
+
+
+def _gateway(value: object) -> str:
+    import ipaddress
+
+    gateway = _short_text("gateway", value)
+    try:
+        return str(ipaddress.ip_address(gateway)) if gateway else ""
+    except ValueError as error:
+        raise Odd(f"gateway: {text(str(error), limits.NAME)}") from None
 
 
 def _address(item: object) -> Document:

@@ -130,6 +130,7 @@ class MachineSession:
         self._pending: dict[str, _Pending] = {}
         self._puts: dict[str, asyncio.Future[dict[str, Any]]] = {}
         self._blobs: set[str] = set()
+        self._told = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
         self._next_beat: asyncio.TimerHandle | None = None
@@ -191,6 +192,24 @@ class MachineSession:
             link.close()
             raise
 
+    async def look_again(self) -> None:
+        """Have the machine say anew what may have changed since it was met: its name and its addresses.
+
+        Raises:
+            ConnectionLost: The connection was cut, and could not be had again.
+        """
+        met = self._link
+        link = await self._attach()
+        if link is not met:
+            return
+        self._told.clear()
+        link.send({"t": "facts"})
+        told = asyncio.ensure_future(self._told.wait())
+        try:
+            await asyncio.wait(_either(told, link.lost), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            told.cancel()
+
     def _beat(self, link: bootstrap.Link) -> None:
         """Give a sign of life from time to time: without it the machine lets go of a dead connection."""
         if not link.lost.done():
@@ -248,6 +267,10 @@ class MachineSession:
             return
         if kind == "requests":
             self._take_requests(message)
+            return
+        if kind == "facts" and self._link is not None:
+            self._link.hello.update(intake.network_facts(message))
+            self._told.set()
             return
         pending = self._pending.get(str(message.get("id")))
         if pending is None:

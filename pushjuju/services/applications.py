@@ -24,7 +24,17 @@ from pushjuju.core.names import is_application
 from pushjuju.core.placement import Placement
 from pushjuju.core.status import StatusKind, Workload
 from pushjuju.core.storage import Directive
-from pushjuju.services import charms, models, relations, resources, statuses, storage, touch, units
+from pushjuju.services import (
+    bindings,
+    charms,
+    models,
+    relations,
+    resources,
+    statuses,
+    storage,
+    touch,
+    units,
+)
 from pushjuju.services.context import Context
 from pushjuju.state.records import Application, CharmRecord
 from pushjuju.state.store import Tx
@@ -39,6 +49,7 @@ class DeployRequest:
     Attributes:
         settings: Typed values of the charm's options.
         resources: Name -> file to upload.
+        bind: Endpoint -> name of its space; the default has an empty endpoint.
         count: Number of units; 0 for a subordinate.
         storage: Store of the charm -> what is asked for.
         attach_storage: Storage that the one unit gets.
@@ -55,6 +66,7 @@ class DeployRequest:
     resources: Mapping[str, str] = field(default_factory=dict)
     storage: Mapping[str, Directive] = field(default_factory=dict)
     attach_storage: Sequence[str] = ()
+    bind: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,6 +188,7 @@ def _insert(tx: Tx, model: str, request: DeployRequest, url: str, now: datetime)
     tx.insert("application", application)
     charms.put_settings(tx, model, application.name, url, request.settings)
     statuses.set_status(tx, model, StatusKind.APPLICATION, application.name, Workload.UNSET, now=now)
+    bindings.set_first(tx, application, charm, request.bind)
     relations.add_peers(tx, model, application.name, charm, now)
     return application
 

@@ -28,7 +28,7 @@ from pushjuju.core.firewall import (
 )
 from pushjuju.core.names import UnitName
 from pushjuju.core.ports import OpenPort, PortRange
-from pushjuju.services import model_config, touch
+from pushjuju.services import model_config, network, touch
 from pushjuju.state.records import ExposedEndpoint, MachineFirewall, Port
 from pushjuju.state.store import Tx
 
@@ -133,9 +133,14 @@ def _by_unit(ports: Iterable[Port]) -> dict[str, list[OpenPort]]:
     return found
 
 
-def space_subnets(tx: Tx, model: str) -> Mapping[str, list[str]]:  # noqa: ARG001 - spaces are not there yet
-    """Return the subnets of each space of a model."""
-    return {}
+def space_subnets(tx: Tx, model: str) -> Mapping[str, list[str]]:
+    """Return the subnets of each space of a model, by its name."""
+    called = {network.ALPHA_ID: network.ALPHA}
+    called.update({row["id"]: row["name"] for row in tx.rows("space_list", model=model)})
+    found: dict[str, list[str]] = {name: [] for name in called.values()}
+    for row in tx.rows("subnet_list", model=model):
+        found[called[row["space"]]].append(row["cidr"])
+    return found
 
 
 def _mates(tx: Tx, model: str) -> tuple[str, ...]:

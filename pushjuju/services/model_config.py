@@ -13,6 +13,7 @@ from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.gotime import parse_duration
 from pushjuju.core.loglevels import parse_levels
+from pushjuju.services import network
 from pushjuju.state.store import Tx
 
 
@@ -115,6 +116,8 @@ def parse_value(key: str, value: Any) -> Any:
     if attribute.choices and text not in attribute.choices:
         listed = " ".join(attribute.choices)
         raise NotValid(f'{key}: expected one of [{listed}], got "{text}"')
+    if key == "egress-subnets":
+        network.check_egress(text)
     if attribute.type == "base" and text:
         return str(Base.parse(text))
     return text

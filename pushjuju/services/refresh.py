@@ -14,7 +14,7 @@ from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid
 from pushjuju.core.life import Life
 from pushjuju.core.storage import Directive
-from pushjuju.services import applications, charms, relations, resources, storage, touch, units
+from pushjuju.services import applications, bindings, charms, relations, resources, storage, touch, units
 from pushjuju.services.context import Context
 from pushjuju.state.records import Application
 from pushjuju.state.storage_records import StorageInstance
@@ -32,6 +32,7 @@ class RefreshRequest:
         file: Settings as YAML.
         resources: Name -> file to upload.
         storage: Store that the new charm brings -> what is asked for.
+        bind: Endpoint -> name of its space.
     """
 
     application: str
@@ -44,6 +45,7 @@ class RefreshRequest:
     trust: bool | None = None
     resources: Mapping[str, str] = field(default_factory=dict)
     storage: Mapping[str, Directive] = field(default_factory=dict)
+    bind: Mapping[str, str] = field(default_factory=dict)
 
 
 def refresh(ctx: Context, model: str, request: RefreshRequest) -> tuple[int, list[str]]:
@@ -67,6 +69,8 @@ def refresh(ctx: Context, model: str, request: RefreshRequest) -> tuple[int, lis
             resources.refresh(
                 ctx, tx, application, applications.current_charm(tx, application), files, declared
             )
+            charm = request.packed.charm
+            bindings.refresh(tx, application, charm, request.bind, force=request.force)
             revision = applications.add_charm(ctx, tx, model, request.packed)
             _switch(
                 ctx, tx, application, request, f"{applications.LOCAL}:{request.packed.charm.name}-{revision}"

@@ -151,7 +151,7 @@ def _machine(rows: Rows, machine: MachineRow) -> dict[str, Any]:
         found["modification-status"].update({"current": "error", "message": problem})
     found["base"] = _base(machine.base)
     if machine.addresses:
-        found["network-interfaces"] = _interfaces(machine)
+        found["network-interfaces"] = _interfaces(rows, machine)
     if machine.id in rows.contained:
         found["containers"] = _machines(rows, machine.id)
     if machine.constraints and (text := _constraints(machine.constraints)):
@@ -161,7 +161,7 @@ def _machine(rows: Rows, machine: MachineRow) -> dict[str, Any]:
     return found
 
 
-def _interfaces(machine: MachineRow) -> dict[str, Any]:
+def _interfaces(rows: Rows, machine: MachineRow) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for item in machine.addresses:
         nic = found.get(item["nic"])
@@ -169,10 +169,14 @@ def _interfaces(machine: MachineRow) -> dict[str, Any]:
             nic = found[item["nic"]] = {
                 "ip-addresses": [],
                 "mac-address": item["mac"],
-                "space": network.ALPHA,
+                **({"gateway": item["gateway"]} if "gateway" in item else {}),
+                "space": "",
                 "is-up": True,
             }
         nic["ip-addresses"].append(item["value"])
+        space = rows.spaces.get(item.get("space", network.ALPHA_ID), "")
+        if space not in nic["space"].split():
+            nic["space"] = f"{nic['space']} {space}".strip()
     return dict(sorted(found.items(), key=lambda pair: natural_key(pair[0])))
 
 
@@ -209,9 +213,16 @@ def _application(rows: Rows, app: ApplicationRow) -> dict[str, Any]:
         "subordinate-to": _principals(rows, app),
         "units": {} if app.subordinate else _units(rows, app),
         "version": app.workload_version,
+        "endpoint-bindings": _bindings(rows, app),
     }
     found.update({key: value for key, value in rest.items() if value})
     return found
+
+
+def _bindings(rows: Rows, app: ApplicationRow) -> dict[str, str]:
+    """Return endpoint -> name of its space; nothing where all is in alpha."""
+    found = {endpoint: rows.spaces.get(space, "") for endpoint, space in rows.bindings.get(app.name, ())}
+    return found if set(found.values()) - {network.ALPHA} else {}
 
 
 def _application_status(rows: Rows, app: ApplicationRow) -> Seen:

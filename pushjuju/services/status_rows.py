@@ -105,6 +105,8 @@ class Rows(NamedTuple):
         sides_of: Application -> the sides of each of its relations.
         charms: URL -> charm.
         unguarded: Machine whose firewall rules are not in force -> why.
+        spaces: Id -> name of every network space.
+        bindings: Application -> (endpoint, id of its space), where somebody bound it.
     """
 
     model: Model
@@ -122,6 +124,8 @@ class Rows(NamedTuple):
     sides_of: dict[str, list[list[Side]]]
     charms: dict[str, Charm]
     unguarded: dict[str, str]
+    spaces: dict[str, str]
+    bindings: dict[str, list[tuple[str, str]]]
 
 
 def read(ctx: Context, tx: Tx, model: Model, moment: Moment = from_iso) -> Rows:
@@ -149,6 +153,11 @@ def read(ctx: Context, tx: Tx, model: Model, moment: Moment = from_iso) -> Rows:
         ),
         charms={row[0]: _charm(*row[1:]) for row in tx.rows("shown_charms", model=uuid)},
         unguarded={row["machine"]: row["problem"] for row in tx.rows("firewall_problems", model=uuid)},
+        spaces={
+            network.ALPHA_ID: network.ALPHA,
+            **{row[1]: row[2] for row in tx.rows("space_list", model=uuid)},
+        },
+        bindings=_grouped((row[0], row[1:]) for row in tx.rows("binding_list_all", model=uuid)),
     )
 
 

@@ -91,9 +91,10 @@ class Application:
 class Machine:
     """A machine.
 
-    `hardware`: arch, cores, mem (MiB), ...; `addresses`: [{value, cidr, nic, mac, scope, origin}];
+    `hardware`: arch, cores, mem (MiB), ...; `addresses`: as `services.network.noted`;
     `ssh`: {host, port, user, jump, host_keys}; `forced`: remove without its consent; `storage`: how many
-    volumes and filesystems are attached there or live there.
+    volumes and filesystems are attached there or live there; `look_again`: somebody wants to know its
+    addresses anew.
     """
 
     model: str
@@ -119,6 +120,7 @@ class Machine:
     unreachable_since: str | None = None
     last_failed: str | None = None
     created: str
+    look_again: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,6 +145,24 @@ class MachineUpgradeMessage:
     machine: str
     time: str
     message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Space:
+    """A network space; alpha has no row."""
+
+    model: str
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subnet:
+    """A subnet that some machine has an address in; `space` is an id."""
+
+    model: str
+    cidr: str
+    space: str = "0"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,17 +13,18 @@ from typing import Any
 
 from pushjuju.core import limits
 from pushjuju.core.ports import OpenPort, PortRange, changed, conflict
-from pushjuju.services import firewall, network, relations, touch
+from pushjuju.services import firewall, relations, touch
 from pushjuju.services.context import Context
 from pushjuju.state.records import Port
 from pushjuju.state.store import Tx
-from pushjuju.uniter.hookcontext import binding_names, egress_subnets
+from pushjuju.uniter.hookcontext import binding_names, relation_settings
 from pushjuju.uniter.resolver import HookKind, Operation
 from pushjuju.uniter.secrets import flush_secrets, secrets_refused
 from pushjuju.uniter.snapshot import View
 from pushjuju.uniter.storage import flush_storage, storage_refused
 
 Writes = Mapping[str, Any]
+_TOLD = ("egress-subnets", "ingress-address", "private-address")  # of addresses, in a relation
 _STATE_OVERHEAD = 8  # bytes that Juju's encoding adds to each key with its value
 
 
@@ -89,14 +90,11 @@ def _flush_relations(ctx: Context, tx: Tx, view: View, writes: Writes) -> None:
 def _refresh_addresses(ctx: Context, tx: Tx, view: View) -> None:
     """Write the present addresses into the unit's bag of every joined relation."""
     unit = view.unit
-    settings: dict[str, str | None] = {
-        "egress-subnets": None,
-        "ingress-address": None,
-        "private-address": None,
-    }
-    settings.update(network.relation_settings(view.machine, egress_subnets(tx, unit.model)))
     for relation_id in sorted(view.local.relations):
         if relation_id in view.remote.relations:
+            endpoint = view.remote.relations[relation_id].endpoint
+            settings: dict[str, str | None] = dict.fromkeys(_TOLD)
+            settings.update(relation_settings(tx, view, view.relations[relation_id], endpoint))
             relations.update_bag(tx, unit.model, relation_id, unit.name, settings, ctx.clock.now())
 
 

@@ -14,9 +14,9 @@ from pushjuju.charms.model import Charm, Role
 from pushjuju.core import limits
 from pushjuju.core.life import Life
 from pushjuju.core.status import StatusInfo, StatusKind, Workload, derive_application_status
-from pushjuju.services import leadership, model_config, network, relations, removal, statuses
+from pushjuju.services import bindings, leadership, model_config, network, relations, removal, statuses
 from pushjuju.services.units import of_application
-from pushjuju.state.records import Bag, Model, Port, Unit
+from pushjuju.state.records import Bag, Model, Port, Relation, Unit
 from pushjuju.state.store import Tx
 from pushjuju.uniter.resolver import HookInfo, HookKind, LocalState, Operation, RemoteState, hook_name
 from pushjuju.uniter.secrets import context_secrets
@@ -209,24 +209,40 @@ def _ports(tx: Tx, unit: Unit) -> dict[str, Any]:
 
 def egress_subnets(tx: Tx, model: str) -> list[str]:
     """Return the subnets that the model says its traffic comes from."""
-    text = str(model_config.get(tx, model, "egress-subnets") or "")
-    return [part.strip() for part in text.split(",") if part.strip()]
+    return network.split_egress(str(model_config.get(tx, model, "egress-subnets") or ""))
+
+
+def relation_settings(tx: Tx, view: View, relation: Relation, endpoint: str) -> dict[str, str]:
+    """Return what a unit tells of its addresses in a relation."""
+    egress = network.split_egress(relation.egress) or egress_subnets(tx, view.unit.model)
+    space = bindings.space_of(view.bindings, endpoint)
+    return network.relation_settings(view.machine, egress, space)
 
 
 def _network(tx: Tx, view: View) -> dict[str, Any]:
-    info = network.network_info(view.machine, egress_subnets(tx, view.unit.model))
+    names, egress = binding_names(view.charm), egress_subnets(tx, view.unit.model)
+    spaces = {name: bindings.space_of(view.bindings, name) for name in names}
+    default = bindings.space_of(view.bindings, "")
+    infos = {
+        space: network.network_info(view.machine, egress, space) for space in {default, *spaces.values()}
+    }
     return {
-        "bindings": dict.fromkeys(binding_names(view.charm), info),
+        "bindings": {name: infos[spaces[name]] for name in names},
         "relations": _egress(view),
-        "private_address": network.private_address(view.machine),
+        "private_address": _bind_address(infos[default]) or network.private_address(view.machine),
         "public_address": network.public_address(view.machine),
     }
+
+
+def _bind_address(info: Mapping[str, Any]) -> str:
+    """Return the first address of a space; empty when there is none."""
+    return str(info["bind-addresses"][0]["addresses"][0]["value"]) if info else ""
 
 
 def _egress(view: View) -> dict[str, Any]:
     """Return what relations made with `--via` say of the subnets that traffic comes from."""
     return {
-        str(relation.id): {"egress-subnets": relation.egress.split(",")}
+        str(relation.id): {"egress-subnets": network.split_egress(relation.egress)}
         for relation in view.relations.values()
         if relation.egress
     }

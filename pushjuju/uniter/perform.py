@@ -12,20 +12,11 @@ from pushjuju.core.clock import to_iso
 from pushjuju.core.life import Life
 from pushjuju.core.series import SeriesStatus
 from pushjuju.core.status import Agent, StatusKind
-from pushjuju.services import (
-    applications,
-    network,
-    relations,
-    removal,
-    statuses,
-    storage,
-    units,
-    upgrade_machine,
-)
+from pushjuju.services import applications, relations, removal, statuses, storage, units, upgrade_machine
 from pushjuju.services.context import Context
 from pushjuju.state.records import Relation, RelationScope
 from pushjuju.state.store import Tx
-from pushjuju.uniter.hookcontext import egress_subnets
+from pushjuju.uniter.hookcontext import relation_settings
 from pushjuju.uniter.resolver import Effect, EffectKind, retry_delay
 from pushjuju.uniter.secrets import note
 from pushjuju.uniter.snapshot import View
@@ -106,8 +97,9 @@ def _enter_scope(ctx: Context, tx: Tx, view: View, effect: Effect) -> bool:
         and not _bring_subordinate(tx, view, relation, now)
     ):
         return False
-    egress = [part for part in relation.egress.split(",") if part] or egress_subnets(tx, unit.model)
-    relations.enter_scope(tx, unit, relation, network.relation_settings(view.machine, egress), now)
+    own = relations.own_endpoint(view.sides[relation.id], unit.application)
+    settings = relation_settings(tx, view, relation, own.endpoint)
+    relations.enter_scope(tx, unit, relation, settings, now)
     if view.remote.leader:
         statuses.set_status(tx, unit.model, StatusKind.RELATION, str(relation.id), "joined", now=now)
     return True

@@ -16,7 +16,7 @@ from pushjuju.core.errors import NotValid
 from pushjuju.core.life import Life
 from pushjuju.core.series import SeriesStatus
 from pushjuju.core.tasks import Receiver
-from pushjuju.services import actions, charms, leadership, model_config, network, relations, removal
+from pushjuju.services import actions, bindings, charms, leadership, model_config, network, relations, removal
 from pushjuju.state.records import (
     Application,
     Bag,
@@ -51,6 +51,7 @@ class View:
         settings: What people set for that charm, defaults not included.
         relations: Every relation of the application, by id.
         sides: Relation -> its endpoints.
+        bindings: Endpoint -> id of its space, where somebody bound the application.
     """
 
     unit: Unit
@@ -60,6 +61,7 @@ class View:
     settings: Settings
     relations: Mapping[int, Relation]
     sides: Mapping[int, list[RelationEndpoint]]
+    bindings: Mapping[str, str]
     local: LocalState
     remote: RemoteState
 
@@ -86,9 +88,10 @@ def look(tx: Tx, model: str, name: str, commands: tuple[str, ...] = ()) -> View 
     charm = charms.get(tx, model, url)
     settings = charms.stored_settings(tx, model, application.name, url)
     around = relations.neighbourhood(tx, unit)
+    bound = bindings.stored(tx, model, application.name)
     seen = {number: _relation(unit, charm, around, number) for number in around.relations}
     local = local_state(tx, unit, application)
-    remote = _remote_state(tx, unit, application, machine, charm, settings, seen, commands)
+    remote = _remote_state(tx, unit, application, machine, charm, settings, bound, seen, commands)
     return View(
         unit=unit,
         application=application,
@@ -97,6 +100,7 @@ def look(tx: Tx, model: str, name: str, commands: tuple[str, ...] = ()) -> View 
         settings=settings,
         relations=around.relations,
         sides=around.sides,
+        bindings=bound,
         local=local,
         remote=with_secrets(tx, unit, local, remote) if application.secrets else remote,
     )
@@ -128,12 +132,6 @@ def own_charm_url(unit: Unit, application: Application) -> str:
     return unit.charm_url or application.charm_url
 
 
-def bindings(tx: Tx, unit: Unit) -> dict[str, str]:
-    """Return the spaces of an application's endpoints."""
-    rows = tx.rows("binding_list", model=unit.model, application=unit.application)
-    return {row["endpoint"]: row["space"] for row in rows}
-
-
 def _remote_state(
     tx: Tx,
     unit: Unit,
@@ -141,6 +139,7 @@ def _remote_state(
     machine: Machine,
     charm: Charm,
     settings: Settings,
+    bound: Mapping[str, str],
     seen: Mapping[int, RemoteRelation],
     commands: tuple[str, ...],
 ) -> RemoteState:
@@ -158,7 +157,7 @@ def _remote_state(
         charm_present=not unit.charm_gone,
         config_hash=charms.settings_hash(application.name, url, settings),
         trust_hash=charms.trust_hash(application),
-        addresses_hash=network.addresses_hash(machine, bindings(tx, unit)),
+        addresses_hash=network.addresses_hash(machine, bound),
         leader=leadership.holder(tx, unit.model, application.name) == unit.name,
         leader_settings_version=application.leader_settings_version + 1,
         update_status_version=unit.update_status_version,

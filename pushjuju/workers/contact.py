@@ -20,6 +20,7 @@ from pushjuju.services import (
     machines,
     network,
     removal,
+    spaces,
     statuses,
     touch,
     upgrade_machine,
@@ -52,6 +53,7 @@ async def attach(shop: Workshop, machine: Machine) -> MachineSession:
     Raises:
         TransportError: No way in.
     """
+    known = shop.attached(machine)
     try:
         session = await _open(shop, machine, patient=not machine.last_seen and not given(machine))
     except Unreachable:
@@ -61,6 +63,8 @@ async def attach(shop: Workshop, machine: Machine) -> MachineSession:
         machine = found
         session = await _open(shop, machine, patient=True)
     requests.listen(shop.base_ctx, session, machine)
+    if session is known and _is_old(machine, shop.ctx.clock.now()):
+        await session.look_again()
     if _is_news(machine, session.hello, shop.ctx.clock.now()):
         note_facts(shop.ctx, machine, session.hello)
     return session
@@ -126,21 +130,27 @@ async def come_back(shop: Workshop, machine: Machine, boot_id: str) -> MachineSe
 
 def _is_news(machine: Machine, hello: dict[str, Any], now: datetime) -> bool:
     """Tell whether a contact says more than the one before; a busy machine is not noted at each visit."""
-    if machine.last_seen is None or machine.unreachable_since or machine.boot_id != hello["boot_id"]:
+    if _is_old(machine, now) or machine.unreachable_since or machine.boot_id != hello["boot_id"]:
         return True
-    if (
-        network.addresses_from_nics(hello["nics"]) != machine.addresses
-        or machine.hostname != hello["hostname"]
-    ):
+    return machine.hostname != hello["hostname"] or not network.is_known(machine, _addresses(hello))
+
+
+def _is_old(machine: Machine, now: datetime) -> bool:
+    """Tell whether what is known of a machine was said long ago, or is to be said again."""
+    if machine.last_seen is None or machine.look_again:
         return True
     return (now - from_iso(machine.last_seen)).total_seconds() > NOTE_EVERY_S
+
+
+def _addresses(hello: dict[str, Any]) -> list[dict[str, Any]]:
+    return network.addresses_from_nics(hello["nics"], hello.get("gateway", ""))
 
 
 def note_facts(ctx: Context, machine: Machine, hello: dict[str, Any]) -> None:
     """Record what a machine says of itself."""
     now = ctx.clock.now()
-    addresses = network.addresses_from_nics(hello["nics"])
     with ctx.store.write() as tx:
+        addresses = spaces.note_addresses(tx, machine, _addresses(hello))
         tx.run(
             "machine_set_facts",
             model=machine.model,

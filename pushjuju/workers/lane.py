@@ -165,7 +165,7 @@ class Lane:
 
     def _needs_machine(self, machine: Machine) -> bool:
         """Tell whether the machine must be reached: nothing is ever prepared before it answers."""
-        if not machine.last_seen or self._open_operations():
+        if not machine.last_seen or machine.look_again or self._open_operations():
             return True
         if storage.is_due(self.ctx, machine):
             return True

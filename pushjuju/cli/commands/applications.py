@@ -7,7 +7,7 @@ from pushjuju.cli.command import Cli, command
 from pushjuju.cli.formatters import config as formatters
 from pushjuju.core.errors import NotFound, UsageError
 from pushjuju.core.names import is_application, is_unit
-from pushjuju.services import applications, units
+from pushjuju.services import applications, bindings, units
 
 
 def application_name(args: tuple[str, ...]) -> str:
@@ -52,6 +52,31 @@ def config(
         if asked.key in document.get(section, {}):
             return cli.output.text(formatters.bare_value(document[section][asked.key].get("value", "")))
     raise NotFound(f'key "{asked.key}" not found in "{name}" application config or charm settings.')
+
+
+@command(
+    "bind",
+    usage="<application> [<default-space>] [<endpoint-name>=<space> ...]",
+    summary="Change bindings for a deployed application.",
+    at_least=(1, "no application specified"),
+    flags=(
+        *flags.MODEL,
+        *flags.LOGIN,
+        flags.switch("force", "Allow endpoints to be bound to spaces that some units have no address in"),
+        *flags.NO_WAIT,
+    ),
+    details="Endpoints that are in the old default space follow the default to the new one.",
+    examples="    pushjuju bind web internal\n    pushjuju bind web internal db=backend\n",
+    see_also=("spaces", "show-space", "deploy"),
+)
+def bind(cli: Cli, args: tuple[str, ...], *, model: str, force: bool, no_wait: bool) -> None:
+    """Bind endpoints to spaces."""
+    name = application_name(args)
+    asked = bindings.parse(" ".join(args[1:]))
+    opened = session.open_model(cli, model)
+    for change in bindings.bind(opened.ctx, opened.uuid, name, asked, force=force):
+        cli.console.info(change)
+    drive.settle(cli, opened.ctx, opened.uuid, touched=(name,), no_wait=no_wait)
 
 
 @command(

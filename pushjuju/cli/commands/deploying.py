@@ -70,6 +70,7 @@ def deploy(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **aske
     wanted = values.constraints(asked["constraints"], cli.console)
     targets = values.placements(asked["to"])
     stores = values.storage(asked["storage"])
+    bind = _bindings(asked["bind"])
     name = args[1] if len(args) > 1 else ""
     if name and not is_application(name):
         raise UsageError(f'invalid application name "{name}"')
@@ -97,6 +98,7 @@ def deploy(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **aske
             resources=asked["resource"],
             storage=stores,
             attach_storage=asked["attach_storage"],
+            bind=bind,
         )
         _precheck(cli, opened, request.base, wanted, request.count, targets)
         if asked["dry_run"]:
@@ -145,7 +147,7 @@ def _check_flags(cli: Cli, asked: Mapping[str, Any]) -> None:
         raise NotValid("specifying a revision requires a channel for future upgrades. Please use --channel")
     if asked["device"]:
         raise UsageError("--device is only allowed with k8s models")
-    unsupported = ("bind", "overlay", "map_machines")
+    unsupported = ("overlay", "map_machines")
     named = [f"--{key.replace('_', '-')}" for key in unsupported if asked[key]]
     if named:
         raise NotValid(f"{', '.join(named)} is not supported yet by pushjuju")
@@ -204,6 +206,12 @@ def _settings(charm: Any, application: str, given: values.Settings) -> dict[str,
         found.update(parse_settings_yaml(charm.config, content, application))
     found.update(parse_settings(charm.config, given.values))
     return found
+
+
+def _bindings(text: str) -> dict[str, str]:
+    from pushjuju.services.bindings import parse
+
+    return parse(text)
 
 
 def _count(cli: Cli, subordinate: bool, count: int) -> int:
@@ -280,6 +288,7 @@ def refresh(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **ask
             trust=asked["trust"],
             resources=asked["resource"],
             storage=values.storage(asked["storage"]),
+            bind=_bindings(asked["bind"]),
         )
         revision, warnings = service.refresh(opened.ctx, opened.uuid, request)
     _warn(cli, (*packed.charm.warnings, *warnings))
@@ -308,7 +317,7 @@ def _refresh_path(opened: session.Session, name: str, asked: Mapping[str, Any]) 
 
     with opened.ctx.store.read() as tx:
         applications.get(tx, opened.uuid, name)
-    named = [f"--{key}" for key in ("bind", "base", "channel") if asked[key]]
+    named = [f"--{key}" for key in ("base", "channel") if asked[key]]
     if named:
         raise NotValid(f"{', '.join(named)} is not supported yet by pushjuju")
     if not asked["path"]:

@@ -242,6 +242,13 @@ class Controllers:
     def _on_beat(self, attachment: Attachment, _message: dict[str, Any]) -> None:
         attachment.heard = monotonic()
 
+    def _on_facts(self, attachment: Attachment, _message: dict[str, Any]) -> None:
+        """Tell what of the machine may have changed since it was met."""
+        from pushjuju.runner.remote import facts
+
+        told = {"hostname": os.uname().nodename, "nics": facts.nics(), "gateway": facts.gateway()}
+        self.attachments.send(attachment, dict(told, t="facts"))
+
     # -- blobs ---------------------------------------------------------------------------------------------
 
     def _on_put(self, attachment: Attachment, message: dict[str, Any]) -> None:
@@ -292,5 +299,6 @@ class Controllers:
         "live-result": _on_live_result,
         "ping": _on_ping,
         "beat": _on_beat,
+        "facts": _on_facts,
         "put": _on_put,
     }

@@ -20,7 +20,7 @@ _ARCHES = {"x86_64": "amd64", "aarch64": "arm64", "ppc64le": "ppc64el", "i686": 
 _RTM_NEWLINK, _RTM_GETLINK, _RTM_NEWADDR, _RTM_GETADDR = 16, 18, 20, 22
 _NLMSG_ERROR, _NLMSG_DONE = 2, 3
 _REQUEST_DUMP = 0x301
-_IFLA_ADDRESS, _IFLA_IFNAME = 1, 3
+_IFLA_ADDRESS, _IFLA_IFNAME, _IFLA_MTU, _IFLA_MASTER = 1, 3, 4, 10
 _IFF_UP, _IFF_LOOPBACK = 0x1, 0x8
 _IFA_ADDRESS, _IFA_LOCAL, _IFA_FLAGS = 1, 2, 8
 _USELESS_FLAGS = 0x08 | 0x20 | 0x40  # duplicate, deprecated, still tentative
@@ -78,6 +78,10 @@ def nics() -> list[dict[str, Any]]:
     devices: dict[int, dict[str, Any]] = {}
     for body in _dump(_RTM_GETLINK, _RTM_NEWLINK, bytes(16)):
         _read_link(body, devices)
+    for device in devices.values():
+        parent = devices.get(device.pop("master"))
+        if parent is not None:
+            device["parent"] = parent["name"]
     for body in _dump(_RTM_GETADDR, _RTM_NEWADDR, bytes(8)):
         _read_address(body, devices)
     return sorted(devices.values(), key=lambda device: device["name"])
@@ -138,7 +142,11 @@ def _read_link(body: bytes, devices: dict[int, dict[str, Any]]) -> None:
         return
     name = attributes.get(_IFLA_IFNAME, b"").rstrip(b"\0").decode("utf-8", "replace")
     mac = ":".join("%02x" % byte for byte in attributes.get(_IFLA_ADDRESS, b""))
-    devices[index] = {"name": name, "mac": mac, "up": bool(flags & _IFF_UP), "addresses": []}
+    mtu, master = (
+        int.from_bytes(attributes.get(key, b""), sys.byteorder) for key in (_IFLA_MTU, _IFLA_MASTER)
+    )
+    device = {"name": name, "mac": mac, "up": bool(flags & _IFF_UP), "addresses": []}
+    devices[index] = dict(device, mtu=mtu, master=master)
 
 
 def _read_address(body: bytes, devices: dict[int, dict[str, Any]]) -> None:

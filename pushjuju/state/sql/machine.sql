@@ -20,7 +20,7 @@ WHERE model = :model AND id = :id
 
 -- name: machine_set_facts
 UPDATE machine SET hostname = :hostname, addresses = :addresses, boot_id = :boot_id, hardware = :hardware,
-  last_seen = :now, unreachable_since = NULL, last_failed = NULL
+  last_seen = :now, unreachable_since = NULL, last_failed = NULL, look_again = 0
 WHERE model = :model AND id = :id
 
 -- name: machine_set_ssh

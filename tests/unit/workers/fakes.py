@@ -175,6 +175,10 @@ class Session:
         assert path.stat().st_size  # noqa: ASYNC240 - a small local file
         self.box.blobs.append(sha256)
 
+    async def look_again(self) -> None:
+        """Hear what the box says now."""
+        self.hello = self.box.hello()
+
     def forget_blob(self, sha256: str) -> None:
         """Take it that an archive is not there any more: all are taken again here anyway."""
 
