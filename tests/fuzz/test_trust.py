@@ -94,7 +94,7 @@ def test_relations_of_others_are_passed_over(world: World) -> None:
 
 def test_a_relation_that_the_unit_has_not_entered_is_passed_over(world: World) -> None:
     prepared = world.until("update-status", "web/1")
-    document = dict(world.unit("web/1").state)
+    document = json.loads(world.unit("web/1").state)
     document["relations"] = {key: item for key, item in document["relations"].items() if key != str(SITE)}
     world.write(
         lambda tx: tx.run("unit_set_state", model=world.model, name="web/1", state=json.dumps(document))

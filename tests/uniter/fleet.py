@@ -101,6 +101,11 @@ class Session:
         await self._travel()
         return known
 
+    async def look_again(self) -> None:
+        """Hear what the machine says of itself now."""
+        await self._travel()
+        self.hello = self.box.hello()
+
     async def _travel(self) -> None:
         await pause()
         if self.box.down:

@@ -323,6 +323,6 @@ def test_a_read_only_disk_is_named(small_disk: Path) -> None:
         Store.open(small_disk / "new.db", create=True)
     assert "read-only" in caught.value.message
     assert "PUSHJUJU_DATA" in caught.value.hint
-    with pytest.raises(StoreError) as caught:
-        Store.open(small_disk / "state.db").write().__enter__()
+    with pytest.raises(StoreError) as caught, Store.open(small_disk / "state.db").write() as tx:
+        tx.run("application_delete", model="m", name="n")
     assert str(small_disk / "state.db") in caught.value.message
