@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pushjuju.core.errors import AlreadyExists, NotFound, NotValid, PushjujuError
-from pushjuju.services import bindings, model_config, network, space_documents, spaces
+from pushjuju.services import bindings, expose, firewall, model_config, network, space_documents, spaces
 from pushjuju.state.records import Machine
 from pushjuju.state.store import Tx
 from tests.unit.services.world import World
@@ -245,3 +245,14 @@ def test_a_unit_hears_of_its_binding(town: World) -> None:
 def test_odd_egress_is_refused(shop: World, text: str, problem: str) -> None:
     with pytest.raises(NotValid, match=problem):
         shop.write(lambda tx: model_config.change(tx, shop.model, {"egress-subnets": f"192.0.2.0/24,{text}"}))
+
+
+def test_who_is_let_in_follows_the_space(town: World) -> None:
+    expose.expose(town.ctx, town.model, "web", spaces=["inner"])
+    assert town.read(lambda tx: firewall.space_subnets(tx, town.model)) == {
+        "alpha": [OUTER],
+        "inner": [INNER],
+    }
+    spaces.rename(town.ctx, town.model, "inner", "deep")
+    rows = town.read(lambda tx: tx.rows("exposure_of_model", model=town.model))
+    assert [json.loads(row["spaces"]) for row in rows] == [["deep"]]
