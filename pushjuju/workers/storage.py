@@ -166,7 +166,8 @@ class StorageWork:
         with self.ctx.store.write() as tx:
             if not storage_work.begin(tx, todo, self.ctx.clock.now()):
                 return
-        self._tell(f"{todo.step} {what} ({todo.backing.storage})")
+        word = "release" if todo.step is Step.DESTROY and todo.backing.releasing else todo.step
+        self._tell(f"{word} {what} ({todo.backing.storage})")
         self.shop.checkpoint(f"storage-{todo.step}-begun")
         steps: dict[Step, Callable[[Todo], Awaitable[None]]] = {
             Step.CREATE: self._create,

@@ -5,10 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pushjuju.core.storage import Kind, Scope
 from pushjuju.plugins.hookspecs import hookimpl
-from pushjuju.plugins.types import Attr, CloudSpec, Credential, ModelInfo, Provider, ProviderType, Services
+from pushjuju.plugins.types import (
+    Attr,
+    CloudSpec,
+    Credential,
+    MachineStorage,
+    ModelInfo,
+    Provider,
+    ProviderType,
+    Services,
+    StorageProvider,
+    StorageType,
+)
 
-PUSHJUJU_API = (1, 0)
+PUSHJUJU_API = (1, 1)
 
 _CONFIG = (
     Attr(name="subnet", summary="IPv4 network of the machines; a free 10.x.y.0/24 when not set"),
@@ -53,3 +65,32 @@ def pushjuju_open_provider(
     from pushjuju.plugins.providers.local.provider import LocalProvider
 
     return LocalProvider(cloud=cloud, model=model, services=services)
+
+
+@hookimpl
+def pushjuju_storage_types(cloud_type: str) -> Sequence[StorageType]:
+    """Name the storage that outlives local machines."""
+    if cloud_type != "local":
+        return []
+    return [
+        StorageType(
+            name="local",
+            summary="an image on this host",
+            kinds=frozenset({Kind.FILESYSTEM}),
+            scope=Scope.MODEL,
+            releasable=True,
+        )
+    ]
+
+
+@hookimpl
+def pushjuju_open_storage(
+    type_name: str, provider: Provider | None
+) -> StorageProvider | MachineStorage | None:
+    """Return the storage of a local cloud."""
+    if type_name != "local":
+        return None
+    from pushjuju.plugins.providers.local.provider import LocalProvider
+    from pushjuju.plugins.providers.local.storage import LocalStorage
+
+    return LocalStorage(provider) if isinstance(provider, LocalProvider) else None

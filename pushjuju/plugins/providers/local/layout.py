@@ -110,6 +110,11 @@ class Layout:
         return self.state / "machines"
 
     @property
+    def volumes(self) -> Path:
+        """The folder with one folder per volume."""
+        return self.state / "volumes"
+
+    @property
     def lock(self) -> Path:
         """The file that guards addresses and the bridge."""
         return self.state / ".lock"

@@ -32,6 +32,7 @@ from pushjuju.plugins.providers.local.system import (
 from pushjuju.plugins.providers.local.userdata import write_user_data
 
 _GRACE_S = 5.0
+LOOPS = ".loop"  # where storage of type `loop` has its files, below a machine's storage directory
 _FOLDERS = ("up", "work", "root", "vol")
 
 
@@ -239,10 +240,18 @@ def _remove(layout: Layout, instance_id: str, grace_s: float = _GRACE_S) -> None
         return
     halt(layout, instance_id, grace_s)
     Cgroup.of(layout.cgroup(instance_id)).remove()
+    _free_loops(folder / "vol")
     if record is not None:
         network.remove_namespace(layout, record.index)
         forget(folder / "root", layout.namespace(record.index))
     remove_tree(folder)
+
+
+def _free_loops(volumes: Path) -> None:
+    """Free the loop devices of a machine's own files: they are this host's, and outlive the machine."""
+    for file in volumes.glob(f"{LOOPS}/*"):
+        for device in run(["losetup", "-n", "-O", "NAME", "-j", str(file)], check=False).split():
+            run(["losetup", "-d", device], check=False)
 
 
 def halt(layout: Layout, instance_id: str, grace_s: float = _GRACE_S) -> None:

@@ -10,12 +10,13 @@ import json
 import os
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from pushjuju.core import errors
 from pushjuju.core.base import Base
-from pushjuju.plugins.providers.local import doctor, machines
+from pushjuju.plugins.providers.local import doctor, machines, volumes
 from pushjuju.plugins.providers.local.bases import BaseRoot, ensure_base
 from pushjuju.plugins.providers.local.layout import Layout
 from pushjuju.plugins.providers.local.sources import BasesConfig
@@ -60,6 +61,30 @@ def _resume(args: Data, _progress: Progress) -> Data:
     return {}
 
 
+def _volume(args: Data, _progress: Progress) -> Data:
+    layout, volume = _layout(args), args["volume"]
+    match args["step"]:
+        case "create":
+            wanted = volumes.Volume(
+                id=volume, uuid=args["uuid"], model_uuid=args["model_uuid"], size=args["size"],
+                created=args["created"], tags=args["tags"],
+            )  # fmt: skip
+            return asdict(volumes.create(layout, wanted))
+        case "attach":
+            return {"source": volumes.attach(layout, volume, args["instance"])}
+        case "detach":
+            volumes.detach(layout, volume, args["instance"])
+        case "destroy":
+            volumes.destroy(layout, volume)
+        case "release":
+            volumes.release(layout, volume)
+        case "take-in":
+            return asdict(volumes.take_in(layout, volume, args["model_uuid"]))
+        case step:
+            raise errors.NotValid(f"a volume has no step {step}")
+    return {}
+
+
 def _probe(args: Data, _progress: Progress) -> Data:
     return {"problems": doctor.probe_kernel(Path(args["folder"])), "forward": doctor.forwarding_problem()}
 
@@ -71,6 +96,7 @@ OPERATIONS: Mapping[str, Callable[[Data, Progress], Data]] = {
     "discard": _discard,
     "remove-model": _remove_model,
     "resume": _resume,
+    "volume": _volume,
     "probe": _probe,
 }
 

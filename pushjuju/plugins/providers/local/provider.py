@@ -211,6 +211,11 @@ class LocalProvider:
         """
         await self._privileged("resume", {"id": instance_id})
 
+    async def volume_step(self, step: str, volume: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Do something to a volume of the model; see `volumes`."""
+        own = {"model_uuid": self._model.uuid, "created": to_iso(self._services.clock.now())}
+        return await self._privileged("volume", {**own, **args, "step": step, "volume": volume})
+
     async def destroy_model(self) -> None:
         """End all machines of the model; bridge and nft table go when no other model has machines."""
         await self.stop(

@@ -1,0 +1,55 @@
+"""Storage of the local cloud, as the plugin contract wants it. Layer: plugins (`local`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pushjuju.core.errors import NotValid
+from pushjuju.core.storage import Kind
+from pushjuju.plugins.providers.local.volumes import volume_id
+from pushjuju.plugins.types import StorageItem, StorageMade, StorageSeen
+
+if TYPE_CHECKING:
+    from pushjuju.plugins.providers.local.provider import LocalProvider
+
+
+class LocalStorage:
+    """Filesystems that outlive machines: images on this host."""
+
+    def __init__(self, provider: LocalProvider) -> None:
+        """Take the provider, whose rights and folders are used."""
+        self._provider = provider
+
+    async def create(self, item: StorageItem) -> StorageMade:
+        """Make an image with an empty file system."""
+        args = {"uuid": item.uuid, "size": item.size, "tags": dict(item.tags)}
+        return _made(await self._provider.volume_step("create", volume_id(item.uuid), args))
+
+    async def attach(self, item: StorageItem) -> StorageSeen:
+        """Show it inside the machine."""
+        args = {"instance": item.instance_id}
+        answer = await self._provider.volume_step("attach", item.provider_id, args)
+        return StorageSeen(source=str(answer["source"]))
+
+    async def detach(self, item: StorageItem) -> None:
+        """Take it from the machine."""
+        await self._provider.volume_step("detach", item.provider_id, {"instance": item.instance_id})
+
+    async def destroy(self, item: StorageItem) -> None:
+        """Delete it."""
+        await self._provider.volume_step("destroy", item.provider_id or volume_id(item.uuid), {})
+
+    async def release(self, item: StorageItem) -> None:
+        """Leave it to whoever imports it."""
+        await self._provider.volume_step("release", item.provider_id, {})
+
+    async def find(self, provider_id: str, kind: Kind) -> StorageMade:
+        """Take in one that was let go."""
+        if kind is not Kind.FILESYSTEM:
+            raise NotValid("local storage has filesystems only")
+        return _made(await self._provider.volume_step("take-in", provider_id, {}))
+
+
+def _made(answer: Mapping[str, Any]) -> StorageMade:
+    return StorageMade(provider_id=str(answer["id"]), size=int(answer["size"]))
