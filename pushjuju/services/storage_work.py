@@ -134,6 +134,22 @@ def lasting_on(tx: Tx, machine: Machine) -> list[BackingAttachment]:
     return [row for row in rows if not _backing(tx, row.model, row.kind, row.id).machine]
 
 
+def waits_on(tx: Tx, machine: Machine, *, everything: bool) -> list[str]:
+    """Return what is still to be taken from a machine that goes, and what that waits for.
+
+    Args:
+        tx: The transaction.
+        machine: Which.
+        everything: Also what lives on it.
+    """
+    left = [todo.backing for todo in on_machine(tx, machine)]
+    return [
+        f"{backing.kind} {backing.id} ({backing.storage}) is {_why(tx, backing)}"
+        for backing in left
+        if everything or not backing.machine
+    ]
+
+
 def item_of(tx: Tx, backing: Backing, host: BackingAttachment | None) -> StorageItem:
     """Return a volume or filesystem as its provider is told of it."""
     model = tx.get(Model, "model_by_uuid", f"model {backing.model} not found", uuid=backing.model)

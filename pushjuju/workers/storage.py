@@ -99,11 +99,9 @@ async def empty(
     except PushjujuError:
         if not machine.forced:
             raise
-    work = StorageWork(shop, machine.model, machine.id, session)
-    await work.work(all_now=True)
+    await StorageWork(shop, machine.model, machine.id, session).work()
     with shop.ctx.store.read() as tx:
-        lasting = storage_work.lasting_on(tx, machine)
-    return work.problems if lasting or stays else []
+        return storage_work.waits_on(tx, machine, everything=stays)
 
 
 async def tend(shop: Workshop, model: str) -> Outcome:
@@ -130,24 +128,21 @@ class StorageWork:
         self.attempted: set[tuple[Step, str, str]] = set()
         self.problems: list[str] = []
 
-    async def work(self, *, all_now: bool = False) -> None:
+    async def work(self) -> None:
         """Do what is due, until nothing is or what is left has failed.
-
-        Args:
-            all_now: Also what waits for a later try.
 
         Raises:
             TransportError: The machine was lost.
             StoreError: The store cannot be used.
         """
         for _ in range(MOST_STEPS):
-            todo = self._next(all_now=all_now)
+            todo = self._next()
             if todo is None:
                 return
             await self._do(todo)
         raise StorageFailed(f"storage does not come to rest after {MOST_STEPS} steps")
 
-    def _next(self, *, all_now: bool) -> Todo | None:
+    def _next(self) -> Todo | None:
         now = self.ctx.clock.now()
         with self.ctx.store.read() as tx:
             if self.machine_id:
@@ -156,7 +151,7 @@ class StorageWork:
                 todos = list(storage_work.on_no_machine(tx, self.model))
         for todo in todos:
             tried = (todo.step, todo.backing.kind, todo.backing.id) in self.attempted
-            if not tried and (all_now or todo.due is None or todo.due <= now):
+            if not tried and (todo.due is None or todo.due <= now):
                 return todo
         return None
 

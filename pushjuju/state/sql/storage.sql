@@ -110,10 +110,6 @@ SELECT * FROM backing_attachment WHERE model = :model AND machine = :machine ORD
 -- name: backing_attachment_of_backing
 SELECT * FROM backing_attachment WHERE model = :model AND kind = :kind AND id = :id ORDER BY machine
 
--- name: backing_attachment_set_begun
-UPDATE backing_attachment SET begun = 1
-WHERE model = :model AND kind = :kind AND id = :id AND machine = :machine
-
 -- name: backing_attachment_set_source
 UPDATE backing_attachment SET device = :device, device_link = :device_link, source = :source
 WHERE model = :model AND kind = :kind AND id = :id AND machine = :machine
@@ -132,9 +128,6 @@ WHERE model = :model AND kind = :kind AND id = :id AND machine = :machine
 
 -- name: backing_attachment_delete
 DELETE FROM backing_attachment WHERE model = :model AND kind = :kind AND id = :id AND machine = :machine
-
--- name: storage_retry_on_machine
-UPDATE backing_attachment SET due = '' WHERE model = :model AND machine = :machine AND due <> ''
 
 -- name: mount_points_on_machine
 SELECT i.name, a.location FROM backing_attachment AS a

@@ -1,0 +1,383 @@
+"""Storage as lanes do it: cut off anywhere it goes on, and what fails holds up nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from pushjuju.core.errors import ConnectionLost, ProviderError
+from pushjuju.core.status import StatusKind
+from pushjuju.core.storage import Directive
+from pushjuju.plugins.storage import mounts
+from pushjuju.plugins.types import BootMount, StorageItem, StorageMade, StorageSeen
+from pushjuju.runner.session import ExecResult
+from pushjuju.services import models, removal, storage_asks, storage_document
+from tests.unit.services.world import World
+from tests.unit.workers.fakes import Shop, drive
+
+STORES = {
+    "data": {"type": "filesystem", "location": "/srv/data"},
+    "logs": {"type": "filesystem", "multiple": {"range": "0-"}},
+}
+
+
+class Died(BaseException):
+    """The process was killed here."""
+
+
+@dataclass
+class Ground:
+    """What machines and the cloud hold: it outlives every controller process.
+
+    Attributes:
+        made: Items -> how often their file system was made.
+        mounted: (machine, mount point) -> what is there.
+        log: Every script that ran.
+        refusals: Word in a script -> why it fails; taken out by the test.
+    """
+
+    made: dict[str, int] = field(default_factory=dict)
+    mounted: dict[tuple[str, str], str] = field(default_factory=dict)
+    attached: dict[str, str] = field(default_factory=dict)
+    log: list[str] = field(default_factory=list)
+    refusals: dict[str, str] = field(default_factory=dict)
+
+    def run(self, machine: str, script: str) -> tuple[int, str, str]:
+        """Run a script of ours: one line, `word item rest`."""
+        self.log.append(script)
+        for word, why in self.refusals.items():
+            if word in script:
+                return 1, "", why
+        word, item, *rest = script.split()
+        if word == "create" and item not in self.made:
+            self.made[item] = 1
+        elif word in ("attach", "device"):
+            return 0, f"source=/var/lib/juju/storage/.fake/{item}\ndevice=loop7\n", ""
+        elif word == "make" and f"fs-{item}" not in self.made:
+            self.made[f"fs-{item}"] = 1
+        elif word == "mount":
+            assert self.mounted.get((machine, rest[0]), item) == item, "somebody else is there"
+            self.mounted[machine, rest[0]] = item
+        elif word == "unmount":
+            self.mounted.pop((machine, rest[0]), None)
+        elif word == "destroy":
+            assert item not in self.mounted.values(), "destroyed while it is mounted"
+            self.made.pop(item, None)
+        return 0, "size=64\n", ""
+
+
+class Scripts:
+    """Storage of machines, in words that `Ground` knows."""
+
+    def create(self, item: StorageItem) -> str:
+        return f"create {item.uuid}"
+
+    def attach(self, item: StorageItem) -> str:
+        return f"attach {item.uuid}"
+
+    def detach(self, item: StorageItem) -> str:
+        return f"detach {item.uuid}"
+
+    def destroy(self, item: StorageItem) -> str:
+        return f"destroy {item.uuid}"
+
+    def at_boot(self, item: StorageItem) -> BootMount | None:
+        return None
+
+
+class Cloud:
+    """Storage of a cloud."""
+
+    def __init__(self, ground: Ground) -> None:
+        self.ground = ground
+
+    def _refuse(self, word: str) -> None:
+        if word in self.ground.refusals:
+            raise ProviderError(self.ground.refusals[word])
+
+    async def create(self, item: StorageItem) -> StorageMade:
+        self._refuse("cloud-create")
+        self.ground.made.setdefault(item.uuid, 1)
+        return StorageMade(provider_id=item.uuid, size=item.size)
+
+    async def attach(self, item: StorageItem) -> StorageSeen:
+        assert self.ground.attached.get(item.uuid, item.instance_id) == item.instance_id
+        self.ground.attached[item.uuid] = item.instance_id
+        return StorageSeen(source=f"/var/lib/juju/storage/.cloud/{item.uuid}")
+
+    async def detach(self, item: StorageItem) -> None:
+        self.ground.attached.pop(item.uuid, None)
+
+    async def destroy(self, item: StorageItem) -> None:
+        self._refuse("cloud-destroy")
+        assert item.uuid not in self.ground.attached
+        self.ground.made.pop(item.uuid, None)
+
+    async def release(self, item: StorageItem) -> None:
+        assert item.uuid not in self.ground.attached
+
+    async def find(self, provider_id: str, kind: Any) -> StorageMade:
+        raise AssertionError
+
+
+class StorageShop(Shop):
+    """A workshop whose machines and cloud have storage; it may die at a step."""
+
+    def __init__(self, world: World, ground: Ground, die_at: int = 0) -> None:
+        super().__init__(world, self._step)
+        self.ground = ground
+        self.left = die_at
+        self.died = False
+
+    def _step(self, name: str) -> None:
+        if name.startswith("storage-") and self.left:
+            self.left -= 1
+            if not self.left:
+                self.died = True
+                raise Died
+
+    def storage_provider(self, model: str, type_name: str) -> Any:
+        return Cloud(self.ground) if type_name == "local" else Scripts()
+
+    async def session(self, machine: Any) -> Any:
+        made = await super().session(machine)
+
+        async def execute(*, script: str, timeout: float) -> ExecResult:  # noqa: ASYNC109
+            rc, out, err = self.ground.run(machine.id, script)
+            return ExecResult(exit=rc, signal=None, stdout=out, stderr=err)
+
+        made.exec = execute
+        return made
+
+
+@pytest.fixture
+def ground(monkeypatch: pytest.MonkeyPatch) -> Ground:
+    """An empty world; what is done to mount points is told in words too."""
+
+    def mount(item: StorageItem, what: str, boots: Any) -> str:
+        return f"mount {item.uuid} {item.path}"
+
+    def unmount(item: StorageItem, what: str) -> str:
+        return f"unmount {item.uuid} {item.path}"
+
+    monkeypatch.setattr(mounts, "mount", mount)
+    monkeypatch.setattr(mounts, "unmount", unmount)
+    monkeypatch.setattr(mounts, "make", lambda item, device: f"make {item.uuid} {device}")
+    return Ground()
+
+
+def deploy(shop: World, pools: Mapping[str, str], count: int = 1) -> None:
+    wanted = {name: Directive(pool=pool, count=1) for name, pool in pools.items()}
+    shop.deploy(count=count, packed=shop.charms.make(storage=STORES), storage=wanted)
+
+
+def states(shop: World) -> dict[str, str]:
+    found = storage_document.document(shop.ctx, shop.model).get("storage", {})
+    return {name: item["status"]["current"] for name, item in found.items()}
+
+
+async def survive(shop: World, ground: Ground, limit: int = 60) -> int:
+    """Work to rest with a process that dies at each step in turn; return how many died."""
+    for number in range(1, limit):
+        work = StorageShop(shop, ground, die_at=number)
+        try:
+            await drive(shop, work)
+        except Died:
+            continue
+        if not work.died:
+            return number
+    raise AssertionError("never at rest")
+
+
+async def test_from_deploy_to_attached(shop: World, ground: Ground) -> None:
+    deploy(shop, {"data": "loop", "logs": "tmpfs"})
+    work = StorageShop(shop, ground)
+    await drive(shop, work)
+    assert states(shop) == {"data/0": "attached", "logs/1": "attached"}
+    assert sorted(point for _, point in ground.mounted) == ["/srv/data", "/var/lib/juju/storage/logs/1"]
+    assert shop.of("web/0")[:3] == ["data-storage-attached", "logs-storage-attached", "install"]
+    words = [line.split()[0] for line in ground.log]
+    assert words.index("make") < words.index("mount")
+    ground.log.clear()
+    await drive(shop, work)
+    assert ground.log == []
+
+
+@pytest.mark.parametrize("pool", ["loop", "tmpfs", "local"])
+async def test_killed_between_any_two_steps(shop: World, ground: Ground, pool: str) -> None:
+    """Each file system is made once, data is where it was, nothing is left behind."""
+    deploy(shop, {"data": pool, "logs": "rootfs"})
+    assert await survive(shop, ground) > 5
+    assert set(states(shop).values()) == {"attached"}
+    assert set(ground.made.values()) == {1}
+    removal.remove_units(shop.ctx, shop.model, ["web/0"])
+    assert await survive(shop, ground) > 2
+    assert set(states(shop).values()) == {"detached"}
+    assert ground.mounted == {}
+    assert ground.made, "nobody said that it is to be destroyed"
+    shop.write(
+        lambda tx: removal.destroy_model(
+            tx, models.get(tx, shop.model), shop.clock.now(), destroy_storage=True
+        )
+    )
+    await survive(shop, ground)
+    assert shop.read(lambda tx: tx.rows("model_list")) == []
+
+
+async def test_what_fails_is_told_and_tried_again_later(shop: World, ground: Ground) -> None:
+    deploy(shop, {"data": "loop", "logs": "tmpfs"})
+    ground.refusals["make"] = "mkfs.ext4: no such program"
+    work = StorageShop(shop, ground)
+    settled = await drive(shop, work)
+    assert settled.problems == (
+        "machine 0: create filesystem 0/0 (data/0): mkfs.ext4: no such program",
+    )  # fmt: skip
+    assert shop.status(StatusKind.FILESYSTEM, "0/0") == ("pending", "mkfs.ext4: no such program")
+    assert shop.of("web/0") == ["logs-storage-attached"]
+    made = len(ground.log)
+    shop.clock.advance(29)
+    await drive(shop, work)
+    assert len(ground.log) == made
+    shop.clock.advance(2)
+    await drive(shop, work)
+    assert len(ground.log) > made
+    ground.refusals.clear()
+    shop.clock.advance(31)
+    await drive(shop, work)
+    assert states(shop)["data/0"] == "pending"  # the second pause is a minute
+    shop.clock.advance(31)
+    await drive(shop, work)
+    assert states(shop)["data/0"] == "attached"
+    assert "install" in shop.of("web/0")
+
+
+async def test_a_detach_that_waits_says_for_what(shop: World, ground: Ground) -> None:
+    deploy(shop, {"data": "tmpfs"})
+    await drive(shop, StorageShop(shop, ground))
+    ground.refusals["unmount"] = "umount: /srv/data: target is busy.\nused by process 12 (psql)\n"
+    removal.remove_units(shop.ctx, shop.model, ["web/0"])
+    await drive(shop, StorageShop(shop, ground))
+    assert shop.units() == []
+    why = "umount: /srv/data: target is busy.; used by process 12 (psql)"
+    assert shop.status(StatusKind.FILESYSTEM, "0/0") == ("detaching", why)
+    ground.refusals.clear()
+    shop.clock.advance(31)
+    await drive(shop, StorageShop(shop, ground))
+    assert states(shop) == {"data/0": "detached"}
+
+
+async def test_a_new_boot_attaches_again(shop: World, ground: Ground) -> None:
+    deploy(shop, {"data": "loop"})
+    work = StorageShop(shop, ground)
+    await drive(shop, work)
+    ground.mounted.clear()
+    shop.reboot("0")
+    shop.write(lambda tx: tx.run("work_touch", key=f"{shop.model}/machine/0", due="2000", reason=""))
+    await drive(shop, work)
+    assert list(ground.mounted) == [("0", "/srv/data")]
+    assert set(ground.made.values()) == {1}
+
+
+async def test_a_machine_waits_for_what_outlives_it(shop: World, ground: Ground) -> None:
+    deploy(shop, {"data": "local"})
+    await drive(shop, StorageShop(shop, ground))
+    ground.refusals["unmount"] = "busy"
+    removal.remove_units(shop.ctx, shop.model, ["web/0"])
+    work = StorageShop(shop, ground)
+    settled = await drive(shop, work)
+    assert shop.machine_ids() == ["0"]
+    assert any("machine 0 has attachments" in problem for problem in settled.problems)
+    ground.refusals.clear()
+    shop.clock.advance(31)
+    await drive(shop, work)
+    assert shop.machine_ids() == []
+    assert ground.attached == {}
+    assert states(shop) == {"data/0": "detached"}
+
+
+async def test_kept_storage_that_goes_takes_its_machine_along(shop: World, ground: Ground) -> None:
+    deploy(shop, {"data": "loop"})
+    work = StorageShop(shop, ground)
+    await drive(shop, work)
+    removal.remove_units(shop.ctx, shop.model, ["web/0"])
+    await drive(shop, work)
+    assert shop.machine_ids() == ["0"]
+    storage_asks.remove(shop.ctx, shop.model, ["data/0"])
+    await drive(shop, work)
+    assert (shop.machine_ids(), states(shop)) == ([], {})
+    assert not [item for item in ground.made if not item.startswith("fs-")]
+
+
+async def test_a_cloud_that_fails_is_asked_again(shop: World, ground: Ground) -> None:
+    deploy(shop, {"data": "local"})
+    await drive(shop, StorageShop(shop, ground))
+    removal.remove_units(shop.ctx, shop.model, ["web/0"], destroy_storage=True)
+    ground.refusals["cloud-destroy"] = "quota of goodwill exceeded"
+    work = StorageShop(shop, ground)
+    settled = await drive(shop, work)
+    assert any("quota of goodwill exceeded" in problem for problem in settled.problems)
+    assert shop.status(StatusKind.FILESYSTEM, "0") == ("error", "quota of goodwill exceeded")
+    ground.refusals.clear()
+    shop.clock.advance(31)
+    await drive(shop, work)
+    assert (states(shop), ground.made) == ({}, {})
+
+
+@pytest.mark.parametrize(
+    "said", ["", "size=-1\n", "size=99999999999999999999\n", "size=1e9\n", "size=9999999999999999\n", "x\0"]
+)
+async def test_odd_answers_of_a_machine_change_nothing(
+    shop: World, ground: Ground, monkeypatch: pytest.MonkeyPatch, said: str
+) -> None:
+    deploy(shop, {"data": "tmpfs"})
+    monkeypatch.setattr(ground, "run", lambda machine, script: (0, said, ""))
+    await drive(shop, StorageShop(shop, ground))
+    word, why = shop.status(StatusKind.FILESYSTEM, "0/0")
+    assert (word, why.startswith("the machine names")) == ("pending", True)
+
+
+@pytest.mark.parametrize(
+    "source", ["/etc", "/var/lib/juju/storage/.x/../../../etc", "", "/var/lib/juju/storage/\n"]
+)
+async def test_an_odd_place_is_not_mounted(
+    shop: World, ground: Ground, monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    deploy(shop, {"data": "tmpfs"})
+    monkeypatch.setattr(ground, "run", lambda machine, script: (0, f"size=64\nsource={source}\n", ""))
+    await drive(shop, StorageShop(shop, ground))
+    assert shop.status(StatusKind.FILESYSTEM, "0/0")[0] == "attaching"
+    assert states(shop) == {"data/0": "attaching"}
+
+
+async def test_what_a_machine_says_is_shown_as_text(shop: World, ground: Ground) -> None:
+    deploy(shop, {"data": "tmpfs"})
+    ground.refusals["create"] = "\x1b[31mred\x1b[0m " + "x" * 5000
+    await drive(shop, StorageShop(shop, ground))
+    _, why = shop.status(StatusKind.FILESYSTEM, "0/0")
+    assert why.isprintable()
+    assert len(why) == 1000
+
+
+async def test_a_lost_machine_is_no_failure_of_its_storage(
+    shop: World, ground: Ground, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deploy(shop, {"data": "tmpfs"})
+
+    def lose(machine: str, script: str) -> tuple[int, str, str]:
+        raise ConnectionLost("gone")
+
+    monkeypatch.setattr(ground, "run", lose)
+    work = StorageShop(shop, ground)
+    settled = await drive(shop, work)
+    assert settled.problems == ("machine 0: gone",)
+    assert shop.status(StatusKind.FILESYSTEM, "0/0") == ("pending", "")
+
+
+async def test_units_without_storage_cost_no_script(shop: World, ground: Ground) -> None:
+    shop.deploy()
+    await drive(shop, StorageShop(shop, ground))
+    assert ground.log == []
+    assert shop.agent() == ("idle", "")
