@@ -90,7 +90,7 @@ def test_endpoints_have_their_own_sources(town: Town) -> None:
     client.on("0", "systemd-run -q --unit extra python3 -m http.server 8090 -d /srv")
     client.run("expose", "web", "--endpoints", "website", "--to-cidrs", f"{town.stranger}/32")
     assert (town.who(), town.who(8090)) == ({"neighbour", "stranger"}, {"neighbour", "stranger"})
-    client.run("expose", "web", "--to-cidrs", f"{host_of(town)}/32")
+    client.run("expose", "web", "--to-cidrs", f"{host_of_machines(town.web)}/32")
     assert town.who() == {"neighbour", "stranger"}
     assert town.who(8090) == {"host", "neighbour", "stranger"}
     client.run("unexpose", "web", "--endpoints", "website")
@@ -101,9 +101,9 @@ def test_endpoints_have_their_own_sources(town: Town) -> None:
     client.on("0", "systemctl stop extra")
 
 
-def host_of(town: Town) -> str:
+def host_of_machines(address: str) -> str:
     """Return the address from which this host reaches the machines."""
-    with socket.create_connection((town.web, 22), timeout=5) as connection:
+    with socket.create_connection((address, 22), timeout=5) as connection:
         return str(connection.getsockname()[0])
 
 
