@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
 from functools import cache
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, cast
 
 from pushjuju.core.errors import NotFound, StoreBusy, StoreDamaged, StoreError, StoreTooNew
+from pushjuju.core.values import slots
 from pushjuju.state.files import explained, locked
 
 if TYPE_CHECKING:
@@ -50,25 +51,46 @@ def migrations() -> tuple[tuple[int, str], ...]:
 
 
 @cache
-def _columns(record: Hashable) -> tuple[frozenset[str], tuple[str, ...]]:
-    """Return the names of all fields of a record, and of those that are kept as JSON."""
+def _builder(record: Hashable, columns: tuple[str, ...]) -> Callable[[Iterable[Any]], Any]:
+    """Return what makes a record of a row with these columns; fields marked `json` are decoded."""
     kind: Any = record
-    every = fields(kind)
-    return frozenset(field.name for field in every), tuple(
-        field.name for field in every if field.metadata.get("json")
-    )
+    known = {field.name: bool(field.metadata.get("json")) for field in fields(kind)}
+    if missing := known.keys() - set(columns):
+        raise StoreError(f"a row for {kind.__name__} has no {min(missing)}")
+    puts = [_put(kind, name, known) for name in columns]
+    new = kind.__new__
+
+    def build(row: Iterable[Any]) -> Any:
+        made = new(kind)
+        for put, value in zip(puts, row, strict=True):
+            put(made, value)
+        return made
+
+    return build
+
+
+def _put(kind: Any, name: str, known: Mapping[str, bool]) -> Callable[[Any, Any], None]:
+    """Return what writes a column into a record; columns that it has no field for are left out."""
+    if name not in known:
+        return _leave_out
+    put = slots(kind)[name][1]
+    if not known[name]:
+        return put
+    return lambda made, text: put(made, {} if text == "{}" else json.loads(text))
+
+
+def _leave_out(_record: Any, _value: Any) -> None:
+    pass
 
 
 def to_record(record: type[R], row: sqlite3.Row) -> R:
-    """Make a frozen dataclass of a row; fields marked `json` are decoded."""
-    names, encoded = _columns(cast("Hashable", record))
-    values = dict(zip(row.keys(), row, strict=True))  # a row looks for each name from its first column on
-    if values.keys() != names:
-        values = {name: values[name] for name in names}
-    for name in encoded:
-        text = values[name]
-        values[name] = {} if text == "{}" else json.loads(text)
-    return record(**values)
+    """Make a frozen dataclass of a row."""
+    made: R = _builder(cast("Hashable", record), tuple(row.keys()))(row)
+    return made
+
+
+def _names(rows: sqlite3.Cursor) -> tuple[str, ...]:
+    return tuple([column[0] for column in rows.description])
 
 
 def _first(rows: sqlite3.Cursor) -> sqlite3.Row | None:
@@ -82,11 +104,15 @@ def _all(rows: sqlite3.Cursor) -> list[sqlite3.Row]:
 
 def _first_record(rows: sqlite3.Cursor, record: type[R]) -> R | None:
     row = rows.fetchone()
-    return None if row is None else to_record(record, row)
+    if row is None:
+        return None
+    made: R = _builder(cast("Hashable", record), _names(rows))(row)
+    return made
 
 
 def _all_records(rows: sqlite3.Cursor, record: type[R]) -> list[R]:
-    return [to_record(record, row) for row in rows]
+    build = _builder(cast("Hashable", record), _names(rows))
+    return [build(row) for row in rows]
 
 
 class Tx:
