@@ -10,7 +10,16 @@ from typing import Any
 from pushjuju import JUJU_VERSION
 from pushjuju.core.natural import natural_key
 from pushjuju.core.status import StatusKind
-from pushjuju.services import leadership, machines, models, network, relations, statuses, units
+from pushjuju.services import (
+    leadership,
+    machines,
+    models,
+    network,
+    relations,
+    secret_backends,
+    statuses,
+    units,
+)
 from pushjuju.services.context import Context
 from pushjuju.services.status import open_ports
 from pushjuju.state.datadir import DataDir
@@ -79,12 +88,13 @@ def show_model(ctx: Context, model: Model) -> dict[str, Any]:
     with ctx.store.read() as tx:
         entry = model_entry(ctx, tx, models.get(tx, model.uuid))
         every = machines.list_machines(tx, model.uuid)
+        used = secret_backends.used_by(tx, model.uuid)
     shown = {key: value for key, value in entry.items() if key not in ("access", "last-connection")}
     shown["users"] = {
         model.owner: {"display-name": model.owner, "access": "admin", "last-connection": ctx.clock.now()}
     }
     shown["machines"] = {item.id: {"cores": int(item.hardware.get("cores") or 0)} for item in every}
-    shown["secret-backends"] = {"internal": {"num-secrets": 0, "status": "active"}}
+    shown["secret-backends"] = used
     shown["sla"] = "unsupported"
     shown["agent-version"] = shown.pop("agent-version")
     if model.credential:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -21,13 +22,15 @@ from pushjuju.core.errors import AlreadyExists, BackendError, Conflict, NotFound
 from pushjuju.core.secrets import MASK, Content, check_content
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.plugins.types import Attr, SecretBackend, SecretBackendType
+from pushjuju.services import model_config
 from pushjuju.services.context import Context
-from pushjuju.services.secrets import INTERNAL, backend_path
+from pushjuju.services.secrets import INTERNAL, backend_path, touch_loop
 from pushjuju.state.keys import Sealed
 from pushjuju.state.records import Model
 from pushjuju.state.secret_records import BackendRow, RevisionRow
 from pushjuju.state.store import Tx
 
+KEY = "secret-backend"  # of a model's configuration
 CONTROLLER = "controller"  # Juju's type of the backend that is the store itself
 
 
@@ -37,6 +40,18 @@ def name_of(tx: Tx, backend: str) -> str:
         return INTERNAL
     found = tx.find(BackendRow, "secret_backend_by_id", id=backend)
     return found.name if found else backend
+
+
+def used_by(tx: Tx, model: str) -> dict[str, Any]:
+    """Return where the secrets of a model are, as `show-model` tells it: name -> number and status."""
+    counts = {row["backend"]: row["number"] for row in tx.rows("secret_count_in_model", model=model)}
+    found = {INTERNAL: {"num-secrets": counts.pop("", 0), "status": "active"}}
+    for backend, number in sorted(counts.items()):
+        row = tx.find(BackendRow, "secret_backend_by_id", id=backend)
+        if row is not None:
+            message = {"message": row.message} if row.message else {}
+            found[row.name] = {"num-secrets": number, "status": row.status, **message}
+    return found
 
 
 def get(tx: Tx, name: str) -> BackendRow:
@@ -64,7 +79,7 @@ def add(
         NotValid: The configuration does not fit the type.
         BackendError: It does not answer, or refuses us.
     """
-    if name == INTERNAL:
+    if name in (INTERNAL, "auto", CONTROLLER) or not name.strip():
         raise NotValid(f"backend {quote(name)} not valid")
     host.open_secret_backend(kind, checked(host.secret_backend_type(kind), config)).ping()
     with ctx.store.write() as tx:
@@ -73,9 +88,9 @@ def add(
             raise AlreadyExists(f"secret backend {quote(name)} already exists")
         if tx.find(BackendRow, "secret_backend_by_id", id=made) is not None:
             raise AlreadyExists(f"secret backend with ID {quote(made)} already exists")
-        sealed = _sealed(ctx, tx, made, config)
+        record = sealed(ctx, tx, made, config)
         row = BackendRow(
-            name=name, id=made, type=kind, key=sealed.key, config=sealed.data,
+            name=name, id=made, type=kind, key=record.key, config=record.data,
             created=to_iso(ctx.clock.now()),
         )  # fmt: skip
         tx.insert("secret_backend", row)
@@ -108,8 +123,8 @@ def update(
     if not force:
         host.open_secret_backend(row.type, config).ping()
     with ctx.store.write() as tx:
-        sealed = _sealed(ctx, tx, get(tx, name).id, config)
-        tx.run("secret_backend_set_config", name=name, key=sealed.key, config=sealed.data)
+        record = sealed(ctx, tx, get(tx, name).id, config)
+        tx.run("secret_backend_set_config", name=name, key=record.key, config=record.data)
 
 
 def remove(ctx: Context, name: str, *, force: bool = False) -> None:
@@ -137,8 +152,21 @@ def remove(ctx: Context, name: str, *, force: bool = False) -> None:
 
 
 def _chosen(tx: Tx, model: Model) -> str:
-    found = tx.scalar("model_config_get", model=model.uuid, key="secret-backend")
+    found = tx.scalar("model_config_get", model=model.uuid, key=KEY)
     return str(json.loads(found)) if found is not None else ""
+
+
+def follow(tx: Tx, model: str, now: datetime) -> None:
+    """Let the content of a model's secrets go to the backend that its configuration names.
+
+    Raises:
+        NotFound: There is no such backend.
+    """
+    name = str(model_config.get(tx, model, KEY))
+    target = "" if name in ("auto", INTERNAL) else get(tx, name).id
+    tx.run("secret_retarget", model=model, target=target)
+    if tx.row("secret_to_move", model=model) is not None:
+        touch_loop(tx, model, now, f"content goes to secret backend {name}")
 
 
 def checked(kind: SecretBackendType, config: Mapping[str, str]) -> dict[str, str]:
@@ -167,7 +195,8 @@ def _place(backend: str) -> str:
     return f"secret backend {backend}"
 
 
-def _sealed(ctx: Context, tx: Tx, backend: str, config: Mapping[str, str]) -> Sealed:
+def sealed(ctx: Context, tx: Tx, backend: str, config: Mapping[str, str]) -> Sealed:
+    """Return the configuration of a backend as the store keeps it."""
     return ctx.controller.keyring.seal(tx, dict(config), _place(backend), ctx.clock.now())
 
 

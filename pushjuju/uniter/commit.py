@@ -21,6 +21,7 @@ from pushjuju.core.tasks import EXEC
 from pushjuju.runner import intake
 from pushjuju.services import actions, leadership, logs, model_config, statuses, touch
 from pushjuju.services.context import Context
+from pushjuju.services.secret_masks import Mask, mask_of, plain
 from pushjuju.state.records import Operation as OperationRecord
 from pushjuju.state.store import Tx
 from pushjuju.uniter.actions import commit_action, commit_commands, task_number
@@ -40,6 +41,7 @@ from pushjuju.uniter.resolver import LocalState, Operation, OperationName
 from pushjuju.uniter.snapshot import View, look, store_local
 from pushjuju.uniter.turn import read_operation
 
+_FREE_TEXTS = ("message", "line", "version")
 _DEPLOYS = (OperationName.INSTALL, OperationName.UPGRADE)
 UNITER_LOGGER = "juju.worker.uniter.operation"
 CHARM_GONE = "charm missing from disk"  # what a machine answers without the charm's directory
@@ -85,7 +87,9 @@ def _take_events(
     last = operation.events
     logging_config = str(model_config.get(tx, operation.model, "logging-config"))
     good, odd = intake.read_events(events)
-    for number, event in good:
+    mask = mask_of(ctx, tx, operation.model, operation.unit) if good else plain
+    for number, read in good:
+        event = masked(read, mask)
         if number > last:
             odd += not _take_event(ctx, tx, operation, event, logging_config)
             last = number
@@ -94,6 +98,13 @@ def _take_events(
         _log(tx, operation, "WARNING", UNITER_LOGGER, text, ctx.clock.now(), logging_config)
     if last != operation.events:
         tx.run("operation_set_events", id=operation.id, events=last)
+
+
+def masked(event: Event, mask: Mask) -> Event:
+    """Return a message without the values of secrets that its unit may know."""
+    if mask is plain:
+        return event
+    return {key: mask(value) if key in _FREE_TEXTS else value for key, value in event.items()}
 
 
 def _take_event(ctx: Context, tx: Tx, operation: OperationRecord, event: Event, logging_config: str) -> bool:
@@ -234,11 +245,12 @@ def _commit_action(ctx: Context, tx: Tx, found: OperationRecord, view: View, res
 def _log_output(ctx: Context, tx: Tx, found: OperationRecord, result: Result) -> None:
     """Log what an action printed, as the output of hooks is logged."""
     config = str(model_config.get(tx, found.model, "logging-config"))
+    mask = mask_of(ctx, tx, found.model, found.unit)
     for stream, level in (("stdout", "DEBUG"), ("stderr", "WARNING")):
         if result.get(f"{stream}-encoding"):
             continue
         for line in str(result.get(stream) or "").splitlines():
-            _log(tx, found, level, f"unit.{found.unit}.{found.name}", line, ctx.clock.now(), config)
+            _log(tx, found, level, f"unit.{found.unit}.{found.name}", mask(line), ctx.clock.now(), config)
 
 
 def _ask_reboot(ctx: Context, tx: Tx, view: View) -> str:

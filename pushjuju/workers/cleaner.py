@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from datetime import datetime, timedelta
 
 from pushjuju.core.clock import from_iso, to_iso
@@ -12,6 +13,7 @@ from pushjuju.services import machines, model_config, models, removal
 from pushjuju.services.context import Context
 from pushjuju.state.records import Application, Cleanup, Machine, Model, Unit
 from pushjuju.state.store import Tx
+from pushjuju.workers import secrets
 from pushjuju.workers.contact import full_text
 from pushjuju.workers.events import Event
 from pushjuju.workers.lane import again_later
@@ -85,13 +87,8 @@ def _force(ctx: Context, tx: Tx, cleanup: Cleanup) -> None:
 
 async def _end_model(shop: Workshop, model: Model) -> None:
     ctx = shop.ctx
-    try:
-        await shop.provider(model.uuid).destroy_model()
-    except PushjujuError as error:
-        if not model.forced:
-            raise
-        text = f"forgotten though its cloud could not be cleared: {error}"
-        shop.tell(Event(entity=f"model {model.name}", text=text, state="failed"))
+    await _or_forced(shop, model, secrets.clear(shop, model.uuid), "its secret backend")
+    await _or_forced(shop, model, shop.provider(model.uuid).destroy_model(), "its cloud")
     with ctx.store.write() as tx:
         if tx.list(Application, "application_list", model=model.uuid):
             return
@@ -101,6 +98,17 @@ async def _end_model(shop: Workshop, model: Model) -> None:
     if ctx.controller.settings().get("current-model") == model.qualified:
         ctx.controller.set("current-model", None)
     shop.tell(Event(entity=f"model {model.name}", text="destroyed", state="done"))
+
+
+async def _or_forced(shop: Workshop, model: Model, clearing: Awaitable[None], what: str) -> None:
+    """Clear something of a model away; one that is forced away goes without it."""
+    try:
+        await clearing
+    except PushjujuError as error:
+        if not model.forced:
+            raise
+        text = f"forgotten though {what} could not be cleared: {error}"
+        shop.tell(Event(entity=f"model {model.name}", text=text, state="failed"))
 
 
 def _drop_blobs(ctx: Context) -> None:

@@ -80,6 +80,7 @@ class Driver:
         Args:
             until: Called at rest; False: stay for what becomes due later.
         """
+        self._check_keys()
         try:
             while True:
                 self._claim_all()
@@ -102,6 +103,7 @@ class Driver:
         idle = 0.0
         self._serving = True
         self.ctx.store.check()
+        self._check_keys()
         try:
             while not stop.is_set():
                 if not self._claim_if_usable():
@@ -114,6 +116,15 @@ class Driver:
                 await self._wait(POLL_S if busy else IDLE_POLL_S)
         finally:
             await self._end()
+
+    def _check_keys(self) -> None:
+        """Check that the keys of the secrets are there, before anything is worked.
+
+        Raises:
+            WrongKey: One is not.
+        """
+        with self.ctx.store.read() as tx:
+            self.ctx.controller.keyring.check(tx)
 
     # --- claims -------------------------------------------------------------------------------------------
 

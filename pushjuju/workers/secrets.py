@@ -16,7 +16,8 @@ from pushjuju.plugins.types import SecretBackend
 from pushjuju.services import secret_backends, secrets
 from pushjuju.services.context import Context
 from pushjuju.state.records import Model
-from pushjuju.state.secret_records import BackendRow, RevisionRow, TrashRow
+from pushjuju.state.secret_records import BackendRow, RevisionRow, SecretRow, TrashRow
+from pushjuju.state.store import Tx
 from pushjuju.workers.lane import again_later
 from pushjuju.workers.outcome import Outcome
 from pushjuju.workers.workshop import Workshop
@@ -93,17 +94,36 @@ def _moved(ctx: Context, item: RevisionRow, content: Content) -> None:
         present = tx.find(
             RevisionRow, "secret_revision_get", model=item.model, secret=item.secret, revision=item.revision
         )
-        if present is None or present.target != item.target:
-            return  # removed, or wanted elsewhere, meanwhile: the trash has its copy
+        if present is None:
+            return  # removed meanwhile: the trash knows of every copy
+        if present.target != item.target:  # wanted elsewhere meanwhile: this copy is one too many
+            if item.target:
+                _throw_away(tx, item, item.target)
+            return
         sealed = ctx.controller.keyring.seal(tx, value, secrets.place(item, item.revision), ctx.clock.now())
         tx.run(
             "secret_moved", model=item.model, secret=item.secret, revision=item.revision, key=sealed.key,
             data=sealed.data, backend=item.target,
         )  # fmt: skip
         if item.backend:
-            tx.run(
-                "secret_trash_add", model=item.model, backend=item.backend, path=secrets.backend_path(item)
-            )
+            _throw_away(tx, item, item.backend)
+
+
+def _throw_away(tx: Tx, item: RevisionRow, backend: str) -> None:
+    tx.run("secret_trash_add", model=item.model, backend=backend, path=secrets.backend_path(item))
+
+
+async def clear(shop: Workshop, model: str) -> None:
+    """Delete all secrets of a model that goes, in the backends as well.
+
+    Raises:
+        BackendError: A backend is away.
+    """
+    ctx = shop.ctx
+    with ctx.store.write() as tx:
+        for row in tx.list(SecretRow, "secret_list", model=model):
+            secrets.remove(tx, row, None, ctx.clock.now())
+    await empty_trash(shop, model)
 
 
 async def empty_trash(shop: Workshop, model: str) -> None:

@@ -46,18 +46,35 @@ def update_status(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
 
 @command(
     "controller",
-    usage="run",
+    usage="run|renew-key",
     summary="Runs a controller process: `controller run` works all that comes due, until it is stopped.",
-    at_least=(1, "no subcommand specified: controller run"),
+    at_least=(1, "no subcommand specified: controller run|renew-key"),
     at_most=1,
-    flags=(*flags.CONTROLLER, flags.switch("until-idle", "End when nothing was due for a while")),
-    details="For a service manager. Several may run beside each other and beside commands.",
+    flags=(
+        *flags.CONTROLLER,
+        flags.switch("until-idle", "run: end when nothing was due for a while"),
+        flags.switch("forget-old", "renew-key: take the old keys out of the file"),
+    ),
+    details="For a service manager. Several may run beside each other and beside commands.\n\n"
+    "`controller renew-key` makes a new key for the secrets in the store and seals all of them with it.\n"
+    "The old key stays in the file, for copies of the store from before, unless --forget-old is given.",
     see_also=("update-status",),
 )
-def controller(cli: Cli, args: tuple[str, ...], *, controller: str, until_idle: bool) -> None:
-    """Work the queue of a controller."""
-    if args[0] != "run":
-        raise UsageError(f'unknown subcommand "{args[0]}" of controller: it has `run` only')
+def controller(
+    cli: Cli, args: tuple[str, ...], *, controller: str, until_idle: bool, forget_old: bool
+) -> None:
+    """Work the queue of a controller, or renew its key."""
+    if args[0] not in ("run", "renew-key"):
+        raise UsageError(f'unknown subcommand "{args[0]}" of controller: it has `run` and `renew-key`')
+    if (forget_old and args[0] == "run") or (until_idle and args[0] != "run"):
+        raise UsageError(f"controller {args[0]} does not take that flag")
+    if args[0] == "renew-key":
+        _renew_key(cli, controller, forget=forget_old)
+    else:
+        _run(cli, controller, until_idle=until_idle)
+
+
+def _run(cli: Cli, controller: str, *, until_idle: bool) -> None:
     import asyncio
 
     from pushjuju.cli.progress import progress
@@ -67,6 +84,13 @@ def controller(cli: Cli, args: tuple[str, ...], *, controller: str, until_idle: 
     cli.on_interrupt = "Stopped; the work goes on with the next command."
     with progress(cli.console) as report:
         asyncio.run(background.serve(ctx, tell=report, warn=cli.console.warn, until_idle=until_idle))
+
+
+def _renew_key(cli: Cli, controller: str, *, forget: bool) -> None:
+    from pushjuju.services import secret_keys
+
+    name, count = secret_keys.renew(session.open_controller(cli, controller), forget=forget)
+    cli.console.info(f"Sealed {count} records with the new key {name}")
 
 
 @command(

@@ -10,7 +10,7 @@ from pushjuju.cli.command import Cli, command
 from pushjuju.cli.formatters import config as formatters
 from pushjuju.cli.output import render
 from pushjuju.core.errors import NotFound
-from pushjuju.services import firewall, model_config, touch
+from pushjuju.services import firewall, model_config, secret_backends, touch
 
 
 @command(
@@ -45,11 +45,13 @@ def model_config_command(
         _warn_of_unknown(cli, opened, (*changes, *asked.reset))
         with opened.ctx.store.write() as tx:
             model_config.change(tx, opened.uuid, changes, asked.reset)
+            if secret_backends.KEY in {*changes, *asked.reset}:
+                secret_backends.follow(tx, opened.uuid, cli.clock.now())
             touch.all_units(tx, opened.uuid, cli.clock.now(), "model config changed")
             firewall.changed_everywhere(tx, opened.uuid, cli.clock.now(), "model config changed")
         if not drive.waits(cli):
             drive.background(cli, opened.ctx)
-        elif firewall.SSH_ALLOW in {*changes, *asked.reset}:
+        elif {firewall.SSH_ALLOW, secret_backends.KEY} & {*changes, *asked.reset}:
             drive.settle(cli, opened.ctx, opened.uuid, touched=())
         return
     with opened.ctx.store.read() as tx:

@@ -174,7 +174,19 @@ def _content(ctx: ToolContext, words: Sequence[str], file: str) -> dict[str, str
         for key, value in read_settings(ctx, file).items():
             found.update(_pair(key, value))
     _check(found)
+    _hide(ctx, found)
     return found
+
+
+def _hide(ctx: ToolContext, content: dict[str, str]) -> None:
+    """Have values masked in all that this run logs from now on."""
+    masks: list[str] = ctx.reads.setdefault("masks", [])
+    for value in content.values():
+        text = _decode(value).decode("utf-8", "surrogateescape")
+        for part in [text, value, *text.splitlines()]:
+            if len(part.strip()) >= 4 and part not in masks:
+                masks.append(part)
+    masks.sort(key=len, reverse=True)
 
 
 def _pair(key: str, value: str) -> dict[str, str]:
@@ -460,6 +472,7 @@ def _read(ctx: ToolContext, secret: str, label: str, args: Args) -> dict[str, st
         return content
     mode = "peek" if args["peek"] else "refresh" if args["refresh"] else "get"
     answer: dict[str, str] = ctx.ask_data("secret-get", ["--", mode, secret, label])
+    _hide(ctx, answer)
     return answer
 
 

@@ -108,7 +108,7 @@ class _Run:
     def __init__(self, host: Host, unit: str, sinks: Any) -> None:
         self.host = host
         self.writes = new_writes()
-        self.reads: dict[str, Any] = {}
+        self.reads: dict[str, Any] = {"masks": host.masks}
         context_id = _context_id(host, unit)
         self.env = environment(host, unit, context_id)
         registry = load_registry(host.paths.program) if host.registry is None else host.registry

@@ -84,6 +84,7 @@ class Host:
         self._pending_since = 0.0
         self._event_delay = float(self.options.get("event_delay", EVENT_DELAY))
         self._log_left = LOG_LIMIT
+        self.masks: list[str] = []  # values of secrets: no event shows them
         self._logging = str(op.get("logging", ""))
         self._output_logger = "unit.%s.%s" % (op.get("unit", ""), op.get("hook") or op.get("action") or "")
         self._kept: dict[tuple[str, str], bool] = {}
@@ -196,6 +197,8 @@ class Host:
         if self._logging and not self._is_kept(event):
             return
         event.setdefault("time", wall_time())
+        if self.masks:
+            event = self._masked(event)
         if event.get("k") != "output":
             if self._log_left <= 0:
                 return
@@ -208,6 +211,17 @@ class Host:
         self._pending.append({"seq": self._seq, "e": event})
         if len(self._pending) >= EVENTS_PER_FRAME:
             self.flush_events()
+
+    def _masked(self, event: dict[str, Any]) -> dict[str, Any]:
+        """Return an event without the values of secrets that this run has read or written."""
+        found = dict(event)
+        for key in ("message", "line", "version"):
+            text = found.get(key)
+            if isinstance(text, str):
+                for value in self.masks:
+                    text = text.replace(value, "*****")
+                found[key] = text
+        return found
 
     def _is_kept(self, event: dict[str, Any]) -> bool:
         """Tell whether the controller would store a log line or a line of output; other events it takes."""

@@ -46,9 +46,6 @@ WHERE model = :model AND id = :id
 -- name: secret_delete
 DELETE FROM secret WHERE model = :model AND id = :id
 
--- name: secret_of_application_any
-SELECT 1 FROM secret WHERE model = :model AND application = :application LIMIT 1
-
 -- name: secret_mark_application
 UPDATE application SET secrets = 1 WHERE model = :model AND name = :name AND secrets = 0
 
@@ -124,7 +121,7 @@ UPDATE secret_revision SET key = :key, data = :data, backend = :backend
 WHERE model = :model AND secret = :secret AND revision = :revision
 
 -- name: secret_retarget
-UPDATE secret_revision SET target = :target WHERE model = :model
+UPDATE secret_revision SET target = :target WHERE model = :model AND target <> :target
 
 -- name: secret_uses_of_backend
 SELECT COUNT(*) FROM secret_revision WHERE backend = :backend OR target = :backend
