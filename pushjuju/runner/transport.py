@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 KEEPALIVE_INTERVAL = 15  # seconds; a hook may be silent for hours, a dead peer is noticed within a minute
 KEEPALIVE_COUNT = 3
 QUICKACK_EVERY = 0.002  # seconds
+QUICKACK_EACH = 0.0002  # ... for each connection, where that is more
 QUICKACK_FOR = 5.0
 _AUTHENTICATED = ("aes128-gcm@openssh.com", "aes256-gcm@openssh.com", "chacha20-poly1305@openssh.com")
 
@@ -76,40 +77,55 @@ class Connection:
 
     def settled(self) -> None:
         """Tell that the first session has answered: from here on the kernel decides about ACKs."""
-        self._quick_acks.stop()
+        self._quick_acks.stop(self.ssh.get_extra_info("socket"))
 
 
 class QuickAcks:
-    """Keeps TCP_QUICKACK set while a connection is set up.
+    """Keeps TCP_QUICKACK set on the sockets of connections that are being set up: one timer for all.
 
     sshd writes two small packets before it sets TCP_NODELAY; without this the second one waits 40 ms for the
     delayed ACK of the first.
     """
 
     def __init__(self) -> None:
-        self._handle: asyncio.TimerHandle | None = None
-        self._end = 0.0
+        self._until: dict[Any, float] = {}
+        self._timer: tuple[asyncio.AbstractEventLoop, asyncio.TimerHandle] | None = None
 
     def start(self, sock: Any) -> None:
         """Begin, on the socket of a connection that was made."""
         if sock is None or not hasattr(socket, "TCP_QUICKACK") or sock.family == socket.AF_UNIX:
             return
-        self._end = asyncio.get_running_loop().time() + QUICKACK_FOR
-        self._tick(sock)
-
-    def _tick(self, sock: Any) -> None:
         loop = asyncio.get_running_loop()
+        self._until[sock] = loop.time() + QUICKACK_FOR
+        self._acknowledge(sock)
+        if self._timer is None or self._timer[0] is not loop:
+            self._wait(loop)
+
+    def stop(self, sock: Any) -> None:
+        """End it for one connection."""
+        self._until.pop(sock, None)
+
+    def _wait(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Plan the next look: the more connections, the rarer, so that they never take a core by this."""
+        pause = max(QUICKACK_EVERY, QUICKACK_EACH * len(self._until))
+        self._timer = (loop, loop.call_later(pause, self._tick, loop))
+
+    def _tick(self, loop: asyncio.AbstractEventLoop) -> None:
+        now = loop.time()
+        for sock, end in list(self._until.items()):
+            if end < now:
+                del self._until[sock]
+            else:
+                self._acknowledge(sock)
+        self._timer = None
+        if self._until:
+            self._wait(loop)
+
+    def _acknowledge(self, sock: Any) -> None:
         try:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
         except OSError:
-            return
-        self._handle = loop.call_later(QUICKACK_EVERY, self._tick, sock) if loop.time() < self._end else None
-
-    def stop(self) -> None:
-        """End it."""
-        if self._handle:
-            self._handle.cancel()
-            self._handle = None
+            self._until.pop(sock, None)
 
 
 class Connector:
@@ -117,6 +133,7 @@ class Connector:
 
     def __init__(self) -> None:
         self._keys: dict[Path, tuple[int, Any]] = {}
+        self._quick_acks = QuickAcks()
 
     def _load_key(self, path: Path) -> Any:
         import asyncssh
@@ -176,8 +193,7 @@ class Connector:
         import asyncssh
 
         checks: list[HostKeyCheck] = []
-        quick_acks = QuickAcks()
-        client = _client_class(checks, quick_acks, own_keys=bool(keys.get("client_keys")))
+        client = _client_class(checks, self._quick_acks, own_keys=bool(keys.get("client_keys")))
         arguments = _arguments(target, checks) | {"client_factory": client} | keys
         try:
             async with asyncio.timeout(target.connect_timeout):
@@ -187,7 +203,7 @@ class Connector:
             raise Unreachable(text) from error
         except (OSError, asyncssh.Error) as error:
             raise _explain(target, error, checks) from error
-        return Connection(ssh, quick_acks)
+        return Connection(ssh, self._quick_acks)
 
 
 def _arguments(target: MachineTarget, checks: list[HostKeyCheck]) -> dict[str, Any]:

@@ -14,7 +14,8 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -97,22 +98,44 @@ class Simulation:
         machines.new_machine(tx, self.world.model, base=UBUNTU, constraints={}, now=self.world.clock.now())
 
     def measure(self, name: str, prepare: Callable[[], object] = lambda: None) -> Phase:
-        """Prepare something, then drive it to rest and keep what that cost."""
-        prepare()
+        """Prepare something, then drive it to rest in a new process's manner, and keep what that cost."""
         gc.collect()
-        tally = self.cloud.tally
-        before, wall, cpu = asdict(tally), time.perf_counter(), time.process_time()
-        settled = asyncio.run(self._settle())
-        cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
-        assert not settled.problems, settled.problems[:5]
-        used = {key: value - before[key] for key, value in asdict(tally).items()}
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        phase = Phase(name=name, wall=wall, cpu=cpu - used.pop("seconds"), rss=peak, **used)
-        self.phases.append(phase)
-        return phase
+        return asyncio.run(self._drive({name: prepare}))
 
-    async def _settle(self) -> Any:
-        return await played.driver(self.world.ctx, self.world.model, self.cloud).settle()
+    def serve(self, phases: Mapping[str, Callable[[], object]]) -> None:
+        """Do the same in a process that serves: what comes second finds connections and memory warm."""
+        gc.collect()
+        asyncio.run(self._drive(phases))
+
+    async def _drive(self, phases: Mapping[str, Callable[[], object]]) -> Phase:
+        """Prepare and drive one phase after the other, each until nothing is due."""
+        waiting = list(phases.items())
+        name, prepare = waiting.pop(0)
+        begun = self._now()
+        prepare()
+
+        def at_rest() -> bool:
+            nonlocal name, begun
+            self._keep(name, begun)
+            if not waiting:
+                return True
+            begun = self._now()
+            name, prepare = waiting.pop(0)
+            prepare()
+            return False
+
+        settled = await played.driver(self.world.ctx, self.world.model, self.cloud).settle(at_rest)
+        assert not settled.problems, settled.problems[:5]
+        return self.phases[-1]
+
+    def _now(self) -> dict[str, float]:
+        return {"wall": time.perf_counter(), "cpu": time.process_time(), **asdict(self.cloud.tally)}
+
+    def _keep(self, name: str, begun: dict[str, float]) -> None:
+        used = {key: value - begun[key] for key, value in self._now().items()}
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        cpu = used.pop("cpu") - used.pop("seconds")
+        self.phases.append(Phase(name=name, cpu=cpu, rss=peak, **used))  # type: ignore[arg-type]
 
     # --- what can become due ------------------------------------------------------------------------------
 
@@ -130,6 +153,15 @@ class Simulation:
         number = len(self.phases)
         applications.set_config(self.world.ctx, self.world.model, "log-s0x", values={"title": str(number)})
 
+    def passes(self) -> dict[str, Callable[[], object]]:
+        """Return what is measured once all is at rest: name -> what prepares it."""
+        return {
+            "nothing due": lambda: None,
+            "idle pass": self.touch_all,
+            "update-status sweep": self.sweep,
+            "one change": self.change_one,
+        }
+
     def units(self) -> int:
         """Return how many units there are."""
         with self.world.ctx.store.read() as tx:
@@ -142,18 +174,22 @@ def run(size: int, profile: str = "") -> dict[str, Any]:
     try:
         made = Simulation(root, size)
         made.measure("an empty model")
-        base = made.phases[-1].rss
+        base = made.phases.pop().rss
         begin = time.process_time()
         made.deploy()
         asked = time.process_time() - begin
-        _measured(made, profile, "deploy to idle", lambda: None)
-        _measured(made, profile, "nothing due", lambda: None)
-        _measured(made, profile, "idle pass", made.touch_all)
-        _measured(made, profile, "update-status sweep", made.sweep)
-        _measured(made, profile, "one change", made.change_one)
+        with _profiled("deploy to idle", profile):
+            made.measure("deploy to idle")
+        for name, prepare in made.passes().items():
+            with _profiled(name, profile):
+                made.measure(name, prepare)
+        with _profiled("serving", profile):
+            made.serve(
+                {"serving": made.touch_all, **{f"{name}, serving": do for name, do in made.passes().items()}}
+            )
         found = {
             "machines": size, "units": made.units(), "base_rss": base, "asking_cpu": asked,
-            "phases": [asdict(phase) for phase in made.phases[1:]],
+            "phases": [asdict(phase) for phase in made.phases],
         }  # fmt: skip
         made.world.ctx.close()
         return found
@@ -161,17 +197,18 @@ def run(size: int, profile: str = "") -> dict[str, Any]:
         shutil.rmtree(root)
 
 
-def _measured(made: Simulation, profile: str, name: str, prepare: Callable[[], object]) -> None:
-    if profile != name:
-        made.measure(name, prepare)
+@contextmanager
+def _profiled(name: str, wanted: str) -> Iterator[None]:
+    """Show a profile of one phase on stderr, if it is the one that is wanted."""
+    if name != wanted:
+        yield
         return
     import cProfile
     import pstats
 
-    profiler = cProfile.Profile()
-    prepare()
-    profiler.runcall(made.measure, name)
-    pstats.Stats(profiler, stream=sys.stderr).sort_stats("tottime").print_stats(45)
+    with cProfile.Profile() as profile:
+        yield
+    pstats.Stats(profile, stream=sys.stderr).sort_stats("tottime").print_stats(45)
 
 
 def main() -> None:

@@ -20,7 +20,7 @@ from tests.unit.services.world import Charms, World
 UNITS = 20
 MANY = 2000
 STATUS = (("status",), ("status", "--format", "json"), ("status", "--format", "yaml"))
-MAX_STATEMENTS = 10  # of `status`, whatever the size of the model
+MAX_STATEMENTS = 20  # of `status`, whatever the size of the model
 # Each of these costs more than a whole `status` may.
 HEAVY = (
     "asyncio", "asyncssh", "cryptography", "importlib.metadata", "jsonschema", "libcloud", "pluggy", "rich",

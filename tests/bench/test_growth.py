@@ -11,11 +11,13 @@ import pytest
 from pushjuju.services import applications, integrate, removal, units, update_status
 from pushjuju.state.work import SqliteWorkQueue
 from pushjuju.workers.drive import Driver
+from tests.bench.simulated import STACK, Simulation
 from tests.bench.statements import effort
 from tests.unit.services.world import UBUNTU, Charms, World
 
 FEW, MANY = 10, 600  # units of other applications around
 SAME = 1.1  # how much more a thing may take among many: a tree gets a level, a page splits
+MOST_BYTES = 4096  # of a hook of a unit with some relations
 SQL = {"db": {"interface": "sql"}}
 UNIT = "web/0"
 
@@ -109,3 +111,41 @@ def test_sqlite_works_as_little_among_many_units_as_among_few(
             do(world)
         found.append(spent.steps)
     assert found[1] <= found[0] * SAME + 2, found
+
+
+def test_a_hook_is_one_round_trip_of_a_few_kilobytes_however_many_machines(tmp_path: Path) -> None:
+    found = []
+    for size in (4, 24):
+        made = Simulation(tmp_path / str(size), size)
+        made.deploy()
+        made.measure("deploy")
+        sweep = made.measure("sweep", made.sweep)
+        made.world.ctx.close()
+        assert sweep.hooks == sweep.turns == sweep.frames_in == size * len(STACK)
+        assert (
+            sweep.frames_out <= 2 * sweep.turns + size
+        )  # a request, an acknowledgement; a sign of life each
+        found.append(sweep.bytes_out / sweep.hooks)
+    assert found[1] <= found[0] * SAME
+    assert found[1] <= MOST_BYTES
+
+
+def test_a_pass_over_units_at_rest_sends_nothing(tmp_path: Path) -> None:
+    made = Simulation(tmp_path, 4)
+    made.deploy()
+    made.measure("deploy")
+    idle = made.measure("pass", made.touch_all)
+    made.world.ctx.close()
+    assert (idle.turns, idle.frames_out) == (0, 0)
+
+
+def test_lanes_are_claimed_and_given_back_together(tmp_path: Path) -> None:
+    made = Simulation(tmp_path, 24)
+    made.deploy()
+    made.measure("deploy")
+    heard: list[str] = []
+    made.world.ctx.store._connection.set_trace_callback(heard.append)
+    made.measure("pass", made.touch_all)
+    made.world.ctx.close()
+    transactions = "\n".join(heard).split("BEGIN IMMEDIATE")
+    assert sum("UPDATE work" in one for one in transactions) <= 24 / 4

@@ -140,12 +140,11 @@ def medians(samples: list[Sample]) -> dict[tuple[float, int, str, str], Sample]:
 
 
 def charts(samples: list[Sample]) -> dict[str, list[tuple[str, float]]]:
-    """Return the wall times of the last workload at each size of the fleet, by title."""
+    """Return the wall times of each workload at each size of the fleet, by title."""
     found: dict[str, list[tuple[str, float]]] = {}
     for (round_trip, count, workload, tool), item in medians(samples).items():
-        if workload == samples[-1].workload:
-            title = f"{WORKLOADS[workload]}, {count} hosts, {round_trip:g} ms round trip"
-            found.setdefault(title, []).append((tool, item.wall_s))
+        network = f"{round_trip:g} ms round trip" if round_trip else "LAN"
+        found.setdefault(f"{WORKLOADS[workload]}, {count} hosts, {network}", []).append((tool, item.wall_s))
     return found
 
 
@@ -171,6 +170,11 @@ def table(samples: list[Sample]) -> str:
     return "\n".join(lines)
 
 
+def kept(path: Path) -> list[Sample]:
+    """Return the samples of an earlier run."""
+    return [Sample(**item) for item in json.loads(path.read_text())["samples"]]
+
+
 def _numbers(text: str) -> list[int]:
     return [int(word) for word in text.split(",")]
 
@@ -188,7 +192,19 @@ def main() -> None:
     parser.add_argument("--workloads", type=_words, default=list(WORKLOADS))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--plot", type=Path, help="PNG file")
+    parser.add_argument(
+        "--again",
+        type=Path,
+        nargs="+",
+        help="kept JSON files: measure nothing, show and draw them as one run",
+    )
     options = parser.parse_args()
+    if options.again:
+        samples = [sample for path in options.again for sample in kept(path)]
+        print(table(samples))
+        if options.plot:
+            plot(FOLDER, options.again[0].stem, charts(samples), options.plot)
+        return
     require()
     prepare(FOLDER)
     (FOLDER / "home").mkdir(exist_ok=True)

@@ -13,15 +13,20 @@ import matplotlib
 matplotlib.use("svg" if sys.argv[2].endswith(".svg") else "agg")
 import matplotlib.pyplot as plt
 charts = json.load(sys.stdin)
-figure, axes = plt.subplots(1, len(charts), figsize=(5 * len(charts), 3.6), squeeze=False)
-for axis, chart in zip(axes[0], charts):
+across = min(3, len(charts))
+down = -(-len(charts) // across)
+figure, axes = plt.subplots(down, across, figsize=(4.6 * across, 2.9 * down), squeeze=False)
+spots = [axis for row in axes for axis in row]
+for axis in spots[len(charts):]:
+    axis.axis("off")
+for axis, chart in zip(spots, charts):
     names = [bar["tool"] for bar in chart["bars"]][::-1]
     values = [bar["wall_s"] for bar in chart["bars"]][::-1]
     bars = axis.barh(names, values, color=["#c2410c" if name == "pushjuju" else "#94a3b8" for name in names])
-    axis.bar_label(bars, [f" {value:.1f} s" for value in values], fontsize=8)
+    axis.bar_label(bars, [f" {value:.2f} s" for value in values], fontsize=8)
     axis.set_title(chart["title"], fontsize=9)
-    axis.set_xscale("log")
-    axis.set_xlabel("wall seconds (log)", fontsize=8)
+    axis.set_xlabel("wall seconds", fontsize=8)
+    axis.tick_params(labelsize=8)
     axis.spines[["top", "right"]].set_visible(False)
     axis.margins(x=0.2)
 figure.tight_layout()

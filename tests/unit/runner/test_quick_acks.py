@@ -1,0 +1,66 @@
+"""TCP_QUICKACK while connections are set up: one timer for all, and none when all have answered."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from typing import Any
+
+import pytest
+
+from pushjuju.runner import transport
+from pushjuju.runner.transport import QuickAcks
+
+
+class Sock:
+    """A socket that counts how often it was told to acknowledge at once."""
+
+    family = socket.AF_INET
+
+    def __init__(self) -> None:
+        self.told = 0
+        self.closed = False
+
+    def setsockopt(self, *_: Any) -> None:
+        if self.closed:
+            raise OSError("closed")
+        self.told += 1
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> QuickAcks:
+    monkeypatch.setattr(transport, "QUICKACK_EVERY", 0.001)
+    return QuickAcks()
+
+
+async def test_a_socket_is_told_again_and_again_until_it_has_answered(quick: QuickAcks) -> None:
+    first, second = Sock(), Sock()
+    quick.start(first)
+    quick.start(second)
+    while min(first.told, second.told) < 3:  # noqa: ASYNC110 - nothing tells of a tick
+        await asyncio.sleep(0.001)
+    quick.stop(first)
+    told = first.told
+    while second.told < 6:  # noqa: ASYNC110 - as above
+        await asyncio.sleep(0.001)
+    assert first.told == told
+    quick.stop(second)
+    await asyncio.sleep(0.01)
+    assert quick._timer is None
+
+
+async def test_a_closed_socket_is_let_go(quick: QuickAcks) -> None:
+    sock = Sock()
+    quick.start(sock)
+    sock.closed = True
+    while quick._until:  # noqa: ASYNC110 - nothing tells of a tick
+        await asyncio.sleep(0.001)
+
+
+async def test_many_sockets_are_told_less_often(quick: QuickAcks) -> None:
+    loop = asyncio.get_running_loop()
+    for _ in range(100):
+        quick.start(Sock())
+    await asyncio.sleep(0.003)
+    assert quick._timer is not None
+    assert quick._timer[1].when() - loop.time() > 0.005
