@@ -476,6 +476,12 @@ def explain_error(error: sqlite3.Error, path: Path) -> StoreError:
             detail=text,
             hint="free some space on that disk, then run the command again",
         )
+    if "readonly" in text:
+        return StoreError(
+            f"the store {path} cannot be written: it is read-only",
+            detail=text,
+            hint="check who owns the file, and whether its disk is mounted read-only",
+        )
     text = f"the store {path} cannot be used: {text}"
     if "malformed" in text or "not a database" in text:
         return StoreDamaged(text, hint="restore the file from a copy")

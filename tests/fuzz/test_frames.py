@@ -316,7 +316,7 @@ async def test_an_answer_for_another_operation_is_passed_over(monkeypatch: pytes
 async def test_one_that_hangs_up_each_time_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     played = Played(monkeypatch, lambda _: [packed(HELLO)])
     session = await played.session.open()
-    with pytest.raises(ConnectionLost):
+    with pytest.raises(ConnectionLost, match="hangs up each time"):
         await asyncio.wait_for(session.run({"id": "op", "kind": "hook"}), 10)
     assert played.contacts <= limits.LOSSES + 1
     await session.close()

@@ -19,7 +19,15 @@ from pathlib import Path
 import pytest
 
 from pushjuju.core import limits
-from pushjuju.core.errors import AuthFailed, BadAnswer, HostKeyChanged, RemoteFailed, SudoRefused, Unreachable
+from pushjuju.core.errors import (
+    AuthFailed,
+    BadAnswer,
+    ConnectionLost,
+    HostKeyChanged,
+    RemoteFailed,
+    SudoRefused,
+    Unreachable,
+)
 from pushjuju.runner.hostkeys import HostKeyFile, entry_name
 from pushjuju.runner.target import MachineTarget
 from pushjuju.runner.transport import Connector
@@ -219,6 +227,18 @@ mount -t tmpfs none /root/.pyenv 2>/dev/null
 mount --bind {apt} /usr/bin/apt-get
 exec {sshd} -D -e -f {config}
 """
+
+
+async def test_machine_that_allows_no_session(machine: Machine, tmp_path: Path) -> None:
+    (tmp_path / "sshd").mkdir()
+    daemon = new_sshd(tmp_path / "sshd", "MaxSessions 0")
+    machine.target = replace(machine.target, port=daemon.port, identity_files=(daemon.key,))
+    try:
+        with pytest.raises(ConnectionLost, match="the machine refuses a session"):
+            async with machine.session():
+                pass
+    finally:
+        daemon.stop()
 
 
 @pytest.mark.parametrize("works", [True, False])

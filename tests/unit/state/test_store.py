@@ -291,6 +291,35 @@ def test_a_store_held_for_too_long_is_busy(store: Store, monkeypatch: pytest.Mon
     other.close()
 
 
+WORDS = (
+    (
+        "database is locked", StoreBusy, "the store /s is held by another process",
+        "wait for the other pushjuju to end, then run the command again",
+    ),
+    (
+        "database or disk is full", StoreError, "the store /s cannot be written: the disk is full",
+        "free some space on that disk, then run the command again",
+    ),
+    (
+        "attempt to write a readonly database", StoreError, "the store /s cannot be written: it is read-only",
+        "check who owns the file, and whether its disk is mounted read-only",
+    ),
+    ("disk I/O error", StoreError, "the store /s cannot be used: disk I/O error", ""),
+    (
+        "database disk image is malformed", StoreDamaged,
+        "the store /s cannot be used: database disk image is malformed", "restore the file from a copy",
+    ),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("said", "kind", "message", "hint"), WORDS)
+def test_what_sqlite_says_is_told_with_the_way_out(
+    said: str, kind: type[StoreError], message: str, hint: str
+) -> None:
+    error = store_module.explain_error(sqlite3.OperationalError(said), Path("/s"))
+    assert (type(error), error.message, error.hint) == (kind, message, hint)
+
+
 def test_a_full_disk_keeps_the_last_good_state(small_disk: Path, model: Model) -> None:
     store = Store.open(small_disk / "state.db", create=True)
     with store.write() as tx:

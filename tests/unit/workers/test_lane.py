@@ -516,6 +516,7 @@ async def test_forced_machine_is_forgotten_though_it_cannot_be_stopped(shop: Wor
     work.cloud.stuck = [ProviderError("cloud is down")]
     assert await lane(work) == Outcome()
     assert shop.machine_ids() == []
+    assert "forgotten though it could not be stopped: cloud is down" in [item.text for item in work.events]
 
 
 async def test_dying_unit_of_a_silent_machine_stays(shop: World) -> None:
