@@ -72,3 +72,16 @@ def open_credential(datadir: DataDir, cloud: str, name: str) -> Credential:
         auth_type=str(attributes.pop("auth-type", "empty")),
         attributes={key: str(value) for key, value in attributes.items()},
     )
+
+
+def document(datadir: DataDir, cloud: str, region: str, credential: str) -> dict[str, Any]:
+    """Return a cloud with a credential, as `credential-get` tells of them."""
+    spec, known = open_spec(datadir, cloud, region), open_credential(datadir, cloud, credential)
+    found: dict[str, Any] = {
+        "type": spec.type,
+        "name": spec.name,
+        "region": region,
+        "endpoint": spec.endpoint,
+    }
+    found["credential"] = {"auth-type": known.auth_type, "attrs": dict(known.attributes)}
+    return found

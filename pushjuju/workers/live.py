@@ -7,8 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pushjuju.charms.goform import quote
-from pushjuju.core.errors import LeaseLost, NotFound, NotValid, PushjujuError
-from pushjuju.services import leadership, payloads, relations, secret_reads, units
+from pushjuju.core.errors import LeaseLost, NotFound, NotPermitted, NotValid, PushjujuError
+from pushjuju.services import (
+    applications,
+    clouds,
+    leadership,
+    models,
+    payloads,
+    relations,
+    secret_reads,
+    units,
+)
 from pushjuju.services.context import Context
 from pushjuju.services.secret_reads import Later
 from pushjuju.state.records import Bag, Relation, Unit
@@ -101,6 +110,15 @@ def _relation_get(_: Context, tx: Tx, unit: Unit, words: list[str]) -> Mapping[s
     return bag.data
 
 
+def _credential_get(ctx: Context, tx: Tx, unit: Unit, words: list[str]) -> Mapping[str, Any]:
+    """Tell the credential of the model's cloud to a unit of an application that is trusted with it."""
+    _exactly(words, 0)
+    if not applications.get(tx, unit.model, unit.application).trust:
+        raise NotPermitted("cannot access cloud credentials: permission denied")
+    model = models.get(tx, unit.model)
+    return clouds.document(ctx.datadir, model.cloud, model.region, model.credential)
+
+
 def _leader_set(ctx: Context, tx: Tx, unit: Unit, words: list[str]) -> None:
     if not all("=" in word for word in words):
         raise NotValid("leader-set takes key=value")
@@ -136,6 +154,7 @@ def _exactly(words: list[str], count: int) -> list[str]:
 
 
 _TOOLS: dict[str, Tool] = {
+    "credential-get": _credential_get,
     "goal-state": _goal_state,
     "leader-set": _leader_set,
     "relation-get": _relation_get,

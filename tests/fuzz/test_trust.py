@@ -15,7 +15,7 @@ from pushjuju.plugins.hooks import payloads as payload_tools
 from pushjuju.plugins.hooks import state as state_tools
 from pushjuju.runner import intake
 from pushjuju.runner.remote import host, output, wire
-from pushjuju.services import actions, charms, leadership, logs, payloads, relations, units
+from pushjuju.services import actions, applications, charms, leadership, logs, payloads, relations, units
 from pushjuju.services.actions import ActionRequest
 from pushjuju.state.records import Operation
 from pushjuju.uniter.commit import commit, take_events
@@ -290,6 +290,19 @@ def test_odd_live_calls_are_answered_with_a_sentence_and_change_nothing(
     assert (rc, out) == (1, b"")
     assert err.startswith(b"ERROR ")
     assert stage.rows() == before
+
+
+def test_the_clouds_credential_is_for_applications_that_are_trusted(world: World) -> None:
+    assert live.answer(world.ctx, world.model, "web/0", "credential-get", []) == (
+        1, b"", b"ERROR cannot access cloud credentials: permission denied\n",
+    )  # fmt: skip
+    applications.set_trust(world.ctx, world.model, "web", trusted=True)
+    rc, out, _ = live.answer(world.ctx, world.model, "web/0", "credential-get", [])
+    told = json.loads(out)
+    assert (rc, told["type"], told["name"]) == (0, "local", "local")
+    assert told["credential"] == {"auth-type": "empty", "attrs": {}}
+    frame = world.until("config-changed", "web/0").frame
+    assert "credential" not in frame["context"]
 
 
 def test_payloads_are_a_units_own(world: World) -> None:

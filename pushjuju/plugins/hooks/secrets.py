@@ -353,6 +353,8 @@ def _remove(ctx: ToolContext, args: Args) -> None:
         listed[:] = [item for item in listed if item["id"] != secret]
     if created is None:
         ctx.pending("secrets", "remove")[secret] = []
+    else:
+        _pending(ctx, "remove").pop(secret, None)  # single revisions of what never was
 
 
 def _revision(_: Any, text: str) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from tests.unit.hooktools.conftest import HookRun
 
 
@@ -24,6 +26,16 @@ def test_own_status_is_there_without_asking(hook: HookRun) -> None:
 def test_an_application_status_that_was_just_set_is_seen(hook: HookRun) -> None:
     hook.ok("status-set --application blocked why")
     assert hook.ok("status-get --application") == "blocked\n"
+
+
+def test_the_credential_is_asked_for_by_those_who_may(hook: HookRun) -> None:
+    spec = {"type": "local", "name": "local", "credential": {"auth-type": "empty", "attrs": {}}}
+    hook.context.update(credential=None, trusted=True)
+    hook.live_answer = (0, json.dumps(spec).encode(), b"")
+    assert '"name":"local"' in hook.ok("credential-get --format=json")
+    hook.context["trusted"] = False
+    assert hook.fails("credential-get") == (1, "cannot access cloud credentials: permission denied")
+    assert hook.live == [("credential-get", [])]
 
 
 def test_a_controller_that_refuses_is_quoted(hook: HookRun) -> None:
