@@ -1,4 +1,4 @@
-"""What `models`, `show-model`, `controllers` and `show-unit` tell, as plain documents. Layer: services.
+"""What the `show-` commands, `models` and `controllers` tell, as plain documents. Layer: services.
 
 Keys and order are those of Juju's JSON; times are aware datetimes, for the command line to render.
 """
@@ -8,9 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 from pushjuju import JUJU_VERSION
+from pushjuju.core.base import Base
 from pushjuju.core.natural import natural_key
 from pushjuju.core.status import StatusKind
 from pushjuju.services import (
+    applications,
+    bindings,
     leadership,
     machines,
     models,
@@ -23,10 +26,48 @@ from pushjuju.services import (
 from pushjuju.services.context import Context
 from pushjuju.services.status import open_ports
 from pushjuju.state.datadir import DataDir
-from pushjuju.state.records import Application, Bag, Model, Port, RelationScope, Unit
+from pushjuju.state.records import Application, Bag, ExposedEndpoint, Model, Port, RelationScope, Unit
 from pushjuju.state.store import Store, Tx
 
 ADMIN = "superuser"
+
+
+# --- applications -----------------------------------------------------------------------------------------
+
+
+def show_applications(ctx: Context, model: str, names: list[str]) -> dict[str, Any]:
+    """Return the document of `show-application`: name -> application.
+
+    Raises:
+        NotFound: One is not there.
+    """
+    with ctx.store.read() as tx:
+        return {name: _application(tx, applications.get(tx, model, name)) for name in names}
+
+
+def _application(tx: Tx, application: Application) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "charm": applications.current_charm(tx, application).name,
+        "base": Base.parse(application.base).display,
+    }
+    if constraints := {key: value for key, value in application.constraints.items() if value is not None}:
+        found["constraints"] = constraints
+    found.update(principal=not application.subordinate, exposed=bool(application.exposed))
+    if exposed := _exposures(tx, application):
+        found["exposed-endpoints"] = exposed
+    found.update(remote=False, life=application.life)
+    found["endpoint-bindings"] = bindings.document(tx, application)
+    return found
+
+
+def _exposures(tx: Tx, application: Application) -> dict[str, dict[str, list[str]]]:
+    """Return endpoint -> who may reach its ports; the empty one stands for the others."""
+    rows = tx.list(ExposedEndpoint, "exposure_list", model=application.model, application=application.name)
+    found = {}
+    for row in rows:
+        parts = {"expose-to-spaces": row.spaces, "expose-to-cidrs": row.cidrs}
+        found[row.endpoint] = {key: value for key, value in parts.items() if value}
+    return found
 
 
 # --- models -----------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""show-unit: what is known of a unit. Layer: cli. Mirrors: juju cmd/juju/application/showunit.go (3.6)"""
+"""show-application, show-unit. Layer: cli. Mirrors: juju cmd/juju/application/show.go, showunit.go (3.6)"""
 
 from __future__ import annotations
 
@@ -6,8 +6,27 @@ from pushjuju.cli import flags, session
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.formatters import units as formatters
 from pushjuju.core.errors import UsageError
-from pushjuju.core.names import is_unit
+from pushjuju.core.names import is_application, is_unit
 from pushjuju.services import documents
+
+
+@command(
+    "show-application",
+    usage="<application name or alias>",
+    summary="Displays information about an application.",
+    at_least=(1, "an application name must be supplied"),
+    formats=("yaml", "json", "smart"),
+    flags=(*flags.MODEL, *flags.LOGIN),
+    see_also=("status", "config", "show-unit"),
+)
+def show_application(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
+    """Show applications with their bindings."""
+    for name in args:
+        if not is_application(name):
+            raise UsageError(f"application name {name} not valid")
+    opened = session.open_model(cli, model)
+    document = documents.show_applications(opened.ctx, opened.uuid, list(args))
+    cli.output.text(formatters.show_application(cli.output.form, document))
 
 
 @command(

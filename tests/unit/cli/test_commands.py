@@ -379,7 +379,7 @@ def test_removals_ask_first(lab: Run) -> None:
             "--destroy-storage and --release-storage",
         ),
         (["destroy-model", "x", "--timeout", "1s"], 2, "--timeout can only be used with --force (dangerous)"),
-        (["show-application", "web"], 1, "show-application not supported by pushjuju"),
+        (["consume", "x"], 1, "consume not supported by pushjuju"),
         (["expose", "web"], 1, 'application "web" not found'),
         (["expose"], 2, "no application name specified"),
         (["set-firewall-rule"], 2, "no well known service specified"),

@@ -8,7 +8,7 @@ import pytest
 
 from pushjuju import JUJU_VERSION
 from pushjuju.core.errors import NotFound
-from pushjuju.services import documents
+from pushjuju.services import documents, expose
 from tests.unit.services.world import World, ok
 
 
@@ -147,3 +147,22 @@ def test_show_unit_that_is_not_there(shop: World) -> None:
     with pytest.raises(NotFound) as caught:
         documents.show_units(shop.ctx, shop.model, ["web/0"])
     assert caught.value.message == 'unit "web/0" not found'
+
+
+def test_an_application_is_shown_with_bindings_and_exposures(shop: World) -> None:
+    shop.deploy(constraints={"mem": 1024})
+    expose.expose(shop.ctx, shop.model, "web", cidrs=["10.0.0.0/8"])
+    (shown,) = documents.show_applications(shop.ctx, shop.model, ["web"]).values()
+    assert shown == {
+        "charm": "web",
+        "base": "ubuntu@22.04",
+        "constraints": {"mem": 1024},
+        "principal": True,
+        "exposed": True,
+        "exposed-endpoints": {"": {"expose-to-cidrs": ["10.0.0.0/8"]}},
+        "remote": False,
+        "life": "alive",
+        "endpoint-bindings": {"": "alpha", "cluster": "alpha"},
+    }
+    with pytest.raises(NotFound, match='application "none" not found'):
+        documents.show_applications(shop.ctx, shop.model, ["web", "none"])
