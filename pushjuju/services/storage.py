@@ -79,7 +79,8 @@ def attachments(tx: Tx, instance: StorageInstance) -> list[StorageAttachment]:
 
 def backings(tx: Tx, instance: StorageInstance) -> list[Backing]:
     """Return the filesystem behind an instance, then its volume."""
-    return tx.list(Backing, "backing_of_storage", model=instance.model, storage=instance.id)
+    found = tx.list(Backing, "backing_of_storage", model=instance.model, storage=instance.id)
+    return sorted(found, key=lambda item: item.kind)
 
 
 def hosts(tx: Tx, backing: Backing) -> list[BackingAttachment]:
@@ -92,7 +93,8 @@ def hosts(tx: Tx, backing: Backing) -> list[BackingAttachment]:
 
 def directives(tx: Tx, model: str, application: str) -> list[StorageDirective]:
     """Return what future units of an application get."""
-    return tx.list(StorageDirective, "storage_directive_list", model=model, application=application)
+    found = tx.list(StorageDirective, "storage_directive_list", model=model, application=application)
+    return sorted(found, key=lambda item: item.name)
 
 
 # --- directives -------------------------------------------------------------------------------------------
@@ -309,8 +311,6 @@ def attach_one(tx: Tx, unit: Unit, charm: Charm, storage: str, now: datetime) ->
     if instance.owner or attachments(tx, instance):
         others = ", ".join(row.unit for row in attachments(tx, instance)) or instance.owner
         raise Conflict(f"cannot attach, storage {storage} is attached to {others}")
-    if instance.application and instance.application != unit.application:
-        raise Conflict(f"cannot attach storage owned by {instance.application} to {unit.application}")
     for backing in backings(tx, instance):
         _reachable(tx, unit, instance, backing)
     check_more(tx, unit, store, 1)
@@ -459,10 +459,7 @@ def leave(tx: Tx, unit: Unit, storage: str, now: datetime) -> None:
         if instance.life == Life.ALIVE and not any(item.begun for item in backings(tx, instance)):
             tx.run("storage_instance_set_life", model=unit.model, id=storage, life=Life.DYING, releasing=0)
             instance = get(tx, unit.model, storage)
-        tx.run(
-            "storage_instance_set_owner", model=unit.model, id=storage, owner="",
-            application=instance.application,
-        )  # fmt: skip
+        tx.run("storage_instance_set_owner", model=unit.model, id=storage, owner="", application="")
         _unhost(tx, instance, now)
         advance(tx, instance.model, instance.id, now)
     _count(tx, unit.model, unit.name, unit.machine)

@@ -119,15 +119,14 @@ class Lane:
             dues, attempts = [*dues, again.due], again.attempts
             failures.append(again.reason)
         due = min((moment for moment in dues if moment is not None), default=None)
-        reason = "; ".join(failures) or self._kept(machine)
+        reason = "; ".join(failures) or self._waits(machine)
         return Outcome(due=due, attempts=attempts, reason=reason, failed=bool(failures))
 
-    def _kept(self, machine: Machine | None) -> str:
-        """Return why a machine without units is still there."""
+    def _waits(self, machine: Machine | None) -> str:
+        """Return what the storage of a machine waits for, or why one without units is still there."""
         if machine is None or not machine.storage:
             return ""
-        with self.ctx.store.read() as tx:
-            return removal.kept_text(tx, machine)
+        return storage.waits(self.ctx, machine)
 
     async def _end(self, machine: Machine) -> Outcome:
         """End a machine that nothing holds any more; else tell what it waits for."""

@@ -63,6 +63,13 @@ def is_due(ctx: Context, machine: Machine) -> bool:
     return due is not None and due <= ctx.clock.now()
 
 
+def waits(ctx: Context, machine: Machine) -> str:
+    """Return what the storage of a machine waits for; else why the machine is kept for it, if it is."""
+    with ctx.store.read() as tx:
+        found = storage_work.waits_on(tx, machine, everything=True)
+        return "; ".join(found) or removal.kept_text(tx, machine)
+
+
 async def on_visit(shop: Workshop, machine: Machine, session: MachineSession) -> list[str]:
     """Do what is due for the storage of a machine that was just reached; return what could not be done."""
     if not machine.storage:

@@ -55,7 +55,9 @@ while mountpoint -q "$where" && ours; do
   for pid in $users; do echo "used by process $pid ($(cat "/proc/$pid/comm" 2>/dev/null))" >&2; done
   exit 1
 done
-rmdir "$where" 2>/dev/null || :
+case $where in
+/var/lib/juju/storage/*) rmdir "$where" "${where%/*}" 2>/dev/null || : ;;
+esac
 """
 
 

@@ -12,7 +12,7 @@ SELECT (SELECT COUNT(*) FROM storage_directive WHERE model = :model AND pool = :
      + (SELECT COUNT(*) FROM storage_instance WHERE model = :model AND pool = :pool)
 
 -- name: storage_directive_list
-SELECT * FROM storage_directive WHERE model = :model AND application = :application ORDER BY name
+SELECT * FROM storage_directive WHERE model = :model AND application = :application
 
 -- name: storage_directive_get
 SELECT * FROM storage_directive WHERE model = :model AND application = :application AND name = :name
@@ -27,7 +27,7 @@ SELECT * FROM storage_instance WHERE model = :model
 SELECT * FROM storage_instance WHERE model = :model AND id = :id
 
 -- name: storage_instance_of_application
-SELECT * FROM storage_instance WHERE model = :model AND application = :application ORDER BY name, id
+SELECT * FROM storage_instance WHERE model = :model AND application = :application
 
 -- name: storage_instance_set_owner
 UPDATE storage_instance SET owner = :owner, application = :application WHERE model = :model AND id = :id
@@ -42,13 +42,13 @@ DELETE FROM storage_instance WHERE model = :model AND id = :id
 SELECT EXISTS (SELECT 1 FROM storage_instance WHERE model = :model)
 
 -- name: storage_attachment_list
-SELECT * FROM storage_attachment WHERE model = :model ORDER BY unit
+SELECT * FROM storage_attachment WHERE model = :model
 
 -- name: storage_attachment_of_unit
-SELECT * FROM storage_attachment WHERE model = :model AND unit = :unit ORDER BY storage
+SELECT * FROM storage_attachment WHERE model = :model AND unit = :unit
 
 -- name: storage_attachment_of_storage
-SELECT * FROM storage_attachment WHERE model = :model AND storage = :storage ORDER BY unit
+SELECT * FROM storage_attachment WHERE model = :model AND storage = :storage
 
 -- name: storage_attachment_set_life
 UPDATE storage_attachment SET life = :life WHERE model = :model AND unit = :unit AND storage = :storage
@@ -75,10 +75,10 @@ SELECT * FROM backing WHERE model = :model
 SELECT * FROM backing WHERE model = :model AND kind = :kind AND id = :id
 
 -- name: backing_of_storage
-SELECT * FROM backing WHERE model = :model AND storage = :storage ORDER BY kind
+SELECT * FROM backing WHERE model = :model AND storage = :storage
 
 -- name: backing_on_machine
-SELECT * FROM backing WHERE model = :model AND machine = :machine ORDER BY kind, id
+SELECT * FROM backing WHERE model = :model AND machine = :machine
 
 -- name: backing_set_begun
 UPDATE backing SET begun = 1 WHERE model = :model AND kind = :kind AND id = :id
@@ -99,16 +99,16 @@ UPDATE backing SET attempts = :attempts, due = :due WHERE model = :model AND kin
 DELETE FROM backing WHERE model = :model AND kind = :kind AND id = :id
 
 -- name: backing_attachment_list
-SELECT * FROM backing_attachment WHERE model = :model ORDER BY machine
+SELECT * FROM backing_attachment WHERE model = :model
 
 -- name: backing_attachment_get
 SELECT * FROM backing_attachment WHERE model = :model AND kind = :kind AND id = :id AND machine = :machine
 
 -- name: backing_attachment_on_machine
-SELECT * FROM backing_attachment WHERE model = :model AND machine = :machine ORDER BY kind, id
+SELECT * FROM backing_attachment WHERE model = :model AND machine = :machine
 
 -- name: backing_attachment_of_backing
-SELECT * FROM backing_attachment WHERE model = :model AND kind = :kind AND id = :id ORDER BY machine
+SELECT * FROM backing_attachment WHERE model = :model AND kind = :kind AND id = :id
 
 -- name: backing_attachment_set_source
 UPDATE backing_attachment SET device = :device, device_link = :device_link, source = :source

@@ -1,0 +1,110 @@
+"""What every provider of storage that outlives machines must do: run `StorageContract` on your own."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Protocol
+
+import pytest
+
+from pushjuju.core.errors import Conflict, NotFound
+from pushjuju.core.storage import Kind
+from pushjuju.plugins.types import StorageItem, StorageProvider
+
+
+class StorageBench(Protocol):
+    """What the suite needs of the provider under test."""
+
+    kind: Kind
+
+    def open(self) -> StorageProvider:
+        """Return the provider, opened anew: it may keep nothing in memory."""
+        ...
+
+    async def machine(self) -> str:
+        """Return the instance id of a machine that runs; another one each time."""
+        ...
+
+    async def write(self, instance: str, place: str, text: str) -> None:
+        """Write a text into what a machine sees as `source`, or as a device."""
+        ...
+
+    async def read(self, instance: str, place: str) -> str:
+        """Read the text that was written."""
+        ...
+
+    def leftovers(self) -> list[str]:
+        """Return what of storage is left in the cloud."""
+        ...
+
+
+class StorageContract:
+    """The suite: subclass it with a fixture `bench`."""
+
+    def item(self, bench: StorageBench, **more: object) -> StorageItem:
+        """A new item."""
+        plain = {"id": "0", "kind": bench.kind, "size": 16, "uuid": str(uuid.uuid4())}
+        return StorageItem(**{**plain, **more})  # type: ignore[arg-type]
+
+    async def test_data_goes_from_machine_to_machine(self, bench: StorageBench) -> None:
+        """Every step may be taken twice, by another process each time."""
+        new = self.item(bench)
+        made = [await bench.open().create(new) for _ in range(2)]
+        assert made[0] == made[1]
+        assert made[0].size >= new.size
+        first, second = await bench.machine(), await bench.machine()
+        there = self.item(bench, uuid=new.uuid, provider_id=made[0].provider_id, instance_id=first)
+        seen = [await bench.open().attach(there) for _ in range(2)]
+        assert seen[0] == seen[1]
+        place = seen[0].source or seen[0].device
+        assert place
+        await bench.write(first, place, "kept")
+        for _ in range(2):
+            await bench.open().detach(there)
+        elsewhere = self.item(bench, uuid=new.uuid, provider_id=made[0].provider_id, instance_id=second)
+        again = await bench.open().attach(elsewhere)
+        assert await bench.read(second, again.source or again.device) == "kept"
+        await bench.open().detach(elsewhere)
+        for _ in range(2):
+            await bench.open().destroy(there)
+        assert bench.leftovers() == []
+
+    async def test_what_a_machine_has_is_not_taken_from_it(self, bench: StorageBench) -> None:
+        """Neither by another machine nor by its removal."""
+        new = self.item(bench)
+        made = await bench.open().create(new)
+        there = self.item(
+            bench, uuid=new.uuid, provider_id=made.provider_id, instance_id=await bench.machine()
+        )
+        await bench.open().attach(there)
+        other = self.item(
+            bench, uuid=new.uuid, provider_id=made.provider_id, instance_id=await bench.machine()
+        )
+        with pytest.raises(Conflict):
+            await bench.open().attach(other)
+        with pytest.raises(Conflict):
+            await bench.open().destroy(there)
+        await bench.open().detach(there)
+        await bench.open().destroy(there)
+
+    async def test_what_was_let_go_can_be_found(self, bench: StorageBench) -> None:
+        """And what was not, is another's."""
+        new = self.item(bench)
+        made = await bench.open().create(new)
+        item = self.item(bench, uuid=new.uuid, provider_id=made.provider_id)
+        await bench.open().release(item)
+        assert bench.leftovers()
+        assert await bench.open().find(made.provider_id, bench.kind) == made
+        await bench.open().destroy(item)
+        with pytest.raises(NotFound):
+            await bench.open().find(made.provider_id, bench.kind)
+
+    async def test_what_is_gone_is_no_error(self, bench: StorageBench) -> None:
+        """Destroyed before it was made, detached from where it never was."""
+        item = self.item(bench)
+        await bench.open().destroy(item)
+        made = await bench.open().create(item)
+        gone = self.item(bench, uuid=item.uuid, provider_id=made.provider_id, instance_id="no-such-machine")
+        await bench.open().detach(gone)
+        await bench.open().destroy(gone)
+        assert bench.leftovers() == []
