@@ -35,7 +35,7 @@ from pushjuju.uniter.resolver import (
     ResolvedMode,
     from_wire,
     initial_state,
-    to_wire,
+    text_of,
     validate_local,
 )
 from pushjuju.uniter.secrets import with_secrets
@@ -117,7 +117,7 @@ def _read_local(text: str) -> LocalState:
 
 def store_local(tx: Tx, unit: Unit, local: LocalState) -> None:
     """Keep what a unit remembers, if it is new; its charm URL goes to the unit's row as well."""
-    text = json.dumps(to_wire(local), separators=(",", ":"), sort_keys=True)
+    text = text_of(local)
     if text != unit.state:
         with suppress(NotValid):  # such a state is found out when it is read
             validate_local(local)

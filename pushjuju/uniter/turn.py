@@ -6,7 +6,6 @@ prepared; an operation that needs no machine is committed in the same turn and t
 
 from __future__ import annotations
 
-import json
 import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -59,7 +58,7 @@ from pushjuju.uniter.resolver import (
     hook_name,
     next_update_status,
     reconcile_effects,
-    record,
+    record_text,
     to_wire,
 )
 from pushjuju.uniter.snapshot import View, look, store_local
@@ -197,8 +196,9 @@ def _step(ctx: Context, tx: Tx, view: View, waiting: Waiting) -> Turn | None:
 
 
 def _keep_decision(tx: Tx, view: View, decision: Decision) -> None:
-    kept = record(view.local, view.remote, decision)
-    text = json.dumps(kept, separators=(",", ":"), sort_keys=True)
+    # The local state is on the unit already, as the very text that it has in the record.
+    local = view.unit.state if view.unit.state != "{}" else None
+    text = record_text(view.local, view.remote, decision, local)
     if text != view.unit.decision:
         tx.run("unit_set_decision", model=view.unit.model, name=view.unit.name, decision=text)
 

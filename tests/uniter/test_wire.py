@@ -32,6 +32,7 @@ from pushjuju.uniter.resolver import (
     decide,
     from_wire,
     record,
+    record_text,
     replay,
     to_wire,
 )
@@ -129,7 +130,8 @@ def test_replay_a_whole_life(world: Callable[..., Any]) -> None:
     kept = []
     for _ in range(12):
         decision = made.decide()
-        kept.append(through_json(record(made.local, made.remote, decision)))
+        kept.append(json.loads(record_text(made.local, made.remote, decision)))
+        assert kept[-1] == through_json(record(made.local, made.remote, decision))
         made.step()
     assert [replay(item) for item in kept] == [from_wire(Decision, item["decision"]) for item in kept]
 

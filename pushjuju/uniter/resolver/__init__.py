@@ -14,7 +14,8 @@ Public names (stable):
     reconcile_effects(local, remote)  what to set right in the model before it      (reconcile)
     hook_name, hook_error           names of hooks as people read them              (naming)
     retry_delay, next_update_status waiting times; chance comes in as a number      (timing)
-    to_wire, from_wire, record, replay  JSON, and decisions decided again           (wire)
+    to_wire, from_wire, text_of     JSON                                            (wire)
+    record, record_text, replay     decisions kept, and decided again               (wire)
 
 `pushjuju.uniter.operation` holds the state transitions of the operations.
 """
@@ -55,7 +56,7 @@ from pushjuju.uniter.resolver.state import (
     validate_local,
 )
 from pushjuju.uniter.resolver.timing import next_update_status, retry_delay
-from pushjuju.uniter.resolver.wire import from_wire, record, replay, to_wire
+from pushjuju.uniter.resolver.wire import from_wire, record, record_text, replay, text_of, to_wire
 
 __all__ = [
     "RESOLVERS",
@@ -90,8 +91,10 @@ __all__ = [
     "next_update_status",
     "reconcile_effects",
     "record",
+    "record_text",
     "replay",
     "retry_delay",
+    "text_of",
     "to_wire",
     "validate_hook",
     "validate_local",

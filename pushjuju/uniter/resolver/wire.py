@@ -7,6 +7,7 @@ left out. One codec is made per type, from its annotations.
 from __future__ import annotations
 
 import functools
+import json
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -54,6 +55,24 @@ def record(local: LocalState, remote: RemoteState, decision: Decision) -> dict[s
         "remote": to_wire(remote),
         "decision": to_wire(decision),
     }
+
+
+def record_text(
+    local: LocalState, remote: RemoteState, decision: Decision, local_text: str | None = None
+) -> str:
+    """Write a decision as `record` does, as JSON.
+
+    Args:
+        local_text: The local state where it is known as JSON already.
+    """
+    local_text = local_text or text_of(local)
+    head = f'"decision":{text_of(decision)},"format":{RECORD_FORMAT}'
+    return f'{{{head},"local":{local_text},"remote":{text_of(remote)}}}'
+
+
+def text_of(value: LocalState | RemoteState | Decision) -> str:
+    """Write a value as JSON; equal values give equal texts."""
+    return json.dumps(to_wire(value), separators=(",", ":"), sort_keys=True)
 
 
 def replay(kept: Mapping[str, Any]) -> Decision:
