@@ -33,10 +33,20 @@ async def test_hello_tells_what_the_machine_is(machine: Machine) -> None:
     assert hello["mem_mib"] > 100
     assert (hello["journal"], hello["running"], hello["blobs"]) == ([], [], [])
     for nic in hello["nics"]:
-        assert set(nic) == {"name", "mac", "up", "addresses"}
+        assert set(nic) - {"parent"} == {"name", "mac", "up", "mtu", "addresses"}
+        assert nic["mtu"] > 500
     values = {address["value"] for nic in hello["nics"] for address in nic["addresses"]}
     shown = subprocess.run(["hostname", "-I"], capture_output=True, text=True, check=True).stdout.split()
     assert set(shown) <= values | {value for value in shown if value.startswith("fe80")}
+
+
+async def test_it_says_anew_what_may_have_changed(machine: Machine) -> None:
+    async with machine.session() as session:
+        told = {key: session.hello.pop(key) for key in ("hostname", "nics", "gateway")}
+        frames = session.frames_out
+        await session.look_again()
+        assert {key: session.hello[key] for key in told} == told
+        assert session.frames_out == frames + 1
 
 
 async def test_nothing_runs_after_the_linger_time_and_memory_stays_small(machine: Machine) -> None:
