@@ -8,6 +8,7 @@ import pytest
 
 from pushjuju.core.errors import BackendError, NotFound, NotValid
 from pushjuju.plugins.backends.vault.client import Vault
+from pushjuju.testing.backend_contract import SecretBackendContract
 from tests.unit.plugins.vault_standin import TOKEN, StandIn, running
 
 
@@ -34,6 +35,21 @@ def test_content_is_kept_read_and_deleted(server: StandIn) -> None:
     assert server.kept == {}
     with pytest.raises(NotFound):
         here.fetch("m/s-1")
+
+
+class TestVault(SecretBackendContract):
+    """The suite for plugin authors."""
+
+    @pytest.fixture
+    def backend(self, server: StandIn) -> Vault:
+        """One that is there."""
+        return vault(server)
+
+    @pytest.fixture
+    def broken(self, server: StandIn) -> Vault:
+        """One that is sealed."""
+        server.sealed = True
+        return vault(server)
 
 
 FAULTS = [

@@ -1,0 +1,64 @@
+"""What secrets cost: nothing where there are none, and no look at those of others."""
+
+from __future__ import annotations
+
+from pushjuju.core.secrets import Content, OwnerKind
+from pushjuju.services import secrets, user_secrets
+from pushjuju.services.secrets import Change, Owner
+from tests.bench.statements import counted
+from tests.unit.services.world import World, ok
+from tests.uniter.scribe import Hook, begin
+
+CONTENT = Content({"token": "YQ=="})
+MANY = 50
+
+
+def fill(shop: World, application: str) -> None:
+    """Give an application many secrets."""
+    owner = Owner(kind=OwnerKind.APPLICATION, name=application)
+    change = Change(content=CONTENT)
+    for number in range(MANY):
+        secret = f"{number:0>20}"
+        shop.write(lambda tx, secret=secret: secrets.create(shop.ctx, tx, shop.model, secret, owner, change))
+
+
+def statements(shop: World, *lines: str) -> list[str]:
+    """Return what a hook of web/0 that calls tools asks of the store, with its commit and the next turn."""
+    hook: Hook = begin(shop, "web/0")
+    for line in lines:
+        hook.ok(line)
+    shop.commit(hook.prepared, ok(writes=hook.writes))
+    with counted(shop.ctx.store) as found:
+        hook = begin(shop, "web/0")
+        for line in lines:
+            hook.ok(line)
+        shop.commit(hook.prepared, ok(writes=hook.writes))
+        shop.turn("web/0")
+    return [str(statement) for statement in found]
+
+
+def test_a_unit_without_secrets_asks_nothing_about_them(shop: World) -> None:
+    for name in ("web", "other"):
+        shop.active(name)
+    fill(shop, "other")
+    user_secrets.add(shop.ctx, shop.model, "apikey", CONTENT)
+    asked = [statement for statement in statements(shop) if " secret" in statement]
+    assert asked == []
+
+
+def test_a_unit_with_secrets_never_walks_through_those_of_others(shop: World) -> None:
+    for name in ("web", "other"):
+        shop.active(name)
+    fill(shop, "other")
+    uri = user_secrets.add(shop.ctx, shop.model, "apikey", CONTENT)
+    user_secrets.grant(shop.ctx, shop.model, "apikey", ["web"])
+    found = statements(shop, "secret-add token=x", f"secret-get {uri}", "secret-ids")
+    connection = shop.ctx.store._connection
+    plans = [
+        (row["detail"], statement)
+        for statement in found
+        if " secret" in statement
+        for row in connection.execute(f"EXPLAIN QUERY PLAN {statement}")
+    ]
+    assert plans
+    assert [plan for plan in plans if plan[0].startswith("SCAN ") or plan[0].endswith("(model=?)")] == []
