@@ -147,6 +147,11 @@ class MachineSession:
         return self._link.hello if self._link else {}
 
     @property
+    def connected(self) -> bool:
+        """Whether the connection lives, as far as is known here."""
+        return self._link is not None and not self._link.lost.done()
+
+    @property
     def frames_out(self) -> int:
         """Frames sent since the session was opened."""
         return self._frames[0] + (self._link.frames_out if self._link else 0)

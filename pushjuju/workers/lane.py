@@ -163,8 +163,13 @@ class Lane:
         return machine.life != Life.ALIVE and not self._units()
 
     def _needs_machine(self, machine: Machine) -> bool:
-        """Tell whether the machine must be reached: nothing is ever prepared before it answers."""
-        if not machine.last_seen or machine.look_again or self._open_operations():
+        """Tell whether the machine must be reached: nothing is ever prepared before it answers.
+
+        One that is at hand is visited at once: there each unit is looked at only once.
+        """
+        if not machine.last_seen or machine.look_again or self.shop.at_hand(machine):
+            return True
+        if self._open_operations():
             return True
         if storage.is_due(self.ctx, machine):
             return True

@@ -188,6 +188,11 @@ class Workshop:
         found = self._sessions.get((machine.model, machine.id))
         return found[0] if found else None
 
+    def at_hand(self, machine: Machine) -> bool:
+        """Tell whether a machine can be worked as it is: attached, by us alone, and the connection lives."""
+        session = self.attached(machine)
+        return session is not None and session.connected and not self._is_stale(session)
+
     async def drop(self, machine: Machine) -> None:
         """Close the session to a machine, if there is one."""
         found = self._sessions.pop((machine.model, machine.id), None)

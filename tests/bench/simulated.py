@@ -185,7 +185,7 @@ def run(size: int, profile: str = "") -> dict[str, Any]:
                 made.measure(name, prepare)
         with _profiled("serving", profile):
             made.serve(
-                {"serving": made.touch_all, **{f"{name}, serving": do for name, do in made.passes().items()}}
+                {"serving": made.sweep, **{f"{name}, serving": do for name, do in made.passes().items()}}
             )
         found = {
             "machines": size, "units": made.units(), "base_rss": base, "asking_cpu": asked,

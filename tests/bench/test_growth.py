@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
-
-import pytest
 
 from pushjuju.services import applications, integrate, removal, units, update_status
 from pushjuju.state.work import SqliteWorkQueue
@@ -30,15 +28,6 @@ def surrounded(root: Path, count: int) -> World:
     for number in range(10):
         world.deploy(f"other{number}", count // 10)
     return world
-
-
-@pytest.fixture(scope="module")
-def worlds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[World, World]]:
-    """A small and a large model with the same two applications."""
-    few, many = (surrounded(tmp_path_factory.mktemp("world"), count) for count in (FEW, MANY))
-    yield few, many
-    few.ctx.close()
-    many.ctx.close()
 
 
 def set_config(world: World) -> None:
@@ -95,22 +84,26 @@ def sweep_one(world: World) -> None:
     update_status.make_due(world.ctx, world.model, [UNIT])
 
 
-@pytest.mark.parametrize(
-    "do",
-    [
-        look, set_config, hook, sweep_one, relate, add_unit, remove_units, deploy, remove_application, claim,
-        find_nothing_due, say_how_it_went,
-    ],
+# In this order: some undo what the one before did.
+STEPS: tuple[Callable[[World], None], ...] = (
+    look, set_config, hook, sweep_one, relate, add_unit, remove_units, deploy, remove_application, claim,
+    find_nothing_due, say_how_it_went,
 )  # fmt: skip
-def test_sqlite_works_as_little_among_many_units_as_among_few(
-    worlds: tuple[World, World], do: Callable[[World], None]
-) -> None:
-    found = []
+
+
+def test_sqlite_works_as_little_among_many_units_as_among_few(tmp_path: Path) -> None:
+    worlds = [surrounded(tmp_path / str(count), count) for count in (FEW, MANY)]
+    found = {do.__name__: [steps_of(world, do) for world in worlds] for do in STEPS}
     for world in worlds:
-        with effort(world.ctx.store) as spent:
-            do(world)
-        found.append(spent.steps)
-    assert found[1] <= found[0] * SAME + 2, found
+        world.ctx.close()
+    assert {name: each for name, each in found.items() if each[1] > each[0] * SAME + 2} == {}
+
+
+def steps_of(world: World, do: Callable[[World], None]) -> int:
+    """Return how many steps SQLite takes for something."""
+    with effort(world.ctx.store) as spent:
+        do(world)
+    return spent.steps
 
 
 def test_a_hook_is_one_round_trip_of_a_few_kilobytes_however_many_machines(tmp_path: Path) -> None:

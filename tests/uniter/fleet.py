@@ -289,6 +289,12 @@ class Shop:
         """Return the connection to a machine, if there is one."""
         return self.sessions.get(machine.instance_id)
 
+    def at_hand(self, machine: Machine) -> bool:
+        """Tell whether there is a connection, and the machine still answers."""
+        found = self.sessions.get(machine.instance_id)
+        box = self.fleet.cloud.boxes.get(machine.instance_id)
+        return found is not None and found.box is box and not found.box.down
+
     async def drop(self, machine: Machine) -> None:
         """Close a connection."""
         self.sessions.pop(machine.instance_id, None)

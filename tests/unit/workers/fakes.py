@@ -146,6 +146,8 @@ class Session:
         self.hello = box.hello()
         self.requests: dict[str, dict[str, Any]] = box.requests
         self.on_requests: Callable[[], None] = lambda: None
+        self.lease: Mapping[str, Any] | None = None
+        self.connected = False  # boxes come and go without a word: each visit is a contact of its own
 
     def answer(self, request: str, error: str) -> None:
         """Answer a request of `juju-exec` with an error."""
