@@ -40,7 +40,7 @@ _SCRIPT = (
     's=; [ "$(id -u)" = 0 ] || { command -v sudo >/dev/null 2>&1 && s="sudo -n --"; }; '
     f"for p in {_PYTHONS}; do "
     'case "$p" in /*) [ -x "$p" ] || continue;; *) command -v "$p" >/dev/null 2>&1 || continue;; esac; '
-    'exec $s "$p" -I -S -c "$0" "$@"; done; '
+    'exec $s "$p" -I -S -c "$0" "$@" "$SSH_CONNECTION"; done; '  # sudo takes that variable away
     r"printf 'PJ1P\000\000\000\000'"
 )
 _INSTALL = """

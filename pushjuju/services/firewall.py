@@ -171,9 +171,14 @@ def ssh_allow(tx: Tx, model: str) -> list[str]:
 
 
 def _ssh(tx: Tx, model: str, peers: Iterable[str]) -> tuple[str, ...]:
-    """Return who may reach the SSH port: whoever people allow, and in any case those who work the machine."""
-    allowed = collapsed(ssh_allow(tx, model))
-    return allowed if set(EVERYWHERE) <= set(allowed) else collapsed([*allowed, *peers])
+    """Return who may reach the SSH port: whoever people allow, and in any case those who work the machine.
+
+    As long as nobody knows from where that is done, everybody may.
+    """
+    allowed, peers = collapsed(ssh_allow(tx, model)), tuple(peers)
+    if set(EVERYWHERE) <= set(allowed) or not peers:
+        return EVERYWHERE
+    return collapsed([*allowed, *peers])
 
 
 def split(text: str) -> list[str]:

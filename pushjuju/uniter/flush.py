@@ -8,7 +8,7 @@ Mirrors: juju apiserver/facades/agent/uniter CommitHookChanges (3.6)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from pushjuju.core import limits
@@ -119,13 +119,29 @@ def _ports_refused(tx: Tx, view: View, writes: Writes) -> str:
             if port.endpoint and port.endpoint not in known:
                 missing = f'endpoint "{port.endpoint}" for unit "{view.unit.name}" not found'
                 return f"cannot open/close ports: {word} port range: {missing}"
-            clash = conflict(port.range, others) if word == "open" else None
-            if clash:
-                ours = f'cannot open {port.range} (unit "{view.unit.name}")'
-                theirs = f'port range conflicts with {clash[1]} (unit "{clash[0]}")'
-                return f"cannot open/close ports: {ours}: {theirs}"
-    if len(_wanted_ports(tx, view, opened, closed)[1]) > limits.PORTS:
+    wanted = _wanted_ports(tx, view, opened, closed)[1]
+    if len(wanted) > limits.PORTS:
         return f"cannot open/close ports: more than {limits.PORTS} port ranges"
+    return _ports_conflict(view.unit.name, {port.range for port in opened}, wanted, others)
+
+
+def _ports_conflict(
+    unit: str,
+    opened: Collection[PortRange],
+    wanted: Collection[OpenPort],
+    others: list[tuple[str, PortRange]],
+) -> str:
+    """Return which range that is opened overlaps another one: of other units, or of the unit itself.
+
+    The unit's own may have come from a task that ran beside this one, so that the machine knew of neither.
+    """
+    own = {port.range for port in wanted}
+    for new in sorted(opened):
+        mine = [(unit, other) for other in sorted(own) if other != new] if new in own else []
+        if clash := conflict(new, [*others, *mine]):
+            ours = f'cannot open {new} (unit "{unit}")'
+            theirs = f'port range conflicts with {clash[1]} (unit "{clash[0]}")'
+            return f"cannot open/close ports: {ours}: {theirs}"
     return ""
 
 

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from pushjuju.core.status import StatusKind
-from pushjuju.services import models, removal
+from pushjuju.services import firewall, models, removal
 from tests.chaos.world import DEPLOY_HOOKS, REMOVE_HOOKS, UNIT, World, until
 
 pytestmark = pytest.mark.machine
@@ -106,6 +106,34 @@ async def test_death_while_a_unit_leaves_a_shared_machine(world: World) -> None:
     assert sorted(path.name for path in (box.root / "var/lib/juju/agents").iterdir()) == ["unit-tally-0"]
     assert [line for line in box.begun() if line.split()[0] in REMOVE_HOOKS] == ["stop 1", "remove 1"]
     assert world.agent() == ("idle", "")
+
+
+async def test_death_between_a_firewall_and_its_note(world: World) -> None:
+    """The next process brings the rules again; the hooks know nothing of it."""
+    world.deploy()
+    assert die_on(world, "firewall-applied") == ["firewall-applied"]
+    box = world.machine()
+    world.at_rest(box, *DEPLOY_HOOKS)
+    with world.ctx.store.read() as tx:
+        known = firewall.state(tx, world.uuid, "0")
+        assert known is not None
+        assert (known.seen, known.applied) == (
+            known.changes, firewall.rules(tx, world.uuid, "0", known).digest()
+        )  # fmt: skip
+    assert "chain incoming" in box.run("nft", "list", "table", "inet", "pushjuju")
+
+
+async def test_death_after_a_firewall_was_taken_away(world: World) -> None:
+    """The machine goes on without us, and has no rules of ours."""
+    world.deploy()
+    await world.settle()
+    box = world.machine()
+    force = removal.Force(wait_s=60)
+    removal.remove_machines(world.ctx, world.uuid, ["0"], force=force, keep_instance=True)
+    assert die_on(world, "firewall-cleared") == ["firewall-cleared"]
+    assert world.machines() == []
+    assert "pushjuju" not in box.run("nft", "list", "tables")
+    assert box.run("find", "/etc", "-name", "pushjuju", "-o", "-name", "pushjuju-firewall*") == ""
 
 
 async def test_death_while_a_model_is_destroyed(world: World) -> None:

@@ -107,6 +107,22 @@ def host_of_machines(address: str) -> str:
         return str(connection.getsockname()[0])
 
 
+def test_spaces_stand_for_their_subnets(town: Town) -> None:
+    client = town.client
+    client.run("expose", "web", "--to-spaces", "alpha")
+    assert town.who() == {"host", "neighbour", "stranger"}  # all are in the one subnet of this cloud
+    client.run("add-space", "dmz")
+    client.run("expose", "web", "--to-spaces", "dmz")
+    assert town.who() == {"neighbour"}
+    (subnet,) = client.json("subnets")["subnets"]
+    client.run("move-to-space", "dmz", subnet, "--force")
+    client.run("update-status")
+    assert town.who() == {"host", "neighbour", "stranger"}
+    client.run("move-to-space", "alpha", subnet, "--force")
+    client.run("unexpose", "web")
+    assert town.who() == {"neighbour"}
+
+
 def test_ping_is_a_port_like_any_other(town: Town) -> None:
     client, ping = town.client, f"ping -c 1 -W 1 {town.web} >/dev/null && echo yes || echo no"
     client.run("exec", "--unit", "web/0", "open-port icmp")

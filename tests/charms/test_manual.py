@@ -15,6 +15,7 @@ from pushjuju.plugins.types import SSHTarget
 from pushjuju.testing.machines import LocalCloud
 from pushjuju.testing.ssh import new_key
 from tests.charms.client import HELLO, Client
+from tests.charms.test_firewall import connects
 from tests.charms_tools.packing import ops_charm
 
 pytestmark = pytest.mark.machine
@@ -38,6 +39,8 @@ echo 'bob ALL=(ALL) NOPASSWD: ALL' > /etc/sudoers.d/bob
 """
 # What a person would look for: our folders, keys, links, services, processes and temporary files.
 _TRACES = """
+nft list tables | grep juju
+ls -d /etc/pushjuju* 2>/dev/null
 ls -d /var/lib/juju /var/lib/pushjuju /etc/juju* /var/log/juju /run/pushjuju* /tmp/pushjuju* 2>/dev/null
 find /usr/bin /usr/sbin /usr/local /etc/systemd/system /etc/cron.d \\( -name '*juju*' -o -lname '*juju*' \\)
 find /home /root -name authorized_keys -exec grep -Hv 'pushjuju-tests$' {} +
@@ -118,6 +121,8 @@ def test_an_ops_charm_on_a_given_machine(client: Client, server: Server) -> None
     assert client.run("ssh", "test-relation/0", "id -un") == "ubuntu\n"
     client.run("deploy", HELLO, "web", "--to", "0")
     assert "I am web/0" in server.run("curl -s http://127.0.0.1:8080/\n")
+    assert connects(server.host, 8080)  # nobody asked for a firewall
+    assert server.run("nft list tables\n") == ""
 
     # A unit goes: its files go; the other one's stay. The last one goes: all goes.
     client.run("remove-application", "test-relation", "--no-prompt")
@@ -148,6 +153,28 @@ def test_a_machine_of_a_cloud_image(client: Client, image: Server) -> None:
 def _until_clean(client: Client, server: Server) -> None:
     """The last process of ours ends a moment after it has said that all is done."""
     client.until(lambda: server.traces() == [], limit=5)
+
+
+def test_a_given_machine_is_guarded_where_that_was_asked_for(client: Client, server: Server) -> None:
+    """What runs there beside us is shut off as well, but for SSH; it is open again when the machine goes."""
+    server.run("systemd-run -q python3 -m http.server 8765 -d /srv\n")
+    client.run("bootstrap", "manual", "lab")
+    client.run("add-model", "shop", "--config", "firewall-mode=instance")
+    client.run("add-machine", f"ssh:bob@{server.host}", "--private-key", server.key)
+    client.run("deploy", HELLO, "web", "--to", "0")
+    assert not connects(server.host, 8080)
+    assert not connects(server.host, 8765)
+    client.run("expose", "web")
+    assert connects(server.host, 8080)
+    # The way in that sudo hides is known all the same: this host works the machine, and stays able to.
+    client.run("model-config", "ssh-allow=192.0.2.0/24")
+    client.run("config", "web", "greeting=Still here")
+    assert "Still here" in server.run("curl -s http://127.0.0.1:8080/\n")
+    assert "192.0.2.0/24" in server.run("nft list table inet pushjuju\n")
+    client.run("remove-application", "web", "--no-prompt")
+    assert client.status()["machines"] == {}
+    _until_clean(client, server)
+    assert connects(server.host, 8765)
 
 
 def test_machines_that_cannot_be_taken_in(client: Client, server: Server, tmp_path: Path) -> None:

@@ -75,6 +75,34 @@ def test_charm_state(shop: World) -> None:
 
 
 @pytest.mark.parametrize(
+    ("steps", "text"),
+    [
+        (
+            [{"open": [_port(80, 90)]}, {"open": [_port(85)]}],
+            'cannot open 85/tcp (unit "web/0"): port range conflicts with 80-90/tcp (unit "web/0")',
+        ),
+        (
+            [{"open": [_port(80, 90), _port(85, 95)]}],
+            'cannot open 80-90/tcp (unit "web/0"): port range conflicts with 85-95/tcp (unit "web/0")',
+        ),
+        ([{"open": [_port(80, 90)]}, {"close": [_port(80, 90)], "open": [_port(85)]}], ""),
+        ([{"open": [_port(80, 90)]}, {"open": [_port(80, 90, endpoint="cluster")]}], ""),
+        ([{"open": [_port(80, 90)]}, {"open": [_port(85, protocol="udp")]}], ""),
+    ],
+)
+def test_ranges_of_one_unit_do_not_overlap(shop: World, steps: list[dict[str, Any]], text: str) -> None:
+    """The machine refuses it in one hook; two tasks beside each other do not see each other's ports."""
+    shop.active()
+    *before, last = steps
+    for step in before:
+        assert _writes(shop, ports={"open": [], "close": [], **step}).ok
+    left = _ports(shop)
+    done = _writes(shop, ports={"open": [], "close": [], **last})
+    assert (done.ok, done.message) == (not text, f"cannot open/close ports: {text}" if text else "")
+    assert not text or _ports(shop) == left
+
+
+@pytest.mark.parametrize(
     ("steps", "left"),
     [
         ([{"open": [_port(80)]}], [("", "tcp", 80, 80)]),

@@ -5,9 +5,8 @@ and a letter: ``N`` send the program (length, then zlib of marshal of a dict pat
 follows, ``S`` no way to become root, ``R`` frames follow. Must be valid for every Python 3, to say that one
 is too old.
 
-Arguments: content hash, root directory, options (JSON), and this text itself as base64 of zlib, which the
-tiny START unpacks: no shell of any kind changes these letters. One more is added here: sshd's word of the
-connection.
+Arguments: content hash, root directory, options (JSON), this text itself as base64 of zlib, which the tiny
+START unpacks: no shell of any kind changes these letters; and what sshd says of the connection.
 """
 
 import os
@@ -79,8 +78,6 @@ def receive(home: str) -> None:
 
 
 def main() -> None:
-    if len(sys.argv) < 6:
-        sys.argv.append(os.environ.get("SSH_CONNECTION", ""))  # sudo takes it away
     if sys.version_info < (3, 8):
         for minor in range(20, 7, -1):
             again(["python3.%d" % minor])

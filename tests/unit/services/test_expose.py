@@ -197,6 +197,7 @@ def test_who_works_a_machine_keeps_the_way_in(world: World) -> None:
     found = _rules(world, peers=["192.0.2.1", "fd00::7"], ssh_port=2222)
     assert found.ssh == ("10.0.0.0/8", "192.0.2.1/32", "fd00::7/128")
     assert found.ssh_port == 2222
+    assert _rules(world).ssh == EVERYWHERE  # nobody knows yet from where it is worked
     world.write(lambda tx: model_config.change(tx, world.model, {"ssh-allow": ""}))
     assert _rules(world, peers=["192.0.2.1"]).ssh == ("192.0.2.1/32",)
 

@@ -126,6 +126,7 @@ class Box:
             "arch": "amd64",
             "boot_id": self.boot_id,
             "hostname": f"juju-{self.id}",
+            "ssh": f"192.0.2.9 50022 {self.address} 22",
             "os": {"id": "ubuntu", "version_id": "22.04"},
             "cores": 2,
             "mem_mib": 2048,

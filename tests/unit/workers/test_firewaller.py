@@ -143,7 +143,7 @@ async def test_who_may_log_in(shop: World) -> None:
 
     shop.write(change)
     await drive(shop, work)
-    assert _guard(work).of("0").ssh == ("10.7.0.0/16",)
+    assert _guard(work).of("0").ssh == ("10.7.0.0/16", "192.0.2.9/32")
 
 
 # --- when things fail -------------------------------------------------------------------------------------
