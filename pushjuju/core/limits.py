@@ -19,6 +19,7 @@ DEPTH = 64  # lists and maps within each other
 NAME = 256  # characters of host names, ids, words: what a file system and DNS take
 BOOT_TEXT = 64 * KIB  # bytes of one answer while the program starts
 DEVICES = 1000  # network devices, and addresses of each
+SUBNETS = 1000  # subnets of a model that machines have addresses in
 UNITS = 1000  # units that a machine says it has files of
 JOURNAL = 10_000  # operations that a machine says it knows
 BLOBS = 100_000  # files that a machine says it has

@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import Any
 
 from pushjuju.charms.goform import quote
+from pushjuju.core import limits
 from pushjuju.core.errors import AlreadyExists, NotFound, NotValid
 from pushjuju.services import firewall, model_config, network, touch
 from pushjuju.services.context import Context
@@ -108,15 +109,15 @@ def _names_it(constraints: Mapping[str, Any], name: str) -> bool:
 
 
 def note_addresses(tx: Tx, machine: Machine, addresses: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Take in what a machine says of its addresses: new subnets are known from now on.
+    """Take in what a machine says of its addresses: new subnets are known from now on, up to a limit.
 
     Returns:
         The addresses as the model keeps them.
     """
     known = {subnet.cidr: subnet.space for subnet in subnets(tx, machine.model)}
-    for cidr in sorted({entry["cidr"] for entry in addresses} - known.keys()):
-        if network.is_subnet(cidr):
-            tx.run("subnet_add", model=machine.model, cidr=cidr)
+    told = [cidr for cidr in {entry["cidr"] for entry in addresses} - known.keys() if network.is_subnet(cidr)]
+    for cidr in sorted(told)[: max(limits.SUBNETS - len(known), 0)]:
+        tx.run("subnet_add", model=machine.model, cidr=cidr)
     return network.noted(addresses, machine.addresses, _outside(known))
 
 

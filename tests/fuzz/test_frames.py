@@ -50,6 +50,7 @@ MESSAGES: list[dict[str, Any]] = [
     {"t": "put-error", "sha256": "00", "message": "no", "errno": 28},
     {"t": "error", "id": "op", "message": "unknown frame"},
     {"t": "requests", "requests": HELLO["requests"]},
+    {"t": "facts", "hostname": "m", "nics": HELLO["nics"], "gateway": "10.0.0.1"},
     {"t": "pong", "id": None},
 ]
 

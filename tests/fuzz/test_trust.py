@@ -15,7 +15,18 @@ from pushjuju.plugins.hooks import payloads as payload_tools
 from pushjuju.plugins.hooks import state as state_tools
 from pushjuju.runner import intake
 from pushjuju.runner.remote import host, output, wire
-from pushjuju.services import actions, applications, charms, leadership, logs, payloads, relations, units
+from pushjuju.services import (
+    actions,
+    applications,
+    charms,
+    leadership,
+    logs,
+    network,
+    payloads,
+    relations,
+    spaces,
+    units,
+)
 from pushjuju.services.actions import ActionRequest
 from pushjuju.state.records import Operation
 from pushjuju.uniter.commit import commit, take_events
@@ -303,6 +314,19 @@ def test_the_clouds_credential_is_for_applications_that_are_trusted(world: World
     assert told["credential"] == {"auth-type": "empty", "attrs": {}}
     frame = world.until("config-changed", "web/0").frame
     assert "credential" not in frame["context"]
+
+
+def test_subnets_that_a_machine_makes_up_come_to_an_end(world: World) -> None:
+    made_up = [
+        {"value": f"10.{high}.{low}.1", "cidr": f"10.{high}.{low}.0/24"}
+        for high in range(8)
+        for low in range(200)
+    ]
+    told = network.addresses_from_nics([{"name": "eth0", "mac": "", "up": True, "addresses": made_up}])
+    machine = world.machine("0")
+    for said in (told[:800], told[800:]):
+        world.write(lambda tx, said=said: spaces.note_addresses(tx, machine, said))
+    assert len(world.read(lambda tx: spaces.subnets(tx, world.model))) == limits.SUBNETS
 
 
 def test_payloads_are_a_units_own(world: World) -> None:
