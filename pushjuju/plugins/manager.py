@@ -14,6 +14,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.errors import NotFound, ProviderError, PushjujuError
@@ -259,11 +260,29 @@ class PluginHost:
             yield item.plugin_name, manager.subset_hook_caller(hook, others)
 
 
+def _manager(project: str) -> pluggy.PluginManager:
+    """Make the manager; in a module it looks closely at what is marked as a hook, not at all of it."""
+    import inspect
+
+    import pluggy
+
+    marker = f"{project}_impl"
+
+    class Manager(pluggy.PluginManager):
+        def parse_hookimpl_opts(self, plugin: object, name: str) -> pluggy.HookimplOpts | None:
+            if isinstance(plugin, ModuleType):
+                value = vars(plugin).get(name)
+                if not inspect.isroutine(value) or not hasattr(value, marker):
+                    return None
+            return super().parse_hookimpl_opts(plugin, name)
+
+    return Manager(project)
+
+
 class _Loaded:
     """Plugins, loaded and registered."""
 
     def __init__(self, environ: Mapping[str, str], warn: Say, trace: Say, path: Sequence[str] | None) -> None:
-        import pluggy
 
         from pushjuju.plugins import hookspecs
 
@@ -272,7 +291,7 @@ class _Loaded:
         self._api: tuple[int, int] = hookspecs.PLUGIN_API
         self._disabled = {name.strip() for name in environ.get("PUSHJUJU_DISABLE_PLUGINS", "").split(",")}
         self.infos: dict[str, PluginInfo] = {}
-        self.manager: pluggy.PluginManager = pluggy.PluginManager(hookspecs.PROJECT)
+        self.manager = _manager(hookspecs.PROJECT)
         self.manager.add_hookspecs(hookspecs)
         # The one registered last is asked first: built-ins come last, in reverse.
         self._load_entry_points(hookspecs.ENTRY_POINT_GROUP, environ, path)

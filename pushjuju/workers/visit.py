@@ -41,6 +41,7 @@ MOST_KILLS = 5  # times in a row that a killed hook is run again at once
 LOOP_ERROR = "resolver loop error"
 LOGGER = "juju.worker.uniter"
 FIREWALL = "firewall"  # what is under way under this name needs no lock
+EVENTS_S = 0.02  # how long what a running hook says may wait for more
 LOOK_S = 1.0  # how often a visit looks whether what runs is still wanted, and whether more may run beside it
 
 
@@ -457,19 +458,22 @@ class _Lookout:
 
 
 class _EventSink:
-    """Takes the events of one operation into the model, those of one turn of the loop in one transaction."""
+    """Takes the events of one operation into the model, together with those that come within moments.
+
+    A short hook's come inside its result, and are taken in by its commit alone.
+    """
 
     def __init__(self, ctx: Context, operation_id: str) -> None:
         self._ctx = ctx
         self._id = operation_id
         self._waiting: list[tuple[int, dict[str, Any]]] = []
-        self._handle: asyncio.Handle | None = None
+        self._handle: asyncio.TimerHandle | None = None
 
     def take(self, number: int, event: dict[str, Any]) -> None:
         """Take one event."""
         self._waiting.append((number, event))
         if self._handle is None:
-            self._handle = asyncio.get_running_loop().call_soon(self._flush)
+            self._handle = asyncio.get_running_loop().call_later(EVENTS_S, self._flush)
 
     def _flush(self) -> None:
         self._handle = None
