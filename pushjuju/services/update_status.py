@@ -8,7 +8,6 @@ from pushjuju.core.clock import to_iso
 from pushjuju.core.life import Life
 from pushjuju.services import touch, units
 from pushjuju.services.context import Context
-from pushjuju.state.records import Unit
 
 
 def make_due(ctx: Context, model: str, names: Sequence[str] = ()) -> list[str]:
@@ -26,16 +25,21 @@ def make_due(ctx: Context, model: str, names: Sequence[str] = ()) -> list[str]:
         NotFound: No such unit.
     """
     now = ctx.clock.now()
+    due = to_iso(now)
     with ctx.store.write() as tx:
-        chosen = [units.get(tx, model, name) for name in names] or tx.list(Unit, "unit_list", model=model)
-        ready = [unit for unit in chosen if unit.life == Life.ALIVE and unit.update_status_due]
-        for unit in ready:
-            tx.run(
-                "unit_set_update_status",
-                model=model,
-                name=unit.name,
-                version=unit.update_status_version,
-                due=to_iso(now),
-            )
-            touch.unit(tx, unit, now, "update-status is due")
-    return [unit.name for unit in ready]
+        if names:
+            chosen = [units.get(tx, model, name) for name in names]
+            ready = [
+                (unit.name, unit.machine)
+                for unit in chosen
+                if unit.life == Life.ALIVE and unit.update_status_due
+            ]
+            for name, _ in ready:
+                tx.run("unit_update_status_now", model=model, name=name, due=due)
+        else:
+            rows = tx.rows("units_with_update_status", model=model)
+            ready = [(row["name"], row["machine"]) for row in rows]
+            tx.run("units_update_status_now", model=model, due=due)
+        for machine in sorted({machine for _, machine in ready if machine is not None}):
+            touch.machine(tx, model, machine, now, "update-status is due")
+    return [name for name, _ in ready]

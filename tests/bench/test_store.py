@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 
@@ -9,8 +10,9 @@ import pytest
 
 from pushjuju.core.status import StatusKind
 from pushjuju.services import applications, logs, statuses, units
+from pushjuju.state.group import DeferredStore
 from pushjuju.state.records import Operation
-from pushjuju.state.store import Tx
+from pushjuju.state.store import Store, Tx
 from pushjuju.uniter.resolver import decide
 from pushjuju.uniter.snapshot import look
 from pushjuju.uniter.turn import prepared_operation, read_operation
@@ -21,6 +23,7 @@ from tests.unit.services.world import World
 OTHERS = (10, 100, 1000)
 UNIT = "web/0"
 ROUNDS = 200
+SHARED = 20  # writers of one commit
 MAX_STATEMENTS = {"turn": 60, "commit": 45, "idle": 30}
 
 
@@ -33,6 +36,20 @@ def rate(work: Callable[[], object], *, times: int = ROUNDS, series: int = 5) ->
             work()
         found.append(times / (time.perf_counter() - begin))
     return found
+
+
+async def shared_rate(store: Store, work: Callable[[Store], object], *, times: int = ROUNDS) -> float:
+    """Return how often something can be done in a second by writers who wait together for the disk."""
+
+    async def writer() -> None:
+        mine = DeferredStore(store)
+        for _ in range(times // SHARED):
+            work(mine)
+            await mine.durable()
+
+    begin = time.perf_counter()
+    await asyncio.gather(*(writer() for _ in range(SHARED)))
+    return times / (time.perf_counter() - begin)
 
 
 def milliseconds(work: Callable[[], object], *, times: int = ROUNDS) -> list[float]:
@@ -137,8 +154,8 @@ def test_no_statement_of_a_hook_walks_through_the_model(web: World) -> None:
 def test_store(report: Report, web: World) -> None:
     now = web.clock.now()
 
-    def once() -> None:
-        with web.ctx.store.write() as tx:
+    def once(store: Store = web.ctx.store) -> None:
+        with store.write() as tx:
             statuses.set_status(
                 tx, web.model, StatusKind.WORKLOAD, UNIT, "active", str(next(numbers)), now=now
             )
@@ -149,6 +166,9 @@ def test_store(report: Report, web: World) -> None:
     numbers = iter(range(10**9))
     note = "7 statements each, synchronous=FULL"
     report.add("transactions of the store", rate(once), "/s", note=note)
+    note = f"the same, {SHARED} writers for each commit to the disk"
+    rates = [asyncio.run(shared_rate(web.ctx.store, once)) for _ in range(5)]
+    report.add("... with shared commits", rates, "/s", target=">= 5000 /s", note=note)
     with web.ctx.store.read() as tx:
         view = look(tx, web.model, UNIT)
     assert view is not None

@@ -56,6 +56,18 @@ WHERE model = :model AND name = :name
 UPDATE unit SET update_status_version = :version, update_status_due = :due
 WHERE model = :model AND name = :name
 
+-- name: unit_update_status_now
+UPDATE unit SET update_status_due = :due WHERE model = :model AND name = :name
+
+-- name: units_with_update_status
+-- Those that came to rest once: they wait for it.
+SELECT name, machine FROM unit
+WHERE model = :model AND life = 'alive' AND update_status_due IS NOT NULL ORDER BY application, number
+
+-- name: units_update_status_now
+UPDATE unit SET update_status_due = :due
+WHERE model = :model AND life = 'alive' AND update_status_due IS NOT NULL
+
 -- name: unit_restart_update_status
 -- A changed interval begins the wait anew, without a tick.
 UPDATE unit SET update_status_due = NULL WHERE model = :model
