@@ -163,9 +163,10 @@ def set_up(made: Bed, setting: Path) -> None:
 TOOLS = {
     "pushjuju": pushjuju,
     "floor": lambda *words: over_asyncssh("floor", *words),
+    "floor-native": lambda *words: over_asyncssh("floor-native", *words),
     "asyncssh": lambda *words: over_asyncssh("exec", *words),
     "pyinfra": pyinfra,
     "ansible-mitogen": lambda *words: ansible("mitogen", *words),
     "ansible": lambda *words: ansible("", *words),
 }
-NEEDS = {"floor": "asyncssh", "ansible-mitogen": "ansible"}
+NEEDS = {"floor": "asyncssh", "floor-native": "asyncssh", "ansible-mitogen": "ansible"}

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import binascii
 import io
 import json
 import platform
 import random
 import shutil
 import tarfile
+import zlib
 from pathlib import Path
 
 import yaml
 
-from pushjuju.runner.remote.toolclient import PERL_CLIENT
+from pushjuju.runner.remote.toolclient import PERL_CLIENT, native_client
 from tests.bench.fleet.bed import Bed
 
 HERE = Path(__file__).parent
@@ -32,15 +34,12 @@ FILES, SIZE = 400, 5500  # of the charm, about 2.2 MB
 def prepare(folder: Path) -> None:
     """Write what hosts see (`share`) and what the controller's side pushes."""
     share = folder / "share"
-    (share / "bin").mkdir(parents=True, exist_ok=True)
+    share.mkdir(parents=True, exist_ok=True)
     shutil.copy(HERE / "peers" / "agent.py", share / "agent.py")
-    client = share / "bin" / "config-get"
-    client.write_text(PERL_CLIENT)
-    client.chmod(0o755)
-    (share / "hook").write_text(
-        "export JUJU_CONTEXT_ID=bench JUJU_AGENT_SOCKET_ADDRESS=/run/bench-agent.sock "
-        f"PATH={share}/bin:$PATH\n{LOOP}"
-    )
+    _peers_hook(share, "hook", PERL_CLIENT.encode())
+    native = native_client()
+    fast = zlib.decompress(binascii.a2b_base64(native)) if native else PERL_CLIENT.encode()
+    _peers_hook(share, "hook-native", fast)
     files = _files()
     with tarfile.open(folder / "charm.tar", "w") as archive:
         for name, content in files.items():
@@ -53,6 +52,18 @@ def prepare(folder: Path) -> None:
     (folder / "sink" / "hooks").mkdir(exist_ok=True)
     (folder / "sink" / "hooks" / "install").write_text("#!/bin/sh\n")
     (folder / "sink" / "hooks" / "install").chmod(0o755)
+
+
+def _peers_hook(share: Path, name: str, client: bytes) -> None:
+    """Write a hook for the peers, with the client of its hook tool."""
+    tools = share / f"bin-{name}"
+    tools.mkdir(exist_ok=True)
+    (tools / "config-get").write_bytes(client)
+    (tools / "config-get").chmod(0o755)
+    (share / name).write_text(
+        "export JUJU_CONTEXT_ID=bench JUJU_AGENT_SOCKET_ADDRESS=/run/bench-agent.sock "
+        f"PATH={tools}:$PATH\n{LOOP}"
+    )
 
 
 def _files() -> dict[str, bytes]:

@@ -1,6 +1,7 @@
 """asyncssh in two ways: `exec`, a channel for each command; `floor`, a process on each host that runs hooks.
 
-Run as `over_asyncssh.py FILE exec|floor WORKLOAD`. The floor is the barest runner that there can be.
+Run as `over_asyncssh.py FILE exec|floor|floor-native WORKLOAD`. The floor is the barest runner that there can
+be; `floor-native` calls its hook tool through the same client as pushjuju, the others through Perl.
 """
 
 import asyncio
@@ -12,6 +13,8 @@ from pathlib import Path
 import asyncssh
 
 setting = json.loads(Path(sys.argv[1]).read_text())
+if sys.argv[2].endswith("-native"):
+    setting["hook"] += "-native"
 RUNNER = """
 import os, sys
 def hook():
@@ -72,7 +75,7 @@ async def by_runner(connection: asyncssh.SSHClientConnection, workload: str) -> 
 
 async def main() -> None:
     """Do it on all hosts at once."""
-    work = {"exec": by_exec, "floor": by_runner}[sys.argv[2]]
+    work = by_exec if sys.argv[2] == "exec" else by_runner
     options = asyncssh.SSHClientConnectionOptions(
         username="root",
         client_keys=[asyncssh.read_private_key(setting["key"])],
