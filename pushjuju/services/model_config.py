@@ -13,7 +13,6 @@ from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.gotime import parse_duration
 from pushjuju.core.loglevels import parse_levels
-from pushjuju.services import network
 from pushjuju.state.store import Tx
 
 
@@ -117,7 +116,9 @@ def parse_value(key: str, value: Any) -> Any:
         listed = " ".join(attribute.choices)
         raise NotValid(f'{key}: expected one of [{listed}], got "{text}"')
     if key == "egress-subnets":
-        network.check_egress(text)
+        from pushjuju.services.network import check_egress  # few commands need to know addresses
+
+        check_egress(text)
     if attribute.type == "base" and text:
         return str(Base.parse(text))
     return text
