@@ -149,13 +149,16 @@ def grants(tx: Tx, row: SecretRow) -> list[GrantRow]:
 
 def access(tx: Tx, row: SecretRow) -> list[dict[str, str]]:
     """Return who may read a secret, as Juju shows it: tags of target and scope, and the role."""
-    return [
-        {"target": f"{item.kind}-{item.target.replace('/', '-')}", "scope": _scope(tx, item), "role": "view"}
-        for item in grants(tx, row)
-    ]
+    return [grant_document(item, scope(tx, item)) for item in grants(tx, row)]
 
 
-def _scope(tx: Tx, item: GrantRow) -> str:
+def grant_document(item: GrantRow, within: str) -> dict[str, str]:
+    """Return a grant as Juju shows it."""
+    return {"target": f"{item.kind}-{item.target.replace('/', '-')}", "scope": within, "role": "view"}
+
+
+def scope(tx: Tx, item: GrantRow) -> str:
+    """Return the tag of what a grant ends with: a relation, or the model."""
     if item.relation is None:
         return f"model-{item.model}"
     sides = relations.endpoints(tx, item.model, item.relation)

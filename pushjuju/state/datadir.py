@@ -81,6 +81,7 @@ class ControllerDir:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.name = root.name
+        self._keyring: Keyring | None = None
 
     @property
     def store_path(self) -> Path:
@@ -105,9 +106,11 @@ class ControllerDir:
     @property
     def keyring(self) -> Keyring:
         """The keys that seal the secrets of the store."""
-        from pushjuju.state.keys import Keyring
+        if self._keyring is None:
+            from pushjuju.state.keys import Keyring
 
-        return Keyring(self.root)
+            self._keyring = Keyring(self.root)
+        return self._keyring
 
     @property
     def machines(self) -> Path:

@@ -43,10 +43,12 @@ class Sealed:
 
 
 class Keyring:
-    """The keys of one controller. The file is read each time: another process may have changed it."""
+    """The keys of one controller. The file is looked at each time: another process may have changed it."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE
+        self._seen: tuple[int, ...] = ()
+        self._keys: dict[str, bytes] = {}
 
     # --- sealing ------------------------------------------------------------------------------------------
 
@@ -136,7 +138,23 @@ class Keyring:
         return keys[name]
 
     def _read(self) -> dict[str, bytes]:
-        """Return the keys of the file; a damaged line is an error, never a reason to write a new file.
+        """Return the keys of the file, as it is now.
+
+        Raises:
+            WrongKey: It cannot be read, or holds what is no key.
+        """
+        seen: tuple[int, ...] = ()
+        try:
+            found = self.path.stat()
+            seen = (found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size)
+        except OSError:
+            pass  # told when it is read
+        if not seen or seen != self._seen:
+            self._keys, self._seen = self._load(), seen
+        return dict(self._keys)
+
+    def _load(self) -> dict[str, bytes]:
+        """Read the file; a damaged line is an error, never a reason to write a new file.
 
         Raises:
             WrongKey: It cannot be read, or holds what is no key.

@@ -8,7 +8,7 @@ apiserver/facades/agent/secretsmanager (3.6)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -23,7 +23,7 @@ from pushjuju.services import secrets
 from pushjuju.services.context import Context
 from pushjuju.services.secrets import Change, Owner
 from pushjuju.state.records import Unit
-from pushjuju.state.secret_records import SecretRow
+from pushjuju.state.secret_records import GrantRow, SecretRow
 from pushjuju.state.store import Tx
 from pushjuju.uniter.resolver import (
     ConsumedSecret,
@@ -96,24 +96,37 @@ def context_secrets(tx: Tx, unit: Unit, *, leader: bool) -> dict[str, Any]:
 
     Who does not lead is told only that a secret is the application's.
     """
+    here = {"model": unit.model, "application": unit.application, "unit": unit.name}
+    expiries = {row["secret"]: row["expires"] for row in tx.rows("secret_latest_managed", **here)}
+    access = _access(tx, tx.list(GrantRow, "secret_grants_managed", **here))
     found: dict[str, Any] = {}
     for row in secrets.managed(tx, unit):
         kind = "unit" if row.owner_kind == OwnerKind.UNIT else "application"
         visible = leader or kind == "unit"
-        found[row.id] = {"owner": kind, **(_metadata(tx, row) if visible else {})}
+        told = _metadata(row, expiries.get(row.id), access.get(row.id, [])) if visible else {}
+        found[row.id] = {"owner": kind, **told}
     return found
 
 
-def _metadata(tx: Tx, row: SecretRow) -> dict[str, Any]:
-    latest = tx.row("secret_revision_get", model=row.model, secret=row.id, revision=row.latest)
-    expires = latest["expires"] if latest else None
+def _access(tx: Tx, grants: Iterable[GrantRow]) -> dict[str, list[dict[str, str]]]:
+    """Return the grants of secrets as tools show them; each relation is looked up once."""
+    scopes: dict[int | None, str] = {}
+    found: dict[str, list[dict[str, str]]] = {}
+    for item in grants:
+        if item.relation not in scopes:
+            scopes[item.relation] = secrets.scope(tx, item)
+        found.setdefault(item.secret, []).append(secrets.grant_document(item, scopes[item.relation]))
+    return found
+
+
+def _metadata(row: SecretRow, expires: str | None, access: list[dict[str, str]]) -> dict[str, Any]:
     fields = {
         "label": row.label,
         "description": row.description,
         "rotation": row.rotation,
         "expiry": from_iso(expires).strftime(_TIME) if expires else "",
         "rotates": from_iso(row.next_rotation).strftime(_TIME) if row.next_rotation else "",
-        "access": secrets.access(tx, row),
+        "access": access,
     }
     return {"revision": row.latest, **{key: value for key, value in fields.items() if value}}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
 
 from pushjuju.core.clock import from_iso, to_iso
@@ -87,8 +87,8 @@ def _force(ctx: Context, tx: Tx, cleanup: Cleanup) -> None:
 
 async def _end_model(shop: Workshop, model: Model) -> None:
     ctx = shop.ctx
-    await _or_forced(shop, model, secrets.clear(shop, model.uuid), "its secret backend")
-    await _or_forced(shop, model, shop.provider(model.uuid).destroy_model(), "its cloud")
+    await _or_forced(shop, model, lambda: secrets.clear(shop, model.uuid), "its secret backend")
+    await _or_forced(shop, model, lambda: shop.provider(model.uuid).destroy_model(), "its cloud")
     with ctx.store.write() as tx:
         if tx.list(Application, "application_list", model=model.uuid):
             return
@@ -100,10 +100,10 @@ async def _end_model(shop: Workshop, model: Model) -> None:
     shop.tell(Event(entity=f"model {model.name}", text="destroyed", state="done"))
 
 
-async def _or_forced(shop: Workshop, model: Model, clearing: Awaitable[None], what: str) -> None:
+async def _or_forced(shop: Workshop, model: Model, clear: Callable[[], Awaitable[None]], what: str) -> None:
     """Clear something of a model away; one that is forced away goes without it."""
     try:
-        await clearing
+        await clear()
     except PushjujuError as error:
         if not model.forced:
             raise

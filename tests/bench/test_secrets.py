@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from pushjuju.core.secrets import Content, OwnerKind
 from pushjuju.services import secrets, user_secrets
 from pushjuju.services.secrets import Change, Owner
@@ -13,11 +15,11 @@ CONTENT = Content({"token": "YQ=="})
 MANY = 50
 
 
-def fill(shop: World, application: str) -> None:
+def fill(shop: World, application: str, numbers: Iterable[int] = range(MANY)) -> None:
     """Give an application many secrets."""
     owner = Owner(kind=OwnerKind.APPLICATION, name=application)
     change = Change(content=CONTENT)
-    for number in range(MANY):
+    for number in numbers:
         secret = f"{number:0>20}"
         shop.write(lambda tx, secret=secret: secrets.create(shop.ctx, tx, shop.model, secret, owner, change))
 
@@ -62,3 +64,12 @@ def test_a_unit_with_secrets_never_walks_through_those_of_others(shop: World) ->
     ]
     assert plans
     assert [plan for plan in plans if plan[0].startswith("SCAN ") or plan[0].endswith("(model=?)")] == []
+
+
+def test_the_number_of_its_own_secrets_adds_no_statement(shop: World) -> None:
+    shop.active("web")
+    fill(shop, "web", range(2))
+    few = len(statements(shop))
+    fill(shop, "web", range(2, MANY))
+    shop.settle()
+    assert len(statements(shop)) == few

@@ -29,6 +29,16 @@ SELECT * FROM secret WHERE model = :model AND application = :application
 SELECT * FROM secret WHERE model = :model AND application = :application
   AND (owner_kind = 'application' OR owner = :unit) ORDER BY id
 
+-- name: secret_latest_managed
+SELECT r.secret, r.expires FROM secret s CROSS JOIN secret_revision r
+ON r.model = s.model AND r.secret = s.id AND r.revision = s.latest
+WHERE s.model = :model AND s.application = :application AND (s.owner_kind = 'application' OR s.owner = :unit)
+
+-- name: secret_grants_managed
+SELECT g.* FROM secret s CROSS JOIN secret_grant g ON g.model = s.model AND g.secret = s.id
+WHERE s.model = :model AND s.application = :application AND (s.owner_kind = 'application' OR s.owner = :unit)
+ORDER BY g.secret, g.target
+
 -- name: secret_by_label
 SELECT * FROM secret WHERE model = :model AND owner_kind = :owner_kind AND owner = :owner AND label = :label
 
