@@ -85,8 +85,8 @@ class Firewaller:
 
     def is_stale(self, session: MachineSession) -> bool:
         """Tell, at a contact, whether the rules may not be in force: others, another boot, or long ago."""
-        if self._gone or self.problem is not None:
-            return False  # taken away, or tried at this contact already
+        if self._gone or self.problem is not None or not session.hello:
+            return False  # taken away, or tried at this contact already, or the machine is not there just now
         with self._ctx.store.read() as tx:
             known = service.state(tx, self._machine.model, self._machine.id)
         if known is None or known.changes != known.seen or known.problem or known.applied_at is None:
@@ -131,7 +131,7 @@ class Firewaller:
                 **self._key,
                 seen=wanted.known.changes,
                 applied=wanted.rules.digest(),
-                boot_id=session.hello["boot_id"],
+                boot_id=str(session.hello.get("boot_id", "")),  # it may have gone since
                 now=to_iso(self._ctx.clock.now()),
             )
         if not wanted.in_force:

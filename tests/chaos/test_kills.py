@@ -42,12 +42,14 @@ async def test_death_at_each_hook_of_a_deploy(world: World, step: str) -> None:
 
 async def test_next_contact_clears_what_was_committed_before_a_death(world: World) -> None:
     world.deploy()
+    await world.settle()
+    world.config(number="2")
     die_on(world, "saved")
     box = world.machine()
     assert len(box.journal()) == 1
-    world.config(number="2")
+    world.config(number="3")
     await world.settle()
-    assert box.begun()[len(DEPLOY_HOOKS) :] == ["config-changed 2"]
+    assert box.begun()[len(DEPLOY_HOOKS) :] == ["config-changed 2", "config-changed 3"]
     await until(lambda: not box.journal(), what="the machine keeps results that are committed")
 
 

@@ -13,6 +13,7 @@ from pushjuju.core.placement import Placement
 from pushjuju.services import expose as service
 from pushjuju.services import firewall, model_config, removal, status
 from pushjuju.services import units as unit_service
+from pushjuju.workers.firewaller import Firewaller
 from tests.unit.services.world import World
 from tests.unit.workers.fakes import Guard, Shop, drive, lane
 
@@ -228,3 +229,13 @@ async def test_a_machine_that_cannot_be_made_is_not_guarded(shop: World) -> None
     work.cloud.refusals = [ProviderError("no quota")]
     await lane(work)
     assert _guard(work).applied == []
+
+
+async def test_a_machine_that_is_just_gone_is_not_asked(shop: World) -> None:
+    """While it reboots the session knows nothing of it."""
+    work = await _at_rest(shop)
+    guard = Firewaller.of(work, shop.machine("0"))
+    session = await work.session(shop.machine("0"))
+    session.hello = {}
+    assert guard is not None
+    assert not guard.is_stale(session)
