@@ -132,7 +132,8 @@ def find(tx: Tx, model: str, arguments: Sequence[str]) -> Relation:
     if len(arguments) == 1:
         return by_id(tx, model, arguments[0])
     wanted = [parse_endpoint(text) for text in arguments]
-    found = [item for item in tx.list(Relation, "relation_list", model=model) if _fits(tx, item, wanted)]
+    some = relations.of_application(tx, model, wanted[0][0])
+    found = [item for item in some if _fits(tx, item, wanted)]
     names = quote(" ".join(arguments))
     if not found:
         raise NotFound(f"relation matching {names} not found")

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pushjuju.core.status import StatusInfo, StatusKind
-from pushjuju.services import statuses
+from pushjuju.core.status import StatusKind
 from pushjuju.services.context import Context
 from pushjuju.state.records import Relation, RelationEndpoint
 
@@ -23,21 +22,19 @@ def relation_rows(ctx: Context, model: str) -> list[dict[str, Any]]:
     with ctx.store.read() as tx:
         relations = tx.list(Relation, "relation_list", model=model)
         sides = tx.list(RelationEndpoint, "relation_endpoint_list", model=model)
-        present = {
-            relation.id: statuses.get_status(tx, model, StatusKind.RELATION, str(relation.id))
-            for relation in relations
-        }
+        rows = tx.rows("status_of_kind", model=model, kind=str(StatusKind.RELATION))
+    present = {int(row["entity"]): (str(row["status"]), str(row["message"])) for row in rows}
     by_relation: dict[int, list[RelationEndpoint]] = {}
     for side in sides:
         by_relation.setdefault(side.relation, []).append(side)
     return [
-        _row(relation, by_relation[relation.id], present[relation.id])
+        _row(relation, by_relation[relation.id], present.get(relation.id, ("joining", "")))
         for relation in relations
         if relation.id in by_relation
     ]
 
 
-def _row(relation: Relation, sides: list[RelationEndpoint], status: StatusInfo | None) -> dict[str, Any]:
+def _row(relation: Relation, sides: list[RelationEndpoint], status: tuple[str, str]) -> dict[str, Any]:
     provider = next((side for side in sides if side.role != "requirer"), sides[0])
     requirer = next((side for side in sides if side.role == "requirer"), provider)
     if provider.role == "peer":
@@ -49,6 +46,6 @@ def _row(relation: Relation, sides: list[RelationEndpoint], status: StatusInfo |
         "requirer": f"{requirer.application}:{requirer.endpoint}",
         "interface": provider.interface,
         "type": kind,
-        "status": status.status if status else "joining",
-        "message": status.message if status else "",
+        "status": status[0],
+        "message": status[1],
     }

@@ -225,8 +225,8 @@ def force_relation(tx: Tx, model: str, relation_id: int, now: datetime) -> None:
 
 def finish_applications(tx: Tx, model: str, now: datetime) -> None:
     """Delete the dying applications whose last unit or relation is gone."""
-    for application in tx.list(Application, "application_list", model=model):
-        finish_application(tx, model, application.name, now)
+    for row in tx.rows("application_dying", model=model):
+        finish_application(tx, model, row["name"], now)
 
 
 # --- machines ---------------------------------------------------------------------------------------------

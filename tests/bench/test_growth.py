@@ -7,10 +7,11 @@ from datetime import timedelta
 from pathlib import Path
 
 from pushjuju.services import applications, integrate, removal, units, update_status
+from pushjuju.services.relation_rows import relation_rows
 from pushjuju.state.work import SqliteWorkQueue
 from pushjuju.workers.drive import Driver
 from tests.bench.simulated import STACK, Simulation
-from tests.bench.statements import effort
+from tests.bench.statements import counted, effort
 from tests.unit.services.world import UBUNTU, Charms, World
 
 FEW, MANY = 10, 600  # units of other applications around
@@ -20,13 +21,13 @@ SQL = {"db": {"interface": "sql"}}
 UNIT = "web/0"
 
 
-def surrounded(root: Path, count: int) -> World:
+def surrounded(root: Path, count: int, apps: int = 10) -> World:
     """Return a model with two applications that are at rest, among units that never run."""
     world = World.build(root, Charms(root / "charms"))
     world.active("web", 2, packed=world.charms.make("web", requires=SQL))
     world.active("db", 2, packed=world.charms.make("db", provides={"server": {"interface": "sql"}}))
-    for number in range(10):
-        world.deploy(f"other{number}", count // 10)
+    for number in range(apps):
+        world.deploy(f"other{number}", count // apps)
     return world
 
 
@@ -46,6 +47,14 @@ def look(world: World) -> None:
 
 def relate(world: World) -> None:
     integrate.integrate(world.ctx, world.model, "web", "db")
+
+
+def unrelate(world: World) -> None:
+    integrate.remove_relation(world.ctx, world.model, ["web", "db"])
+
+
+def finish_applications(world: World) -> None:
+    world.write(lambda tx: removal.finish_applications(tx, world.model, world.clock.now()))
 
 
 def add_unit(world: World) -> None:
@@ -86,7 +95,8 @@ def sweep_one(world: World) -> None:
 
 # In this order: some undo what the one before did.
 STEPS: tuple[Callable[[World], None], ...] = (
-    look, set_config, hook, sweep_one, relate, add_unit, remove_units, deploy, remove_application, claim,
+    look, set_config, hook, sweep_one, relate, unrelate, add_unit, remove_units, deploy, remove_application,
+    finish_applications, claim,
     find_nothing_due, say_how_it_went,
 )  # fmt: skip
 
@@ -142,3 +152,14 @@ def test_lanes_are_claimed_and_given_back_together(tmp_path: Path) -> None:
     made.world.ctx.close()
     transactions = "\n".join(heard).split("BEGIN IMMEDIATE")
     assert sum("UPDATE work" in one for one in transactions) <= 24 / 4
+
+
+def test_relations_are_shown_in_as_many_statements_however_many_there_are(tmp_path: Path) -> None:
+    found = []
+    for count in (FEW, MANY):
+        world = surrounded(tmp_path / str(count), count, apps=count // 5)
+        with counted(world.ctx.store) as statements:
+            relation_rows(world.ctx, world.model)
+        found.append(len(statements))
+        world.ctx.close()
+    assert found[0] == found[1]

@@ -17,6 +17,7 @@ SWEPT = 10_000  # units, of the figure about update-status
 
 
 @pytest.mark.bench
+@pytest.mark.timeout(3600)  # three minutes of processor time, on any computer
 def test_many_machines(report: Report) -> None:
     found = simulated(MACHINES)
     phases = {phase["name"]: phase for phase in found["phases"]}

@@ -1,6 +1,9 @@
 -- name: application_get
 SELECT * FROM application WHERE model = :model AND name = :name
 
+-- name: application_dying
+SELECT name FROM application WHERE model = :model AND life <> 'alive' ORDER BY name
+
 -- name: application_list
 SELECT * FROM application WHERE model = :model ORDER BY name
 

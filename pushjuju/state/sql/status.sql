@@ -4,6 +4,9 @@ SELECT * FROM status WHERE model = :model AND kind = :kind AND entity = :entity
 -- name: status_list
 SELECT * FROM status WHERE model = :model
 
+-- name: status_of_kind
+SELECT entity, status, message FROM status WHERE model = :model AND kind = :kind
+
 -- name: units_in_error
 -- Few, and in an index of their own.
 SELECT * FROM status WHERE model = :model AND kind = 'juju-unit' AND status = 'error' ORDER BY entity
