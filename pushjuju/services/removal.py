@@ -318,6 +318,9 @@ def destroy_model(
     storage_ends.begin(tx, model, now, destroy=destroy_storage)
     tx.run("model_set_life", model=model.uuid, life=Life.DYING, forced=int(force is not None))
     statuses.set_status(tx, model.uuid, StatusKind.MODEL, model.name, "destroying", now=now)
+    if force:
+        for row in tx.rows("storage_instance_list", model=model.uuid):
+            force_storage_later(tx, model.uuid, row["id"], now, force)
     for application in tx.list(Application, "application_list", model=model.uuid):
         destroy_application(tx, application, now, force)
     for machine in machines.list_machines(tx, model.uuid):
@@ -335,6 +338,7 @@ def forced_ends(ctx: Context, model: str) -> list[Cleanup]:
         here = {unit.name for unit in tx.list(Unit, "unit_list", model=model)}
         here |= {f"machine {machine.id}" for machine in machines.list_machines(tx, model)}
         here |= {f"relation {relation.id}" for relation in tx.list(Relation, "relation_list", model=model)}
+        here |= {f"storage {row['id']}" for row in tx.rows("storage_instance_list", model=model)}
         ends = tx.list(Cleanup, "cleanup_list", model=model)
     return [end for end in ends if forced_subject(end.kind, end.entity) in here]
 
@@ -358,6 +362,11 @@ def _force_later(tx: Tx, model: str, kind: str, entity: str, now: datetime, forc
         reason=reason,
     )
     touch.cleaner(tx, model, due, reason)
+
+
+def force_storage_later(tx: Tx, model: str, storage_id: str, now: datetime, force: Force) -> None:
+    """Have storage that does not go in time forgotten, wherever it is."""
+    _force_later(tx, model, "force-storage", storage_id, now, force)
 
 
 def force_unit(tx: Tx, unit: Unit, now: datetime) -> None:

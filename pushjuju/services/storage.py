@@ -561,6 +561,19 @@ def forget_host(tx: Tx, backing: Backing, row: BackingAttachment, now: datetime)
     advance(tx, backing.model, backing.storage, now)
 
 
+def forget(tx: Tx, model: str, storage: str, now: datetime) -> None:
+    """Forget an instance that goes, wherever it is: whatever is left of it is nobody's."""
+    instance = tx.find(StorageInstance, "storage_instance_get", model=model, id=storage)
+    if instance is None or instance.life == Life.ALIVE:
+        return
+    for row in attachments(tx, instance):
+        tx.run("storage_attachment_delete", model=model, unit=row.unit, storage=storage)
+        _count(tx, model, row.unit, None)
+    for backing in backings(tx, instance):
+        forget_backing(tx, backing, now)
+    advance(tx, model, storage, now)
+
+
 # --- units and machines that go ---------------------------------------------------------------------------
 
 

@@ -14,7 +14,7 @@ from pushjuju.core.errors import Conflict, NotFound, NotValid, PushjujuError
 from pushjuju.core.life import Life
 from pushjuju.core.storage import Directive, Kind, Scope, StorageStatus, is_storage
 from pushjuju.plugins.types import StorageMade
-from pushjuju.services import applications, charms, models, storage, units
+from pushjuju.services import applications, charms, models, removal, storage, units
 from pushjuju.services.context import Context
 from pushjuju.services.storage_pools import Pools, open_pools
 from pushjuju.state.records import Unit
@@ -158,6 +158,8 @@ def remove(
         instance = _instance(tx, model, subject)
         rows = storage.attachments(tx, instance)
         storage.remove(tx, instance, ctx.clock.now(), force=force, destroy=destroy)
+        if force:
+            removal.force_storage_later(tx, model, subject, ctx.clock.now(), removal.Force())
         return Answer(subject=subject, units=tuple(row.unit for row in rows))
 
     return _each(ctx, ids, do)

@@ -9,7 +9,7 @@ from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import PushjujuError
 from pushjuju.core.gotime import parse_duration
 from pushjuju.core.life import Life
-from pushjuju.services import machines, model_config, models, removal
+from pushjuju.services import machines, model_config, models, removal, storage
 from pushjuju.services.context import Context
 from pushjuju.state.records import Application, Cleanup, Machine, Model, Unit
 from pushjuju.state.store import Tx
@@ -83,6 +83,8 @@ def _force(ctx: Context, tx: Tx, cleanup: Cleanup) -> None:
                 removal.force_unit(tx, unit, now)
     elif cleanup.kind == "force-relation":
         removal.force_relation(tx, cleanup.model, int(cleanup.entity), now)
+    elif cleanup.kind == "force-storage":
+        storage.forget(tx, cleanup.model, cleanup.entity, now)
 
 
 async def _end_model(shop: Workshop, model: Model) -> None:

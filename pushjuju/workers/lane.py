@@ -103,6 +103,7 @@ class Lane:
             visit = await self._visit(machine)
             self._stored = await storage.on_visit(self.shop, machine, visit.session)
             await visit.work()
+            self._stored += visit.storage_problems
             self.left_nothing = visit.left_nothing
             self.unguarded = visit.firewaller.problem if visit.firewaller is not None else None
         machine = self._machine()

@@ -31,7 +31,7 @@ from pushjuju.uniter.requests import Request, relation_of
 from pushjuju.uniter.resolver import Answer
 from pushjuju.uniter.snapshot import look
 from pushjuju.uniter.turn import Prepared, Turn, prepared_operation, read_operation, take_turn
-from pushjuju.workers import commands, contact, deliver, live, requests
+from pushjuju.workers import commands, contact, deliver, live, requests, storage
 from pushjuju.workers.events import Event
 from pushjuju.workers.firewaller import Firewaller
 from pushjuju.workers.provisioner import given
@@ -42,6 +42,7 @@ LOOP_ERROR = "resolver loop error"
 LOGGER = "juju.worker.uniter"
 FIREWALL = "firewall"  # what is under way under this name needs no lock
 EVENTS_S = 0.02  # how long what a running hook says may wait for more
+STORAGE = "storage"
 LOOK_S = 1.0  # how often a visit looks whether what runs is still wanted, and whether more may run beside it
 
 
@@ -101,6 +102,8 @@ class Visit:
         self.left_nothing = False
         self.firewaller = Firewaller.of(shop, machine)
         self._next_look: datetime | None = None  # at the machine's firewall
+        self._storage_look = self.ctx.clock.now() + timedelta(seconds=LOOK_S)  # the lane did what was due
+        self.storage_problems: list[str] = []
         self._crew = self.crew_type()
         self._locks: dict[str, str] = {}  # what is under way -> the lock that it holds
         self._last = ""  # the unit that began last: the others come first
@@ -121,6 +124,7 @@ class Visit:
         try:
             while True:
                 self._begin_firewall()
+                self._begin_storage()
                 if not self._begin():
                     await self._save()
                 if not (self._crew or self._reboot_asked):
@@ -182,6 +186,22 @@ class Visit:
         self._next_look = now + timedelta(seconds=LOOK_S)
         if self.firewaller.is_stale(self.session):
             self._crew.start(FIREWALL, self.firewaller.work(self.session))
+
+    def _begin_storage(self) -> None:
+        """Look from time to time whether there is something to do for storage; do it beside long hooks."""
+        now = self.ctx.clock.now()
+        if STORAGE in self._crew or now < self._storage_look:
+            return
+        self._storage_look = now + timedelta(seconds=LOOK_S)
+        if storage.is_due(self.ctx, self._machine()):
+            self._crew.start(STORAGE, self._do_storage())
+
+    async def _do_storage(self) -> None:
+        self.storage_problems += await storage.on_visit(self.shop, self._machine(), self.session)
+
+    def _machine(self) -> Machine:
+        with self.ctx.store.read() as tx:
+            return machines.get(tx, self.model, self.machine.id)
 
     def _begin_commands(self) -> bool:
         began = False
@@ -401,6 +421,7 @@ class Visit:
         if self.session.hello["boot_id"] == boot_id:
             await self.session.run({"t": "op", "id": operation_id, "kind": "reboot", "if_boot_id": boot_id})
             self.session = await contact.come_back(self.shop, self.machine, boot_id)
+            await self._do_storage()
         commit(self.ctx, operation_id, {"outcome": "ok"})
 
     async def _bury(self, unit: Unit) -> None:

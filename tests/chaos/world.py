@@ -28,6 +28,7 @@ from pushjuju.core.base import Base
 from pushjuju.core.clock import Clock, from_iso, to_iso
 from pushjuju.core.placement import Placement
 from pushjuju.core.status import StatusKind
+from pushjuju.core.storage import Directive
 from pushjuju.plugins.providers.local.cgroups import Cgroup
 from pushjuju.plugins.providers.local.layout import Layout, Record
 from pushjuju.services import (
@@ -95,6 +96,7 @@ class World:
         count: int = 1,
         to: Sequence[str] = (),
         base: Base | None = None,
+        storage: Mapping[str, Directive] | None = None,
         **files: str,
     ) -> None:
         """Deploy the charm `tally`; nothing runs yet.
@@ -110,6 +112,7 @@ class World:
             count=count,
             settings=parse_settings(packed.charm.config, {"do": do}),
             placements=[Placement.parse(item) for item in to],
+            storage=storage or {},
         )
         applications.deploy(self.ctx, self.uuid, request)
 

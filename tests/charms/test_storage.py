@@ -253,6 +253,18 @@ def test_storage_removed_under_a_running_unit(client: Client, charm: Path) -> No
     assert "cannot detach, storage is singular" in client.try_run("detach-storage", "data/1").stderr
 
 
+def test_storage_does_not_wait_for_what_runs_long(client: Client, charm: Path) -> None:
+    deploy(client, charm)
+    busy = client.start("exec", "--unit", "keep/0", "sleep 8")
+    time.sleep(2)
+    client.run("add-storage", "keep/0", "extra=tmpfs", "--no-wait")
+    client.until(lambda: set(states(client).values()) == {"attached"}, limit=5)
+    assert busy.poll() is None
+    assert busy.wait() == 0
+    busy.communicate()
+    client.until(lambda: client.hooks()["keep/0"][-1] == "extra-storage-attached")
+
+
 def test_a_killed_command_leaves_no_storage_half_made(client: Client, charm: Path) -> None:
     """Killed again and again while storage is made and taken away; the rows are written once."""
     client.run("bootstrap", "local", "home")

@@ -334,6 +334,46 @@ async def test_a_cloud_that_fails_is_asked_again(shop: World, ground: Ground) ->
     assert (states(shop), ground.made) == ({}, {})
 
 
+async def test_a_forced_end_forgets_what_cannot_be_destroyed(shop: World, ground: Ground) -> None:
+    deploy(shop, {"data": "local"})
+    work = StorageShop(shop, ground)
+    await drive(shop, work)
+    ground.refusals["cloud-destroy"] = "no"
+    shop.write(
+        lambda tx: removal.destroy_model(
+            tx, models.get(tx, shop.model), shop.clock.now(), removal.Force(), destroy_storage=True
+        )
+    )
+    await drive(shop, work)
+    assert states(shop) == {"data/0": "error"}
+    [end] = [item for item in removal.forced_ends(shop.ctx, shop.model) if "storage" in item.kind]
+    assert end.reason == "storage data/0 is forced away if it is not gone by then"
+    shop.clock.advance(61)
+    await drive(shop, work)
+    assert shop.read(lambda tx: tx.rows("model_list")) == []
+
+
+async def test_storage_that_is_removed_by_force_under_its_unit(shop: World, ground: Ground) -> None:
+    """First in order, with its hook; after a minute whatever stands in the way."""
+    deploy(shop, {"data": "tmpfs"})
+    work = StorageShop(shop, ground)
+    await drive(shop, work)
+    storage_asks.add(shop.ctx, shop.model, "web/0", {"logs": Directive(pool="tmpfs", count=2)})
+    await drive(shop, work)
+    storage_asks.remove(shop.ctx, shop.model, ["logs/1"], force=True)
+    await drive(shop, work)
+    assert shop.of("web/0")[-1] == "logs-storage-detaching"
+    assert sorted(states(shop)) == ["data/0", "logs/2"]
+    ground.refusals["unmount"] = "busy"
+    storage_asks.remove(shop.ctx, shop.model, ["logs/2"], force=True)
+    await drive(shop, work)
+    assert states(shop)["logs/2"] == "detaching"
+    shop.clock.advance(61)
+    await drive(shop, work)
+    assert sorted(states(shop)) == ["data/0"]
+    assert (shop.unit("web/0").storage, shop.agent()) == (1, ("idle", ""))
+
+
 @pytest.mark.parametrize(
     "said", ["", "size=-1\n", "size=99999999999999999999\n", "size=1e9\n", "size=9999999999999999\n", "x\0"]
 )

@@ -1,0 +1,70 @@
+"""The controller dies by SIGKILL at every step of storage: each is done once, and no data is lost."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from pushjuju.core.storage import Directive
+from pushjuju.services import removal, storage_asks, storage_document
+from tests.chaos.test_kills import die_on
+from tests.chaos.world import CHARMS, DEPLOY_HOOKS, REMOVE_HOOKS, World
+
+pytestmark = pytest.mark.machine
+
+STORES = """
+storage:
+  data:
+    type: filesystem
+    location: /srv/data
+    minimum-size: 16M
+  cache:
+    type: filesystem
+    location: /srv/cache
+    minimum-size: 4M
+"""
+# Who comes first to a file system leaves a mark; the mark tells how often it was made.
+DO = """case $hook in *-storage-attached)
+  echo "$hook" >> "$JUJU_STORAGE_LOCATION/marks"
+  cp "$JUJU_STORAGE_LOCATION/marks" "/root/marks-$(basename "$JUJU_STORAGE_LOCATION")";;
+esac"""
+MAKING = ("create-begun", "made", "create-noted", "attach-begun", "mounted", "attach-noted")
+TAKING = ("detach-begun", "unmounted", "detach-noted")
+ENDING = ("destroy-begun", "destroyed", "destroy-noted")
+
+
+def words(steps: tuple[str, ...]) -> str:
+    return ",".join(f"storage-{step}" for step in steps)
+
+
+def loops(world: World) -> list[str]:
+    argv = ["losetup", "-n", "-O", "BACK-FILE"]
+    found = subprocess.run(argv, capture_output=True, text=True, check=True).stdout
+    return [line for line in found.splitlines() if str(world.layout.state) in line]
+
+
+@pytest.mark.parametrize("pool", ["loop", "local"])
+async def test_death_at_each_step_of_storage(world: World, pool: str) -> None:
+    metadata = (CHARMS / "tally" / "metadata.yaml").read_text() + STORES
+    wanted = {"data": Directive(pool=pool), "cache": Directive(pool="tmpfs")}
+    world.deploy(DO, storage=wanted, **{"metadata.yaml": metadata})
+    assert die_on(world, words(MAKING)) == [f"storage-{step}" for step in MAKING]
+    box = world.machine()
+    attached = ["cache-storage-attached", "data-storage-attached"]
+    assert box.begun() == [f"{hook} 1" for hook in (*attached, *DEPLOY_HOOKS)]
+    assert (box.root / "root/marks-data").read_text() == "data-storage-attached\n"
+
+    world.add_machine()  # so that the unit's own is not the last one
+    removal.remove_units(world.ctx, world.uuid, ["tally/0"])
+    assert die_on(world, words(TAKING)) == [f"storage-{step}" for step in TAKING]
+    kept = storage_document.document(world.ctx, world.uuid)["storage"]
+    assert {item["status"]["current"] for item in kept.values()} == {"detached"}
+    assert box.begun()[-2:] == [f"{hook} 1" for hook in REMOVE_HOOKS]
+
+    answers = storage_asks.remove(world.ctx, world.uuid, list(kept))
+    assert not [answer.error for answer in answers if answer.error]
+    assert die_on(world, words(ENDING)) == [f"storage-{step}" for step in ENDING]
+    assert storage_document.document(world.ctx, world.uuid) == {}
+    assert loops(world) == []
+    assert [machine.id for machine in world.machines()] == ["1"]
