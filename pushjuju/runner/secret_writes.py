@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from pushjuju.core import limits
@@ -17,7 +17,7 @@ from pushjuju.runner.remote import wire
 
 Document = dict[str, Any]
 _AFTER = re.compile(r"\+([0-9]{1,10})")
-_MOST_YEARS = 9000
+_LABEL = 16 * limits.NAME  # characters
 
 
 class OddSecret(wire.BadFrame):
@@ -78,7 +78,7 @@ def _upsert(item: object, *, new: bool) -> Document:
     found: Document = {}
     if new or "content" in item:
         found["content"] = _content(item.get("content"))
-    for key, most in (("label", limits.NAME), ("description", limits.MESSAGE)):
+    for key, most in (("label", _LABEL), ("description", limits.MESSAGE)):
         if key in item:
             found[key] = _text(item, key, most)
     if "rotate" in item:
@@ -116,11 +116,11 @@ def _expiry(value: object) -> datetime | int:
         return int(found[1])
     try:
         moment = datetime.fromisoformat(value)
-    except ValueError:
-        raise OddSecret("writes.secrets: expire is no time") from None
-    if moment.tzinfo is None or moment.year > _MOST_YEARS:
-        raise OddSecret("writes.secrets: expire is no time in UTC")
-    return moment
+        if moment.tzinfo is not None:
+            return moment.astimezone(UTC)
+    except (ValueError, OverflowError):
+        pass
+    raise OddSecret("writes.secrets: expire is no time in UTC")
 
 
 def _grant(item: object) -> Document:

@@ -252,6 +252,10 @@ def test_an_owner_that_reads_by_id_with_a_label_renames_its_secret(town: World) 
         ("secret-add token=x --rotate often", (2, 'rotate policy "often" not valid')),
         ("secret-add token=x --owner me", (2, 'secret owner "me" not valid')),
         ("secret-add token=x --expire 1d", (2, 'expire time or duration "1d" not valid')),
+        (
+            "secret-add token=x --expire 9999999h",
+            (2, 'expire time or duration "9999999h" not valid'),
+        ),
         ("secret-add token=x --expire -1h", (2, 'negative expire duration "-1h" not valid')),
         ("secret-add token#file=/no/such",
          (2, 'reading content for secret key "token": open /no/such: no such file or directory')),

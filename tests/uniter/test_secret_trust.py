@@ -83,6 +83,8 @@ ODD: list[Any] = [
     {"create": {NEW: {**GOOD, "rotate": "often"}}},
     {"create": {NEW: {**GOOD, "expire": "soon"}}},
     {"create": {NEW: {**GOOD, "expire": "2020-01-01T00:00:00"}}},
+    {"create": {NEW: {**GOOD, "expire": "0001-01-01T00:00:00+14:00"}}},
+    {"create": {NEW: {**GOOD, "expire": "+99999999999"}}},
     {"update": {NEW: []}},
     {"track": {"x": True}},
     {"grant": {"a": 1}},

@@ -38,6 +38,7 @@ MOST = 1000000  # bytes of a value, and of all values, in base64
 _ALPHABET = "0123456789abcdefghijklmnopqrstuv"
 _ROTATIONS = ("never", "hourly", "daily", "weekly", "monthly", "quarterly", "yearly")
 _UNITS = {"ns": 1e-9, "us": 1e-6, "\u00b5s": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
+_LONGEST = 9e9  # seconds of a duration, as in Go
 _NOT_LEADER = "this unit is not the leader"
 
 
@@ -272,6 +273,8 @@ def _duration(text: str) -> float | None:
         if unit not in _UNITS or not digits.strip(".") or digits.count(".") > 1 or len(digits) > 18:
             return None
         total += float(digits) * _UNITS[unit]
+        if total > _LONGEST:
+            return None
         rest = rest[len(unit) :]
     return sign * total
 
