@@ -260,6 +260,8 @@ def destroy_machine(
         tx.run("machine_set_keep", model=machine.model, id=machine.id, keep=1)
     if force:
         tx.run("machine_set_forced", model=machine.model, id=machine.id)
+        if machine.storage:
+            storage.doom_on(tx, machine.model, machine.id, now)
         for unit in machines.units_on(tx, machine.model, machine.id):
             destroy_unit(tx, unit, now, force)
         _force_later(tx, machine.model, "force-machine", machine.id, now, force)

@@ -597,6 +597,13 @@ def kept_on(tx: Tx, model: str, machine: str) -> list[str]:
     return [item.id for item in found if item.life == Life.ALIVE]
 
 
+def doom_on(tx: Tx, model: str, machine: str, now: datetime) -> None:
+    """Let the storage that lives on a machine go with it: somebody said so."""
+    for name in kept_on(tx, model, machine):
+        doom(tx, get(tx, model, name), destroy=True)
+        advance(tx, model, name, now)
+
+
 def machine_gone(tx: Tx, model: str, machine: str, now: datetime) -> None:
     """Forget what was attached to a machine that is gone, and what lived on it."""
     rows = tx.list(BackingAttachment, "backing_attachment_on_machine", model=model, machine=machine)

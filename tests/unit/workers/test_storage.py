@@ -319,6 +319,22 @@ async def test_kept_storage_that_goes_takes_its_machine_along(shop: World, groun
     assert not [item for item in ground.made if not item.startswith("fs-")]
 
 
+@pytest.mark.parametrize("keep", [True, False])
+async def test_a_forced_removal_leaves_no_data_on_a_machine_that_stays(
+    shop: World, ground: Ground, keep: bool
+) -> None:
+    deploy(shop, {"data": "loop"})
+    work = StorageShop(shop, ground)
+    await drive(shop, work)
+    removal.remove_units(shop.ctx, shop.model, ["web/0"])
+    await drive(shop, work)
+    removal.remove_machines(shop.ctx, shop.model, ["0"], force=removal.Force(), keep_instance=keep)
+    await drive(shop, work)
+    assert (shop.machine_ids(), states(shop)) == ([], {})
+    destroyed = any(line.startswith("destroy") for line in ground.log)
+    assert destroyed is keep  # else it goes with the machine's disk
+
+
 async def test_a_cloud_that_fails_is_asked_again(shop: World, ground: Ground) -> None:
     deploy(shop, {"data": "local"})
     await drive(shop, StorageShop(shop, ground))
