@@ -97,7 +97,10 @@ class Scanner:
         while True:
             self.skip_blanks()
             char = self.text[self.pos]
-            if char == "#" and (self.pos == 0 or self.text[self.pos - 1] in SPACE):
+            # Right behind an opening bracket or a comma a comment needs no blank before it.
+            if char == "#" and (
+                self.pos == 0 or self.text[self.pos - 1] in SPACE or self.text[self.pos - 1] in "{[,"
+            ):
                 self.pos = self.line_end()
             elif char == "\n":
                 crossed = True

@@ -164,6 +164,8 @@ def test_any_text_is_settings_or_an_error(text: str) -> None:
 @example("a: &b:c")
 @example("{?}")
 @example("{?a: b}")
+@example("{#\n}")
+@example("{a: b,#c\n}")
 @settings(max_examples=500, deadline=None)
 def test_agrees_with_pyyaml_where_both_read(text: str) -> None:
     try:
