@@ -32,7 +32,7 @@ def find_python(version: str) -> str:
 
 def use_python(monkeypatch: pytest.MonkeyPatch, path: str) -> None:
     """Make the bootstrap find one interpreter only."""
-    monkeypatch.setattr(bootstrap, "_SCRIPT", f'exec {path} -I -S -c "$0" "$@"')
+    monkeypatch.setattr(bootstrap, "_SCRIPT", f'exec {path} -I -S -c "$0" "$@" "$SSH_CONNECTION"')
 
 
 @pytest.mark.parametrize("client", ["native", "perl", "python"])
