@@ -16,7 +16,7 @@ TABLE = "nft list table inet pushjuju"
 FOREIGN = """
 add table ip foreign
 add chain ip foreign input { type filter hook input priority 10; policy accept; }
-add rule ip foreign input tcp dport 9999 counter drop
+add rule ip foreign input tcp dport 9999 drop
 add table inet other
 add set inet other names { type ipv4_addr; }
 add element inet other names { 192.0.2.1 }

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 _SIZES = "MGTPEZY"
+_NAME = 256  # letters of a name; as the controller takes it
+_MOST = 1000  # instances of one store; as the controller takes it
 
 
 def _known(ctx: ToolContext) -> dict[str, Any]:
@@ -106,6 +108,10 @@ def _storage_add(ctx: ToolContext, args: Args) -> None:
         if name in wanted:
             raise usage_error("storage %s specified more than once" % quote(name))
         wanted[name] = _count(name, text) if equals else 1
+        if not is_application(name) or len(name) > _NAME:  # the names of stores follow the same rule
+            raise ToolError("charm storage %s not found" % quote(name))
+        if wanted[name] > _MOST:
+            raise ToolError("adding storage %s: at most %d at once" % (name, _MOST))
     pending = ctx.pending("storage")
     for name, count in wanted.items():
         pending[name] = pending.get(name, 0) + count
