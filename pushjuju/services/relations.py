@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 from pushjuju.charms.model import Charm, Role
 from pushjuju.core.clock import to_iso
+from pushjuju.core.jsontext import compact
 from pushjuju.core.life import Life
 from pushjuju.core.status import StatusKind
 from pushjuju.services import statuses, touch
@@ -116,7 +116,7 @@ def neighbourhood(tx: Tx, unit: Unit) -> Neighbourhood:
 
 def put_bag(tx: Tx, model: str, relation: int, entity: str, data: Mapping[str, str]) -> None:
     """Write a bag; its version grows, from 0 at the first writing."""
-    text = json.dumps(dict(data), sort_keys=True, separators=(",", ":"))
+    text = compact(dict(data))
     tx.run("bag_put", model=model, relation=relation, entity=entity, data=text)
 
 

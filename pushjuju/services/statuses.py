@@ -10,6 +10,7 @@ from typing import Any
 
 from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import NotFound
+from pushjuju.core.jsontext import compact
 from pushjuju.core.status import Agent, StatusInfo, StatusKind
 from pushjuju.state.records import Status
 from pushjuju.state.store import Tx
@@ -33,7 +34,7 @@ def set_status(
         "entity": entity,
         "status": str(status),
         "message": message,
-        "data": json.dumps(dict(data or {}), sort_keys=True, separators=(",", ":")),
+        "data": compact(dict(data)) if data else "{}",
         "since": to_iso(now),
     }
     newest = tx.row("history_newest", model=model, kind=str(kind), entity=entity)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, cast
 
 from pushjuju.core.errors import NotFound, StoreBusy, StoreDamaged, StoreError, StoreTooNew
+from pushjuju.core.jsontext import compact
 from pushjuju.core.values import slots
 from pushjuju.state.files import explained, locked
 
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 _HERE = Path(__file__).parent
 TABLES = ("model", "application", "unit", "machine", "operation", "status", "sequence", "work")
+PAGES_KIB = (
+    65536  # of the file that SQLite may keep in memory, in a process that reads all of it again and again
+)
 BUSY_TIMEOUT_S = 30.0  # how long a writer waits for another process before it gives up
 
 R = TypeVar("R")
@@ -213,7 +217,7 @@ def _insertion(table: str, record: Hashable) -> tuple[str, tuple[tuple[str, bool
 
 def _encode(value: Any, is_json: bool) -> Any:
     if is_json:
-        return json.dumps(value, separators=(",", ":"), sort_keys=True)
+        return compact(value)
     return int(value) if isinstance(value, bool) else value
 
 
@@ -279,6 +283,7 @@ class Store:
 
         if self._memo is None:
             self._memo = Memo(self._connection)
+            self._connection.execute(f"PRAGMA cache_size = -{PAGES_KIB:d}")
 
     def forget(self) -> None:
         """Read everything anew: something was undone."""

@@ -7,7 +7,6 @@ left out. One codec is made per type, from its annotations.
 from __future__ import annotations
 
 import functools
-import json
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -16,6 +15,7 @@ from enum import Enum
 from typing import Any, TypeVar
 
 from pushjuju.core.errors import NotValid
+from pushjuju.core.jsontext import compact
 from pushjuju.uniter.resolver.decision import Decision, Effect, Operation
 from pushjuju.uniter.resolver.loop import decide
 from pushjuju.uniter.resolver.remote import RemoteState
@@ -72,7 +72,7 @@ def record_text(
 
 def text_of(value: LocalState | RemoteState | Decision) -> str:
     """Write a value as JSON; equal values give equal texts."""
-    return json.dumps(to_wire(value), separators=(",", ":"), sort_keys=True)
+    return compact(to_wire(value))
 
 
 def replay(kept: Mapping[str, Any]) -> Decision:
