@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-_ENCODER: Final = json.JSONEncoder(
-    separators=(",", ":"), sort_keys=True
-)  # to make it is half of the work
+_ENCODER: Final = json.JSONEncoder(separators=(",", ":"), sort_keys=True)  # to make it is half of the work
 
 
 def compact(value: Any) -> str:
