@@ -42,6 +42,14 @@ def _storage_directive(value: str) -> None:
         raise NotValid(f'expected "name=constraints" where "constraints" must be specified, got "{value}"')
 
 
+def _storage_ids(value: str) -> None:
+    from pushjuju.core.storage import is_storage
+
+    for item in value.split(",") if value else ():
+        if not is_storage(item):
+            raise NotValid(f'storage ID "{item}" not valid')
+
+
 MODEL = (
     text(
         "model",
@@ -67,7 +75,7 @@ CONFIG = (
 )
 UNIT = (
     text("to", "Placement directives, comma separated, one for each unit"),
-    many("attach-storage", "Existing storage to attach to the one unit", split=True),
+    many("attach-storage", "Existing storage to attach to the one unit", split=True, check=_storage_ids),
 )
 TASK = (
     switch("background", "Return at once with the ids of operation and tasks"),

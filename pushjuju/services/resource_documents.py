@@ -12,7 +12,7 @@ from typing import Any
 from pushjuju.charms.model import ResourceMeta
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import NotFound
-from pushjuju.runner.remote.goformat import Struct
+from pushjuju.runner.remote.goformat import Moment, Struct
 from pushjuju.services import applications, resources, units
 from pushjuju.services.context import Context
 from pushjuju.state.records import Resource, UnitResource
@@ -63,7 +63,7 @@ class Shown:
             "size": self.size,
             "origin": self.origin,
             "used": bool(self.time),
-            "timestamp": f"{from_iso(self.time):%Y-%m-%dT%H:%M:%SZ}" if self.time else _NEVER,
+            "timestamp": Moment(f"{from_iso(self.time):%Y-%m-%dT%H:%M:%SZ}" if self.time else _NEVER),
         }
         if self.username:
             found["username"] = self.username

@@ -89,6 +89,19 @@ def default_space(tx: Tx, model: str) -> str:
     return require(tx, model, name) if name else ALPHA_ID
 
 
+def check_default(tx: Tx, model: str, config: Mapping[str, Any]) -> None:
+    """Refuse a change of the model's configuration that names a default space which is not there.
+
+    Mirrors: juju apiserver/facades/client/modelconfig (3.6)
+
+    Raises:
+        NotFound: It is not there.
+    """
+    name = str(config.get("default-space") or "")
+    if name:
+        require(tx, model, name)
+
+
 def uses(tx: Tx, model: str, space: str) -> Uses:
     """Return the applications that name a space."""
     name = names(tx, model)[space]

@@ -95,8 +95,7 @@ def create(ctx: Context, model: str, name: str, provider: str, attributes: Mappi
         NotFound: No such type of storage.
         AlreadyExists: The name is taken.
     """
-    if not is_pool(name):
-        raise NotValid(f'pool name "{name}" not valid')
+    _check_name(name)
     with ctx.store.write() as tx:
         models.require_alive(tx, model)
         pools = open_pools(ctx, tx, model)
@@ -141,6 +140,11 @@ def remove(ctx: Context, model: str, name: str) -> None:
         tx.run("storage_pool_delete", model=model, name=name)
 
 
+def _check_name(name: str) -> None:
+    if not is_pool(name):
+        raise NotValid(f'pool name "{name}" not valid')
+
+
 def _made(tx: Tx, model: str, name: str) -> StoragePool:
     return tx.get(StoragePool, "storage_pool_get", f'pool "{name}" not found', model=model, name=name)
 
@@ -164,8 +168,11 @@ def document(
     """Return what `storage-pools` shows: name -> provider and attributes.
 
     Raises:
+        NotValid: A name that no pool can have.
         NotFound: A provider that is asked for is not there.
     """
+    for name in names:
+        _check_name(name)
     with ctx.store.read() as tx:
         pools = open_pools(ctx, tx, model)
     for provider in providers:

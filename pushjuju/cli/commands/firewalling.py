@@ -42,12 +42,15 @@ def _table(rules: list[dict[str, Any]]) -> str:
 def firewall_rules(cli: Cli, args: tuple[str, ...], *, model: str) -> None:  # noqa: ARG001
     """Show who may reach the well-known services."""
     cli.console.warn(_DEPRECATED)
+    from pushjuju.runner.remote.goformat import Struct
+
     opened = session.open_model(cli, model)
     rules = []
     with opened.ctx.store.read() as tx:
         for service, key in reversed(_KEYS.items()):
             allowed = firewall.split(str(model_config.get(tx, opened.uuid, key)))
-            rules.append({"known-service": service, **({"allowlist-subnets": allowed} if allowed else {})})
+            told = {"allowlist-subnets": allowed} if allowed else {}
+            rules.append(Struct({"known-service": service, **told}))
     cli.output.write(rules, {"tabular": _table})
 
 

@@ -10,7 +10,7 @@ from pushjuju.cli.command import Cli, command
 from pushjuju.cli.formatters import config as formatters
 from pushjuju.cli.output import render
 from pushjuju.core.errors import NotFound
-from pushjuju.services import firewall, model_config, secret_backends, touch
+from pushjuju.services import firewall, model_config, secret_backends, spaces, touch
 
 
 @command(
@@ -44,6 +44,7 @@ def model_config_command(
         changes = _changes(cli, asked, skip_read_only=ignore_read_only_fields)
         _warn_of_unknown(cli, opened, (*changes, *asked.reset))
         with opened.ctx.store.write() as tx:
+            spaces.check_default(tx, opened.uuid, changes)
             model_config.change(tx, opened.uuid, changes, asked.reset)
             if secret_backends.KEY in {*changes, *asked.reset}:
                 secret_backends.follow(tx, opened.uuid, cli.clock.now())

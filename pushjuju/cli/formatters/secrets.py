@@ -12,15 +12,15 @@ from typing import Any
 from pushjuju.cli.formatters.times import friendly, rfc3339, with_texts
 from pushjuju.cli.output import render
 from pushjuju.cli.tabwriter import TabWriter
-from pushjuju.runner.remote.goformat import Struct
+from pushjuju.runner.remote.goformat import Moment, Struct
 
 _LONGEST = 80
 
 
 def secrets(form: str, document: Mapping[str, Any]) -> str:
     """Return secrets (id -> secret) as yaml or json; content stands inline in yaml, below `Data` in json."""
-    shown = {secret: _struct(entry, form) for secret, entry in with_texts(dict(document), rfc3339).items()}
-    return render(form, shown)
+    told = with_texts(dict(document), lambda moment: Moment(rfc3339(moment)))
+    return render(form, {secret: _struct(entry, form) for secret, entry in told.items()})
 
 
 def _struct(entry: Mapping[str, Any], form: str) -> Struct:

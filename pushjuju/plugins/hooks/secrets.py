@@ -13,6 +13,7 @@ from pushjuju.runner.remote.toolkit import (
     YAML_FIRST,
     Args,
     Flag,
+    Moment,
     Struct,
     Tool,
     ToolContext,
@@ -517,7 +518,7 @@ def _info(ctx: ToolContext, args: Args) -> dict[str, Struct]:
         ("description", changed.get("description") or meta.get("description")),
         ("rotation", changed.get("rotate") or meta.get("rotate") or meta.get("rotation")),
         ("expiry", _shown(changed.get("expire") or meta.get("expire") or meta.get("expiry"))),
-        ("rotates", meta.get("rotates")),
+        ("rotates", Moment(meta.get("rotates") or "")),
         ("access", [Struct(_ordered(item)) for item in meta.get("access") or ()]),
     )
     found = Struct(
@@ -535,10 +536,10 @@ def _ordered(item: Meta) -> list[tuple[str, Any]]:
 def _shown(expiry: str | None) -> str:
     """Return when a revision expires; what is counted from the commit on, from now."""
     if not expiry or expiry[:1] != "+":
-        return expiry or ""
+        return Moment(expiry or "")
     import time
 
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + int(expiry[1:])))
+    return Moment(time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + int(expiry[1:]))))
 
 
 _URI = "<ID>"

@@ -32,6 +32,12 @@ class Struct(dict):  # type: ignore[type-arg]
     __slots__ = ()
 
 
+class Moment(str):
+    """A time in RFC 3339, where Juju renders a Go time: bare in YAML, a string in JSON."""
+
+    __slots__ = ()
+
+
 def go_float(value: float) -> str:
     """Render a float as Go's JSON encoder: `3` for 3.0, exponents only for extreme values."""
     if value == int(value) and abs(value) < 1e21:
@@ -148,6 +154,8 @@ def _other_scalar(value: Any) -> str:
         return "true"
     if value is False:
         return "false"
+    if isinstance(value, Moment):
+        return str(value)
     if isinstance(value, str):
         return yaml_string(str(value))
     if isinstance(value, int):

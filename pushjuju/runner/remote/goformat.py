@@ -9,13 +9,14 @@ Mirrors: juju/cmd output.go, encoding/json (juju 3.6)
 
 from __future__ import annotations
 
-from pushjuju.runner.remote.goemit import Struct, go_float, to_yaml
+from pushjuju.runner.remote.goemit import Moment, Struct, go_float, to_yaml
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable
 
-__all__ = ["Struct", "encode", "format_json", "format_smart", "format_yaml", "go_float", "to_json", "to_yaml"]
+__all__ = ["Moment", "Struct", "encode", "format_json", "format_smart"]
+__all__ += ["format_yaml", "go_float", "to_json", "to_yaml"]
 
 
 def _prepare(value: Any, sort_keys: bool) -> Any:

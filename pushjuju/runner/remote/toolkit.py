@@ -24,7 +24,7 @@ from pushjuju.runner.remote.goflags import (
     quote_list,
     trim,
 )
-from pushjuju.runner.remote.goformat import Struct
+from pushjuju.runner.remote.goformat import Moment, Struct
 from pushjuju.runner.remote.toolcontext import Args, ToolContext, ToolError, file_error, usage_error
 
 TYPE_CHECKING = False
@@ -40,6 +40,7 @@ __all__ = [
     "YAML_FIRST",
     "Args",
     "Flag",
+    "Moment",
     "Struct",
     "Tool",
     "ToolContext",

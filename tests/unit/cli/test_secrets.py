@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,7 @@ def test_a_secret_is_added_shown_and_revealed_only_when_asked(lab: Run) -> None:
     assert list(document) == [secret]
     assert document[secret].keys() == {"revision", "rotation", "owner", "name", "created", "updated"}
     assert (document[secret]["owner"], document[secret]["name"]) == ("<model>", "apikey")
+    assert isinstance(document[secret]["created"], datetime)  # bare in yaml, as a Go time is
     revealed = lab("show-secret", secret, "--reveal")
     assert yaml.safe_load(revealed.out)[secret]["content"] == {"token": HUSH}
     assert list(yaml.safe_load(revealed.out)[secret])[:2] == ["revision", "checksum"]

@@ -58,3 +58,19 @@ def test_an_empty_model_has_alpha(run: Run) -> None:
     assert run("rename-space", "db", "--rename", "sql").err == 'renamed space "db" to "sql"\n'
     assert run("remove-space", "sql").err == 'removed space "sql"\n'
     assert run("remove-space", "alpha").err.startswith('ERROR cannot remove space "alpha": the "alpha" space')
+
+
+def test_the_default_space_is_one_that_is_there(run: Run) -> None:
+    assert run("bootstrap", "local", "here").status == 0
+    assert run("add-model", "m").status == 0
+    refused = run("model-config", "default-space=nowhere")
+    assert (refused.status, refused.err) == (1, 'ERROR space "nowhere" not found\n')
+    assert run("model-config", "default-space").out == "\n"
+    assert run("model-config", "default-space=alpha").status == 0
+
+
+def test_firewall_rules_keep_the_order_of_their_keys(run: Run) -> None:
+    assert run("bootstrap", "local", "here").status == 0
+    assert run("add-model", "m").status == 0
+    rules = '[{"known-service":"ssh","allowlist-subnets":["0.0.0.0/0","::/0"]},'
+    assert run("firewall-rules", "--format", "json").out.startswith(rules)

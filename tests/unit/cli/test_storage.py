@@ -32,6 +32,10 @@ WRONG = [
     (("remove-storage-pool",), "pool removal requires storage pool name"),
     (("import-filesystem", "local", "x"), "import-filesystem requires a storage provider, provider ID"),
     (("deploy", "./x", "--storage", "data"), 'expected "name=constraints"'),
+    (
+        ("add-unit", "web", "--attach-storage", "data/0,data"),
+        'invalid value "data/0,data" for option --attach-storage: storage ID "data" not valid',
+    ),
     (("deploy", "./x", "-n", "2", "--attach-storage", "data/0"), "--attach-storage cannot be used with -n"),
     (("add-unit", "web", "-n", "2", "--attach-storage", "data/0"), "--attach-storage cannot be used with -n"),
 ]
@@ -66,6 +70,13 @@ def test_pools(run: Any) -> None:
     assert (gone.status, gone.out, gone.err) == (0, "", "No storage pools to display.\n")
     refused = run("remove-storage-pool", "fast")
     assert (refused.status, refused.err.splitlines()[0]) == (1, 'ERROR pool "fast" not found')
+
+
+def test_a_name_that_no_pool_can_have_is_refused(run: Any) -> None:
+    run("bootstrap", "local", "home")
+    run("add-model", "m")
+    refused = run("storage-pools", "--name", "b@d")
+    assert (refused.status, refused.out, refused.err) == (1, "", 'ERROR pool name "b@d" not valid\n')
 
 
 def test_nothing_to_show(run: Any) -> None:

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pushjuju.runner.remote.goformat import (
+    Moment,
     Struct,
     encode,
     format_json,
@@ -318,3 +319,10 @@ def test_json_reads_back(document: Any) -> None:
 def test_floats_read_back(value: float) -> None:
     back = yaml.safe_load(to_yaml(value))
     assert back == value or (math.isnan(value) and math.isnan(back))
+
+
+def test_a_time_is_bare_in_yaml_while_a_text_that_looks_like_one_is_not() -> None:
+    text = "2025-03-01T09:12:44Z"
+    found = Struct([("at", Moment(text)), ("text", text), ("list", [Moment(text)])])
+    assert format_yaml(found) == f'at: {text}\ntext: "{text}"\nlist:\n- {text}\n'
+    assert format_json(found) == f'{{"at":"{text}","text":"{text}","list":["{text}"]}}\n'
