@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from pushjuju.charms.goform import literal, quote, typed
+from pushjuju.core.storage import MOST_MIB
 
 MISSING: Final = object()
 
@@ -23,6 +24,7 @@ _GO_INT = re.compile(
     r"[-+]?(?:0[xX](_?[0-9a-fA-F])+|0[bB](_?[01])+|0[oO](_?[0-7])+|0(_?[0-7])*|[1-9](_?[0-9])*)"
 )
 _COUNT = re.compile(r"([0-9]+)(?:\+|-([0-9]*))?")
+_LONGEST_SIZE = 80  # characters
 _SIZE = re.compile(r"([0-9]*\.?[0-9]*)(.*)", re.DOTALL)
 _MULTIPLIERS = "MGTPEZY"
 
@@ -181,10 +183,13 @@ def size_mib(value: Any, path: str, report: Report) -> Any:
     """Accept a size such as `1.5G`; return MiB, rounded up."""
     if not isinstance(value, str):
         return _wrong("string", value, path, report)
+    if len(value) > _LONGEST_SIZE:
+        return fail(path, f"at most 1Z is possible, got {len(value)} characters", report)
     try:
-        return parse_size(value)
+        size = parse_size(value)
     except ValueError as error:
         return fail(path, str(error), report)
+    return size if size <= MOST_MIB else fail(path, f"at most 1Z is possible, got {quote(value)}", report)
 
 
 def parse_size(text: str) -> int:

@@ -21,6 +21,8 @@ _SIZE = re.compile(r"([-+]?[0-9]*\.?[0-9]+)([MGTPEZY])(?:i?B)?")
 _STORAGE = re.compile(rf"({APPLICATION})/(0|[1-9][0-9]*)")
 _STORE = re.compile(APPLICATION)
 _POWERS = "MGTPEZY"
+_MOST_DIGITS = 9  # of a count
+MOST_MIB = 1 << 50  # of a size: 1Z, far from what a store's integer holds
 _THOUSAND = ("B", "kB", "MB", "GB", "TB", "PB", "EB")
 
 
@@ -88,6 +90,8 @@ def _with_part(found: Directive, part: str) -> Directive:
             raise NotValid(f'pool name is already set to "{found.pool}", new value "{part}" not valid')
         return replace(found, pool=part)
     if _COUNT.fullmatch(part):
+        if len(part) > _MOST_DIGITS:
+            raise NotValid("cannot parse count: value out of range")
         if int(part) <= 0:
             raise NotValid(f'cannot parse count: count must be greater than zero, got "{part}"')
         if found.count:
@@ -110,7 +114,10 @@ def parse_size(text: str) -> int:
     if match is None or float(match[1]) < 0:
         raise NotValid(f'cannot parse size: expected a non-negative number with optional multiplier suffix '
                        f'(M/G/T/P/E/Z/Y), got "{text}"')  # fmt: skip
-    return math.ceil(float(match[1]) * float(1024 ** _POWERS.index(match[2])))
+    size = float(match[1]) * float(1024 ** _POWERS.index(match[2]))
+    if size > MOST_MIB:  # also where the number is beyond all floats
+        raise NotValid("cannot parse size: at most 1Z is possible")
+    return math.ceil(size)
 
 
 def parse_directives(words: Iterable[str], *, bare: bool = False) -> dict[str, Directive]:

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime
 
 from pushjuju.core.errors import PushjujuError, StoreError, TransportError
-from pushjuju.core.storage import STORAGE_DIR, Kind
+from pushjuju.core.storage import MOST_MIB, STORAGE_DIR, Kind
 from pushjuju.plugins.storage import mounts
 from pushjuju.plugins.types import (
     BootMount,
@@ -35,7 +35,6 @@ from pushjuju.workers.workshop import Workshop
 SCRIPT_S = 600.0  # how long one step on a machine may take
 MOST_STEPS = 10_000  # of one contact; more means that the steps go round in circles
 _LINES = 5  # of what a failed script said
-_MOST_MIB = 1 << 50
 _SIZE = re.compile(r"[0-9]{1,16}")
 _DEVICE = re.compile(r"[a-z][a-z0-9-]{0,30}")
 
@@ -337,7 +336,7 @@ class StorageWork:
             StorageFailed: It is none.
         """
         size = int(self._word(found, "size", _SIZE))
-        if size > _MOST_MIB:
+        if size > MOST_MIB:
             raise StorageFailed("the machine names an odd size")
         return size or asked
 

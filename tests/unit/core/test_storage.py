@@ -50,6 +50,10 @@ PARSING = 'cannot parse constraints for storage "a": '
         (["a=loop,x"], f'{PARSING}pool name is already set to "loop", new value "x" not valid'),
         (["a=0"], f'{PARSING}cannot parse count: count must be greater than zero, got "0"'),
         (["a=5!"], f'{PARSING}unrecognized storage constraint "5!" not valid'),
+        (["a=1025E"], f"{PARSING}cannot parse size: at most 1Z is possible"),
+        (["a=loop,99999999999999999999G"], f"{PARSING}cannot parse size: at most 1Z is possible"),
+        ([f"a={'9' * 5000}G"], f"{PARSING}cannot parse size: at most 1Z is possible"),
+        ([f"a={'9' * 5000}"], f"{PARSING}cannot parse count: value out of range"),
         (["a=,"], f"{PARSING}storage constraints require at least one field to be specified"),
     ],
 )

@@ -115,6 +115,7 @@ def attach(layout: Layout, volume: str, instance_id: str) -> str:
     Raises:
         NotFound: No such volume or machine.
         Conflict: Another machine has it.
+        ProviderError: The machine has put a link in the way.
     """
     from pushjuju.plugins.providers.local.files import STORAGE
 
@@ -124,8 +125,8 @@ def attach(layout: Layout, volume: str, instance_id: str) -> str:
             raise NotFound(f"instance {instance_id} not found")
         if found.instance not in ("", instance_id) and layout.read(found.instance) is not None:
             raise Conflict(f"{volume} is attached to {found.instance}")
-        _write(layout, replace(found, instance=instance_id))
         point = _point(layout, volume, instance_id)
+        _write(layout, replace(found, instance=instance_id))
         point.mkdir(mode=0o755, parents=True, exist_ok=True)
         if not mounts_below(point):
             run(["mount", "-o", "loop", str(_folder(layout, volume) / _IMAGE), str(point)])
@@ -133,14 +134,23 @@ def attach(layout: Layout, volume: str, instance_id: str) -> str:
 
 
 def _point(layout: Layout, volume: str, instance_id: str) -> Path:
-    return layout.machine(instance_id) / "vol" / SHOWN / volume
+    """Return where a machine is shown a volume: a folder that the machine can write to.
+
+    Raises:
+        ProviderError: A link stands there, which would lead out of the machine into this host.
+    """
+    shared = layout.machine(instance_id) / "vol"
+    point = shared / SHOWN / volume
+    if point.resolve() != shared.resolve() / SHOWN / volume:
+        raise ProviderError(f"{instance_id} has a link in its storage directory where {volume} belongs")
+    return point
 
 
 def detach(layout: Layout, volume: str, instance_id: str) -> None:
     """Take a volume from a machine; one that is gone, or has it not, is no error.
 
     Raises:
-        ProviderError: Somebody uses it.
+        ProviderError: Somebody uses it, or the machine has put a link in the way.
     """
     with locked(layout.lock):
         point = _point(layout, volume, instance_id)
