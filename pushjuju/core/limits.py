@@ -48,6 +48,7 @@ STATE = 2 * MIB  # bytes of charm state: Juju's max-charm-state-size
 STATE_KEY = 256  # bytes
 STATE_VALUE = 64 * KIB  # bytes
 BAG = 2 * MIB  # bytes of one bag of a relation, and of an application's leader settings
+UNITS = 10_000  # that one command adds
 PORTS = 1000  # port ranges of one unit, times endpoints
 PAYLOADS = 1000  # payloads of one unit
 SECRETS = 1000  # secrets of one unit, and of one application

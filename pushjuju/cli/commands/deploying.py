@@ -11,6 +11,7 @@ from pushjuju.charms.arguments import ArgumentKind, classify_argument
 from pushjuju.cli import drive, flags, session, values
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.gnuflag import FlagSpec, Kind
+from pushjuju.core import limits
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, NotValid, UsageError
 from pushjuju.core.names import is_application
@@ -141,8 +142,8 @@ def _check_flags(cli: Cli, asked: Mapping[str, Any]) -> None:
         raise UsageError("--series and --base cannot be specified together")
     if asked["attach_storage"] and asked["num_units"] != 1:
         raise UsageError("--attach-storage cannot be used with -n")
-    if "num_units" in cli.given and asked["num_units"] < 1:
-        raise UsageError("--num-units must be a positive integer")
+    if "num_units" in cli.given:
+        _check_number(asked["num_units"])
     if "revision" in cli.given and not asked["channel"]:
         raise NotValid("specifying a revision requires a channel for future upgrades. Please use --channel")
     if asked["device"]:
@@ -212,6 +213,13 @@ def _bindings(text: str) -> dict[str, str]:
     from pushjuju.services.bindings import parse
 
     return parse(text)
+
+
+def _check_number(units: int) -> None:
+    if units < 1:
+        raise UsageError("--num-units must be a positive integer")
+    if units > limits.UNITS:
+        raise UsageError(f"--num-units must be at most {limits.UNITS}")
 
 
 def _count(cli: Cli, subordinate: bool, count: int) -> int:
@@ -354,8 +362,7 @@ def add_unit(
     no_wait: bool,
 ) -> None:
     """Add units."""
-    if num_units < 1:
-        raise UsageError("--num-units must be a positive integer")
+    _check_number(num_units)
     if attach_storage and num_units != 1:
         raise UsageError("--attach-storage cannot be used with -n")
     if not is_application(args[0]):

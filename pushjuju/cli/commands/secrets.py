@@ -5,13 +5,15 @@ Mirrors: juju cmd/juju/secrets (3.6)
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from pushjuju.cli import drive, flags, session, values
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.formatters import secrets as formatters
-from pushjuju.cli.gnuflag import FlagSpec, Kind, quote_list
+from pushjuju.cli.gnuflag import FlagSpec, Kind, quote, quote_list
+from pushjuju.core import limits
 from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.core.names import is_application, is_unit
 from pushjuju.core.secrets import Content, OwnerKind, content_of
@@ -22,6 +24,7 @@ _CONTENT = (
     flags.text("info", "The secret description"),
     flags.text("file", "A YAML file containing secret key values"),
 )
+_LINE = re.compile(r"\bline [0-9]+")
 _BASE64 = (
     "A value with the suffix #base64 on its key is in base64 already; #file names a file that holds it.\n"
 )
@@ -38,7 +41,7 @@ _BASE64 = (
 )
 def add_secret(cli: Cli, args: tuple[str, ...], *, model: str, info: str, file: str) -> None:
     """Add a secret of the model."""
-    if not args:
+    if not (args and args[0]):
         raise UsageError("missing secret name")
     content = _content(cli, args[1:], file)
     if not content:
@@ -57,14 +60,25 @@ def _content(cli: Cli, words: Sequence[str], file: str) -> Content:
         UsageError: A key or a value is not valid.
         NotValid: The file cannot be read.
     """
-    document: dict[str, str] = {}
-    if file:
-        found = values.yaml_map(values.read_file(file, cli.console.stdin), file)
-        for key, value in found.items():
-            if not isinstance(value, str):
-                raise NotValid(f"{file}: the value of {key} is not a text")
-            document[key] = value
+    document = _settings(file, values.read_file(file, cli.console.stdin)) if file else {}
     return content_of(words, document, lambda path: Path(path).expanduser().read_bytes())
+
+
+def _settings(name: str, data: bytes) -> dict[str, str]:
+    """Read a map of texts, a number as it is written; what is wrong is told without what the file holds.
+
+    Raises:
+        NotValid: It is none.
+    """
+    from pushjuju.runner.remote import goyaml
+
+    if len(data) > limits.SECRET:
+        raise NotValid(f"secret content in file {quote(name)} too large: {len(data)} bytes")
+    try:
+        return goyaml.read_settings(data)
+    except goyaml.YamlError as error:
+        line = _LINE.search(str(error))
+        raise NotValid(f"{name}: {line[0] + ': ' if line else ''}not a map of keys and texts") from None
 
 
 def _go_on(cli: Cli, opened: session.Session) -> None:

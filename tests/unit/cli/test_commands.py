@@ -197,6 +197,7 @@ def test_deploy_with_everything(lab: Run, settled: list[Any]) -> None:
         ([CHARM, "a", "b"], 2, 'unrecognized args: ["b"]'),
         ([CHARM, "Bad"], 2, 'invalid application name "Bad"'),
         ([CHARM, "-n", "0"], 2, "--num-units must be a positive integer"),
+        ([CHARM, "-n", "99999999999999"], 2, "--num-units must be at most 10000"),
         (
             [CHARM, "--revision", "3"],
             1,
@@ -341,6 +342,7 @@ def test_removals_ask_first(lab: Run) -> None:
         (["add-unit"], 2, "no application specified"),
         (["add-unit", "web"], 1, 'application "web" not found'),
         (["add-unit", "web", "-n", "0"], 2, "--num-units must be a positive integer"),
+        (["add-unit", "web", "-n", "99999999999999"], 2, "--num-units must be at most 10000"),
         (["resolved"], 2, "no unit specified"),
         (["resolved", "web/0", "--all"], 2, "specifying unit names(s) with --all not supported"),
         (["refresh"], 2, "no application specified"),

@@ -91,6 +91,34 @@ def test_content_comes_from_a_file(lab: Run, tmp_path: Path) -> None:
     assert found["description"] == "the one"
 
 
+def test_numbers_in_a_file_are_texts_as_written(lab: Run, tmp_path: Path) -> None:
+    (tmp_path / "content.yaml").write_text("pin: 0123\nport: 5432\nbig: 1e3\nyes-no: yes\nday: 2025-03-01\n")
+    assert lab("add-secret", "one", "--file", "content.yaml").status == 0
+    found = shown(lab, "one", "--reveal")["content"]["Data"]
+    assert found == {"pin": "0123", "port": "5432", "big": "1e3", "yes-no": "yes", "day": "2025-03-01"}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (f"token: [{HUSH}]\n", "line 1: not a map of keys and texts"),
+        (HUSH, "line 1: not a map of keys and texts"),
+        (f"a: b\ntoken: {{{HUSH}\n", ": not a map of keys and texts"),
+        (f"token: *{HUSH}\n", ": not a map of keys and texts"),
+        (f"token: {HUSH * 100_000}\n", 'secret content in file "content.yaml" too large: 1300008 bytes'),
+    ],
+    ids=["list", "text", "cut", "alias", "large"],
+)
+def test_a_file_that_is_no_map_is_refused_without_what_it_holds(
+    lab: Run, tmp_path: Path, text: str, told: str
+) -> None:
+    (tmp_path / "content.yaml").write_text(text)
+    done = lab("add-secret", "one", "--file", "content.yaml")
+    assert done.status == 1
+    assert told in done.err
+    assert HUSH not in done.err
+
+
 def test_an_update_makes_a_revision_only_for_new_content(lab: Run) -> None:
     secret = add(lab)
     assert lab("update-secret", "apikey", f"token={HUSH}").status == 0
@@ -141,6 +169,7 @@ def test_revisions_are_removed_one_by_one_or_all_at_once(lab: Run) -> None:
 
 REFUSED = [
     (2, "missing secret name", ["add-secret"]),
+    (2, "missing secret name", ["add-secret", "", f"token={HUSH}"]),
     (2, "missing secret value or filename", ["add-secret", "x"]),
     (2, 'key value "token" not valid', ["add-secret", "x", "token"]),
     (2, 'key "ab" not valid', ["add-secret", "x", f"ab={HUSH}"]),
