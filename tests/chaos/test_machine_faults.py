@@ -159,7 +159,8 @@ async def test_process_that_runs_a_hook_is_killed(world: World) -> None:
     driving = asyncio.create_task(world.settle())
     box = await in_start(world)
     box.kill("pushjuju-hook")
-    assert (await driving).problems == (f'unit {UNIT}: hook failed: "start"',)
+    problems = (await driving).problems  # what told the machine its firewall rules may have been one of them
+    assert f'unit {UNIT}: hook failed: "start"' in problems
     assert not box.pids("^sleep 4321")
     world.retry_now()
     assert (await world.settle()).problems == ()
