@@ -235,19 +235,22 @@ def _check_room(tx: Tx, row: SecretRow) -> None:
 
 
 def check_label(tx: Tx, row: SecretRow, label: str) -> None:
-    """Check that the label of a secret is free.
+    """Check that the label of a secret is free; people's names for theirs are lines of a table.
 
     Raises:
-        AlreadyExists: It is not; the message is Juju's.
+        NotValid: Such a name holds line ends or other control characters.
+        AlreadyExists: It is taken; the message is Juju's.
     """
     if not label:
         return
+    word = "name" if row.owner_kind == OwnerKind.MODEL else "label"
+    if row.owner_kind == OwnerKind.MODEL and not label.isprintable():
+        raise NotValid(f"secret {word} {quote(label)} not valid")
     taken = tx.scalar(
         "secret_label_clash", model=row.model, application=row.application, label=label, id=row.id,
         owner=row.owner, owner_kind=row.owner_kind,
     )  # fmt: skip
     if taken is not None:
-        word = "name" if row.owner_kind == OwnerKind.MODEL else "label"
         raise AlreadyExists(f"secret with {word} {quote(label)} already exists")
 
 

@@ -173,6 +173,7 @@ REFUSED = [
     (2, "missing secret value or filename", ["add-secret", "x"]),
     (2, 'key value "token" not valid', ["add-secret", "x", "token"]),
     (2, 'key "ab" not valid', ["add-secret", "x", f"ab={HUSH}"]),
+    (1, 'secret name "a\\nb" not valid', ["add-secret", "a\nb", f"token={HUSH}"]),
     (1, 'secret with name "apikey" already exists', ["add-secret", "apikey", f"token={HUSH}"]),
     (1, 'secret "none" not found', ["update-secret", "none", f"token={HUSH}"]),
     (2, "specify at least one of label, description, or content to update", ["update-secret", "apikey"]),
