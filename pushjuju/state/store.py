@@ -337,11 +337,13 @@ class Store:
     def _start(self, begin: str) -> None:
         try:
             self._connection.execute(begin)
+        except sqlite3.Error as error:  # what is open already, if anything, is somebody else's
+            raise explain_error(error, self.path) from error
+        try:
             if self._memo is not None:
                 self._memo.begin()
         except sqlite3.Error as error:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
+            self._connection.execute("ROLLBACK")
             raise explain_error(error, self.path) from error
 
     @contextmanager
