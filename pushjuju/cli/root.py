@@ -146,16 +146,7 @@ def _run_plugin(word: str, args: list[str]) -> None:
 
 def closest(word: str, candidates: Sequence[str]) -> str:
     """Return the candidate that is nearest to a mistyped word, or an empty text when none is near."""
-    scored = sorted((_distance(word, candidate), candidate) for candidate in candidates)
+    from pushjuju.cli.suggest import distance
+
+    scored = sorted((distance(word, candidate), candidate) for candidate in candidates)
     return scored[0][1] if scored and scored[0][0] <= max(2, len(word) // 2) else ""
-
-
-def _distance(left: str, right: str) -> int:
-    """Count the single-letter edits between two words (Levenshtein)."""
-    before = list(range(len(right) + 1))
-    for row, char in enumerate(left, 1):
-        now = [row]
-        for column, other in enumerate(right, 1):
-            now.append(min(before[column] + 1, now[-1] + 1, before[column - 1] + (char != other)))
-        before = now
-    return before[-1]

@@ -285,6 +285,11 @@ class Store:
             self._memo = Memo(self._connection)
             self._connection.execute(f"PRAGMA cache_size = -{PAGES_KIB:d}")
 
+    def version(self) -> tuple[int, int]:
+        """Return what changes with every write, here or in another process; costs a moment, reads no row."""
+        found = self._connection.execute("PRAGMA data_version").fetchone()
+        return int(found[0]), self._connection.total_changes
+
     def forget(self) -> None:
         """Read everything anew: something was undone."""
         if self._memo is not None:
