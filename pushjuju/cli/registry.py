@@ -13,6 +13,7 @@ MODULES: dict[str, str] = {
     "status": "status",
     "watching": "show-status-log debug-log",
     "driving": "update-status controller doctor explain",
+    "inspecting": "show-relation hooks replay",
     "bootstrap": "bootstrap",
     "controllers": "controllers show-controller controller-config destroy-controller kill-controller"
     " enable-destroy-controller register unregister switch upgrade-controller enable-ha dashboard"

@@ -19,8 +19,9 @@ from pushjuju.core.names import unit_tag
 from pushjuju.core.status import CHARM_STATUSES, Agent, StatusKind
 from pushjuju.core.tasks import EXEC
 from pushjuju.runner import intake
-from pushjuju.services import actions, leadership, logs, model_config, statuses, touch
+from pushjuju.services import actions, decided, leadership, logs, model_config, statuses, touch
 from pushjuju.services.context import Context
+from pushjuju.services.hook_changes import summary
 from pushjuju.services.secret_masks import Mask, mask_of, plain
 from pushjuju.state.records import Operation as OperationRecord
 from pushjuju.state.store import Tx
@@ -189,8 +190,12 @@ def _close(ctx: Context, tx: Tx, found: OperationRecord, result: Result, done: C
     }
     outcome = str(result.get("outcome", "")) if done.ok else "failed"
     error = {"error": done.error} if done.error else {}
+    if done.ok and (changes := summary(result["writes"])):
+        kept["changes"] = changes
     text = json.dumps({**kept, **error, "message": done.message}, sort_keys=True)
     tx.run("operation_commit", id=found.id, outcome=outcome, result=text, now=to_iso(ctx.clock.now()))
+    if not done.ok and found.unit:
+        decided.keep(tx, found, ctx.clock.now())
 
 
 def _commit_unit(ctx: Context, tx: Tx, found: OperationRecord, result: Result) -> Committed:

@@ -1,0 +1,157 @@
+"""The history of hook runs, from the operations that are kept anyway: what `hooks` tells. Layer: services."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from pushjuju.core.clock import from_iso, to_iso
+from pushjuju.core.errors import NotFound
+from pushjuju.core.natural import natural_key
+from pushjuju.core.status import StatusKind
+from pushjuju.services import statuses, units
+from pushjuju.services.context import Context
+from pushjuju.services.statuses import HistoryEntry
+from pushjuju.state.records import Operation, Unit
+from pushjuju.state.store import Tx
+
+_FOREVER = 2**62
+_KINDS = {"run-hook": "hook", "install": "charm", "upgrade": "charm", "run-action": "action"}
+_RESULTS = {"terminated": "killed", "gone": "forgotten"}
+_MOST_STATUSES = 1000  # changes of one unit that are looked at
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookRun:
+    """One run.
+
+    Attributes:
+        operation: Its id, as `replay` takes it.
+        kind: `hook`, `charm` (it was brought to the machine), `action` or `commands`.
+        result: `ok`, `missing` (the charm has no such hook), `failed`, `killed`, or `running`.
+        exit_status: Of the program; None when none ran, or a signal ended it.
+        message: Why it failed.
+        started: By the machine's clock, kept between `prepared` and the commit.
+        took_s: Seconds on the machine; None while it runs, or when the machine did not say.
+        changes: What it wrote: `relations`, `ports`, `state`, `storage`, `secrets`, `status`.
+    """
+
+    unit: str
+    hook: str
+    kind: str
+    operation: str
+    result: str
+    exit_status: int | None = None
+    signal: int | None = None
+    message: str = ""
+    started: datetime
+    committed: datetime | None = None
+    took_s: float | None = None
+    changes: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which runs are asked for.
+
+    Attributes:
+        units: All of the model when empty.
+        hooks: Their names; any when empty.
+        since: Prepared then or later.
+        most: The newest so many; 0: all.
+    """
+
+    units: Sequence[str] = ()
+    hooks: Sequence[str] = ()
+    failed: bool = False
+    since: datetime | None = None
+    most: int = 0
+
+
+def history(ctx: Context, model: str, wanted: Wanted) -> list[HookRun]:
+    """Return runs, oldest first.
+
+    Raises:
+        NotFound: There is no such unit.
+    """
+    with ctx.store.read() as tx:
+        if wanted.units:
+            names = [units.get(tx, model, name).name for name in wanted.units]
+        else:
+            names = [unit.name for unit in tx.list(Unit, "unit_list", model=model)]
+        asked = [
+            (name, hook) for name in dict.fromkeys(names) for hook in dict.fromkeys(wanted.hooks or [""])
+        ]
+        found = [run for name, hook in asked for run in _of_unit(tx, model, name, hook, wanted)]
+    found.sort(key=lambda run: (run.started, natural_key(run.unit), run.operation))
+    return found[-wanted.most :] if wanted.most else found
+
+
+def _of_unit(tx: Tx, model: str, name: str, hook: str, wanted: Wanted) -> list[HookRun]:
+    rows = tx.list(
+        Operation,
+        "operation_history",
+        model=model,
+        unit=name,
+        since=to_iso(wanted.since) if wanted.since else "",
+        name=hook,
+        failed=int(wanted.failed),
+        most=wanted.most or _FOREVER,
+    )
+    if not rows:
+        return []
+    try:
+        told = statuses.history(tx, model, StatusKind.WORKLOAD, name, limit=_MOST_STATUSES)
+    except NotFound:
+        told = []
+    return [_run(row, told) for row in rows]
+
+
+def _run(row: Operation, told: Iterable[HistoryEntry]) -> HookRun:
+    result, begun = row.result, from_iso(row.prepared)
+    over = from_iso(row.committed) if row.committed else None
+    operation = row.document.get("operation", {}).get("name", "")
+    return HookRun(
+        unit=row.unit,
+        hook=row.name,
+        kind=_KINDS.get(operation, "commands"),
+        operation=row.id,
+        result=_RESULTS.get(row.outcome, row.outcome or "ok") if over else "running",
+        exit_status=result.get("exit"),
+        signal=result.get("signal"),
+        message=str(result.get("message") or ""),
+        started=_within(result.get("started"), begun, over),
+        committed=over,
+        took_s=_seconds(result),
+        changes=_changes(row, told, begun, over),
+    )
+
+
+def _within(seconds: float | None, begun: datetime, over: datetime | None) -> datetime:
+    """Return when a hook began: the clock of its machine may be wrong."""
+    if seconds is None or over is None:
+        return begun
+    return min(max(datetime.fromtimestamp(seconds, UTC), begun), over)
+
+
+def _seconds(result: Mapping[str, Any]) -> float | None:
+    started, ended = result.get("started"), result.get("ended")
+    return None if started is None or ended is None else round(max(ended - started, 0.0), 3)
+
+
+def _changes(
+    row: Operation, told: Iterable[HistoryEntry], begun: datetime, over: datetime | None
+) -> dict[str, Any]:
+    """Return what a run wrote, with the workload statuses that were set meanwhile."""
+    found = dict(row.result.get("changes", {}))
+    if over is not None:
+        words = [
+            f"{item.status}: {item.message}" if item.message else item.status
+            for item in told
+            if begun <= item.since <= over
+        ]
+        if words:
+            found["status"] = words
+    return found

@@ -1,0 +1,124 @@
+"""One relation with both of its sides and all that they told each other: `show-relation`. Layer: services."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pushjuju.core.natural import natural_key
+from pushjuju.core.status import StatusInfo, StatusKind
+from pushjuju.services import integrate, leadership, relations, statuses
+from pushjuju.services.context import Context
+from pushjuju.state.records import Bag, Relation, RelationEndpoint, RelationScope, Unit
+from pushjuju.state.store import Tx
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """A unit of one side.
+
+    Attributes:
+        in_scope: It takes part; a unit that left keeps its data until the relation is gone.
+        departing: It is on its way out.
+        leader: It is its application's leader.
+    """
+
+    name: str
+    data: Mapping[str, str]
+    in_scope: bool
+    departing: bool = False
+    leader: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelationSide:
+    """One application in a relation.
+
+    Attributes:
+        remote: It is consumed from another model.
+    """
+
+    application: str
+    endpoint: str
+    role: str
+    interface: str
+    remote: bool = False
+    data: Mapping[str, str] = field(default_factory=dict)
+    units: Sequence[Member] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelationView:
+    """A relation, whole."""
+
+    id: int
+    key: str
+    scope: str
+    life: str
+    suspended: bool
+    status: StatusInfo | None
+    sides: Sequence[RelationSide]
+
+
+def show(ctx: Context, model: str, arguments: Sequence[str]) -> RelationView:
+    """Return a relation.
+
+    Args:
+        ctx: The controller.
+        model: UUID.
+        arguments: Its id alone, or its two sides `APP[:ENDPOINT]`; a peer relation by its one side.
+
+    Raises:
+        NotFound: There is none.
+        NotValid: Several fit.
+    """
+    with ctx.store.read() as tx:
+        relation = _find(tx, model, arguments)
+        sides = relations.endpoints(tx, model, relation.id)
+        bags = {bag.entity: bag for bag in tx.list(Bag, "bag_list", model=model, relation=relation.id)}
+        scopes = tx.list(RelationScope, "scope_list", model=model, relation=relation.id)
+        return RelationView(
+            id=relation.id,
+            key=relation.key,
+            scope=relation.scope,
+            life=relation.life,
+            suspended=bool(relation.suspended),
+            status=statuses.get_status(tx, model, StatusKind.RELATION, str(relation.id)),
+            sides=[_side(tx, side, bags, scopes) for side in sides],
+        )
+
+
+def _find(tx: Tx, model: str, arguments: Sequence[str]) -> Relation:
+    if len(arguments) == 1 and integrate.is_id(arguments[0]):
+        return integrate.by_id(tx, model, arguments[0])
+    return integrate.find(tx, model, [*arguments, *arguments][:2])
+
+
+def _side(
+    tx: Tx, side: RelationEndpoint, bags: Mapping[str, Bag], scopes: Sequence[RelationScope]
+) -> RelationSide:
+    name = side.application
+    present = {scope.unit: scope for scope in scopes if scope.application == name}
+    here = {unit.name for unit in tx.list(Unit, "unit_of_application", model=side.model, application=name)}
+    mine = present.keys() | {entity for entity in bags if entity.startswith(f"{name}/")}
+    leader = leadership.holder(tx, side.model, name)
+    members = [
+        Member(
+            name=unit,
+            data=bags[unit].data if unit in bags else {},
+            in_scope=unit in present,
+            departing=unit in present and bool(present[unit].departing),
+            leader=unit == leader,
+        )
+        for unit in sorted(mine, key=natural_key)
+    ]
+    application = tx.row("application_get", model=side.model, name=name)
+    return RelationSide(
+        application=name,
+        endpoint=side.endpoint,
+        role=side.role,
+        interface=side.interface,
+        remote=application is None and not here,
+        data=bags[name].data if name in bags else {},
+        units=members,
+    )
