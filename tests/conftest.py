@@ -11,6 +11,7 @@ import pytest
 from hypothesis import settings
 
 if TYPE_CHECKING:
+    from tests.charms_tools.hubstore import HubStore
     from tests.unit.services.world import Charms, World
 
 # A loaded machine is slow now and then: no example fails for that. A failure prints how to repeat it.
@@ -45,3 +46,12 @@ def shop(tmp_path: Path, empty_shop: Path, packs: Charms) -> Iterator[World]:
     made = World.copy(empty_shop, tmp_path, packs)
     yield made
     made.ctx.close()
+
+
+@pytest.fixture
+def hub() -> Iterator[HubStore]:
+    """A stand-in for Charmhub: the real one is not reachable from here."""
+    from tests.charms_tools.hubstore import running
+
+    with running() as store:
+        yield store

@@ -13,6 +13,7 @@ Layer: core. The tree (callers catch a branch, not a leaf):
     ├── HookFailed            a hook, action or command of a charm failed
     ├── ProviderError         a cloud refused or failed
     ├── BackendError          a backend for secrets refused or failed
+    ├── HubError              a store of charms refused or failed
     ├── StoreError            the local store
     │   ├── StoreTooNew       made by a newer pushjuju
     │   ├── StoreBusy         another process holds it for too long
@@ -155,6 +156,29 @@ class BackendError(PushjujuError):
     message = "the secret backend failed"
     code = "secret-backend"
     retryable = True
+
+
+class HubError(PushjujuError):
+    """A store of charms refused or failed.
+
+    Attributes:
+        reason: The store's own word for it, `revision-not-found`; empty if it said none.
+    """
+
+    message = "the charm store failed"
+    code = "charm-store"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        reason: str = "",
+        detail: str = "",
+        hint: str = "",
+        retryable: bool | None = None,
+    ) -> None:
+        super().__init__(message, detail=detail, hint=hint, retryable=retryable)
+        self.reason = reason
 
 
 class StoreError(PushjujuError):

@@ -17,6 +17,9 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("storage", "pushjuju.plugins.storage"),
     ("vault", "pushjuju.plugins.backends.vault"),
     ("nftables", "pushjuju.plugins.firewalls.nftables"),
+    ("charmhub", "pushjuju.plugins.sources.charmhub"),
+    ("charm-mirror", "pushjuju.plugins.sources.mirror"),
+    ("charm-places", "pushjuju.plugins.sources.places"),
 )
 """Name and module of each built-in plugin, the first wins where two answer."""
 

@@ -21,6 +21,7 @@ from typing import Any
 
 import pluggy
 
+from pushjuju.plugins.charmtypes import CharmPlace, CharmSourceType, CharmStore, SourceServices
 from pushjuju.plugins.types import (
     CloudSpec,
     Credential,
@@ -40,7 +41,7 @@ from pushjuju.plugins.types import (
 
 PROJECT = "pushjuju"
 ENTRY_POINT_GROUP = "pushjuju"
-PLUGIN_API = (1, 1)
+PLUGIN_API = (1, 2)
 
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
@@ -164,4 +165,29 @@ def pushjuju_open_firewall(model: ModelInfo, mode: str, asked: bool, provider_ty
         mode: `instance`: each machine has its own rules; `global`: all have those of all.
         asked: The mode was named when the model was made; it is not the default.
         provider_type: The type of the cloud that made the machines; `manual` for those that were given.
+    """
+
+
+@hookspec
+def pushjuju_charm_sources() -> Sequence[CharmSourceType]:  # type: ignore[empty-body]
+    """Name the places and stores that this plugin gets charms from.
+
+    Fires when a charm is asked for. All answers are used; the first whose `accepts` takes an address gets it.
+    May not block. Raising drops this plugin's answer with a warning. Since 1.2.
+    """
+
+
+@hookspec(firstresult=True)
+def pushjuju_open_charm_source(
+    type_name: str, address: str, services: SourceServices
+) -> CharmStore | CharmPlace | None:
+    """Return what gets charms from an address, or None when the type is not yours.
+
+    Fires once per address and command. The first answer that is not None is used. May not block: connect in
+    the methods. Raising ends the command with that error. Since 1.2.
+
+    Args:
+        type_name: As in `CharmSourceType`.
+        address: What a person typed, or the model's `charmhub-url`.
+        services: What the controller lends.
     """

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pushjuju.core.errors import NotFound, ProviderError, PushjujuError
+from pushjuju.plugins.charmtypes import CharmPlace, CharmSourceType, CharmStore, SourceKind, SourceServices
 from pushjuju.plugins.types import (
     CloudSpec,
     Credential,
@@ -207,6 +208,36 @@ class PluginHost:
             model=model, mode=mode, asked=asked, provider_type=provider_type
         )
         return found
+
+    def charm_source_types(self) -> tuple[CharmSourceType, ...]:
+        """Return the types of charm source, the first that accepts an address gets it."""
+        return tuple(item for _, answer in self._answers("pushjuju_charm_sources") for item in answer)
+
+    def open_charm_store(self, address: str, services: SourceServices) -> CharmStore:
+        """Return the store of charms at an address.
+
+        Raises:
+            NotFound: No plugin drives such a store.
+        """
+        found = self._open_source(SourceKind.STORE, address, services)
+        if found is None:
+            raise NotFound(f'no plugin reads charms from "{address}"', hint="pushjuju plugins")
+        return cast("CharmStore", found)
+
+    def open_charm_place(self, address: str, services: SourceServices) -> CharmPlace | None:
+        """Return what gets the one charm at an address that a person typed; None: nobody knows it."""
+        return cast("CharmPlace | None", self._open_source(SourceKind.PLACE, address, services))
+
+    def _open_source(
+        self, kind: SourceKind, address: str, services: SourceServices
+    ) -> CharmStore | CharmPlace | None:
+        for item in self.charm_source_types():
+            if item.kind is kind and item.accepts(address):
+                found: CharmStore | CharmPlace | None = self._host().manager.hook.pushjuju_open_charm_source(
+                    type_name=item.name, address=address, services=services
+                )
+                return found
+        return None
 
     def hook_tool_families(self) -> tuple[HookToolFamily, ...]:
         """Return the families of hook tools in the order in which they may claim names."""

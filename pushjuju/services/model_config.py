@@ -20,7 +20,7 @@ from pushjuju.state.store import Tx
 class Attribute:
     """A key: its type, default and choices.
 
-    Types: `string`, `bool`, `int`, `duration`, `levels`, `base`, `modes`, `cidrs`.
+    Types: `string`, `bool`, `int`, `duration`, `levels`, `base`, `modes`, `cidrs`, `url`.
     """
 
     type: str
@@ -37,6 +37,7 @@ ATTRIBUTES: Mapping[str, Attribute] = {
     "apt-no-proxy": Attribute("string", ""),
     "authorized-keys": Attribute("string", ""),
     "automatically-retry-hooks": Attribute("bool", True),
+    "charmhub-url": Attribute("url", "https://api.charmhub.io"),
     "cloudinit-userdata": Attribute("string", ""),
     "default-base": Attribute("base", ""),
     "default-space": Attribute("string", ""),
@@ -78,8 +79,8 @@ ATTRIBUTES: Mapping[str, Attribute] = {
     "update-status-hook-interval": Attribute("duration", "5m"),
 }
 INTERVAL = "update-status-hook-interval"
-FIXED = ("firewall-mode",)  # what only the one who makes a model may choose
-READ_ONLY = ("agent-version", "charmhub-url", "name", "type", "uuid")
+FIXED = ("charmhub-url", "firewall-mode")  # what only the one who makes a model may choose
+READ_ONLY = ("agent-version", "name", "type", "uuid")
 _MAY_BE_EMPTY = ("ssh-allow",)  # nobody but those who work the machines
 _MODES = ("requires-prompts", "strict")
 _TRUE = ("1", "t", "T", "true", "TRUE", "True")
@@ -110,6 +111,8 @@ def parse_value(key: str, value: Any) -> Any:
         parse_levels(text)
     if attribute.type == "modes":
         _check_modes(text)
+    if attribute.type == "url":
+        _check_url(key, text)
     if attribute.type == "cidrs":
         _check_cidrs(key, text)
     if attribute.choices and text not in attribute.choices:
@@ -146,6 +149,17 @@ def _check_cidrs(key: str, text: str) -> None:
             parse_cidr(cidr.strip())
         except NotValid:
             raise NotValid(f'cidr "{cidr}" not valid') from None
+
+
+def _check_url(key: str, text: str) -> None:
+    """Refuse what can be no address of a store, before anything is asked there."""
+    from urllib.parse import urlsplit
+
+    scheme, host = urlsplit(text)[:2]
+    if scheme not in ("http", "https", "mirror+http", "mirror+https", "file") or not (
+        host or scheme == "file"
+    ):
+        raise NotValid(f'{key} url "{text}" not valid')
 
 
 def _check_modes(text: str) -> None:

@@ -91,11 +91,11 @@ def test_built_in_plugins(site: Site) -> None:
     assert all(family.module.startswith("pushjuju.plugins.hooks.") for family in host.hook_tool_families())
     plugins = host.list_plugins()
     assert [item.name for item in plugins] == [
-        *("local", "manual", "storage", "vault", "nftables"),
+        *("local", "manual", "storage", "vault", "nftables", "charmhub", "charm-mirror", "charm-places"),
         *(f"hooks-{name}" for name in families),
     ]
     assert {item.source for item in plugins} == {"built-in"}
-    assert {item.api for item in plugins} == {"1.0", "1.1"}
+    assert {item.api for item in plugins} == {"1.0", "1.1", "1.2"}
     assert site.warnings == []
 
 
@@ -104,7 +104,9 @@ def test_every_hook_is_used_by_some_plugin(site: Site) -> None:
     site.install("sky", SKY)
     used = {hook for item in site.host().list_plugins() for hook in item.hooks}
     assert used == {
+        "pushjuju_charm_sources",
         "pushjuju_hook_tools",
+        "pushjuju_open_charm_source",
         "pushjuju_open_firewall",
         "pushjuju_open_provider",
         "pushjuju_open_secret_backend",
@@ -149,8 +151,8 @@ def test_unknown_type_of_cloud(site: Site) -> None:
         ("raise RuntimeError('out of fuel')", "RuntimeError: out of fuel"),
         ("import no_such_module_anywhere", "ModuleNotFoundError: No module named 'no_such_module_anywhere'"),
         ("raise SystemExit(3)", "SystemExit: 3"),
-        (SKY.replace("(1, 0)", "(2, 0)"), "ValueError: made for plugin API 2.0, this is 1.1"),
-        (SKY.replace("(1, 0)", "(1, 9)"), "ValueError: made for plugin API 1.9, this is 1.1"),
+        (SKY.replace("(1, 0)", "(2, 0)"), "ValueError: made for plugin API 2.0, this is 1.2"),
+        (SKY.replace("(1, 0)", "(1, 9)"), "ValueError: made for plugin API 1.9, this is 1.2"),
         (
             SKY.replace("def pushjuju_user_data(request, data)", "def pushjuju_user_data(nonsense)"),
             "nonsense",

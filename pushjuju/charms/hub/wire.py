@@ -1,0 +1,304 @@
+"""Requests to a store and its answers, checked. Layer: charms, pure.
+
+A store is not trusted: what it says is checked for type and form before anything uses it.
+Mirrors: juju charmhub/refreshconfig.go, transport/refresh.go (3.6)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from pushjuju.core.channel import Channel
+from pushjuju.core.charmstore import CHARM, Ask, Download, Platform, StoreCharm, StoreResource
+from pushjuju.core.errors import HubError, NotValid
+from pushjuju.core.names import is_application
+
+FIELDS = (
+    "bases", "config-yaml", "download", "id", "license", "metadata-yaml", "name", "publisher", "resources",
+    "revision", "summary", "type", "version",
+)  # fmt: skip
+NOT_KNOWN = "NA"
+ALL = "all"
+INSTALL, REFRESH = "install", "refresh"
+
+INVALID_BASE = ("invalid-charm-base", "invalid-charm-platform")
+NO_REVISION = "revision-not-found"
+NO_NAME = ("name-not-found", "not-found", "id-not-found")
+_TEXTS = {
+    "not-found": "charm or bundle not found",
+    "name-not-found": "charm or bundle name not found",
+    "resource-not-found": "charm resource not found",
+    "api-error": "unexpected api error attempting to query charm or bundle from the charmhub store",
+    "bad-argument": "query argument",
+}
+_HEX = re.compile("[0-9a-f]*")
+_FILE = re.compile(r"[^/\x00-\x1f]{1,255}")
+_MOST_REVISION = 2**31
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """Why one thing that was asked for was not given.
+
+    Attributes:
+        message: As people read it; Juju's where it has one.
+        original: The store's own words.
+        releases: (channel, platform) of what there is instead.
+        bases: Platforms that would do.
+    """
+
+    code: str
+    message: str
+    original: str = ""
+    releases: tuple[tuple[Channel, Platform], ...] = ()
+    bases: tuple[Platform, ...] = ()
+
+    def error(self, prefix: str = "") -> HubError:
+        """Return it as an error."""
+        detail = self.original if self.original != self.message else ""
+        return HubError(prefix + self.message, reason=self.code, detail=detail)
+
+
+# --- requests ---------------------------------------------------------------------------------------------
+
+
+def request(asks: Sequence[tuple[str, Ask]]) -> dict[str, Any]:
+    """Return the body of a refresh request: (instance key, what is asked for).
+
+    Raises:
+        NotValid: Something is asked for without a name, or for no single architecture.
+    """
+    context, actions = [], []
+    for key, ask in asks:
+        _check(ask)
+        if ask.held is not None and ask.revision < 0:
+            context.append(
+                {
+                    "instance-key": key,
+                    "id": ask.held.id,
+                    "revision": ask.held.revision,
+                    "base": _base(ask.platform),
+                    "tracking-channel": str((ask.channel or ask.held.channel).normal()),
+                }
+            )
+            actions.append({"action": REFRESH, "instance-key": key, "id": ask.held.id})
+        else:
+            actions.append(_install(key, ask))
+    return {"context": context, "actions": actions, "fields": list(FIELDS)}
+
+
+def _install(key: str, ask: Ask) -> dict[str, Any]:
+    found: dict[str, Any] = {"action": INSTALL, "instance-key": key, "name": ask.name}
+    if ask.revision >= 0:
+        found |= {"revision": ask.revision, "base": None}
+    else:
+        found |= {"channel": str((ask.channel or Channel()).normal()), "base": _base(ask.platform)}
+    if ask.resources:
+        found["resource-revisions"] = [
+            {"name": name, "revision": revision} for name, revision in sorted(ask.resources.items())
+        ]
+    return found
+
+
+def _check(ask: Ask) -> None:
+    if not ask.name and ask.held is None:
+        raise NotValid("empty name not valid")
+    if not ask.platform.arch:
+        raise NotValid("refresh arch not valid")
+    if ask.platform.arch == ALL:
+        raise NotValid('Architecture "all" not valid')
+
+
+def _base(platform: Platform) -> dict[str, str]:
+    return {
+        "architecture": platform.arch,
+        "name": platform.os.lower() or NOT_KNOWN,
+        "channel": platform.track.partition("/")[0] or NOT_KNOWN,
+    }
+
+
+def instance_key(application: str, model: str) -> str:
+    """Return the stable key of a deployed application, which tells a store nothing about it."""
+    import base64
+    import hashlib
+
+    raw = hashlib.pbkdf2_hmac("sha512", application.encode(), model.encode(), 8192, 32)
+    return base64.urlsafe_b64encode(raw).decode().rstrip("=")
+
+
+# --- answers ----------------------------------------------------------------------------------------------
+
+
+def check_errors(document: Any) -> Mapping[str, Any]:
+    """Return the map of an answer that does not fail as a whole.
+
+    Raises:
+        HubError: It fails, or is no map.
+    """
+    if not isinstance(document, dict):
+        raise HubError("the charm store answered with what is no map")
+    errors = document.get("error-list")
+    if isinstance(errors, list) and errors:
+        raise fault(errors[0], errors).error()
+    return document
+
+
+def answers(document: Any, asks: Sequence[tuple[str, Ask]], *, secure: bool) -> list[StoreCharm | Fault]:
+    """Return what a refresh answer says to each thing that was asked for, in the order of asking.
+
+    Args:
+        document: The answer, as JSON was read.
+        asks: What was sent.
+        secure: The store was reached by https: its downloads must be too.
+
+    Raises:
+        HubError: The whole request failed, or the answer breaks the protocol.
+    """
+    results = check_errors(document).get("results")
+    by_key: dict[str, Mapping[str, Any]] = {}
+    for item in results if isinstance(results, list) else ():
+        if isinstance(item, dict) and isinstance(item.get("instance-key"), str):
+            by_key[item["instance-key"]] = item
+    found: list[StoreCharm | Fault] = []
+    for key, ask in asks:
+        if key not in by_key:
+            raise HubError(f"{REFRESH if ask.held else INSTALL} action key not valid")
+        found.append(_answer(by_key[key], ask, secure=secure))
+    return found
+
+
+def _answer(item: Mapping[str, Any], ask: Ask, *, secure: bool) -> StoreCharm | Fault:
+    error = item.get("error")
+    if isinstance(error, dict) and error:
+        return fault(error)
+    entity = _map(item, "charm")
+    name = _text(entity, "name") or _text(item, "name")
+    if not is_application(name):
+        raise HubError(f'the charm store names a charm "{name[:80]}", which is no name')
+    revision = entity.get("revision")
+    if isinstance(revision, bool) or not isinstance(revision, int) or not 0 <= revision < _MOST_REVISION:
+        raise HubError(f"the charm store gives {name} no sensible revision")
+    platforms = tuple(_platforms(entity.get("bases"), ask.platform))
+    return StoreCharm(
+        id=_text(entity, "id") or _text(item, "id"),
+        name=name,
+        kind=_text(entity, "type") or CHARM,
+        revision=revision,
+        channel=_effective(item, ask),
+        platform=ask.platform,
+        platforms=platforms,
+        download=download(_map(entity, "download"), name, secure=secure),
+        resources=tuple(resources(entity.get("resources"), secure=secure)),
+        version=_text(entity, "version"),
+    )
+
+
+def _effective(item: Mapping[str, Any], ask: Ask) -> Channel | None:
+    text = _text(item, "effective-channel")
+    if not text:
+        return ask.channel.full() if ask.channel else None
+    try:
+        return Channel.parse(text).full()
+    except NotValid:
+        raise HubError(f'the charm store names a channel "{text[:80]}", which is none') from None
+
+
+def _platforms(listed: Any, wanted: Platform) -> Iterable[Platform]:
+    for item in listed if isinstance(listed, list) else ():
+        if not isinstance(item, dict):
+            continue
+        arch, name, track = (_text(item, key) for key in ("architecture", "name", "channel"))
+        yield Platform(
+            arch=wanted.arch if arch == ALL else arch,
+            os=wanted.os if name == ALL else name.lower(),
+            track=(wanted.track if track == ALL else track).partition("/")[0],
+        )
+
+
+def download(item: Mapping[str, Any], what: str, *, secure: bool) -> Download:
+    """Return a file that a store offers.
+
+    Raises:
+        HubError: Its address or hash makes no sense.
+    """
+    url, size = _text(item, "url"), item.get("size", 0)
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.netloc or (secure and parts.scheme != "https"):
+        raise HubError(f'the charm store offers {what} at "{url[:200]}", which is no safe address')
+    sha256, sha384 = _text(item, "hash-sha-256").lower(), _text(item, "hash-sha-384").lower()
+    if len(sha256) not in (0, 64) or len(sha384) not in (0, 96) or not _HEX.fullmatch(sha256 + sha384):
+        raise HubError(f"the charm store gives {what} no sensible hash")
+    if not (sha256 or sha384):
+        raise HubError(f"the charm store gives {what} no hash: it cannot be checked")
+    if isinstance(size, bool) or not isinstance(size, int) or size < 0:
+        raise HubError(f"the charm store gives {what} no sensible size")
+    return Download(url=url, sha256=sha256, sha384=sha384, size=size)
+
+
+def resources(listed: Any, *, secure: bool) -> Iterable[StoreResource]:
+    """Yield the resources that a store lists.
+
+    Raises:
+        HubError: One makes no sense.
+    """
+    for item in listed if isinstance(listed, list) else ():
+        if not isinstance(item, dict):
+            continue
+        name, filename, revision = _text(item, "name"), _text(item, "filename"), item.get("revision", 0)
+        if not _FILE.fullmatch(name) or (filename and not _FILE.fullmatch(filename)):
+            raise HubError(f'the charm store names a resource "{name[:80]}", which is no name')
+        if isinstance(revision, bool) or not isinstance(revision, int) or not -1 <= revision < _MOST_REVISION:
+            raise HubError(f"the charm store gives resource {name} no sensible revision")
+        given = _map(item, "download")
+        yield StoreResource(
+            name=name,
+            type=_text(item, "type") or "file",
+            filename=filename,
+            description=_text(item, "description"),
+            revision=revision,
+            download=download(given, f"resource {name}", secure=secure) if given else Download(url=""),
+        )
+
+
+def fault(item: Any, others: Sequence[Any] = ()) -> Fault:
+    """Return an error object of a store as a fault."""
+    known = item if isinstance(item, dict) else {}
+    code = _text(known, "code")
+    messages = [_text(each, "message") for each in (others or [known]) if isinstance(each, dict)]
+    original = "\n".join(text for text in messages if text)
+    extra = _map(known, "extra")
+    releases = []
+    for each in extra.get("releases") or ():
+        if isinstance(each, dict):
+            releases += list(_release(each))
+    bases = tuple(_platforms(extra.get("default-bases"), Platform(arch="")))
+    return Fault(
+        code=code,
+        message=_TEXTS.get(code) or original or code or "the charm store gives no reason",
+        original=original,
+        releases=tuple(releases),
+        bases=bases,
+    )
+
+
+def _release(item: Mapping[str, Any]) -> Iterable[tuple[Channel, Platform]]:
+    try:
+        channel = Channel.parse(_text(item, "channel"))
+    except NotValid:
+        return
+    for platform in _platforms([item.get("base")], Platform(arch="")):
+        yield channel, platform
+
+
+def _text(item: Any, key: str) -> str:
+    value = item.get(key) if isinstance(item, dict) else None
+    return value if isinstance(value, str) else ""
+
+
+def _map(item: Any, key: str) -> Mapping[str, Any]:
+    value = item.get(key) if isinstance(item, dict) else None
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,116 @@
+"""What a store of charms is asked and what it answers: values that sources exchange. Layer: core."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pushjuju.core.base import Base
+from pushjuju.core.channel import Channel
+
+DEFAULT_ARCH = "amd64"
+CHARM, BUNDLE = "charm", "bundle"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Platform:
+    """Architecture, system and release: `amd64/ubuntu/22.04`; what is empty is not known."""
+
+    arch: str = DEFAULT_ARCH
+    os: str = ""
+    track: str = ""
+
+    @classmethod
+    def of(cls, base: Base | None, arch: str = DEFAULT_ARCH) -> Platform:
+        """Return the platform of a base; None: not known."""
+        return cls(arch=arch, os=base.os, track=base.track) if base else cls(arch=arch)
+
+    @property
+    def base(self) -> Base | None:
+        """The base, if it is known."""
+        return Base(self.os, self.track) if self.os and self.track else None
+
+    def __str__(self) -> str:
+        return "/".join(part for part in (self.arch, self.os, self.track) if part)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """What an application has of a store's charm: the context of a refresh."""
+
+    id: str
+    revision: int
+    channel: Channel
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """One charm or bundle that a store is asked for.
+
+    Attributes:
+        channel: None: the charm's default one.
+        revision: -1: the newest of the channel; a number excludes the channel in what is sent.
+        held: The charm that is there already: a refresh.
+        resources: Name -> revision of resources that are wanted with a revision of the charm.
+    """
+
+    name: str
+    channel: Channel | None = None
+    revision: int = -1
+    platform: Platform = field(default_factory=Platform)
+    held: Held | None = None
+    resources: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Download:
+    """A file of a store: where it is and what it must be; a size of 0 or an empty hash was not told."""
+
+    url: str
+    sha256: str = ""
+    sha384: str = ""
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreResource:
+    """A revision of a charm's resource."""
+
+    name: str
+    type: str = "file"
+    filename: str = ""
+    description: str = ""
+    revision: int = 0
+    download: Download = field(default_factory=lambda: Download(url=""))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreCharm:
+    """What a store answered: one revision of a charm or bundle.
+
+    Attributes:
+        kind: `charm` or `bundle`.
+        channel: The one that is followed from now on; None for an answer by revision.
+        platform: For which it was picked.
+        platforms: All that the charm is made for, as far as the store told.
+        source: Name of the source type that answered.
+    """
+
+    id: str
+    name: str
+    kind: str = CHARM
+    revision: int
+    channel: Channel | None = None
+    platform: Platform
+    platforms: tuple[Platform, ...] = ()
+    download: Download
+    resources: tuple[StoreResource, ...] = ()
+    version: str = ""
+    source: str = "charm-hub"
+
+    @property
+    def bases(self) -> tuple[Base, ...]:
+        """The bases that it is made for, in the store's order."""
+        found = (item.base for item in self.platforms if item.arch in (self.platform.arch, "", "all"))
+        return tuple(dict.fromkeys(base for base in found if base))

@@ -1,0 +1,151 @@
+"""Charmhub, and whatever speaks its protocol. Layer: plugins.
+
+Mirrors: juju charmhub/client.go, refresh.go, info.go, find.go, resources.go (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pushjuju.core.charmstore import Ask, Download, StoreCharm, StoreResource
+from pushjuju.core.errors import HubError
+from pushjuju.plugins.charmtypes import (
+    CharmSourceType,
+    CharmStore,
+    SourceKind,
+    SourceServices,
+    Tell,
+    no_tell,
+)
+from pushjuju.plugins.hookspecs import PLUGIN_API, hookimpl
+
+if TYPE_CHECKING:
+    from pushjuju.charms.hub.wire import Fault
+    from pushjuju.plugins.sources.http import Http
+
+PUSHJUJU_API = PLUGIN_API
+TYPE = "charm-hub"
+_PREFIX = "/v2/charms"
+
+
+def _accepts(address: str) -> bool:
+    return address.startswith(("https://", "http://"))
+
+
+@hookimpl
+def pushjuju_charm_sources() -> Sequence[CharmSourceType]:
+    """Name Charmhub."""
+    return [
+        CharmSourceType(name=TYPE, kind=SourceKind.STORE, summary="Charmhub, or its like", accepts=_accepts)
+    ]
+
+
+@hookimpl
+def pushjuju_open_charm_source(type_name: str, address: str, services: SourceServices) -> CharmStore | None:
+    """Return the store at an address."""
+    return Charmhub(address, services) if type_name == TYPE else None
+
+
+def open_http(services: SourceServices) -> Http:
+    """Return what asks servers, through the proxies of the model or of the environment."""
+    from pushjuju.plugins.sources.http import Http, Proxies
+
+    return Http(
+        proxies=Proxies.of(services.config, services.environ),
+        clock=services.clock,
+        random=services.random,
+        sleep=services.sleep,
+    )
+
+
+class Charmhub:
+    """A store that speaks Charmhub's protocol."""
+
+    def __init__(self, address: str, services: SourceServices) -> None:
+        self.address = address.rstrip("/")
+        self._services = services
+        self._secure = address.startswith("https://")
+        self._http: Http | None = None
+
+    @property
+    def http(self) -> Http:
+        """What asks the server, made when it is first needed."""
+        if self._http is None:
+            self._http = open_http(self._services)
+        return self._http
+
+    def resolve(self, asks: Sequence[Ask]) -> list[StoreCharm | HubError]:
+        """Return which revision each ask means, or why there is none."""
+        from pushjuju.charms.hub.resolve import resolve
+
+        return resolve(asks, self._refresh) if asks else []
+
+    def _refresh(self, asks: Sequence[Ask]) -> list[StoreCharm | Fault]:
+        from pushjuju.charms.hub import wire
+
+        keyed = [(self._key(ask), ask) for ask in asks]
+        url = f"{self.address}{_PREFIX}/refresh"
+        try:
+            document = self.http.json("POST", url, wire.request(keyed))
+        except HubError as error:
+            raise _renamed(error, "refresh not found") from None
+        return wire.answers(document, keyed, secure=self._secure)
+
+    def _key(self, ask: Ask) -> str:
+        if ask.held is not None and ask.held.key:
+            return ask.held.key
+        import uuid
+
+        return str(uuid.UUID(int=self._services.random.getrandbits(128), version=4))
+
+    def resources(self, charm: str, resource: str) -> list[StoreResource]:
+        """Return all revisions of a resource."""
+        from urllib.parse import quote
+
+        from pushjuju.charms.hub import wire
+
+        url = (
+            f"{self.address}{_PREFIX}/resources/{quote(charm, safe='')}/{quote(resource, safe='')}/revisions"
+        )
+        try:
+            document = wire.check_errors(self.http.json("GET", url))
+        except HubError as error:
+            raise _renamed(error, f'"{resource}" for "{charm}" not found') from None
+        return list(wire.resources(document.get("revisions"), secure=self._secure))
+
+    def fetch(self, wanted: Download, target: Path, what: str, tell: Tell = no_tell) -> None:
+        """Bring a file here."""
+        self.http.file(wanted, target, what, tell)
+
+    def info(self, name: str, channel: str = "") -> Mapping[str, Any]:
+        """Return what there is to tell of a charm or bundle."""
+        from urllib.parse import quote, urlencode
+
+        from pushjuju.charms.hub import catalogue, wire
+
+        query = {"fields": catalogue.INFO_FIELDS, **({"channel": channel} if channel else {})}
+        url = f"{self.address}{_PREFIX}/info/{quote(name, safe='')}?{urlencode(query)}"
+        try:
+            return wire.check_errors(self.http.json("GET", url))
+        except HubError as error:
+            raise _renamed(error, f"{name} not found") from None
+
+    def find(self, query: str, options: Mapping[str, str]) -> list[Mapping[str, Any]]:
+        """Return the charms and bundles that fit a text."""
+        from urllib.parse import urlencode
+
+        from pushjuju.charms.hub import catalogue, wire
+
+        asked = {"q": query, "fields": catalogue.FIND_FIELDS, **{k: v for k, v in options.items() if v}}
+        document = wire.check_errors(
+            self.http.json("GET", f"{self.address}{_PREFIX}/find?{urlencode(asked)}")
+        )
+        results = document.get("results")
+        return [item for item in results if isinstance(item, dict)] if isinstance(results, list) else []
+
+
+def _renamed(error: HubError, text: str) -> HubError:
+    """Return the error of an answer 404 with what was not found."""
+    return HubError(text, reason="not-found") if str(error) == "not found" else error

@@ -1,0 +1,439 @@
+"""HTTP for stores of charms: limits, retries with back-off, proxies, downloads that go on. Layer: plugins.
+
+The standard library's client: it is loaded when a store is asked, never before. What a server says is
+believed only where it was checked: sizes are limits, hashes decide. Mirrors: juju charmhub/http.go (3.6)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import email.utils
+import fcntl
+import hashlib
+import http.client
+import io
+import json
+import os
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from random import Random
+from typing import IO, Any
+from urllib.parse import urlsplit
+
+from pushjuju import JUJU_VERSION
+from pushjuju.core.charmstore import Download
+from pushjuju.core.clock import Clock, SystemClock
+from pushjuju.core.errors import HubError
+
+AGAIN = (429, 502, 503, 504)
+_MOST_JSON = 64 << 20  # bytes of an answer
+_LONGEST_JSON_S = 60.0
+_CHUNK = 1 << 16
+_SHOWN = 200  # characters of an address in a text
+
+Tell = Callable[[int, int], None]
+"""Told of a download: bytes that are here, bytes in all (0: not known)."""
+
+
+def no_tell(_here: int, _all: int) -> None:
+    """Take a report and do nothing with it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proxies:
+    """Through whom to go: the values of the model's `juju-http-proxy` and so on, else the environment's."""
+
+    http: str = ""
+    https: str = ""
+    none: str = ""
+
+    @classmethod
+    def of(cls, config: Mapping[str, Any], environ: Mapping[str, str]) -> Proxies:
+        """Choose among a model's configuration and an environment."""
+
+        def value(kind: str) -> str:
+            own = str(config.get(f"juju-{kind}-proxy") or config.get(f"{kind}-proxy") or "")
+            return own or environ.get(f"{kind}_proxy", "") or environ.get(f"{kind.upper()}_PROXY", "")
+
+        found = cls(http=value("http"), https=value("https"), none="")
+        none = environ.get("no_proxy", "") or environ.get("NO_PROXY", "")
+        own = str(config.get("juju-no-proxy") or config.get("no-proxy") or "")
+        return cls(http=found.http, https=found.https, none=",".join(part for part in (own, none) if part))
+
+    def for_url(self, url: str) -> str:
+        """Return the proxy for an address, or an empty text."""
+        parts = urlsplit(url)
+        chosen = self.https if parts.scheme == "https" else self.http
+        excluded = urllib.request.proxy_bypass_environment(parts.netloc, {"no": self.none})  # type: ignore[attr-defined]
+        return "" if excluded else chosen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patience:
+    """How often and how long to try again.
+
+    Attributes:
+        attempts: Tries of one request.
+        first_s: The first wait; each further one is twice as long, up to `longest_s`.
+        all_s: All tries together.
+        silence_s: How long a server may be silent.
+    """
+
+    attempts: int = 4
+    first_s: float = 1.0
+    longest_s: float = 10.0
+    all_s: float = 600.0
+    silence_s: float = 10.0
+
+
+@dataclass(slots=True, kw_only=True)
+class Http:
+    """Asks servers.
+
+    Attributes:
+        sleep: Waits some seconds.
+        random: Draws jitter, so that many clients do not come back at one moment.
+    """
+
+    proxies: Proxies = field(default_factory=Proxies)
+    patience: Patience = field(default_factory=Patience)
+    clock: Clock = field(default_factory=SystemClock)
+    random: Random = field(default_factory=Random)
+    sleep: Callable[[float], None] = time.sleep
+
+    def json(self, method: str, url: str, body: Any = None) -> Any:
+        """Return the JSON of an answer; an answer 4xx in JSON is returned too, its errors decide.
+
+        Raises:
+            HubError: No such answer came; the message is Juju's.
+        """
+        data = json.dumps(body).encode() if body is not None else None
+        headers = {"Accept": "application/json", "Content-Type": "application/json"}
+        for attempt in self._attempts(url):
+            with attempt, self._open(method, url, data=data, headers=headers) as answer:
+                until = self.clock.now() + timedelta(seconds=_LONGEST_JSON_S)
+                return _document(url, answer, self._limited(answer, until))
+        raise AssertionError("the last attempt raises")
+
+    def file(self, wanted: Download, target: Path, what: str, tell: Tell = no_tell) -> None:
+        """Bring a file here, whole and checked; what an earlier call left of it is gone on with.
+
+        Args:
+            wanted: Where it is, and what it must be.
+            target: Where it comes to lie; `target` with `.part` behind it is what is not whole yet.
+
+        Raises:
+            HubError: It does not come, or is not what the store said; the message is Juju's.
+        """
+        part = target.with_name(f"{target.name}.part")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with part.open("a+b") as out:
+            fcntl.flock(out, fcntl.LOCK_EX)  # another process may be fetching the same
+            if target.exists():
+                part.unlink(missing_ok=True)
+                return
+            for attempt in self._attempts(wanted.url):
+                with attempt:
+                    self._more(wanted, out, tell)
+                    break
+            os.fsync(out.fileno())
+            verify(wanted, part, what)
+            part.replace(target)
+
+    def _more(self, wanted: Download, out: IO[bytes], tell: Tell) -> None:
+        """Fetch what is missing of a file.
+
+        Raises:
+            HubError: It was cut, or the server refuses.
+        """
+        here = out.seek(0, io.SEEK_END)
+        if wanted.size and here >= wanted.size:
+            return
+        headers = {"Range": f"bytes={here}-"} if here else {}
+        with self._open("GET", wanted.url, headers=headers) as answer:
+            if answer.status == 416 and here:
+                out.truncate(0)  # what is here is not the beginning of that
+                raise _Again("the server does not go on with it")
+            if answer.status not in (200, 206):
+                raise _refused(answer.status, wanted.url)
+            if answer.status == 200 or not _goes_on(answer, here):
+                out.truncate(0)
+                here = 0
+            length = answer.headers.get("Content-Length", "")
+            whole = wanted.size or (here + int(length) if length.isascii() and length.isdigit() else 0)
+            while chunk := _read(answer, wanted.url):
+                here += len(chunk)
+                if wanted.size and here > wanted.size:
+                    out.truncate(0)
+                    raise HubError(
+                        f"cannot retrieve {_shown(wanted.url)}: it is longer than the {wanted.size} bytes "
+                        "that the store named"
+                    )
+                out.write(chunk)
+                tell(here, whole)
+            out.flush()
+        if whole and here < whole:
+            raise _Again(f"cannot get archive: it ended after {here} of {whole} bytes")
+
+    def _limited(self, answer: http.client.HTTPResponse, until: datetime) -> bytes:
+        """Return the body of an answer.
+
+        Raises:
+            HubError: It is too long or comes too slowly.
+            _Again: It was cut.
+        """
+        found, url = bytearray(), _shown(answer.url or "")
+        while chunk := _read(answer, answer.url or ""):
+            found += chunk
+            if self.clock.now() > until:
+                raise HubError(f"{url} answers too slowly", retryable=True)
+            if len(found) > _MOST_JSON:
+                raise HubError(f"{url} answers with more than {_MOST_JSON >> 20} MiB")
+        length = answer.headers.get("Content-Length", "")
+        if length.isascii() and length.isdigit() and len(found) < int(length):
+            raise _Again(f"cannot reach {url}: its answer was cut")
+        return bytes(found)
+
+    # --- one request --------------------------------------------------------------------------------------
+
+    def _attempts(self, url: str) -> Iterator[_Attempt]:
+        """Yield tries: one that ends with an `_Again` is repeated after a while, the last one fails."""
+        began, wait = self.clock.now(), self.patience.first_s
+        for number in range(1, self.patience.attempts + 1):
+            attempt = _Attempt()
+            yield attempt
+            if attempt.failure is None:
+                return
+            spent = (self.clock.now() - began).total_seconds()
+            pause = attempt.failure.after_s
+            if pause is None:
+                pause = wait * (0.5 + self.random.random())
+            wait = min(wait * 2, self.patience.longest_s)
+            if number == self.patience.attempts or spent + pause > self.patience.all_s:
+                raise _given_up(attempt.failure, url)
+            self.sleep(pause)
+
+    @contextlib.contextmanager
+    def _open(
+        self, method: str, url: str, *, data: bytes | None = None, headers: Mapping[str, str]
+    ) -> Iterator[http.client.HTTPResponse]:
+        """Send a request; whatever answers is yielded, redirects followed.
+
+        Raises:
+            _Again: The server cannot now, or the connection failed.
+        """
+        named = {"User-Agent": f"Juju/{JUJU_VERSION}", **headers}
+        ask = urllib.request.Request(url, data=data, headers=named, method=method)  # noqa: S310 - checked
+        _check_address(url)
+        try:
+            answer = self._opener().open(ask, timeout=self.patience.silence_s)
+        except urllib.error.HTTPError as error:
+            answer = error  # the same thing: status, headers, body
+        except (urllib.error.URLError, OSError, http.client.HTTPException) as error:
+            why = getattr(error, "reason", None) or str(error) or type(error).__name__
+            raise _Again(f"cannot reach {_shown(url)}: {why}") from None
+        with answer:
+            if answer.status in AGAIN:
+                raise _Again(
+                    f"{answer.status} {answer.reason}",
+                    after_s=_retry_after(answer.headers.get("Retry-After", ""), self.clock),
+                    status=answer.status,
+                )
+            yield answer
+
+    def _opener(self) -> urllib.request.OpenerDirector:
+        """Return what sends: http and https only, through the proxies, redirects to safe places."""
+        opener = urllib.request.OpenerDirector()
+        for handler in (
+            _Proxy(self.proxies),
+            urllib.request.HTTPHandler(),
+            urllib.request.HTTPSHandler(),
+            urllib.request.HTTPDefaultErrorHandler(),
+            _Redirects(),
+            urllib.request.HTTPErrorProcessor(),
+        ):
+            opener.add_handler(handler)
+        return opener
+
+
+class _Again(Exception):
+    """It may work later.
+
+    Attributes:
+        after_s: When the server says how long to wait.
+        status: The HTTP status, 0 for none.
+    """
+
+    def __init__(self, message: str, *, after_s: float | None = None, status: int = 0) -> None:
+        super().__init__(message)
+        self.after_s = after_s
+        self.status = status
+
+
+class _Attempt:
+    """One try, as a block."""
+
+    def __init__(self) -> None:
+        self.failure: _Again | None = None
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> bool:
+        if isinstance(error, _Again):
+            self.failure = error
+            return True
+        return False
+
+
+class _Proxy(urllib.request.ProxyHandler):
+    """Sends a request through its proxy."""
+
+    def __init__(self, proxies: Proxies) -> None:
+        super().__init__({})
+        self._chosen = proxies
+
+    def http_open(self, req: urllib.request.Request) -> None:
+        self._through(req)
+
+    def https_open(self, req: urllib.request.Request) -> None:
+        self._through(req)
+
+    def _through(self, req: urllib.request.Request) -> None:
+        chosen = self._chosen.for_url(req.full_url)
+        if chosen and req.host == urlsplit(req.full_url).netloc:
+            parts = urlsplit(chosen if "://" in chosen else f"http://{chosen}")
+            if "@" in parts.netloc:
+                import base64
+
+                user = base64.b64encode(parts.netloc.rpartition("@")[0].encode()).decode()
+                req.add_unredirected_header("Proxy-Authorization", f"Basic {user}")
+            req.set_proxy(parts.netloc.rpartition("@")[2], parts.scheme)
+
+
+class _Redirects(urllib.request.HTTPRedirectHandler):
+    """Follows redirects; never from https to http, and a POST stays one where the status says so."""
+
+    def redirect_request(
+        self, req: urllib.request.Request, fp: Any, code: int, msg: str, headers: Any, newurl: str
+    ) -> urllib.request.Request | None:
+        _check_address(newurl)
+        if urlsplit(req.full_url).scheme == "https" and urlsplit(newurl).scheme != "https":
+            raise HubError(f"{_shown(req.full_url)} leads to {_shown(newurl)}, which is not safe")
+        if code in (307, 308) and req.data is not None:
+            return urllib.request.Request(  # noqa: S310 - checked above
+                newurl, data=req.data, headers=dict(req.headers), method=req.get_method()
+            )
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def _check_address(url: str) -> None:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise HubError(f"{_shown(url)} is no address of a charm store")
+
+
+def _given_up(failure: _Again, url: str) -> HubError:
+    if failure.status == 429:
+        return HubError(f"the charm store has too many requests: {_shown(url)}", retryable=True)
+    if failure.status:
+        return HubError(f"server error {_shown(url)}", detail=str(failure), retryable=True)
+    return HubError(str(failure), retryable=True, hint="it may be down: try again later")
+
+
+def _retry_after(text: str, clock: Clock) -> float | None:
+    """Return how long a server wants us to wait: seconds or a date; None: it says nothing sensible."""
+    if text.isascii() and text.isdigit() and len(text) < 7:
+        return float(text)
+    with contextlib.suppress(ValueError, TypeError):
+        return max(0.0, (email.utils.parsedate_to_datetime(text) - clock.now()).total_seconds())
+    return None
+
+
+def _read(answer: http.client.HTTPResponse, url: str) -> bytes:
+    """Return the next bytes; none at the end, also when it comes too early: its length tells that."""
+    try:
+        return answer.read(_CHUNK)
+    except http.client.IncompleteRead as error:
+        return error.partial
+    except (OSError, http.client.HTTPException) as error:
+        raise _Again(f"cannot get archive: {_shown(url)}: {error or type(error).__name__}") from None
+
+
+def _document(url: str, answer: http.client.HTTPResponse, body: bytes) -> Any:
+    """Return the JSON of an answer.
+
+    Raises:
+        _Again: It is empty.
+        HubError: It is none; the message is Juju's.
+    """
+    kind = answer.headers.get("Content-Type", "").partition(";")[0].strip()
+    if 300 <= answer.status < 400:
+        raise HubError(f"{_shown(url)} leads to no address of a charm store")
+    if 500 <= answer.status <= 511:
+        raise HubError(f"server error {_shown(url)}", retryable=True)
+    if kind != "application/json":
+        if answer.status == 404:
+            raise HubError(f"unexpected charm-hub url {_shown(url)} when parsing headers")
+        raise HubError(f'unexpected content-type from server "{kind[:80]}"')
+    if not body:
+        raise _Again(f"cannot reach {_shown(url)}: EOF")
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
+        raise HubError(f"{_shown(url)} answers with what is no JSON") from None
+    if answer.status == 404 and not (isinstance(found, dict) and found.get("error-list")):
+        raise HubError("not found", reason="not-found")
+    return found
+
+
+def _refused(status: int, url: str) -> HubError:
+    if status == 404:
+        return HubError(f"cannot retrieve {_shown(url)}: archive not found")
+    text = f"unable to locate archive (store API responded with status: {status})"
+    return HubError(f"cannot retrieve {_shown(url)}: {text}", retryable=status >= 500)
+
+
+def _goes_on(answer: http.client.HTTPResponse, here: int) -> bool:
+    """Tell whether a partial answer begins where we stopped."""
+    return answer.headers.get("Content-Range", "").startswith(f"bytes {here}-")
+
+
+def verify(wanted: Download, path: Path, what: str) -> None:
+    """Check a file that is here as a whole; a wrong one is thrown away.
+
+    Raises:
+        HubError: It is not what the store named; the message is Juju's.
+    """
+    sha256, sha384, size = hashlib.sha256(), hashlib.sha384(), 0
+    with path.open("rb") as stream:
+        while chunk := stream.read(1 << 20):
+            sha256.update(chunk)
+            sha384.update(chunk)
+            size += len(chunk)
+    problem, pair = "", (wanted.sha256, sha256.hexdigest())
+    if wanted.size and size != wanted.size:
+        problem, pair = "size does not match", (f"{wanted.size} bytes", f"{size} bytes")
+    elif wanted.sha256 and sha256.hexdigest() != wanted.sha256:
+        problem = "detected SHA256 hash mismatch"
+    elif wanted.sha384 and sha384.hexdigest() != wanted.sha384:
+        problem, pair = "detected SHA384 hash mismatch", (wanted.sha384, sha384.hexdigest())
+    if problem:
+        path.unlink(missing_ok=True)
+        raise HubError(
+            f"verifying downloaded {what}: {problem}",
+            reason="checksum",
+            detail=f"Expected:   {pair[0]}\nCalculated: {pair[1]}",
+        )
+
+
+def _shown(url: str) -> str:
+    """Return an address as texts show it: without a password, not endless."""
+    parts = urlsplit(url)
+    host = parts.netloc.rpartition("@")[2]
+    return '"' + parts._replace(netloc=host, query="", fragment="").geturl()[:_SHOWN] + '"'

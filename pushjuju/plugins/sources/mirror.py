@@ -1,0 +1,318 @@
+"""A mirror: charms and resources in a directory, or behind any web server, for sites without the internet.
+
+Layer: plugins. The folder holds `mirror.json`, `info/NAME.json` and `files/SHA256`; `pushjuju mirror`
+writes it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pushjuju.core.base import RISKS
+from pushjuju.core.channel import LATEST, Channel
+from pushjuju.core.charmstore import Ask, Download, Platform, StoreCharm, StoreResource
+from pushjuju.core.errors import HubError, NotFound, NotValid
+from pushjuju.core.names import is_application
+from pushjuju.plugins.charmtypes import (
+    CharmSourceType,
+    CharmStore,
+    SourceKind,
+    SourceServices,
+    Tell,
+    no_tell,
+)
+from pushjuju.plugins.hookspecs import PLUGIN_API, hookimpl
+
+if TYPE_CHECKING:
+    from pushjuju.charms.hub.wire import Fault
+
+PUSHJUJU_API = PLUGIN_API
+TYPE = "mirror"
+INDEX, INFO, FILES = "mirror.json", "info", "files"
+_FORMAT = 1
+_PREFIX = "mirror+"
+
+
+def _accepts(address: str) -> bool:
+    return address.startswith((f"{_PREFIX}http://", f"{_PREFIX}https://", "file:///"))
+
+
+@hookimpl
+def pushjuju_charm_sources() -> Sequence[CharmSourceType]:
+    """Name mirrors."""
+    return [
+        CharmSourceType(
+            name=TYPE,
+            kind=SourceKind.STORE,
+            summary="a directory that `pushjuju mirror` wrote, or a web server that offers it",
+            accepts=_accepts,
+        )
+    ]
+
+
+@hookimpl
+def pushjuju_open_charm_source(type_name: str, address: str, services: SourceServices) -> CharmStore | None:
+    """Return the mirror at an address."""
+    return Mirror(address, services) if type_name == TYPE else None
+
+
+class Mirror:
+    """A store that is a folder, here or behind a web server."""
+
+    def __init__(self, address: str, services: SourceServices) -> None:
+        self.address = address.removeprefix(_PREFIX).rstrip("/")
+        self._services = services
+        self._index: list[StoreCharm] | None = None
+        self._defaults: dict[str, Channel] = {}
+
+    # --- reading ------------------------------------------------------------------------------------------
+
+    def resolve(self, asks: Sequence[Ask]) -> list[StoreCharm | HubError]:
+        """Return which revision each ask means, or why there is none."""
+        from pushjuju.charms.hub.resolve import resolve
+
+        return resolve(asks, lambda some: [self._answer(ask) for ask in some]) if asks else []
+
+    def resources(self, charm: str, resource: str) -> list[StoreResource]:
+        """Return all revisions of a resource that were mirrored."""
+        found = {
+            item.revision: item
+            for entry in self._entries()
+            for item in entry.resources
+            if entry.name == charm and item.name == resource
+        }
+        if not found:
+            raise HubError(f'"{resource}" for "{charm}" not found', reason="not-found")
+        return [found[revision] for revision in sorted(found, reverse=True)]
+
+    def fetch(self, wanted: Download, target: Path, what: str, tell: Tell = no_tell) -> None:
+        """Bring a file here."""
+        if self._local is None:
+            from pushjuju.plugins.sources.charmhub import open_http
+
+            open_http(self._services).file(wanted, target, what, tell)
+            return
+        import shutil
+
+        from pushjuju.plugins.sources.http import verify
+
+        source = self._local / FILES / wanted.url.rpartition("/")[2]
+        part = target.with_name(f"{target.name}.part")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            shutil.copyfile(source, part)
+        except OSError as error:
+            raise HubError(f"cannot read {source}: {error.strerror}") from None
+        verify(wanted, part, what)
+        part.replace(target)
+
+    def info(self, name: str, channel: str = "") -> Mapping[str, Any]:  # noqa: ARG002 - all is one document
+        """Return what the store told when the charm was mirrored."""
+        if not any(entry.name == name for entry in self._entries()):
+            raise HubError(f"{name} not found", reason="not-found")
+        found = self._read(f"{INFO}/{name}.json")
+        if not isinstance(found, dict):
+            raise HubError(f"the mirror at {self.address} is damaged: {INFO}/{name}.json")
+        return found
+
+    def find(self, query: str, options: Mapping[str, str]) -> list[Mapping[str, Any]]:
+        """Return the mirrored charms whose name holds a text."""
+        names = sorted({entry.name for entry in self._entries() if query in entry.name})
+        found = [self.info(name) for name in names]
+        kind = options.get("type", "")
+        return [item for item in found if not kind or item.get("type") == kind]
+
+    # --- the index ----------------------------------------------------------------------------------------
+
+    @property
+    def _local(self) -> Path | None:
+        if not self.address.startswith("file://"):
+            return None
+        from urllib.parse import unquote
+
+        return Path(unquote(self.address.removeprefix("file://")))
+
+    def _entries(self) -> list[StoreCharm]:
+        if self._index is None:
+            document = self._read(INDEX)
+            if not isinstance(document, dict) or document.get("format") != _FORMAT:
+                raise HubError(f"{self.address} is no mirror of charms", hint="pushjuju mirror --help")
+            self._index = [self._entry(item) for item in document.get("charms") or ()]
+        return self._index
+
+    def _read(self, path: str) -> Any:
+        if self._local is None:
+            from urllib.parse import quote
+
+            from pushjuju.plugins.sources.charmhub import open_http
+
+            return open_http(self._services).json("GET", f"{self.address}/{quote(path)}")
+        try:
+            return json.loads((self._local / path).read_bytes())
+        except FileNotFoundError:
+            raise HubError(f"{self._local} is no mirror of charms: {path} is missing") from None
+        except (OSError, ValueError) as error:
+            raise HubError(f"{self._local / path} cannot be read: {error}") from None
+
+    def _entry(self, item: Any) -> StoreCharm:
+        """Return one entry of the index.
+
+        Raises:
+            HubError: It is damaged.
+        """
+        from pushjuju.charms.hub.wire import download, resources
+
+        try:
+            if not is_application(item["name"]):
+                raise NotValid("its name is none")
+            link = {**item["download"], "url": self._url(item["download"])}
+            listed = [
+                {**one, "download": {**one["download"], "url": self._url(one["download"])}}
+                for one in item.get("resources", [])
+            ]
+            entry = StoreCharm(
+                id=str(item["id"]),
+                name=item["name"],
+                kind=str(item.get("type", "charm")),
+                revision=int(item["revision"]),
+                channel=Channel.parse(item["channel"]) if item.get("channel") else None,
+                platform=Platform(),
+                platforms=tuple(Platform(**one) for one in item.get("platforms", [])),
+                download=download(link, item["name"], secure=False),
+                resources=tuple(resources(listed, secure=False)),
+                version=str(item.get("version", "")),
+                source=TYPE,
+            )
+        except (KeyError, TypeError, ValueError, AttributeError, NotValid) as error:
+            raise HubError(f"the index of the mirror at {self.address} is damaged: {error!r}") from None
+        if item.get("default") and entry.channel:
+            self._defaults.setdefault(entry.name, entry.channel)
+        return entry
+
+    def _url(self, item: Mapping[str, Any]) -> str:
+        # For a folder the address only names the file; it is never asked.
+        base = self.address if self._local is None else "http://mirror.invalid"
+        return f"{base}/{FILES}/{item['hash-sha-256'] or item['hash-sha-384']}"
+
+    # --- choosing -----------------------------------------------------------------------------------------
+
+    def _answer(self, ask: Ask) -> StoreCharm | Fault:
+        from pushjuju.charms.hub.wire import NO_REVISION, Fault
+
+        mine = [entry for entry in self._entries() if entry.name == ask.name]
+        if not mine:
+            return Fault(code="name-not-found", message="charm or bundle name not found")
+        if ask.revision >= 0:
+            fit = [entry for entry in mine if entry.revision == ask.revision]
+            return self._picked(fit[0], ask) if fit else Fault(code=NO_REVISION, message="revision not found")
+        channel = self._channel(ask, mine)
+        for risk in reversed(RISKS[: RISKS.index(channel.risk) + 1]):
+            wanted = replace(channel, risk=risk)
+            fit = [entry for entry in mine if entry.channel and entry.channel.full() == wanted]
+            usable = [entry for entry in fit if _runs_on(entry, ask.platform)]
+            if usable:
+                return self._picked(max(usable, key=lambda entry: entry.revision), ask)
+            if fit and ask.platform.base is None:
+                return Fault(code="invalid-charm-base", message="invalid base", bases=fit[0].platforms)
+        releases = [
+            (entry.channel, platform) for entry in mine if entry.channel for platform in entry.platforms
+        ]
+        return Fault(code=NO_REVISION, message="revision not found", releases=tuple(releases))
+
+    def _channel(self, ask: Ask, mine: Sequence[StoreCharm]) -> Channel:
+        wanted = (ask.channel or (ask.held.channel if ask.held else Channel())).normal()
+        if wanted.track:
+            return wanted
+        default = self._defaults.get(ask.name) or next((one.channel for one in mine if one.channel), None)
+        return replace(wanted, track=default.track if default else LATEST)
+
+    def _picked(self, entry: StoreCharm, ask: Ask) -> StoreCharm:
+        named = {
+            item.name: item
+            for other in self._entries()
+            if other.name == entry.name
+            for item in other.resources
+            if ask.resources.get(item.name) == item.revision
+        }
+        missing = sorted(set(ask.resources) - set(named))
+        if missing:
+            raise NotFound(f'charm resource "{missing[0]}" at revision {ask.resources[missing[0]]} not found')
+        listed = tuple(named.get(item.name, item) for item in entry.resources)
+        channel = entry.channel if ask.revision < 0 else ask.channel
+        return replace(entry, platform=ask.platform, channel=channel, resources=listed)
+
+
+def _runs_on(entry: StoreCharm, platform: Platform) -> bool:
+    return any(
+        one.arch in (platform.arch, "", "all") and (one.os, one.track) == (platform.os, platform.track)
+        for one in entry.platforms
+    )
+
+
+# --- writing ----------------------------------------------------------------------------------------------
+
+
+def entry_document(charm: StoreCharm, *, default: bool) -> dict[str, Any]:
+    """Return a charm as the index holds it."""
+    return {
+        "id": charm.id,
+        "name": charm.name,
+        "type": charm.kind,
+        "revision": charm.revision,
+        "version": charm.version,
+        "channel": str(charm.channel.full()) if charm.channel else "",
+        "default": default,
+        "platforms": [asdict(item) for item in charm.platforms],
+        "download": _download(charm.download),
+        "resources": [
+            {
+                "name": item.name,
+                "type": item.type,
+                "filename": item.filename,
+                "description": item.description,
+                "revision": item.revision,
+                "download": _download(item.download),
+            }
+            for item in charm.resources
+            if item.download.url
+        ],
+    }
+
+
+def _download(item: Download) -> dict[str, Any]:
+    return {"hash-sha-256": item.sha256, "hash-sha-384": item.sha384, "size": item.size}
+
+
+def file_name(item: Download) -> str:
+    """Return the name of a file in the mirror."""
+    return item.sha256 or item.sha384
+
+
+def read_index(folder: Path) -> list[dict[str, Any]]:
+    """Return the entries of a mirror that is to be added to; none where there is no mirror yet.
+
+    Raises:
+        HubError: There is something else.
+    """
+    try:
+        found = json.loads((folder / INDEX).read_bytes())
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError) as error:
+        raise HubError(f"{folder / INDEX} cannot be read: {error}") from None
+    if not isinstance(found, dict) or found.get("format") != _FORMAT:
+        raise HubError(f"{folder} is no mirror of charms")
+    return [item for item in found.get("charms") or () if isinstance(item, dict)]
+
+
+def write_index(folder: Path, entries: Sequence[Mapping[str, Any]]) -> None:
+    """Write the index; readers see the old one or the new one."""
+    order = sorted(entries, key=lambda item: (item["name"], item["channel"], -item["revision"]))
+    text = json.dumps({"format": _FORMAT, "charms": order}, indent=2)
+    temporary = folder / f".{INDEX}.new"
+    temporary.write_text(text + "\n", encoding="utf-8")
+    temporary.replace(folder / INDEX)

@@ -1,0 +1,127 @@
+"""Charms that a person points at: a directory, an archive, a git checkout. Layer: plugins."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pushjuju.core.errors import NotFound, NotValid, ProviderError
+from pushjuju.plugins.charmtypes import CharmPlace, CharmSourceType, SourceKind, SourceServices
+from pushjuju.plugins.hookspecs import PLUGIN_API, hookimpl
+
+PUSHJUJU_API = PLUGIN_API
+DIRECTORY, ARCHIVE, GIT = "directory", "archive", "git"
+_GIT = "git+"
+_SCHEMES = ("https", "http", "ssh", "file")
+_REF = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/+-]*")
+_CLONE_S = 600.0
+
+
+def _is_path(address: str) -> bool:
+    return address.startswith((".", "/"))
+
+
+def _is_archive(address: str) -> bool:
+    return _is_path(address) and not Path(address).is_dir()
+
+
+def _is_directory(address: str) -> bool:
+    return _is_path(address) and Path(address).is_dir()
+
+
+def _is_git(address: str) -> bool:
+    return address.startswith(_GIT)
+
+
+@hookimpl
+def pushjuju_charm_sources() -> Sequence[CharmSourceType]:
+    """Name directories, archives and git checkouts."""
+    place = SourceKind.PLACE
+    return [
+        CharmSourceType(
+            name=DIRECTORY, kind=place, summary="a charm's directory, built or not", accepts=_is_directory
+        ),
+        CharmSourceType(name=ARCHIVE, kind=place, summary="a .charm file", accepts=_is_archive),
+        CharmSourceType(
+            name=GIT, kind=place, summary="git+https://HOST/REPO[@REF][#FOLDER]", accepts=_is_git
+        ),
+    ]
+
+
+@hookimpl
+def pushjuju_open_charm_source(type_name: str, address: str, services: SourceServices) -> CharmPlace | None:
+    """Return the charm at an address."""
+    if type_name in (DIRECTORY, ARCHIVE):
+        return LocalPath(address)
+    return GitCheckout(address, services.environ) if type_name == GIT else None
+
+
+class LocalPath:
+    """A directory or an archive on this computer."""
+
+    def __init__(self, address: str) -> None:
+        self._path = Path(address)
+
+    def bring(self, work: Path) -> Path:  # noqa: ARG002 - nothing has to be brought
+        """Return the path.
+
+        Raises:
+            NotFound: There is nothing; the message is Juju's.
+        """
+        if not self._path.exists():
+            raise NotFound(f'no charm was found at "{self._path}"')
+        return self._path
+
+
+class GitCheckout:
+    """A charm's sources in a git repository: `git+https://host/repo.git@ref#folder`."""
+
+    def __init__(self, address: str, environ: Mapping[str, str]) -> None:
+        self._environ = environ
+        url, _, self._folder = address.removeprefix(_GIT).partition("#")
+        scheme, colon, rest = url.partition("://")
+        path, at, ref = rest.rpartition("@")
+        if at and "/" in path:  # an @ before the first slash belongs to the user's name
+            rest, self._ref = path, ref
+        else:
+            self._ref = ""
+        self._url = f"{scheme}://{rest}"
+        if not colon or scheme not in _SCHEMES or not rest or rest.startswith("-"):
+            raise NotValid(f'"{address}" is no address of a git repository', hint="git+https://HOST/REPO@REF")
+        if self._ref and not _REF.fullmatch(self._ref):
+            raise NotValid(f'"{self._ref}" is no branch or tag')
+        if self._folder and ".." in Path(self._folder).parts:
+            raise NotValid(f'"{self._folder}" leads out of the repository')
+
+    def bring(self, work: Path) -> Path:
+        """Clone the newest state of the branch or tag and return the charm's folder in it.
+
+        Raises:
+            ProviderError: It cannot be cloned; git's own words are the detail.
+            NotFound: There is no such folder, or no git on this computer.
+        """
+        import subprocess
+
+        target = work / "checkout"
+        ref = ["--branch", self._ref] if self._ref else []
+        words = [
+            "git", "-c", "protocol.ext.allow=never", "clone", "--quiet", "--depth", "1", *ref, "--",
+            self._url, str(target),
+        ]  # fmt: skip
+        environ = {**os.environ, **self._environ, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+        try:
+            ran = subprocess.run(
+                words, capture_output=True, text=True, env=environ, timeout=_CLONE_S, check=False
+            )
+        except FileNotFoundError:
+            raise NotFound("git is not on this computer", hint="apt install git") from None
+        except subprocess.TimeoutExpired:
+            raise ProviderError(f"cloning {self._url} takes more than {_CLONE_S:.0f} seconds") from None
+        if ran.returncode:
+            raise ProviderError(f"cannot clone {self._url}", detail=ran.stderr.strip()[-2000:])
+        found = target / self._folder
+        if not found.is_dir() or not found.resolve().is_relative_to(target.resolve()):
+            raise NotFound(f'the repository has no folder "{self._folder}"')
+        return found

@@ -1,0 +1,394 @@
+"""Charms of a store: which revision a name means, and its archive, here and checked. Layer: services.
+
+`resolve` asks the model's store once for any number of charms, `fetch` brings an archive into the cache by
+its hash, where all controllers of this user share it; `get` does both for one charm. Nothing here writes to
+the controller's store.
+
+Mirrors: juju apiserver/facades/client/application/deployrepository.go, core/charm/repository (3.6)
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pushjuju.charms.bases import BaseRequest, choose_base
+from pushjuju.charms.goform import quote
+from pushjuju.charms.pack import PackedCharm, pack
+from pushjuju.charms.url import CharmURL, parse_url
+from pushjuju.core.base import SERIES, Base
+from pushjuju.core.channel import Channel
+from pushjuju.core.charmstore import (
+    BUNDLE,
+    CHARM,
+    DEFAULT_ARCH,
+    Ask,
+    Download,
+    Held,
+    Platform,
+    StoreCharm,
+    StoreResource,
+)
+from pushjuju.core.errors import HubError, NotFound, NotValid, PushjujuError
+from pushjuju.services import model_config
+from pushjuju.services.context import Context
+
+if TYPE_CHECKING:
+    from pushjuju.plugins.charmtypes import CharmStore, SourceServices, Tell
+
+URL_KEY = "charmhub-url"
+DEFAULT_URL = "https://api.charmhub.io"
+_PROXY_KEYS = (
+    "http-proxy", "https-proxy", "no-proxy", "juju-http-proxy", "juju-https-proxy", "juju-no-proxy",
+)  # fmt: skip
+_NOT_THERE = ("name-not-found", "not-found", "id-not-found")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CharmRequest:
+    """One charm or bundle of a store, as a person or a bundle names it.
+
+    Attributes:
+        url: Its name, or `ch:` and the name.
+        channel: As written; empty: the charm's default one.
+        revision: -1: the newest of the channel.
+        base: The base that is asked for; None: chosen among the charm's.
+        arch: Of the machines that it is for.
+        kind: `charm` or `bundle`.
+        held: What the application has already: a refresh.
+        force: A base that the charm does not name will do.
+        resources: Name -> revision of its resources.
+    """
+
+    url: str
+    channel: str = ""
+    revision: int = -1
+    base: Base | None = None
+    arch: str = DEFAULT_ARCH
+    kind: str = CHARM
+    held: Held | None = None
+    force: bool = False
+    resources: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreOrigin:
+    """A resolved charm: where it comes from and what it becomes in a model.
+
+    Attributes:
+        charm: The store's answer.
+        channel: The one that is followed from now on.
+        base: What it is deployed on; for a bundle its own has no meaning.
+        arch: For which it was picked.
+    """
+
+    charm: StoreCharm
+    channel: Channel
+    base: Base
+    arch: str
+
+    @property
+    def url(self) -> str:
+        """How a model names the charm: `ch:amd64/jammy/postgresql-345`."""
+        series = {pair: name for name, pair in SERIES.items()}.get((self.base.os, self.base.track), "")
+        return str(
+            CharmURL(
+                schema="ch", name=self.charm.name, revision=self.charm.revision, architecture=self.arch,
+                series=series,
+            )
+        )  # fmt: skip
+
+
+# --- the store --------------------------------------------------------------------------------------------
+
+
+def source_services(ctx: Context, config: Mapping[str, object] | None = None) -> SourceServices:
+    """Return what sources of charms are lent."""
+    from pushjuju.plugins.charmtypes import SourceServices
+
+    return SourceServices(config=config or {}, environ=ctx.environ, clock=ctx.clock, random=ctx.random)
+
+
+def open_store(ctx: Context, model: str) -> CharmStore:
+    """Return the store that a model gets its charms from: its `charmhub-url`, through its proxies.
+
+    Raises:
+        NotFound: No plugin knows such a store.
+    """
+    from pushjuju.plugins.manager import PluginHost
+
+    with ctx.store.read() as tx:
+        config = model_config.several(tx, model, (URL_KEY, *_PROXY_KEYS))
+    address = str(config[URL_KEY] or DEFAULT_URL)
+    return PluginHost(environ=ctx.environ).open_charm_store(address, source_services(ctx, config))
+
+
+# --- which revision ---------------------------------------------------------------------------------------
+
+
+def resolve(
+    ctx: Context, model: str, requests: Sequence[CharmRequest], *, store: CharmStore | None = None
+) -> list[StoreOrigin | PushjujuError]:
+    """Return for each request which revision it means, or why there is none; in their order.
+
+    All of them are asked in one request; at most two more follow for charms whose base has to be chosen.
+    Names, channels and bases are checked before anything is sent.
+
+    Args:
+        store: An opened one; None: the model's.
+
+    Raises:
+        HubError: The store as a whole cannot be asked.
+        NotFound: No plugin knows the store.
+    """
+    found: dict[int, StoreOrigin | PushjujuError] = {}
+    asks: dict[int, tuple[CharmRequest, Ask, BaseRequest]] = {}
+    with ctx.store.read() as tx:
+        default = model_config.stored(tx, model).get("default-base")
+    bases = _BaseRules(
+        default=Base.parse(str(default)) if default else None,
+        extra=extra_bases(ctx),
+    )
+    for number, request in enumerate(requests):
+        try:
+            asks[number] = (request, *_ask(request, bases))
+        except PushjujuError as error:
+            found[number] = error
+    opened = store or (open_store(ctx, model) if asks else None)
+    again: dict[int, tuple[CharmRequest, Ask, BaseRequest]] = {}
+    for number, answer in _answers(opened, asks).items():
+        request, ask, rules = asks[number]
+        outcome = _judge(request, ask, rules, answer)
+        if isinstance(outcome, Ask):
+            again[number] = (request, outcome, replace(rules, requested=outcome.platform.base))
+        else:
+            found[number] = outcome
+    for number, answer in _answers(opened, again).items():
+        request, ask, rules = again[number]
+        last = _judge(request, ask, rules, answer)
+        found[number] = last if not isinstance(last, Ask) else HubError(f"no base fits {request.url}")
+    if opened is not None:
+        _suggest(opened, requests, found)
+    return [found[number] for number in range(len(requests))]
+
+
+def resolve_one(
+    ctx: Context, model: str, request: CharmRequest, *, store: CharmStore | None = None
+) -> StoreOrigin:
+    """Return which revision a request means; the arguments are those of `resolve`.
+
+    Raises:
+        HubError: There is none; the message is Juju's.
+        NotValid: The name, channel or base makes no sense.
+    """
+    (found,) = resolve(ctx, model, [request], store=store)
+    if isinstance(found, PushjujuError):
+        raise found
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _BaseRules:
+    default: Base | None
+    extra: tuple[Base, ...]
+
+
+_DEBIAN = ("debian@12", "debian@13")
+
+
+def extra_bases(ctx: Context) -> tuple[Base, ...]:
+    """Return the bases beyond Juju's own: Debian's, and those of `extra-bases` in pushjuju.toml."""
+    named = ctx.datadir.main().get("extra-bases", [])
+    return (*(Base.parse(text) for text in _DEBIAN), *(Base.parse(str(text)) for text in named))
+
+
+def _ask(request: CharmRequest, bases: _BaseRules) -> tuple[Ask, BaseRequest]:
+    """Return what is sent for a request, and the rules for its base.
+
+    Raises:
+        NotValid: Something makes no sense; the message is Juju's.
+    """
+    url = parse_url(request.url)
+    if url.schema != "ch":
+        raise NotValid(f"{quote(request.url)} is not a Charmhub charm")
+    if url.revision >= 0:
+        raise NotValid("cannot specify revision in a charm or bundle name. Please use --revision.")
+    rules = BaseRequest(
+        requested=request.base, model_default=bases.default, force=request.force, extra_bases=bases.extra
+    )
+    wanted = request.base or bases.default
+    if wanted and request.kind == CHARM:
+        choose_base(url.name, [wanted], rules)  # one that nobody knows is refused before anything is sent
+    channel = Channel.parse(request.channel) if request.channel else None
+    ask = Ask(
+        name=url.name,
+        channel=channel,
+        revision=request.revision,
+        platform=Platform.of(None if request.force else wanted, url.architecture or request.arch),
+        held=request.held,
+        resources=request.resources,
+    )
+    return ask, rules
+
+
+def _answers(
+    store: CharmStore | None, asks: Mapping[int, tuple[CharmRequest, Ask, BaseRequest]]
+) -> dict[int, StoreCharm | HubError]:
+    if store is None or not asks:
+        return {}
+    return dict(zip(asks, store.resolve([ask for _, ask, _ in asks.values()]), strict=True))
+
+
+def _judge(
+    request: CharmRequest, ask: Ask, rules: BaseRequest, answer: StoreCharm | HubError
+) -> StoreOrigin | PushjujuError | Ask:
+    """Return what an answer means; an `Ask` is to be sent in its place, for another base."""
+    if isinstance(answer, HubError):
+        return answer
+    if (answer.kind == BUNDLE) != (request.kind == BUNDLE):
+        return HubError(f"expected {request.kind}, got {answer.kind} {quote(answer.name)}")
+    if request.kind == BUNDLE:
+        return _origin(request, ask, answer, Base("ubuntu", "24.04"))
+    try:
+        base = choose_base(answer.name, answer.bases, rules)
+    except NotValid as error:
+        return error
+    sent = answer.platform.base
+    by_base = request.revision < 0 and not request.force
+    if by_base and sent is not None and not sent.matches(base):
+        return replace(ask, platform=Platform.of(base, ask.platform.arch))
+    return _origin(request, ask, answer, base)
+
+
+def _origin(request: CharmRequest, ask: Ask, answer: StoreCharm, base: Base) -> StoreOrigin:
+    followed = answer.channel or ask.channel or (request.held.channel if request.held else Channel())
+    return StoreOrigin(charm=answer, channel=followed.full(), base=base, arch=ask.platform.arch)
+
+
+def _suggest(
+    store: CharmStore, requests: Sequence[CharmRequest], found: dict[int, StoreOrigin | PushjujuError]
+) -> None:
+    """Name charms that are called alike where a name is not known."""
+    for number, error in found.items():
+        if isinstance(error, HubError) and error.reason in _NOT_THERE and not error.hint:
+            names = alike(store, requests[number].url.removeprefix("ch:"))
+            if names:
+                error.hint = f"did you mean: {', '.join(names)}"
+            error.message = f"{error.message}: {quote(requests[number].url.removeprefix('ch:'))}"
+
+
+def alike(store: CharmStore, name: str) -> list[str]:
+    """Return names that the store has and that look like one that it does not have."""
+    import difflib
+
+    listed: dict[str, None] = {}
+    for query in dict.fromkeys((name, name.partition("-")[0], name[:4])):
+        with contextlib.suppress(PushjujuError):
+            for item in store.find(query, {}):
+                if isinstance(item.get("name"), str):
+                    listed[item["name"]] = None
+        if close := difflib.get_close_matches(name, listed, n=3, cutoff=0.6):
+            return close
+    return []
+
+
+# --- the archive ------------------------------------------------------------------------------------------
+
+
+def cache_folder(environ: Mapping[str, str]) -> Path:
+    """Return where downloads are kept, by hash: `PUSHJUJU_CACHE`, else the user's cache directory."""
+    if folder := environ.get("PUSHJUJU_CACHE"):
+        return Path(folder) / "charms"
+    base = environ.get("XDG_CACHE_HOME") or f"{environ.get('HOME') or Path.home()}/.cache"
+    return Path(base) / "pushjuju" / "charms"
+
+
+def fetch_file(
+    ctx: Context, store: CharmStore, wanted: Download, what: str, tell: Tell | None = None
+) -> Path:
+    """Return a file of a store, from the cache if it was ever here.
+
+    Raises:
+        HubError: It does not come, or is not what the store said.
+    """
+    from pushjuju.plugins.charmtypes import no_tell
+
+    target = cache_folder(ctx.environ) / (wanted.sha256 or wanted.sha384)
+    if not target.exists():
+        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        store.fetch(wanted, target, what, tell or no_tell)
+    return target
+
+
+def fetch(
+    ctx: Context, store: CharmStore, origin: StoreOrigin, folder: Path, tell: Tell | None = None
+) -> PackedCharm:
+    """Return a resolved charm in its stored form, read and checked.
+
+    Args:
+        folder: Where the stored form is written; keep it until the charm is stored.
+
+    Raises:
+        HubError: It does not come, or is not what the store said.
+        InvalidCharm: It is no charm, or not the one that the store named.
+    """
+    archive = fetch_file(ctx, store, origin.charm.download, f'charm "{origin.charm.name}"', tell)
+    packed = pack(archive, folder / f"{origin.charm.name}.charm")
+    if packed.charm.name != origin.charm.name:
+        raise NotValid(f"the charm store gave {packed.charm.name} where {origin.charm.name} was asked for")
+    return replace(packed, charm=replace(packed.charm, revision=origin.charm.revision))
+
+
+def get(
+    ctx: Context, model: str, request: CharmRequest, folder: Path, tell: Tell | None = None
+) -> tuple[StoreOrigin, PackedCharm]:
+    """Resolve a charm and bring its archive: what `deploy NAME` and each charm of a bundle needs.
+
+    The origin goes into `DeployRequest.origin`, the packed charm into `DeployRequest.packed`.
+
+    Args:
+        request: Name or `ch:` URL, channel, revision, base, architecture.
+        folder: An empty folder that stays until the charm is stored.
+
+    Raises:
+        HubError: No such charm, channel or revision, or the store is away; the message is Juju's.
+        NotValid: The name, channel or base makes no sense.
+        InvalidCharm: What the store gave is refused.
+    """
+    store = open_store(ctx, model)
+    origin = resolve_one(ctx, model, request, store=store)
+    return origin, fetch(ctx, store, origin, folder, tell)
+
+
+# --- resources --------------------------------------------------------------------------------------------
+
+
+def pick_resources(
+    store: CharmStore, origin: StoreOrigin, asked: Mapping[str, int]
+) -> dict[str, StoreResource]:
+    """Return the resources of a resolved charm by name: those asked for by revision, the others as it says.
+
+    Raises:
+        HubError: There is no such revision; the message is Juju's.
+    """
+    found = {item.name: item for item in origin.charm.resources}
+    for name, revision in asked.items():
+        if name in found and found[name].revision == revision:
+            continue
+        listed = _revisions(store, origin.charm.name, name)
+        match = next((item for item in listed if item.revision == revision), None)
+        if match is None:
+            raise HubError(f"charm resource {quote(name)} at revision {revision} not found")
+        known = found.get(name)
+        found[name] = replace(match, filename=match.filename or (known.filename if known else ""))
+    return found
+
+
+def _revisions(store: CharmStore, charm: str, name: str) -> Sequence[StoreResource]:
+    try:
+        return store.resources(charm, name)
+    except NotFound as error:
+        raise HubError(error.message) from None

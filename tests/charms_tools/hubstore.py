@@ -1,0 +1,475 @@
+"""A stand-in for Charmhub, with faults that can be switched on.
+
+The real store is not reachable from where the tests run; this one speaks its protocol as far as a client
+needs it: refresh (install by channel and by revision, refresh of what is there), info, find, resource
+revisions, and downloads with ranges, from one server on the loopback interface. It serves archives that the
+tests pack. Results come in another order than they were asked for, and charms without configuration have `{}`
+as theirs, as there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import threading
+import time
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+RISKS = ("stable", "candidate", "beta", "edge")
+NOBLE = ("amd64", "ubuntu", "24.04")
+JAMMY = ("amd64", "ubuntu", "22.04")
+FOCAL = ("amd64", "ubuntu", "20.04")
+
+
+@dataclass(kw_only=True)
+class Revision:
+    """One revision of a charm: its archive, what it runs on, its resources (name -> revision)."""
+
+    number: int
+    data: bytes
+    bases: Sequence[tuple[str, str, str]] = (NOBLE,)
+    version: str = ""
+    resources: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.data).hexdigest()
+
+    def read(self, name: str) -> str:
+        try:
+            return zipfile.ZipFile(io.BytesIO(self.data)).read(name).decode()
+        except KeyError:
+            return ""
+
+
+@dataclass(kw_only=True)
+class Entry:
+    """A charm or bundle of the store.
+
+    `channels`: (track, risk, branch) -> numbers of the revisions there; `resources`: name -> revision ->
+    bytes.
+    """
+
+    name: str
+    id: str
+    kind: str = "charm"
+    default_track: str = "latest"
+    revisions: dict[int, Revision] = field(default_factory=dict)
+    channels: dict[tuple[str, str, str], list[int]] = field(default_factory=dict)
+    resources: dict[str, dict[int, bytes]] = field(default_factory=dict)
+    filenames: dict[str, str] = field(default_factory=dict)
+    summary: str = "A charm of the tests."
+
+
+@dataclass
+class Fault:
+    """What goes wrong: `how` at requests of a kind, `times` times (-1: always)."""
+
+    kind: str
+    how: str
+    times: int = -1
+    headers: Mapping[str, str] = field(default_factory=dict)
+    seconds: float = 0.0
+
+
+class HubStore:
+    """The stand-in: put charms in, switch faults on, read what was asked."""
+
+    def __init__(self) -> None:
+        self.entries: dict[str, Entry] = {}
+        self.faults: list[Fault] = []
+        self.requests: list[tuple[str, str, Any]] = []
+        self.url = ""
+
+    # --- content ------------------------------------------------------------------------------------------
+
+    def add(
+        self,
+        name: str,
+        data: bytes | Path,
+        *,
+        revision: int,
+        channels: Sequence[str] = ("latest/stable",),
+        bases: Sequence[tuple[str, str, str]] = (NOBLE,),
+        version: str = "",
+        resources: Mapping[str, int] | None = None,
+        kind: str = "charm",
+    ) -> Entry:
+        """Put a revision into channels; a channel may have several revisions for different bases."""
+        entry = self.entries.setdefault(name, Entry(name=name, id=f"id-{name}-0123456789", kind=kind))
+        body = data.read_bytes() if isinstance(data, Path) else data
+        entry.revisions[revision] = Revision(
+            number=revision, data=body, bases=bases, version=version, resources=resources or {}
+        )
+        for channel in channels:
+            track, risk, branch = (*channel.split("/"), "")[:3]
+            listed = entry.channels.setdefault((track, risk, branch), [])
+            listed[:] = [one for one in listed if not set(entry.revisions[one].bases) & set(bases)] + [
+                revision
+            ]
+        return entry
+
+    def add_resource(self, charm: str, name: str, revision: int, data: bytes, filename: str) -> None:
+        """Put a revision of a resource in; the charm must be there."""
+        entry = self.entries[charm]
+        entry.resources.setdefault(name, {})[revision] = data
+        entry.filenames[name] = filename
+
+    def fail(self, kind: str, how: str, times: int = -1, *, seconds: float = 0.0, **headers: str) -> None:
+        """Let requests of a kind go wrong.
+
+        Kinds: refresh, info, find, resources, download. How: a status (`503`), `slow`, `cut`, `wrong`,
+        `html`, `empty`, `redirect`, `no-json`, `huge`, `hang-up`, `error-list`.
+        """
+        named = {key.replace("_", "-"): value for key, value in headers.items()}
+        self.faults.append(Fault(kind, how, times, named, seconds))
+
+    def well(self) -> None:
+        """Switch all faults off."""
+        self.faults.clear()
+
+    def asked(self, kind: str) -> list[Any]:
+        """Return the bodies (or paths) of the requests of a kind, in their order."""
+        return [body for each, _, body in self.requests if each == kind]
+
+    # --- answers ------------------------------------------------------------------------------------------
+
+    def fault(self, kind: str) -> Fault | None:
+        for fault in self.faults:
+            if fault.kind == kind and fault.times:
+                fault.times -= 1
+                return fault
+        return None
+
+    def refresh(self, body: Any) -> dict[str, Any]:
+        assert isinstance(body["context"], list), "context must be a list"
+        assert body["fields"] == sorted(set(body["fields"])), "fields are sorted"
+        held = {item["instance-key"]: item for item in body["context"]}
+        results = [self._action(action, held.get(action["instance-key"])) for action in body["actions"]]
+        return {"results": results[::-1], "error-list": []}
+
+    def _action(self, action: Mapping[str, Any], held: Mapping[str, Any] | None) -> dict[str, Any]:
+        entry = next(
+            (
+                one
+                for one in self.entries.values()
+                if one.id == action.get("id") or one.name == action.get("name")
+            ),
+            None,
+        )
+        found: dict[str, Any] = {"instance-key": action["instance-key"], "result": action["action"]}
+        if entry is None:
+            return found | {"result": "error", "error": _error("name-not-found", "No charm of that name.")}
+        if "revision" in action:
+            assert "channel" not in action, "a revision excludes the channel"
+            assert action["base"] is None, "a revision excludes the base"
+            if action["revision"] not in entry.revisions:
+                return found | {"error": _error("revision-not-found", "No such revision.")}
+            wanted = {item["name"]: item["revision"] for item in action.get("resource-revisions", ())}
+            return found | self._given(entry, entry.revisions[action["revision"]], "", wanted)
+        channel = held["tracking-channel"] if held else action["channel"]
+        base = held["base"] if held else action["base"]
+        return found | self._by_channel(entry, channel, base)
+
+    def _by_channel(self, entry: Entry, channel: str, base: Mapping[str, str]) -> dict[str, Any]:
+        track, risk, branch = _split(channel, entry.default_track)
+        if base["name"] == "NA":
+            bases = [base for one in self._open(entry, track, risk, branch) for base in one.bases]
+            error = _error("invalid-charm-base", "Base is needed.")
+            error["extra"] = {"default-bases": [_base(one) for one in dict.fromkeys(bases)], "releases": []}
+            return {"error": error}
+        asked = (base["architecture"], base["name"], base["channel"])
+        for safer in reversed(RISKS[: RISKS.index(risk) + 1]):
+            for number in entry.channels.get((track, safer, branch), ()):
+                revision = entry.revisions[number]
+                if asked in [(one[0] if one[0] != "all" else asked[0], *one[1:]) for one in revision.bases]:
+                    shown = safer if track == "latest" else f"{track}/{safer}"
+                    shown += f"/{branch}" if branch else ""
+                    return self._given(entry, revision, shown, revision.resources)
+        error = _error("revision-not-found", "No revision was found in the Store.")
+        error["extra"] = {"default-bases": None, "releases": list(_releases(entry))}
+        return {"error": error}
+
+    def _open(self, entry: Entry, track: str, risk: str, branch: str) -> list[Revision]:
+        for safer in reversed(RISKS[: RISKS.index(risk) + 1]):
+            if numbers := entry.channels.get((track, safer, branch)):
+                return [entry.revisions[number] for number in numbers]
+        return []
+
+    def _given(
+        self, entry: Entry, revision: Revision, channel: str, resources: Mapping[str, int]
+    ) -> dict[str, Any]:
+        charm = {
+            "type": entry.kind,
+            "id": entry.id,
+            "name": entry.name,
+            "revision": revision.number,
+            "version": revision.version,
+            "summary": entry.summary,
+            "download": {
+                "hash-sha-256": revision.sha256,
+                "hash-sha-384": hashlib.sha384(revision.data).hexdigest(),
+                "size": len(revision.data),
+                "url": f"{self.url}/api/v1/charms/download/{entry.id}_{revision.number}.charm",
+            },
+            "bases": [_base(one) for one in revision.bases],
+            "resources": [self._resource(entry, name, number) for name, number in resources.items()],
+            "metadata-yaml": revision.read("metadata.yaml"),
+            "config-yaml": revision.read("config.yaml") or "{}\n",
+        }
+        return {
+            "charm": charm,
+            "effective-channel": channel,
+            "id": entry.id,
+            "name": entry.name,
+            "error": None,
+        }
+
+    def _resource(self, entry: Entry, name: str, number: int) -> dict[str, Any]:
+        data = entry.resources[name][number]
+        return {
+            "name": name,
+            "type": "file",
+            "filename": entry.filenames[name],
+            "description": f"Resource {name}.",
+            "revision": number,
+            "download": {
+                "hash-sha-256": hashlib.sha256(data).hexdigest(),
+                "hash-sha-384": hashlib.sha384(data).hexdigest(),
+                "size": len(data),
+                "url": f"{self.url}/api/v1/resources/download/{entry.name}/{name}_{number}",
+            },
+        }
+
+    def revisions(self, charm: str, name: str) -> dict[str, Any] | None:
+        entry = self.entries.get(charm)
+        if entry is None or name not in entry.resources:
+            return None
+        return {"revisions": [self._resource(entry, name, one) for one in entry.resources[name]]}
+
+    def info(self, name: str) -> dict[str, Any] | None:
+        entry = self.entries.get(name)
+        if entry is None:
+            return None
+        listed = [
+            {
+                "channel": {
+                    "name": f"{track}/{risk}",
+                    "track": track,
+                    "risk": risk,
+                    "base": _base(base),
+                    "released-at": "2024-03-11T09:00:00.000000+00:00",
+                },
+                "revision": self._told(revision),
+            }
+            for (track, risk, branch), numbers in entry.channels.items()
+            if not branch
+            for revision in (entry.revisions[number] for number in numbers)
+            for base in revision.bases
+        ]
+        first = next(iter(entry.channels.values()))[0]
+        default = self._told(entry.revisions[first]) | {
+            "metadata-yaml": entry.revisions[first].read("metadata.yaml"),
+            "config-yaml": entry.revisions[first].read("config.yaml") or "{}\n",
+        }
+        return {
+            "type": entry.kind,
+            "id": entry.id,
+            "name": entry.name,
+            "result": self._result(entry),
+            "default-release": {"channel": listed[0]["channel"], "revision": default},
+            "channel-map": listed,
+            "error-list": [],
+        }
+
+    def _told(self, revision: Revision) -> dict[str, Any]:
+        return {
+            "revision": revision.number,
+            "version": revision.version,
+            "created-at": "2024-03-01T09:00:00+00:00",
+            "bases": [_base(one) for one in revision.bases],
+            "download": {"size": len(revision.data)},
+        }
+
+    def _result(self, entry: Entry) -> dict[str, Any]:
+        return {
+            "publisher": {"display-name": "Example Ltd"},
+            "summary": entry.summary,
+            "description": "Serves the tests.\nOf no other use.",
+            "store-url": f"https://charmhub.io/{entry.name}",
+            "license": "Apache-2.0",
+            "categories": [{"name": "databases", "featured": True}],
+            "contains-charms": [],
+        }
+
+    def find(self, query: Mapping[str, str]) -> dict[str, Any]:
+        results = []
+        for entry in self.entries.values():
+            if query.get("q", "") in entry.name and query.get("type", entry.kind) == entry.kind:
+                found = self.info(entry.name)
+                assert found is not None
+                results.append(
+                    {key: found[key] for key in ("type", "id", "name", "result", "default-release")}
+                )
+        return {"results": results, "error-list": []}
+
+    def blob(self, path: str) -> bytes | None:
+        last = path.rpartition("/")[2]
+        if "/charms/" in path:
+            name, _, number = last.removesuffix(".charm").rpartition("_")
+            entry = next((one for one in self.entries.values() if one.id == name), None)
+            return entry.revisions[int(number)].data if entry and int(number) in entry.revisions else None
+        charm, (name, _, number) = path.split("/")[-2], last.rpartition("_")
+        return self.entries[charm].resources[name][int(number)]
+
+
+def _split(channel: str, default: str) -> tuple[str, str, str]:
+    parts = channel.split("/")
+    if parts[0] in RISKS:
+        parts = [default, *parts]
+    track, risk, branch = (*parts, "stable", "")[:3] if len(parts) == 1 else (*parts, "")[:3]
+    return track, risk, branch
+
+
+def _base(base: tuple[str, str, str]) -> dict[str, str]:
+    return {"architecture": base[0], "name": base[1], "channel": base[2]}
+
+
+def _releases(entry: Entry) -> Iterator[dict[str, Any]]:
+    for (track, risk, branch), numbers in entry.channels.items():
+        for base in dict.fromkeys(one for number in numbers for one in entry.revisions[number].bases):
+            channel = risk if track == "latest" else f"{track}/{risk}"
+            yield {"channel": f"{channel}/{branch}" if branch else channel, "base": _base(base)}
+
+
+def _error(code: str, message: str) -> dict[str, Any]:
+    return {"code": code, "message": message, "extra": {}}
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    store: HubStore
+
+    def log_message(self, *_args: object) -> None:
+        """Keep quiet."""
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        assert self.headers["Accept"] == self.headers["Content-Type"] == "application/json"
+        if self._begin("refresh", body):
+            self._json(self.store.refresh(body))
+
+    def do_GET(self) -> None:
+        parts = urlsplit(self.path)
+        words = [unquote(word) for word in parts.path.strip("/").split("/")]
+        query = {key: values[0] for key, values in parse_qs(parts.query).items()}
+        if "download" in words:
+            if self._begin("download", parts.path):
+                self._blob(parts.path)
+            return
+        if words[:2] != ["v2", "charms"]:
+            self._send(404, b"nothing here", "text/plain")
+            return
+        kind = words[2]
+        if not self._begin(kind, self.path):
+            return
+        answers = {
+            "info": lambda: self.store.info(words[3]),
+            "find": lambda: self.store.find(query),
+            "resources": lambda: self.store.revisions(words[3], words[4]),
+        }
+        self._json(answers[kind]() if kind in answers else None)
+
+    def _begin(self, kind: str, body: Any) -> bool:
+        """Note the request and do what a fault says; false: it is answered."""
+        self.store.requests.append((kind, self.headers.get("Range", ""), body))
+        fault = self.store.fault(kind)
+        self.fault = fault.how if fault else ""
+        if fault is None or fault.how in ("cut", "wrong", "huge"):
+            return True
+        if fault.how == "slow":
+            time.sleep(fault.seconds)
+            return True
+        if fault.how == "hang-up":
+            self.close_connection = True
+        elif fault.how == "redirect":
+            to = (
+                fault.headers.get("Location")
+                or f"http://localhost:{self.server.server_address[1]}{self.path}"
+            )
+            self._send(307, b"", "text/plain", {"Location": to})
+        elif fault.how == "html":
+            self._send(200, b"<html>please log in</html>", "text/html")
+        elif fault.how == "no-json":
+            self._send(200, b"{not json", "application/json")
+        elif fault.how == "empty":
+            self._send(200, b"", "application/json")
+        elif fault.how == "error-list":
+            self._json({"error-list": [_error("api-error", "the database is away")], "results": []})
+        else:
+            self._send(int(fault.how), b'{"error-list": []}', "application/json", fault.headers)
+        return False
+
+    def _json(self, document: Any) -> None:
+        if document is None:
+            self._send(404, b'{"error-list": []}', "application/json")
+        else:
+            self._send(200, json.dumps(document).encode(), "application/json")
+
+    def _blob(self, path: str) -> None:
+        data = self.store.blob(path)
+        if data is None:
+            self._send(404, b"no such file", "text/plain")
+            return
+        if self.fault == "wrong":
+            data = bytes(len(data))
+        if self.fault == "huge":
+            data += bytes(1 << 20)
+        begin, status, headers = 0, 200, {}
+        if wanted := self.headers.get("Range"):
+            begin = int(wanted.removeprefix("bytes=").rstrip("-"))
+            if begin >= len(data):
+                self._send(416, b"", "text/plain")
+                return
+            status, headers = 206, {"Content-Range": f"bytes {begin}-{len(data) - 1}/{len(data)}"}
+        self._send(status, data[begin:], "application/octet-stream", headers)
+
+    def _send(self, status: int, body: bytes, kind: str, headers: Mapping[str, str] | None = None) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        for name, value in (headers or {}).items():
+            self.send_header(name, value)
+        self.end_headers()
+        if self.fault == "cut" and len(body) > 1:
+            body = body[: len(body) // 2]
+            self.close_connection = True
+        self.wfile.write(body)
+
+    fault = ""
+
+
+@contextmanager
+def running() -> Iterator[HubStore]:
+    """Run a stand-in for the length of the block."""
+    store = HubStore()
+    handler = type("Handler", (_Handler,), {"store": store})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server.daemon_threads = True
+    store.url = f"http://127.0.0.1:{server.server_address[1]}"
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+    thread.start()
+    try:
+        yield store
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
