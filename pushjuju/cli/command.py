@@ -61,6 +61,7 @@ class Cli:
         debug: `--debug`: errors come with their trace.
         given: Keys of the flags that were written on the command line.
         on_interrupt: What Ctrl-C prints: how the work goes on.
+        rehearsal: The command runs on a copy of the store: nothing is to be worked.
         extra: Services opened for this call, by name; the entry point closes what has `close`.
     """
 
@@ -71,6 +72,7 @@ class Cli:
     debug: bool = False
     given: frozenset[str] = frozenset()
     on_interrupt: str = ""
+    rehearsal: bool = False
     extra: MutableMapping[str, Any] = field(default_factory=dict)
 
     @property

@@ -21,7 +21,7 @@ _NO_WAIT = ("0", "false", "no")
 
 def waits(cli: Cli, *, no_wait: bool = False) -> bool:
     """Tell whether this call works in the foreground: not with `--no-wait` or `PUSHJUJU_WAIT=0`."""
-    return not no_wait and cli.env.get("PUSHJUJU_WAIT", "").lower() not in _NO_WAIT
+    return not no_wait and not cli.rehearsal and cli.env.get("PUSHJUJU_WAIT", "").lower() not in _NO_WAIT
 
 
 def settle(
@@ -71,6 +71,8 @@ def judge(
 
 def background(cli: Cli, ctx: Context) -> None:
     """Start the background process of a controller unless it runs."""
+    if cli.rehearsal:
+        return
     from pushjuju.workers import background as process
 
     process.ensure(ctx.controller, str(ctx.datadir.root), cli.env)

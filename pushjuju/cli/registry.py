@@ -14,6 +14,7 @@ MODULES: dict[str, str] = {
     "watching": "show-status-log debug-log",
     "driving": "update-status controller doctor explain",
     "inspecting": "show-relation hooks replay",
+    "planning": "plan",
     "bootstrap": "bootstrap",
     "controllers": "controllers show-controller controller-config destroy-controller kill-controller"
     " enable-destroy-controller register unregister switch upgrade-controller enable-ha dashboard"

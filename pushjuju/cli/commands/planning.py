@@ -1,0 +1,222 @@
+"""plan: what a command would do. Layer: cli. pushjuju's own, no Juju model.
+
+The command itself runs, on a copy of the data directory; then the copy's queue is rehearsed.
+"""
+
+from __future__ import annotations
+
+import io
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pushjuju.cli import flags, registry, session
+from pushjuju.cli.command import Cli, Exited, command
+from pushjuju.cli.gnuflag import quote
+from pushjuju.core.errors import NotFound, PushjujuError, UsageError
+
+if TYPE_CHECKING:
+    from pushjuju.services.context import Context
+    from pushjuju.services.inventory import Change, Inventory
+    from pushjuju.workers.rehearsal import Foreseen, Rehearsal
+
+CHANGES = 2  # exit status, as `terraform plan -detailed-exitcode` has it
+PLANNED = (
+    "add-machine", "add-model", "add-storage", "add-unit", "attach-resource", "attach-storage", "bind",
+    "config", "deploy", "detach-storage", "expose", "import-filesystem", "integrate", "model-config",
+    "refresh", "remove-application", "remove-machine", "remove-relation", "remove-storage", "remove-unit",
+    "resolved", "resume-relation", "retry-provisioning", "set-application-base", "set-constraints",
+    "set-model-constraints", "suspend-relation", "trust", "unexpose",
+)  # fmt: skip
+_WHY_NOT = {
+    "run": "what an action does, its charm alone knows",
+    "exec": "what commands do cannot be known",
+    "destroy-model": "it ends everything in the model",
+    "plan": "a plan changes nothing",
+    "scale-application": "it is for Kubernetes",
+}
+_YES = "y\n" * 100  # nothing is at stake in a copy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a command would do.
+
+    Attributes:
+        command: Its words.
+        changes: Things that would come, go, or be other than they are.
+        steps: Operations on machines, each with whether it would run without the command too.
+        unknown: What cannot be known, one sentence each.
+    """
+
+    command: Sequence[str]
+    changes: Sequence[Change]
+    steps: Sequence[tuple[Foreseen, bool]]
+    unknown: Sequence[str]
+
+    @property
+    def changed(self) -> bool:
+        """Whether the command would do anything."""
+        return bool(self.changes) or any(not anyway for _, anyway in self.steps)
+
+
+@command(
+    "plan",
+    usage="-- <command> [<argument> ...]",
+    summary="Shows what a command would do, without doing it.",
+    interspersed=False,
+    at_least=(1, "no command specified: plan -- <command> ..."),
+    formats=("tabular", "yaml", "json"),
+    flags=(*flags.MODEL, *flags.COLOUR),
+    details="The command runs on a copy of the controller's store. No machine is reached, and nothing is\n"
+    "kept. The plan tells what would be added, changed and removed when all is at rest again, and\n"
+    "which hooks would run on which units. Each hook is taken to succeed without writing anything;\n"
+    "what depends on more is listed as not known. The order is the real one for each unit and one\n"
+    "possible one for machines, which work beside each other. Questions are answered with yes.\n\n"
+    "Exit status: 0 nothing would change, 2 something would, 1 on errors.",
+    examples="    pushjuju plan -- deploy ./web -n 2\n    pushjuju plan -- remove-application db\n"
+    "    pushjuju plan --format json -- refresh web --path ./web\n",
+    see_also=("explain", "deploy", "refresh", "integrate"),
+)
+def plan(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
+    """Make a plan and show it."""
+    from pushjuju.cli.formatters import planned
+
+    words = list(args[1:] if args[0] == "--" else args)
+    _check(words)
+    made = _plan(cli, words, model)
+    table = {"tabular": lambda _document: planned.table(made, colour=cli.output.colour)}
+    cli.output.write(planned.document(made), table)
+    if made.changed:
+        raise Exited(CHANGES)
+
+
+def _check(words: Sequence[str]) -> None:
+    """Refuse what cannot be planned.
+
+    Raises:
+        NotFound: There is no such command.
+        PushjujuError: It has no plan; exit status 1, for 2 means changes.
+    """
+    if not words or words[0].startswith("-"):
+        raise PushjujuError("no command specified: plan -- <command> ...")
+    word = registry.ALIASES.get(words[0], words[0])
+    if word not in registry.known():
+        raise NotFound(f"{quote(words[0])} is not a command that can be planned: there is none of that name")
+    if "--help" in words or "-h" in words:
+        raise PushjujuError("help cannot be planned")
+    if word not in PLANNED:
+        why = _WHY_NOT.get(word, "it changes nothing that a plan could tell of")
+        raise PushjujuError(f"{word} cannot be planned: {why}")
+    if word == "add-machine" and any(item.startswith("ssh:") for item in words):
+        raise PushjujuError("add-machine ssh: cannot be planned: the host itself must be asked")
+
+
+def _plan(cli: Cli, words: Sequence[str], model: str) -> Plan:
+    """Run a command on a copy, rehearse what follows, and compare with a copy without the command."""
+    from pushjuju.services import inventory
+    from pushjuju.state.rehearsal import copy_datadir
+    from pushjuju.workers.rehearsal import rehearse
+
+    folder = Path(tempfile.mkdtemp(prefix="pushjuju-plan-"))
+    try:
+        with_it, without = folder / "with", folder / "without"
+        for part in (with_it, without):
+            part.mkdir(mode=0o700)
+            copy_datadir(session.data_dir(cli), part)
+        inner = _run(cli, words, model, with_it)
+        try:
+            opened = _controller(inner)
+            if opened is None:
+                return Plan(command=words, changes=(), steps=(), unknown=())
+            after = rehearse(opened)
+            with opened.store.read() as tx:
+                then = inventory.take(tx)
+            before, now = _without(cli, opened.controller.name, without)
+        finally:
+            _close(inner)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    changes = inventory.differences(now, then)
+    return Plan(command=words, changes=changes, steps=_steps(before, after), unknown=list(after.unknown))
+
+
+def _without(cli: Cli, controller: str, folder: Path) -> tuple[Rehearsal, Inventory]:
+    """Return what would happen, and be, without the command."""
+    from pushjuju.services import inventory
+    from pushjuju.services.context import open_context
+    from pushjuju.state.datadir import DataDir
+    from pushjuju.workers.rehearsal import Rehearsal, rehearse
+
+    datadir = DataDir(folder)
+    if controller not in datadir.controllers():
+        return Rehearsal(), {}
+    ctx = open_context(datadir, controller, clock=cli.clock, environ=cli.env)
+    try:
+        found = rehearse(ctx)
+        with ctx.store.read() as tx:
+            return found, inventory.take(tx)
+    finally:
+        ctx.close()
+
+
+def _steps(before: Rehearsal, after: Rehearsal) -> list[tuple[Foreseen, bool]]:
+    """Mark the operations that would run without the command too."""
+    anyway = Counter((step.model, step.unit, step.title) for step in before.steps)
+    found = []
+    for step in after.steps:
+        key = (step.model, step.unit, step.title)
+        found.append((step, anyway[key] > 0))
+        anyway[key] -= 1
+    return found
+
+
+def _run(cli: Cli, words: Sequence[str], model: str, folder: Path) -> Cli:
+    """Run a command line on a copy; return the call, with what it opened.
+
+    Raises:
+        PushjujuError: The command refused; with exit status 1, for 2 means changes.
+    """
+    from pushjuju.cli.console import Console
+    from pushjuju.cli.output import Output
+    from pushjuju.cli.root import Root
+
+    env = {key: value for key, value in cli.env.items() if key != "JUJU_DATA"}
+    env |= {"PUSHJUJU_DATA": str(folder), **({"JUJU_MODEL": model} if model else {})}
+    stdin = cli.console.stdin if "-" in words else io.StringIO(_YES)
+    console = Console(stdin=stdin, stdout=io.StringIO(), stderr=io.StringIO(), env=env)
+    inner = Cli(console=console, output=Output(console), clock=cli.clock, program=cli.program, rehearsal=True)
+    try:
+        root = Root()
+        with root.make_context(cli.program, ["--no-alias", *words], obj=inner) as context:
+            root.invoke(context)
+    except UsageError as error:
+        _close(inner)
+        raise PushjujuError(error.message, detail=error.detail, hint=error.hint) from error
+    except BaseException:
+        _close(inner)
+        raise
+    said = inner.console.stderr
+    assert isinstance(said, io.StringIO), "made above"
+    for line in said.getvalue().splitlines():
+        if line.startswith("WARNING ") and "following actions" not in line:
+            cli.console.warn(line.removeprefix("WARNING "))
+    return inner
+
+
+def _controller(inner: Cli) -> Context | None:
+    """Return the controller that a command opened, if it opened one."""
+    from pushjuju.services.context import Context
+
+    return next((item for item in inner.extra.values() if isinstance(item, Context)), None)
+
+
+def _close(inner: Cli) -> None:
+    for service in inner.extra.values():
+        close = getattr(service, "close", None)
+        if close is not None:
+            close()

@@ -1,0 +1,104 @@
+"""A plan as a document and as text. Layer: cli, pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pushjuju.cli.formatters.inspected import struct
+from pushjuju.cli.formatters.table import heads
+from pushjuju.cli.paint import GRAY, GREEN, RED, YELLOW, paint
+from pushjuju.cli.tabwriter import TabWriter
+from pushjuju.runner.remote.goformat import Struct
+
+if TYPE_CHECKING:
+    from pushjuju.cli.commands.planning import Plan
+    from pushjuju.services.inventory import Change
+
+_SIGNS = {"add": paint("+", GREEN), "change": paint("~", YELLOW), "remove": paint("-", RED)}
+
+
+def document(plan: Plan) -> Struct:
+    """Return a plan as a document."""
+    return Struct(
+        {
+            "command": list(plan.command),
+            "changed": plan.changed,
+            "changes": [_change(change) for change in plan.changes],
+            "hooks": [
+                Struct(
+                    {
+                        **struct(machine=step.machine, unit=step.unit, hook=step.title, kind=step.kind),
+                        "anyway": anyway,
+                    }
+                )
+                for step, anyway in plan.steps
+            ],
+            "unknown": list(plan.unknown),
+        }
+    )
+
+
+def _change(change: Change) -> Struct:
+    fields: dict[str, Any] = dict(change.fields)
+    if change.action == "change":
+        fields = {name: Struct({"from": was, "to": now}) for name, (was, now) in fields.items()}
+    return struct(action=change.action, kind=change.kind, name=change.name, model=change.model, fields=fields)
+
+
+def table(plan: Plan, *, colour: bool = False) -> str:
+    """Return a plan as text."""
+    if not plan.changed:
+        return "Nothing would change.\n"
+    return "".join((_changes(plan, colour), _hooks(plan, colour), _unknown(plan), _summary(plan)))
+
+
+def _changes(plan: Plan, colour: bool) -> str:
+    models = {change.model for change in plan.changes}
+    writer = TabWriter(colour=colour)
+    for change in plan.changes:
+        where = f"{change.model}: " if len(models) > 1 else ""
+        writer.row(_SIGNS[change.action], f"{where}{change.kind} {change.name}", _fields(change))
+    return writer.text()
+
+
+def _fields(change: Change) -> str:
+    if change.action == "change":
+        return ", ".join(f"{name} {_word(was)} -> {_word(now)}" for name, (was, now) in change.fields.items())
+    return ", ".join(f"{name} {value}" for name, value in change.fields.items() if value != change.name)
+
+
+def _word(value: Any) -> str:
+    return "(none)" if value in (None, "") else str(value)
+
+
+def _hooks(plan: Plan, colour: bool) -> str:
+    if not plan.steps:
+        return ""
+    writer = TabWriter(colour=colour)
+    writer.row(*heads("Machine", "Unit", "Runs", ""))
+    for step, anyway in plan.steps:
+        title = step.title if step.kind in ("hook", "charm") else f"{step.kind} {step.title}"
+        writer.row(
+            step.machine, step.unit, title, paint("(also without the command)", GRAY) if anyway else ""
+        )
+    return f"\n{writer.text()}"
+
+
+def _unknown(plan: Plan) -> str:
+    lines = [*plan.unknown, *(["whether each hook succeeds, and what it writes"] if plan.steps else [])]
+    return "".join(("\nNot known:\n", *(f"  {line}\n" for line in lines))) if lines else ""
+
+
+def _summary(plan: Plan) -> str:
+    counts = {
+        action: sum(change.action == action for change in plan.changes)
+        for action in ("add", "change", "remove")
+    }
+    hooks = [step for step, anyway in plan.steps if not anyway]
+    units = len({step.unit for step in hooks})
+    told = ", ".join(f"{count} to {action}" for action, count in counts.items())
+    return f"\nPlan: {told}; {_many(len(hooks), 'hook')} on {_many(units, 'unit')}.\n"
+
+
+def _many(count: int, word: str) -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}"

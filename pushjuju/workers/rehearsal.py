@@ -1,0 +1,230 @@
+"""What would happen if the queue were worked now: everything but the machines is real. Layer: workers.
+
+For a copy of the store only. Units take their real turns and each operation is committed as a success that
+wrote nothing, which is all that can be known beforehand; what depends on more is told as unknown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pushjuju.core.clock import to_iso
+from pushjuju.core.errors import NotValid, PushjujuError
+from pushjuju.core.life import Life
+from pushjuju.core.status import Agent, StatusKind
+from pushjuju.plugins.types import StorageMade, StorageSeen
+from pushjuju.services import machines, removal, statuses, storage_work
+from pushjuju.services.context import Context
+from pushjuju.services.storage_work import Step as StorageStep
+from pushjuju.services.storage_work import Todo
+from pushjuju.state.records import Machine, Operation, Unit
+from pushjuju.state.store import Tx
+from pushjuju.uniter.commit import commit
+from pushjuju.uniter.resolver import Answer, HookKind, OperationName
+from pushjuju.uniter.turn import Turn, read_operation, take_turn
+
+MOST_HOOKS = 2000
+_TELLS = (HookKind.RELATION_CREATED, HookKind.RELATION_JOINED, HookKind.RELATION_CHANGED)
+_DONE = {"outcome": "ok", "exit": 0, "via": "hook", "message": "", "writes": {}, "events": []}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Foreseen:
+    """An operation that would run on a machine.
+
+    Attributes:
+        kind: `hook`, `charm` (the charm is brought there), `action` or `commands`.
+        under_way: It runs now, whatever is planned.
+    """
+
+    model: str
+    machine: str
+    unit: str
+    title: str
+    kind: str
+    under_way: bool = False
+
+
+@dataclass(slots=True)
+class Rehearsal:
+    """What was foreseen, in one possible order: each unit's own is the real one.
+
+    Attributes:
+        unknown: What cannot be known, one sentence each.
+    """
+
+    steps: list[Foreseen] = field(default_factory=list)
+    unknown: dict[str, None] = field(default_factory=dict)  # a set that keeps its order
+
+    def cannot_know(self, text: str) -> None:
+        """Note something once."""
+        self.unknown[text] = None
+
+
+def rehearse(ctx: Context) -> Rehearsal:
+    """Work everything that is due in a copy of a store."""
+    found = Rehearsal()
+    while len(found.steps) < MOST_HOOKS:
+        now = ctx.clock.now()
+        with ctx.store.write() as tx:
+            keys = sorted(row["key"] for row in tx.rows("work_take_due", now=to_iso(now)))
+        if not keys:
+            return found
+        for key in keys:
+            model, kind, name = key.split("/", 2)
+            if kind == "machine":
+                _Lane(ctx, found, model, name).work()
+            else:
+                _loops(ctx, model)
+    found.cannot_know(f"what follows after the first {MOST_HOOKS} hooks")
+    return found
+
+
+def _loops(ctx: Context, model: str) -> None:
+    """Do what the model's own loops do for removals."""
+    with ctx.store.write() as tx:
+        for todo in list(storage_work.on_no_machine(tx, model)):
+            storage_work.destroyed(tx, todo.backing, ctx.clock.now())
+        removal.finish_applications(tx, model, ctx.clock.now())
+
+
+class _Lane:
+    """One machine's lane, without the machine."""
+
+    def __init__(self, ctx: Context, found: Rehearsal, model: str, machine: str) -> None:
+        self.ctx = ctx
+        self.found = found
+        self.model = model
+        self.machine = machine
+
+    def work(self) -> None:
+        """Let the units take their turns until nothing is left to do, then end a machine that is to go."""
+        row = self._row()
+        if row is None:
+            return
+        if not row.instance_id and row.life == Life.ALIVE:
+            self.found.cannot_know(
+                f"the addresses of machine {row.id}, which is to be made or taken in first"
+            )
+        self._finish_open()
+        self._storage(row)
+        while self._round() and len(self.found.steps) < MOST_HOOKS:
+            pass
+        self._storage(row)
+        self._end()
+
+    def _row(self) -> Machine | None:
+        with self.ctx.store.read() as tx:
+            return tx.find(Machine, "machine_get", model=self.model, id=self.machine)
+
+    def _units(self) -> list[Unit]:
+        with self.ctx.store.read() as tx:
+            return machines.units_on(tx, self.model, self.machine)
+
+    def _finish_open(self) -> None:
+        """Take what runs at this moment as ended well."""
+        with self.ctx.store.read() as tx:
+            rows = tx.list(Operation, "operation_open", model=self.model, machine=self.machine)
+        for row in rows:
+            if row.unit:
+                self._commit(row.id, row.unit, row.name, under_way=True)
+
+    def _round(self) -> bool:
+        """Let each unit take one turn; tell whether one of them did something."""
+        turns = [self._turn(unit) for unit in self._units()]
+        return any(turns)
+
+    def _turn(self, unit: Unit) -> bool:
+        try:
+            turn = take_turn(self.ctx, self.model, unit.name)
+        except PushjujuError as error:
+            self.found.cannot_know(f"what {unit.name} does: {error.message}")
+            return False
+        if turn.prepared is not None:
+            return self._commit(turn.prepared.id, unit.name, turn.prepared.title)
+        if turn.answer is Answer.DEAD:
+            return self._bury(unit)
+        self._at_rest(unit, turn)
+        return False
+
+    def _commit(self, operation_id: str, unit: str, title: str, *, under_way: bool = False) -> bool:
+        """Take an operation as ended well, having written nothing."""
+        with self.ctx.store.read() as tx:
+            row = tx.get(Operation, "operation_get", "the operation is gone", id=operation_id)
+        kind = self._note(row)
+        done = commit(self.ctx, operation_id, {"t": "result", "id": operation_id, **_DONE})
+        step = Foreseen(
+            model=self.model, machine=self.machine, unit=unit, title=title, kind=kind, under_way=under_way
+        )
+        self.found.steps.append(step)
+        if not done.ok:
+            self.found.cannot_know(f"what follows {title} of {unit}: {done.message}")
+        return done.ok
+
+    def _note(self, row: Operation) -> str:
+        """Note what the outcome of an operation leaves open; return what kind of operation it is."""
+        operation = read_operation(row.document)
+        match operation.name:
+            case OperationName.INSTALL | OperationName.UPGRADE:
+                return "charm"
+            case OperationName.RUN_ACTION:
+                return "action"
+            case OperationName.RUN_COMMANDS:
+                return "commands"
+        hook = operation.hook
+        if hook is not None and hook.kind in _TELLS and hook.relation_id is not None:
+            self.found.cannot_know(
+                f"what units tell each other in relation {hook.relation_id} ({operation.endpoint}): "
+                "each change runs relation-changed on the other side"
+            )
+        return "hook"
+
+    def _bury(self, unit: Unit) -> bool:
+        with self.ctx.store.write() as tx:
+            if removal.lives_of_subordinates(tx, unit.model, unit.name):
+                return False
+            removal.remove_unit(tx, unit, self.ctx.clock.now())
+        return True
+
+    def _at_rest(self, unit: Unit, turn: Turn) -> None:
+        """Note why a unit stops where it does, if that is not plain rest."""
+        with self.ctx.store.read() as tx:
+            agent = statuses.get_status(tx, unit.model, StatusKind.AGENT, unit.name)
+        if turn.answer is Answer.WAITING or (agent is not None and agent.status == Agent.ERROR):
+            self.found.cannot_know(f"what {unit.name} does next: {turn.reason}")
+
+    # --- storage and the end ------------------------------------------------------------------------------
+
+    def _storage(self, row: Machine) -> None:
+        """Take each step for storage as done."""
+        for _ in range(MOST_HOOKS):
+            with self.ctx.store.write() as tx:
+                present = tx.find(Machine, "machine_get", model=self.model, id=self.machine)
+                todos = storage_work.on_machine(tx, present) if present is not None else []
+                if not todos:
+                    return
+                self._step(tx, row, todos[0])
+
+    def _step(self, tx: Tx, row: Machine, todo: Todo) -> None:
+        backing, host, now = todo.backing, todo.host, self.ctx.clock.now()
+        match todo.step:
+            case StorageStep.CREATE:
+                self.found.cannot_know(f"whether storage {backing.storage} can be made")
+                made = StorageMade(provider_id=f"planned-{backing.id}", size=backing.size)
+                storage_work.created(tx, backing, made, now)
+            case StorageStep.ATTACH if host is not None:
+                storage_work.seen(tx, host, StorageSeen(device="planned"))
+                storage_work.attached(tx, backing, host, row.boot_id, now)
+            case StorageStep.DETACH if host is not None:
+                storage_work.detached(tx, backing, host, now)
+            case StorageStep.DESTROY:
+                storage_work.destroyed(tx, backing, now)
+            case _:
+                raise NotValid(f"storage step {todo.step} without a machine")
+
+    def _end(self) -> None:
+        row = self._row()
+        if row is None or row.life == Life.ALIVE or self._units():
+            return
+        with self.ctx.store.write() as tx:
+            removal.remove_machine(tx, row, self.ctx.clock.now())
