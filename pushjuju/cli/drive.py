@@ -115,6 +115,7 @@ def _last_lines(ctx: Context, model: str, unit: str) -> list[str]:
     from pushjuju.cli.formatters.loglines import Look, Selection, line
     from pushjuju.services import logs
 
-    shown = Selection(include=(unit,), level="INFO").predicate()
-    newest = islice(filter(shown, logs.newest_first(ctx.store, model)), _LINES)
+    selection = Selection(include=(unit,), level="INFO")
+    among = logs.Among(levels=selection.levels(), entities=selection.tags())
+    newest = islice(logs.newest_first(ctx.store, model, among), _LINES)
     return [line(record, Look()) for record in reversed(list(newest))]

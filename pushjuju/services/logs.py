@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
 
 from pushjuju.core.clock import to_iso
@@ -10,9 +11,23 @@ from pushjuju.runner.remote.levels import LEVELS, kept, threshold
 from pushjuju.state.records import LogRecord
 from pushjuju.state.store import Store, Tx
 
-__all__ = ("LEVELS", "after", "append", "kept", "newest_first", "threshold")
+__all__ = (
+    "ALL",
+    "LEVELS",
+    "Among",
+    "after",
+    "append",
+    "kept",
+    "newest",
+    "newest_first",
+    "pages_after",
+    "prune",
+    "threshold",
+)
 
-_PAGE = 500
+_FIRST_PAGE = 32
+_PAGE = 2048
+_BATCH = 2000  # lines that are forgotten in one transaction
 
 
 def append(
@@ -46,25 +61,83 @@ def append(
     )
 
 
-def after(store: Store, model: str, last: int) -> list[LogRecord]:
-    """Return the records that came after a record id, oldest first."""
-    found: list[LogRecord] = []
-    while True:
-        with store.read() as tx:
-            page = tx.list(LogRecord, "log_after", model=model, after=last, limit=_PAGE)
-        found += page
-        if len(page) < _PAGE:
-            return found
-        last = page[-1].id
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Among:
+    """Which lines are read at all: the store leaves the others out while it walks.
+
+    Attributes:
+        levels: Words; none: all.
+        entities: Tags; none: all.
+    """
+
+    levels: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+
+    def parameters(self) -> dict[str, str]:
+        """Return the parameters of the statements."""
+        return {"levels": _within_commas(self.levels), "entities": _within_commas(self.entities)}
 
 
-def newest_first(store: Store, model: str) -> Iterator[LogRecord]:
-    """Walk the log backwards."""
-    before = 1 << 62
+def _within_commas(words: tuple[str, ...]) -> str:
+    return f",{','.join(words)}," if words else ""
+
+
+ALL = Among()
+
+
+def newest(store: Store, model: str) -> int:
+    """Return the number of the newest line; 0 when there is none."""
+    with store.read() as tx:
+        return int(tx.scalar("log_newest", model=model))
+
+
+def pages_after(store: Store, model: str, last: int, among: Among = ALL) -> Iterator[list[LogRecord]]:
+    """Walk the log forwards from behind a record, in pages that grow: the first one comes at once."""
+    limit, listed = _FIRST_PAGE, among.parameters()
     while True:
         with store.read() as tx:
-            page = tx.list(LogRecord, "log_before", model=model, before=before, limit=_PAGE)
-        yield from page
-        if len(page) < _PAGE:
+            page = tx.list(LogRecord, "log_after", model=model, after=last, limit=limit, **listed)
+        if page:
+            yield page
+        if len(page) < limit:
             return
-        before = page[-1].id
+        last, limit = page[-1].id, min(limit * 2, _PAGE)
+
+
+def after(store: Store, model: str, last: int) -> list[LogRecord]:
+    """Return all records that came after a record, oldest first."""
+    return [record for page in pages_after(store, model, last) for record in page]
+
+
+def newest_first(store: Store, model: str, among: Among = ALL) -> Iterator[LogRecord]:
+    """Walk the log backwards."""
+    before, limit, listed = 1 << 62, _FIRST_PAGE, among.parameters()
+    while True:
+        with store.read() as tx:
+            page = tx.list(LogRecord, "log_before", model=model, before=before, limit=limit, **listed)
+        yield from page
+        if len(page) < limit:
+            return
+        before, limit = page[-1].id, min(limit * 2, _PAGE)
+
+
+def prune(store: Store, model: str, *, before: str, most_bytes: int) -> None:
+    """Forget lines older than a time, and the oldest beyond a size; other writers come in between batches.
+
+    Args:
+        before: A time as the store keeps it.
+    """
+    _delete(store, model, before=before, last=1 << 62)
+    with store.read() as tx:
+        letters = tx.scalar("log_letters", model=model) or 1.0
+        most = max(int(most_bytes / letters), 1)
+        last = tx.scalar("log_nth_newest", model=model, most=most)
+    if last is not None:
+        _delete(store, model, before="~", last=int(last))
+
+
+def _delete(store: Store, model: str, *, before: str, last: int) -> None:
+    while True:
+        with store.write() as tx:
+            if tx.run("log_prune", model=model, before=before, last=last, batch=_BATCH) < _BATCH:
+                return

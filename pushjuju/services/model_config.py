@@ -20,7 +20,7 @@ from pushjuju.state.store import Tx
 class Attribute:
     """A key: its type, default and choices.
 
-    Types: `string`, `bool`, `int`, `duration`, `levels`, `base`, `modes`, `cidrs`, `url`.
+    Types: `string`, `bool`, `int`, `duration`, `levels`, `base`, `modes`, `cidrs`, `size`, `url`.
     """
 
     type: str
@@ -58,9 +58,9 @@ ATTRIBUTES: Mapping[str, Attribute] = {
     "juju-no-proxy": Attribute("string", "127.0.0.1,localhost,::1"),
     "logging-config": Attribute("levels", "<root>=INFO"),
     "max-action-results-age": Attribute("duration", "336h"),
-    "max-action-results-size": Attribute("string", "5G"),
+    "max-action-results-size": Attribute("size", "5G"),
     "max-status-history-age": Attribute("duration", "336h"),
-    "max-status-history-size": Attribute("string", "5G"),
+    "max-status-history-size": Attribute("size", "5G"),
     "mode": Attribute("modes", "requires-prompts"),
     "no-proxy": Attribute("string", "127.0.0.1,localhost,::1"),
     "num-container-provision-workers": Attribute("int", 4),
@@ -107,6 +107,8 @@ def parse_value(key: str, value: Any) -> Any:
     text = str(value)
     if attribute.type == "duration":
         _check_duration(key, text)
+    if attribute.type == "size":
+        _check_size(key, text)
     if attribute.type == "levels":
         parse_levels(text)
     if attribute.type == "modes":
@@ -136,6 +138,17 @@ def _check_duration(key: str, text: str) -> None:
         raise NotValid(f"invalid {words} in model configuration: {error.message}") from error
     if seconds <= 0:
         raise NotValid(f"{key}: must be positive, got {text}")
+
+
+def _check_size(key: str, text: str) -> None:
+    """Refuse what is no size; the message is Juju's."""
+    from pushjuju.core.storage import parse_size
+
+    try:
+        parse_size(text)
+    except NotValid as error:
+        words, why = key.replace("-", " "), error.message.removeprefix("cannot parse size: ")
+        raise NotValid(f"invalid {words} in model configuration: {why}") from error
 
 
 def _check_cidrs(key: str, text: str) -> None:

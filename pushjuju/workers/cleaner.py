@@ -9,7 +9,8 @@ from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import PushjujuError
 from pushjuju.core.gotime import parse_duration
 from pushjuju.core.life import Life
-from pushjuju.services import machines, model_config, models, removal, storage
+from pushjuju.core.storage import parse_size
+from pushjuju.services import logs, machines, model_config, models, removal, storage
 from pushjuju.services.context import Context
 from pushjuju.state.records import Application, Cleanup, Machine, Model, Unit
 from pushjuju.state.store import Tx
@@ -54,8 +55,10 @@ def _prune(ctx: Context, model: str) -> None:
     with ctx.store.write() as tx:
         age = parse_duration(str(model_config.get(tx, model, "max-status-history-age")))
         before = to_iso(ctx.clock.now() - timedelta(seconds=age))
-        for statement in ("history_prune", "log_prune", "operation_prune", "action_operation_prune"):
+        for statement in ("history_prune", "operation_prune", "action_operation_prune"):
             tx.run(statement, model=model, before=before)
+        most = parse_size(str(model_config.get(tx, model, "max-status-history-size")))
+    logs.prune(ctx.store, model, before=before, most_bytes=most * 1024 * 1024)
 
 
 def _forced_ends(ctx: Context, model: str) -> datetime | None:

@@ -6,6 +6,7 @@ import itertools
 import json
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from tests.unit.services.world import Charms, World
 
 UNITS = 20
 MANY = 2000
+MANY_LINES = 1_000_000
 STATUS = (("status",), ("status", "--format", "json"), ("status", "--format", "yaml"))
 MAX_STATEMENTS = 20  # of `status`, whatever the size of the model
 # Each of these costs more than a whole `status` may.
@@ -90,6 +92,49 @@ def test_status_of_many(report: Report, world: World) -> None:
         samples = runs(pushjuju(*words), times=7, env=env)
         name, note = f"`pushjuju {' '.join(words)}`, {MANY} units", f"{cpu_note(samples)}; as many machines"
         report.add(name, [run.wall for run in samples], target="<= 200 ms", note=note)
+
+
+@pytest.mark.bench
+def test_debug_log_of_a_million_lines(report: Report, world: World) -> None:
+    world.active("web", 2)
+    env = focus(world)
+    write_log(world, MANY_LINES)
+    for words in (("--replay",), (), ("--level", "ERROR"), ("--include", "web/0")):
+        argv = pushjuju("debug-log", *words, "--no-tail")
+        times = [first_line(argv, env) for _ in range(6)][1:]
+        name = f"first line of `pushjuju debug-log {' '.join(words)}`, {MANY_LINES:,} lines"
+        report.add(name, times, target="<= 200 ms")
+
+
+def write_log(world: World, count: int) -> None:
+    """Fill the log: hooks of many units, one error in a thousand lines."""
+    row = "INSERT INTO log (model, time, entity, level, module, message) VALUES (?, ?, ?, ?, ?, ?)"
+    connection = world.ctx.store._connection
+    connection.execute("BEGIN")
+    connection.executemany(
+        row,
+        (
+            (
+                world.model, f"2025-03-01T{at // 3600 % 24:02}:{at // 60 % 60:02}:{at % 60:02}.250000Z",
+                f"unit-web-{at % 50}", "INFO" if at % 1000 else "ERROR", "juju.worker.uniter.operation",
+                'ran "config-changed" hook (via hook dispatching script: dispatch)',
+            )
+            for at in range(count)
+        ),
+    )  # fmt: skip
+    connection.execute("COMMIT")
+
+
+def first_line(argv: list[str], env: dict[str, str]) -> float:
+    """Return how long a command takes to print its first line, in ms; the reader then goes away."""
+    begun = time.perf_counter()
+    with subprocess.Popen(argv, env={"PATH": "/usr/bin:/bin", **env}, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline()
+        took = time.perf_counter() - begun
+        process.stdout.close()
+    assert process.returncode == 0
+    return took * 1000
 
 
 def test_status_takes_as_many_statements_for_many_units_as_for_few(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
@@ -18,12 +18,13 @@ from pushjuju.cli.command import Cli, command
 from pushjuju.cli.formatters import history, loglines
 from pushjuju.cli.formatters.times import wants_utc
 from pushjuju.cli.gnuflag import Kind, quote
+from pushjuju.cli.paint import colours_on
 from pushjuju.core.errors import UsageError
 from pushjuju.core.names import is_application, is_machine, is_unit
 from pushjuju.core.status import StatusKind
 from pushjuju.services import logs, statuses
 
-_FOLLOW_S = 0.3
+_FOLLOW_S = 0.1
 _BACKLOG = 20
 
 
@@ -79,6 +80,8 @@ def show_status_log(
         raise UsageError("entity name is missing.")
     if sum(map(bool, (n, days, from_date))) > 1:
         raise UsageError("backlog size, backlog date and backlog days back cannot be specified together")
+    if n < 0 or days < 0:
+        raise UsageError("backlog size and backlog days back cannot be negative")
     kinds, fits, noun = _ENTITIES[kind]
     if args and not fits(args[0]):
         raise UsageError(f"{quote(args[0])} is not a valid name for a {noun}")
@@ -160,20 +163,23 @@ class _Amount:
 def debug_log(cli: Cli, _args: tuple[str, ...], *, model: str, **asked: Any) -> None:
     """Show the log of a model, and follow it."""
     amount = _amount(cli, asked)
-    shown = _selection(asked).predicate()
+    selection = _selection(asked)
     terminal = cli.console.stdout.isatty()
     look = loglines.Look(
         date=asked["date"],
         milliseconds=asked["ms"],
         utc=asked["utc"],
         location=asked["location"],
-        colour=asked["color"] or (terminal and "NO_COLOR" not in cli.env),
+        colour=colours_on(cli.env, terminal=terminal, force=asked["color"]),
     )
     opened = session.open_model(cli, model)
     cli.on_interrupt = "Following ended."
-    records = _records(opened, shown, amount)
-    for record in islice(records, amount.limit or None):
-        cli.output.text(f"{loglines.line(record, look)}\n")
+    left = amount.limit or sys.maxsize
+    for page in _pages(opened, selection, amount):
+        cli.output.text("".join(f"{loglines.line(record, look)}\n" for record in page[:left]))
+        left -= len(page)
+        if left <= 0:
+            return
 
 
 def _selection(asked: dict[str, Any]) -> loglines.Selection:
@@ -205,28 +211,25 @@ def _amount(cli: Cli, asked: dict[str, Any]) -> _Amount:
     return _Amount(backlog=asked["lines"], limit=0, follow=follow)
 
 
-def _records(
-    opened: session.Session, shown: Callable[[loglines.Record], bool], amount: _Amount
-) -> Iterator[loglines.Record]:
-    """Yield the backlog, oldest first, then what comes while following."""
-    last, backlog = _backlog(opened, shown, amount.backlog)
-    yield from backlog
-    while amount.follow:
-        fresh = logs.after(opened.ctx.store, opened.uuid, last)
-        last = fresh[-1].id if fresh else last
-        yield from filter(shown, fresh)
-        if not fresh:
+def _pages(
+    opened: session.Session, selection: loglines.Selection, amount: _Amount
+) -> Iterator[Sequence[loglines.Record]]:
+    """Yield the backlog, oldest first, then what comes while following; a page as soon as it is read."""
+    store, model, shown = opened.ctx.store, opened.uuid, selection.predicate()
+    among = logs.Among(levels=selection.levels(), entities=selection.tags())
+    last = logs.newest(store, model) if amount.backlog is not None else 0
+    if amount.backlog is not None:
+        found = islice(filter(shown, logs.newest_first(store, model, among)), amount.backlog)
+        yield list(found)[::-1]
+    seen: tuple[int, int] | None = None
+    while amount.follow or seen is None:
+        version = store.version()
+        if version == seen:
             time.sleep(_FOLLOW_S)
-
-
-def _backlog(
-    opened: session.Session, shown: Callable[[loglines.Record], bool], count: int | None
-) -> tuple[int, Iterable[loglines.Record]]:
-    """Return (id of the newest record, the records to show first)."""
-    store, model = opened.ctx.store, opened.uuid
-    if count is None:
-        everything = logs.after(store, model, 0)
-        return (everything[-1].id if everything else 0), filter(shown, everything)
-    newest = next(logs.newest_first(store, model), None)
-    listed = list(islice(filter(shown, logs.newest_first(store, model)), count))
-    return (newest.id if newest else 0), reversed(listed)
+            continue
+        seen = version
+        if amount.backlog is not None and not amount.follow:
+            return
+        for page in logs.pages_after(store, model, last, among):
+            last = page[-1].id
+            yield [record for record in page if shown(record)]

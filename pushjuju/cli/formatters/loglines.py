@@ -6,9 +6,9 @@ Mirrors: juju cmd/juju/commands/debuglog.go, apiserver/debuglog.go (3.6)
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Protocol
 
 from pushjuju.cli.paint import CYAN, GRAY, GREEN, RED, YELLOW, escape, paint
@@ -85,47 +85,81 @@ class Selection:
 
     def predicate(self) -> Callable[[Record], bool]:
         """Return the test for one record, patterns compiled."""
-        lowest = _ORDER.index(self.level) if self.level else 0
-        wanted, unwanted = _entities(self.include), _entities(self.exclude)
+        levels = self.levels()
+        wanted, unwanted = _either(self.include, _tag_pattern), _either(self.exclude, _tag_pattern)
+        modules, no_modules = (
+            _either(self.include_module, _module_pattern),
+            _either(self.exclude_module, _module_pattern),
+        )
+        labels, no_labels = _either(self.include_label, _glob), _either(self.exclude_label, _glob)
 
         def shown(record: Record) -> bool:
-            level = _ORDER.index(record.level) if record.level in _ORDER else len(_ORDER)
-            labels = set(record.labels.split(",")) - {""}
-            return (
-                level >= lowest
-                and (wanted is None or bool(wanted.fullmatch(record.entity)))
-                and not (unwanted is not None and unwanted.fullmatch(record.entity))
-                and (not self.include_module or _in_modules(record.module, self.include_module))
-                and not _in_modules(record.module, self.exclude_module)
-                and (not self.include_label or bool(labels & set(self.include_label)))
-                and not labels & set(self.exclude_label)
-            )
+            if levels and record.level not in levels:
+                return False
+            if not _fits(record.entity, wanted, unwanted) or not _fits(record.module, modules, no_modules):
+                return False
+            if labels is None and no_labels is None:
+                return True
+            return _labelled([word for word in record.labels.split(",") if word], labels, no_labels)
 
         return shown
 
+    def levels(self) -> tuple[str, ...]:
+        """Return the levels that are shown; none for all of them."""
+        return _ORDER[_ORDER.index(self.level) :] if self.level and self.level != _ORDER[0] else ()
 
-def _in_modules(module: str, prefixes: Iterable[str]) -> bool:
-    return any(module == prefix or module.startswith(f"{prefix}.") for prefix in prefixes)
+    def tags(self) -> tuple[str, ...]:
+        """Return the tags that alone can be shown, where all names mean one tag each; none: any."""
+        found = tuple("" if "*" in name else exact_tag(name) for name in self.include)
+        return found if all(found) and not any("," in tag for tag in found) else ()
 
 
-def _entities(names: Sequence[str]) -> re.Pattern[str] | None:
-    """Return a pattern for tags, or None for no names."""
-    if not names:
-        return None
-    return re.compile("|".join(_tag_pattern(name) for name in names))
+def _fits(text: str, wanted: re.Pattern[str] | None, unwanted: re.Pattern[str] | None) -> bool:
+    if wanted is not None and not wanted.fullmatch(text):
+        return False
+    return unwanted is None or not unwanted.fullmatch(text)
+
+
+def _labelled(
+    labels: Sequence[str], wanted: re.Pattern[str] | None, unwanted: re.Pattern[str] | None
+) -> bool:
+    if wanted is not None and not any(wanted.fullmatch(label) for label in labels):
+        return False
+    return unwanted is None or not any(unwanted.fullmatch(label) for label in labels)
+
+
+def _either(names: Sequence[str], pattern: Callable[[str], str]) -> re.Pattern[str] | None:
+    """Return one pattern for any of some names, or None for no names."""
+    return re.compile("|".join(pattern(name) for name in names)) if names else None
+
+
+def _glob(name: str) -> str:
+    return re.escape(name).replace(r"\*", ".*")
+
+
+def _module_pattern(name: str) -> str:
+    """Return the pattern of a logger and those below it."""
+    return rf"{_glob(name)}(?:\..*)?"
 
 
 def _tag_pattern(name: str) -> str:
     """Return the pattern of one name: a tag with globs, a machine id, a unit, or an application's units."""
     if "*" in name:
-        return re.escape(name).replace(r"\*", ".*")
-    if is_machine(name):
-        return re.escape(machine_tag(name))
-    if is_unit(name):
-        return re.escape(unit_tag(name))
-    if _TAG.fullmatch(name):
-        return re.escape(name)
+        return (
+            rf"{_glob(name)}|{_glob(name.replace('/', '-'))}|(?:unit|machine)-{_glob(name.replace('/', '-'))}"
+        )
+    if tag := exact_tag(name):
+        return re.escape(tag)
     return rf"unit-{re.escape(name)}-\d+|application-{re.escape(name)}"
+
+
+def exact_tag(name: str) -> str:
+    """Return the one tag that a name without globs means; empty for an application, whose units it means."""
+    if is_machine(name):
+        return machine_tag(name)
+    if is_unit(name):
+        return unit_tag(name)
+    return name if _TAG.fullmatch(name) else ""
 
 
 def line(record: Record, look: Look) -> str:
@@ -136,7 +170,7 @@ def line(record: Record, look: Look) -> str:
 
     parts = [
         f"{shown(record.entity, CYAN)}:",
-        time_text(from_iso(record.time), look),
+        time_text(record.time, look),
         shown(record.level, _COLOURS.get(record.level, "")),
         record.module,
     ]
@@ -147,8 +181,14 @@ def line(record: Record, look: Look) -> str:
     return " ".join((*parts, record.message))
 
 
-def time_text(moment: datetime, look: Look) -> str:
-    """Return the time of a record."""
-    shown = moment.astimezone(UTC) if look.utc else moment.astimezone()
-    text = f"{shown:%Y-%m-%d %H:%M:%S}" if look.date else f"{shown:%H:%M:%S}"
-    return f"{text}.{shown.microsecond // 1000:03}" if look.milliseconds else text
+def time_text(time: str, look: Look) -> str:
+    """Return the time of a record, which is UTC with microseconds as the store keeps it."""
+    text = _second(time[:19], date=look.date, utc=look.utc)
+    return f"{text}.{time[20:23]}" if look.milliseconds else text
+
+
+@lru_cache(maxsize=256)  # lines of one second follow one another
+def _second(time: str, *, date: bool, utc: bool) -> str:
+    moment = from_iso(f"{time}Z")
+    shown = moment if utc else moment.astimezone()
+    return f"{shown:%Y-%m-%d %H:%M:%S}" if date else f"{shown:%H:%M:%S}"

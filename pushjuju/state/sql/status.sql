@@ -52,17 +52,36 @@ DELETE FROM status_history WHERE model = :model AND since < :before AND id NOT I
   SELECT MAX(id) FROM status_history WHERE model = :model GROUP BY kind, entity)
 
 -- name: log_prune
-DELETE FROM log WHERE model = :model AND time < :before
+-- The oldest lines, a batch at a time; the newest line stays, so that no number is given twice.
+DELETE FROM log WHERE time < :before AND id IN (
+  SELECT id FROM log WHERE model = :model
+    AND id <= :last AND id < (SELECT MAX(id) FROM log WHERE model = :model)
+  ORDER BY id LIMIT :batch)
+
+-- name: log_letters
+-- What a line takes up, by the newest ones.
+SELECT AVG(60 + LENGTH(entity) + LENGTH(module) + LENGTH(location) + LENGTH(labels) + LENGTH(message)) AS letters
+FROM (SELECT * FROM log WHERE model = :model ORDER BY id DESC LIMIT 500) AS newest
+
+-- name: log_nth_newest
+SELECT id FROM log WHERE model = :model ORDER BY id DESC LIMIT 1 OFFSET :most
 
 -- name: log_add
 INSERT INTO log (model, time, entity, level, module, location, labels, message)
 VALUES (:model, :time, :entity, :level, :module, :location, :labels, :message)
 
 -- name: log_after
-SELECT * FROM log WHERE model = :model AND id > :after ORDER BY id LIMIT :limit
+-- Levels and entities are lists within commas; an empty one means all.
+SELECT * FROM log WHERE model = :model AND id > :after
+  AND (:levels = '' OR instr(:levels, ',' || level || ',') > 0)
+  AND (:entities = '' OR instr(:entities, ',' || entity || ',') > 0)
+ORDER BY id LIMIT :limit
 
 -- name: log_before
-SELECT * FROM log WHERE model = :model AND id < :before ORDER BY id DESC LIMIT :limit
+SELECT * FROM log WHERE model = :model AND id < :before
+  AND (:levels = '' OR instr(:levels, ',' || level || ',') > 0)
+  AND (:entities = '' OR instr(:entities, ',' || entity || ',') > 0)
+ORDER BY id DESC LIMIT :limit
 
 -- name: log_newest
 SELECT COALESCE(MAX(id), 0) AS id FROM log WHERE model = :model

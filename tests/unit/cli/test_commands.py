@@ -361,6 +361,11 @@ def test_removals_ask_first(lab: Run) -> None:
         ),
         (["show-status-log", "web/0"], 1, "no status history available"),
         (["debug-log", "--tail", "--no-tail"], 2, "setting --tail and --no-tail not valid"),
+        (
+            ["show-status-log", "web/0", "-n", "-3"],
+            2,
+            "backlog size and backlog days back cannot be negative",
+        ),
         (["debug-log", "--no-tail", "--retry"], 2, "setting --no-tail and --retry not valid"),
         (
             ["debug-log", "--level", "LOUD"],
