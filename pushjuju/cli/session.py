@@ -106,7 +106,13 @@ def open_or_make_model(cli: Cli, text: str = "") -> Session:
 
 
 def make_controller(
-    cli: Cli, cloud: str, name: str | None, *, config: dict[str, object] | None = None, switch: bool = True
+    cli: Cli,
+    cloud: str,
+    name: str | None,
+    *,
+    config: dict[str, object] | None = None,
+    switch: bool = True,
+    credential: str = "",
 ) -> str:
     """Make a controller and return its name; it becomes the current one unless `switch` is false.
 
@@ -114,8 +120,13 @@ def make_controller(
         NotFound: No such cloud.
         AlreadyExists: The name is taken.
     """
+    from pushjuju.plugins.manager import PluginHost
+
     folder = data_dir(cli)
-    made = controllers.bootstrap(folder, cloud, name, now=cli.clock.now(), config=config)
+    host = PluginHost(environ=cli.env, warn=cli.console.warn)
+    made = controllers.bootstrap(
+        folder, cloud, name, now=cli.clock.now(), config=config, host=host, credential=credential
+    )
     if switch:
         folder.set_current_controller(made.name)
     return made.name

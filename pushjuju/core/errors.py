@@ -12,6 +12,10 @@ Layer: core. The tree (callers catch a branch, not a leaf):
     ├── Conflict              the wanted change does not fit the present state
     ├── HookFailed            a hook, action or command of a charm failed
     ├── ProviderError         a cloud refused or failed
+    │   ├── CredentialInvalid ... because it does not take the credential
+    │   ├── NotSupported      ... because it has no such thing
+    │   └── ZoneIndependent   ... and would in every one of its zones
+    │       └── QuotaExceeded ... because the account may have no more
     ├── BackendError          a backend for secrets refused or failed
     ├── HubError              a store of charms refused or failed
     ├── StoreError            the local store
@@ -148,6 +152,36 @@ class ProviderError(PushjujuError):
     message = "the cloud failed"
     code = "provider"
     retryable = True
+
+
+class CredentialInvalid(ProviderError):
+    """The cloud refuses the credential; nothing is tried again until it is updated."""
+
+    message = "the cloud refuses the credential"
+    code = "credential-invalid"
+    retryable = False
+
+
+class NotSupported(ProviderError):
+    """The cloud has no such thing, and will not have it later."""
+
+    message = "the cloud does not support this"
+    code = "not-supported"
+    retryable = False
+
+
+class ZoneIndependent(ProviderError):
+    """The cloud failed in a way that another zone does not mend."""
+
+    message = "the cloud failed in all its zones"
+    code = "zone-independent"
+
+
+class QuotaExceeded(ZoneIndependent):
+    """The account may have no more of something."""
+
+    message = "the quota of the account is used up"
+    code = "quota-exceeded"
 
 
 class BackendError(PushjujuError):

@@ -14,6 +14,7 @@ from pushjuju.plugins.types import HookToolFamily
 MODULES: tuple[tuple[str, str], ...] = (
     ("local", "pushjuju.plugins.providers.local"),
     ("manual", "pushjuju.plugins.providers.manual"),
+    ("libcloud", "pushjuju.plugins.providers.libcloud"),
     ("storage", "pushjuju.plugins.storage"),
     ("vault", "pushjuju.plugins.backends.vault"),
     ("nftables", "pushjuju.plugins.firewalls.nftables"),

@@ -25,6 +25,7 @@ from pushjuju.plugins.charmtypes import CharmPlace, CharmSourceType, CharmStore,
 from pushjuju.plugins.types import (
     CloudSpec,
     Credential,
+    DetectedCredential,
     Firewall,
     HookToolFamily,
     MachineStorage,
@@ -41,7 +42,7 @@ from pushjuju.plugins.types import (
 
 PROJECT = "pushjuju"
 ENTRY_POINT_GROUP = "pushjuju"
-PLUGIN_API = (1, 2)
+PLUGIN_API = (1, 3)
 
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
@@ -75,6 +76,22 @@ def pushjuju_open_provider(
         model: Whose machines these are.
         config: The model's configuration, all keys.
         services: What the controller lends.
+    """
+
+
+@hookspec
+def pushjuju_detect_credentials(  # type: ignore[empty-body]
+    cloud_type: str, environ: Mapping[str, str]
+) -> Sequence[DetectedCredential]:
+    """Find credentials for a type of cloud in the files and variables of the person who calls.
+
+    Fires when `autoload-credentials` runs, once for each type of cloud. All answers are used. May read small
+    files below `environ["HOME"]`; may not ask the network. Raising drops this plugin's answer with a warning;
+    the message may name a file, never a value. Since 1.3.
+
+    Args:
+        cloud_type: The type, as the plugin named it; answer nothing for those of others.
+        environ: The process environment.
     """
 
 

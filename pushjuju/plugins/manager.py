@@ -22,6 +22,7 @@ from pushjuju.plugins.charmtypes import CharmPlace, CharmSourceType, CharmStore,
 from pushjuju.plugins.types import (
     CloudSpec,
     Credential,
+    DetectedCredential,
     Firewall,
     HookToolFamily,
     MachineStorage,
@@ -142,6 +143,11 @@ class PluginHost:
         if provider is None:
             raise NotFound(f'no plugin opens clouds of type "{cloud.type}"', hint="pushjuju plugins")
         return provider
+
+    def detect_credentials(self, cloud_type: str, environ: Mapping[str, str]) -> list[DetectedCredential]:
+        """Return the credentials that plugins find for a type of cloud."""
+        found = self._answers("pushjuju_detect_credentials", cloud_type=cloud_type, environ=environ)
+        return [item for _, answer in found for item in answer]
 
     def secret_backend_types(self) -> tuple[SecretBackendType, ...]:
         """Return the types of backend for secrets; a name belongs to the first plugin that claims it."""

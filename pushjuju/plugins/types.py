@@ -33,6 +33,8 @@ class CloudSpec:
     Attributes:
         name: The user's name of the cloud.
         type: The provider's name: `local`, `manual`, `lxd`, `ec2`...
+        endpoint: The region's, or the cloud's; so are the other two.
+        ca_certificates: PEM texts that the endpoints are checked against besides the system's.
         config: What else the cloud's table in clouds.toml holds; its keys belong to the provider.
     """
 
@@ -40,6 +42,10 @@ class CloudSpec:
     type: str
     region: str = ""
     endpoint: str = ""
+    identity_endpoint: str = ""
+    storage_endpoint: str = ""
+    ca_certificates: tuple[str, ...] = ()
+    skip_tls_verify: bool = False
     config: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -146,7 +152,12 @@ class Services:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attr:
-    """One attribute of a cloud, a credential or a model's configuration."""
+    """One attribute of a cloud, a credential or a model's configuration.
+
+    Attributes:
+        file_attr: The name under which a file may be given in its place: the file's text becomes the value.
+        file_path: The value is the path of a file; its text is what is kept.
+    """
 
     name: str
     summary: str
@@ -155,6 +166,61 @@ class Attr:
     required: bool = False
     secret: bool = False
     choices: tuple[str, ...] = ()
+    file_attr: str = ""
+    file_path: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What `add-cloud` asks a person about a new cloud.
+
+    Attributes:
+        key: The key of the cloud that the answer becomes: `endpoint`, `ca-certificates`, `auth-types`,
+            `regions`.
+        text: What is asked for, as in `Enter the API endpoint url: `.
+        kind: `text`, `url`, `file` (its text is kept), `choices` (some of the auth types) or `regions`.
+        default: Taken for an empty answer; None: there must be one.
+        shown_default: What the question shows for it.
+        environ: Variables whose value is the default when they are set.
+    """
+
+    key: str
+    text: str = ""
+    kind: str = "text"
+    default: str | None = None
+    shown_default: str = ""
+    environ: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DetectedCredential:
+    """A credential that was found in files or variables of the person's.
+
+    Attributes:
+        label: How it is shown: `aws credential "default"`.
+        region: The default region that was found with it.
+        default: It is the one to use unless another is named.
+    """
+
+    name: str
+    label: str
+    auth_type: str
+    attributes: Mapping[str, str] = field(repr=False)
+    region: str = ""
+    default: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reached:
+    """What one harmless call to a cloud told.
+
+    Attributes:
+        account: Whose credential it is, in the cloud's words; empty: it does not say.
+        costs: One sentence about what a machine costs here; empty: nothing.
+    """
+
+    account: str = ""
+    costs: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +230,10 @@ class ProviderType:
     Attributes:
         clouds: Names of clouds that are there without being defined (`local`, `manual`).
         credential_schemas: Auth type -> its attributes; `empty` needs none.
-        config_schema: Keys that the provider reads from the cloud's table.
+        cloud_schema: Keys that the provider reads from the cloud's table.
+        config_schema: Keys of a model's configuration that are this provider's own.
+        public_clouds: Clouds that everybody has: name -> its definition, as in clouds.yaml.
+        questions: What `add-cloud` asks; none: such a cloud is added from a file only.
         features: Words that services ask for: `start`, `enlist`, `doctor`, `host-keys`, `nested`.
     """
 
@@ -177,6 +246,8 @@ class ProviderType:
     config_schema: tuple[Attr, ...] = ()
     default_config: Mapping[str, Any] = field(default_factory=dict)
     features: frozenset[str] = frozenset()
+    public_clouds: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    questions: tuple[Question, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -524,6 +595,20 @@ class Provider(Protocol):
 
     async def doctor(self) -> Sequence[Finding]:
         """Say what this host or account has and lacks for the provider; never raises for a missing thing."""
+        ...
+
+
+@runtime_checkable
+class Reachable(Protocol):
+    """A provider that can tell whether its cloud answers and takes the credential."""
+
+    async def check(self) -> Reached:
+        """Make one harmless call to the cloud.
+
+        Raises:
+            CredentialInvalid: The cloud refuses the credential.
+            ProviderError: It does not answer, or the region is not there.
+        """
         ...
 
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pushjuju import JUJU_VERSION
 from pushjuju.core.clock import to_iso
+from pushjuju.core.clouds import DEFAULT_REGION, Cloud
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.ids import new_uuid
 from pushjuju.services import clouds
 from pushjuju.state.datadir import ControllerDir, DataDir
 from pushjuju.state.store import Store
+
+if TYPE_CHECKING:
+    from pushjuju.plugins.manager import PluginHost
 
 _FORBIDDEN = set("/\\:\x00 ")
 
@@ -24,21 +28,28 @@ def bootstrap(
     *,
     now: datetime,
     config: Mapping[str, Any] | None = None,
+    host: PluginHost | None = None,
+    credential: str = "",
 ) -> ControllerDir:
     """Make a controller for a cloud; no machine is needed.
 
     Args:
         cloud: `cloud[/region]`.
         name: The controller's; `cloud-region` when None, `cloud` for the region "default".
+        host: Plugins, for the clouds that they bring.
+        credential: What its models use unless they say otherwise; empty: the cloud's default.
 
     Raises:
-        NotFound: No such cloud.
-        NotValid: Bad name.
+        NotFound: No such cloud, region or credential.
+        NotValid: Bad name, or several credentials to choose from.
         AlreadyExists: The name is taken.
     """
-    cloud_name, region = clouds.split(cloud)
-    clouds.definition(datadir, cloud_name)
-    chosen = name or (cloud_name if region == clouds.DEFAULT_REGION else f"{cloud_name}-{region}")
+    cloud_name, asked = clouds.split(cloud)
+    places = clouds.folders(datadir)
+    found = clouds.definition(places, cloud_name, host)
+    region = clouds.choose_region(places, found, asked)
+    chosen_credential = clouds.choose_credential(places, cloud_name, credential)
+    chosen = name or (cloud_name if region == DEFAULT_REGION else f"{cloud_name}-{region}")
     if not chosen or chosen.startswith(".") or _FORBIDDEN & set(chosen):
         raise NotValid(f'"{chosen}" is not a valid controller name')
     return datadir.create_controller(
@@ -49,10 +60,16 @@ def bootstrap(
             "region": region,
             "created": to_iso(now),
             "agent-version": JUJU_VERSION,
+            **({"credential": chosen_credential} if chosen_credential else {}),
             **({"config": dict(config)} if config else {}),
         },
-        prepare=lambda made: Store.open(made.store_path, create=True).close(),
+        prepare=lambda made: _prepare(made, places, found),
     )
+
+
+def _prepare(made: ControllerDir, places: clouds.Folders, cloud: Cloud) -> None:
+    Store.open(made.store_path, create=True).close()
+    clouds.keep_public(made, places, cloud)
 
 
 def current(datadir: DataDir, wanted: str | None, environ: Mapping[str, str]) -> str:

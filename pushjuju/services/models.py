@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pushjuju.core.clock import to_iso
+from pushjuju.core.clouds import Cloud
 from pushjuju.core.errors import AlreadyExists, NotFound, NotValid, UsageError
 from pushjuju.core.ids import new_uuid
 from pushjuju.core.life import Life
@@ -55,24 +56,50 @@ def add_model(
     from pushjuju.services import model_config, statuses, touch
 
     require_name(name)
-    settings = ctx.controller.settings()
-    own = f"{settings.get('cloud', 'local')}/{settings.get('region', clouds.DEFAULT_REGION)}"
-    cloud_name, region = clouds.split(cloud or own)
-    cloud_type = clouds.definition(ctx.datadir, cloud_name)["type"]
-    clouds.open_credential(ctx.datadir, cloud_name, credential)
+    found, region, chosen = _placed(ctx, cloud, credential)
     now = ctx.clock.now()
     model = Model(
-        uuid=new_uuid(), name=name, owner=ctx.user, cloud=cloud_name, cloud_type=cloud_type,
-        region=region, credential=credential, life=Life.ALIVE, created=to_iso(now),
+        uuid=new_uuid(), name=name, owner=ctx.user, cloud=found.name, cloud_type=found.type,
+        region=region, credential=chosen, life=Life.ALIVE, created=to_iso(now),
     )  # fmt: skip
+    settings = {**_cloud_settings(found, region), **(config or {})}
     with ctx.store.write() as tx:
         if tx.find(Model, "model_by_name", owner=ctx.user, name=name):
             raise AlreadyExists(f'model "{name}" for {ctx.user} already exists')
         tx.insert("model", model)
-        model_config.change(tx, model.uuid, config or {}, new=True)
+        model_config.change(tx, model.uuid, settings, new=True)
         statuses.set_status(tx, model.uuid, StatusKind.MODEL, name, "available", now=now)
         touch.cleaner(tx, model.uuid, now, "new model")
     return model
+
+
+def _placed(ctx: Context, asked: str | None, credential: str) -> tuple[Cloud, str, str]:
+    """Return cloud, region and credential of a new model; the controller's own unless asked otherwise.
+
+    Raises:
+        NotFound: No such cloud, region or credential.
+        NotValid: Several credentials, and none of them is the default.
+    """
+    from pushjuju.plugins.manager import PluginHost
+
+    settings = ctx.controller.settings()
+    own = f"{settings.get('cloud', 'local')}/{settings.get('region', '')}"
+    name, region = clouds.split(asked or own)
+    places = clouds.folders(ctx.datadir, ctx.controller)
+    found = clouds.definition(places, name, PluginHost(environ=ctx.environ))
+    if not asked or name == settings.get("cloud"):
+        credential = credential or str(settings.get("credential", ""))
+    chosen = clouds.choose_credential(places, name, credential)
+    clouds.keep_public(ctx.controller, places, found)
+    return found, clouds.choose_region(places, found, region), chosen
+
+
+def _cloud_settings(cloud: Cloud, region: str) -> dict[str, Any]:
+    """Return what a cloud's definition says of its models' configuration."""
+    from pushjuju.services import model_config
+
+    given = {**cloud.config, **(cloud.region_config.get(region) or {})}
+    return {key: value for key, value in given.items() if key in model_config.ATTRIBUTES}
 
 
 def resolve(ctx: Context, text: str | None) -> Model:

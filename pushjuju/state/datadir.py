@@ -2,9 +2,9 @@
 
     DIR/pushjuju.toml       current controller, settings
     DIR/clouds.toml         clouds
-    DIR/credentials.toml    credentials
+    DIR/credentials.toml    credentials; credentials.key seals what is secret in them
     DIR/controllers/NAME/   controller.toml, state.db, secrets.key, blobs/, ssh/, known_hosts/, machines/,
-                            log/
+                            log/; clouds.toml and credentials.toml of its own, if it was given any
 
 Reading uses tomllib; writing uses tomlkit so that comments stay. Files 0600, directories 0700.
 """
@@ -18,14 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.errors import AlreadyExists, NotFound, NotValid, StoreError
 from pushjuju.state.blobs import Blobs
+from pushjuju.state.cloudfiles import CloudFiles
 from pushjuju.state.files import explained, locked, private_dir, replace_text
 
 if TYPE_CHECKING:
     from pushjuju.state.keys import Keyring
 
 MAIN = "pushjuju.toml"
-CLOUDS = "clouds.toml"
-CREDENTIALS = "credentials.toml"
 
 
 def locate(env: Mapping[str, str], cwd: Path) -> Path:
@@ -113,6 +112,11 @@ class ControllerDir:
         return self._keyring
 
     @property
+    def cloud_files(self) -> CloudFiles:
+        """The clouds and credentials that were given to this controller alone."""
+        return CloudFiles(self.root)
+
+    @property
     def machines(self) -> Path:
         """Where providers keep what belongs to their machines."""
         return self.root / "machines"
@@ -190,13 +194,14 @@ class DataDir:
         """Read pushjuju.toml."""
         return read_toml(self.root / MAIN)
 
+    @property
+    def cloud_files(self) -> CloudFiles:
+        """The clouds and credentials of this client."""
+        return CloudFiles(self.root)
+
     def clouds(self) -> dict[str, Any]:
         """Read the clouds that people defined: name -> definition."""
-        return dict(read_toml(self.root / CLOUDS).get("clouds", {}))
-
-    def credentials(self) -> dict[str, Any]:
-        """Read the credentials: cloud -> name -> attributes."""
-        return dict(read_toml(self.root / CREDENTIALS).get("credentials", {}))
+        return self.cloud_files.clouds()
 
     def create_controller(
         self, name: str, settings: Mapping[str, Any], prepare: Callable[[ControllerDir], None] | None = None

@@ -24,9 +24,7 @@ from pushjuju.state.files import locked, replace_text
 from pushjuju.state.store import Tx
 
 FILE = "secrets.key"
-_HEAD = (
-    "# Keys of the secrets in state.db: without them nobody can read these. Keep a copy in a safe place.\n"
-)
+_HEAD = "# Keys of {}: without them nobody can read these. Keep a copy in a safe place.\n"
 _KEY_BYTES, _NONCE_BYTES = 32, 12
 
 
@@ -45,8 +43,9 @@ class Sealed:
 class Keyring:
     """The keys of one controller. The file is looked at each time: another process may have changed it."""
 
-    def __init__(self, folder: Path) -> None:
-        self.path = folder / FILE
+    def __init__(self, folder: Path, file: str = FILE, what: str = "the secrets in state.db") -> None:
+        self.path = folder / file
+        self._what = what
         self._seen: tuple[int, ...] = ()
         self._keys: dict[str, bytes] = {}
 
@@ -74,6 +73,31 @@ class Keyring:
             StoreError: The record was changed, or comes from another place.
         """
         return _open(self._key(sealed.key), sealed, place)
+
+    def seal_text(self, value: str, place: str) -> str:
+        """Seal a text for a file that no store stands behind; the first time a key is made.
+
+        Returns:
+            `KEY:BASE64`, for `open_text`.
+        """
+        keys = self._read()
+        name = next(iter(keys), "") or self._add()
+        sealed = _seal(name, self._key(name), value, place)
+        return f"{name}:{base64.b64encode(sealed.data).decode()}"
+
+    def open_text(self, text: str, place: str) -> str:
+        """Return what `seal_text` sealed.
+
+        Raises:
+            WrongKey: The file lacks the key.
+            StoreError: The text was changed, or comes from another place.
+        """
+        name, _, data = text.partition(":")
+        try:
+            sealed = Sealed(key=name, data=base64.b64decode(data, validate=True))
+        except (binascii.Error, ValueError):
+            raise StoreError(f"what is sealed at {place} was changed") from None
+        return str(_open(self._key(name), sealed, place))
 
     def check(self, tx: Tx) -> None:
         """Check that every key that the store uses is there; costs a look into a small table where none is.
@@ -104,7 +128,7 @@ class Keyring:
     def forget(self, keep: Iterable[str]) -> None:
         """Take every key but some out of the file."""
         wanted = set(keep)
-        with locked(self.path.with_name(f".{FILE}.lock")):
+        with locked(self.path.with_name(f".{self.path.name}.lock")):
             keys = self._read()
             self._write({name: key for name, key in keys.items() if name in wanted})
 
@@ -121,7 +145,7 @@ class Keyring:
 
     def _add(self) -> str:
         key = os.urandom(_KEY_BYTES)
-        with locked(self.path.with_name(f".{FILE}.lock")):
+        with locked(self.path.with_name(f".{self.path.name}.lock")):
             self._write({**self._read(), _name(key): key})
         return _name(key)
 
@@ -176,7 +200,7 @@ class Keyring:
 
     def _write(self, keys: Mapping[str, bytes]) -> None:
         lines = (f"{name} {base64.b64encode(key).decode()}\n" for name, key in keys.items())
-        replace_text(self.path, _HEAD + "".join(lines))
+        replace_text(self.path, _HEAD.format(self._what) + "".join(lines))
 
 
 def _name(key: bytes) -> str:

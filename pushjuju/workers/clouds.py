@@ -44,9 +44,10 @@ def open_provider(
     name = cloud or model.cloud
     with ctx.store.read() as tx:
         config = {key: item["value"] for key, item in model_config.effective(tx, model.uuid).items()}
+    places = clouds.folders(ctx.datadir, ctx.controller)
     return host.open_provider(
-        cloud=clouds.open_spec(ctx.datadir, name, model.region if cloud is None else clouds.DEFAULT_REGION),
-        credential=clouds.open_credential(ctx.datadir, name, model.credential if cloud is None else ""),
+        cloud=clouds.open_spec(places, name, model.region if cloud is None else "", host),
+        credential=clouds.open_credential(places, name, model.credential if cloud is None else ""),
         model=model_info(ctx, model),
         config=config,
         services=services_for(ctx, warn, remote),

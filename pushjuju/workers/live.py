@@ -116,7 +116,9 @@ def _credential_get(ctx: Context, tx: Tx, unit: Unit, words: list[str]) -> Mappi
     if not applications.get(tx, unit.model, unit.application).trust:
         raise NotPermitted("cannot access cloud credentials: permission denied")
     model = models.get(tx, unit.model)
-    return clouds.document(ctx.datadir, model.cloud, model.region, model.credential)
+    return clouds.document(
+        clouds.folders(ctx.datadir, ctx.controller), model.cloud, model.region, model.credential
+    )
 
 
 def _leader_set(ctx: Context, tx: Tx, unit: Unit, words: list[str]) -> None:

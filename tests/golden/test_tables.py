@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from pushjuju.cli.formatters import (
+    clouds,
     config,
     controllers,
     history,
@@ -379,3 +380,42 @@ def test_own_listings() -> None:
         [{"subject": "nspawn", "level": "error", "message": "missing", "fix": "apt install x"}]
     )
     assert found == "Subject  Level  Message\nnspawn   error  missing\n                -> apt install x\n"
+
+
+def _cloud(kind: str, regions: list[str], **more: Any) -> dict[str, Any]:
+    return {"type": kind, "regions": {name: {} for name in regions}, **more}
+
+
+def test_clouds(golden: Golden) -> None:
+    remote = {"lab": _cloud("openstack", ["north", "south"]), "local": _cloud("local", ["default"])}
+    local = {
+        "aws": _cloud(
+            "ec2",
+            ["us-east-1", "eu-west-1"],
+            **{"default-region": "eu-west-1", "credential-count": 2, "defined": "public"},
+            description="Amazon Web Services",
+        ),
+        "lab": _cloud(
+            "openstack",
+            ["north"],
+            defined="local",
+            description="A cloud with a description that is too long to fit",
+        ),
+    }
+    golden("tables/clouds.txt", clouds.clouds_table(remote, local))
+    golden("tables/clouds-client.txt", clouds.clouds_table({}, local))
+
+
+def test_credentials(golden: Golden) -> None:
+    held = {
+        "aws": {
+            "default-credential": "work",
+            "default-region": "eu-west-1",
+            "home": {"auth-type": "access-key", "access-key": "AK1"},
+            "work": {"auth-type": "access-key", "access-key": "AK2"},
+        },
+        "lab": {"bob": {"auth-type": "userpass", "username": "bob"}},
+    }
+    golden("tables/credentials.txt", clouds.credentials_table({"lab": held["lab"]}, held))
+    golden("tables/credentials.yaml", clouds.credentials("yaml", None, held))
+    golden("tables/credentials.json", clouds.credentials("json", {"lab": held["lab"]}, held))

@@ -10,7 +10,8 @@ from typing import Any
 from pushjuju.cli import flags, session, values
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.gnuflag import Kind
-from pushjuju.core.errors import UsageError
+from pushjuju.core.clouds import DEFAULT_REGION
+from pushjuju.plugins.manager import PluginHost
 from pushjuju.services import clouds, model_config, models
 from pushjuju.services.context import Context
 
@@ -79,21 +80,50 @@ def bootstrap(cli: Cli, args: tuple[str, ...], **asked: Any) -> None:
     _check(cli, asked, {**config, **defaults})
     if asked["add_model"]:
         models.require_name(asked["add_model"])
-        clouds.open_credential(session.data_dir(cli), clouds.split(cloud)[0], asked["credential"])
+    place = _reach(cli, cloud, asked["credential"])
     name = session.make_controller(
         cli,
-        cloud,
+        place,
         args[1] if len(args) > 1 else None,
         config={**config, "model-defaults": defaults},
         switch=not asked["no_switch"],
+        credential=asked["credential"],
     )
-    cli.console.info(f'Creating Juju controller "{name}" on {"/".join(clouds.split(cloud))}')
+    cli.console.info(f'Creating Juju controller "{name}" on {place}')
     ctx = session.open_controller(cli, name)
     cli.console.info(f'Bootstrap complete, controller "{name}" is now available')
     if asked["add_model"]:
         settings = {**defaults, **model_keys(config)}
         _first_model(cli, ctx, asked["add_model"], asked["credential"], settings)
     return None
+
+
+def _reach(cli: Cli, text: str, credential: str) -> str:
+    """Return `cloud/region` of a cloud that answers and takes the credential, and say what it would cost.
+
+    Raises:
+        NotFound: No such cloud, region or credential.
+        NotValid: It needs a credential, and there is none or no single one.
+        ProviderError: The cloud does not answer, or refuses the credential.
+    """
+    name, asked = clouds.split(text)
+    folder = session.data_dir(cli)
+    places = clouds.folders(folder)
+    host = PluginHost(environ=cli.env, warn=cli.console.warn)
+    cloud = clouds.definition(places, name, host)
+    region = clouds.choose_region(places, cloud, asked)
+    chosen = clouds.choose_credential(places, name, credential)
+    if cloud.type not in clouds.BUILT_IN.values():
+        from pushjuju.workers.checkup import reach
+
+        found = reach(
+            folder, host, cloud, region=region, credential=chosen, environ=cli.env, warn=cli.console.warn
+        )
+        if found:
+            who = f" as {found.account}" if found.account else ""
+            cli.console.info(f"Cloud {name}/{region} answers and takes the credential{who}.")
+            cli.console.info(found.costs or "No machine is started now.")
+    return f"{name}/{region}"
 
 
 def _check(cli: Cli, asked: dict[str, Any], config: dict[str, Any]) -> None:
@@ -122,10 +152,10 @@ def _first_model(cli: Cli, ctx: Context, name: str, credential: str, config: dic
 def _list(cli: Cli, cloud: str) -> None:
     folder = session.data_dir(cli)
     if not cloud:
-        listed = sorted({*clouds.BUILT_IN, *folder.clouds()})
+        public = clouds.public_clouds(PluginHost(environ=cli.env, warn=cli.console.warn))
+        listed = sorted({*public, *clouds.BUILT_IN, *folder.clouds()})
         return cli.output.text("".join(f"{name}\n" for name in listed))
-    found = clouds.definition(folder, cloud)
-    regions = found.get("regions") or [clouds.DEFAULT_REGION]
-    if not isinstance(regions, (list, dict)):
-        raise UsageError(f"cloud {cloud} has no list of regions")
+    host = PluginHost(environ=cli.env, warn=cli.console.warn)
+    found = clouds.definition(clouds.folders(folder), cloud, host)
+    regions = [region.name for region in found.regions] or [DEFAULT_REGION]
     return cli.output.text("".join(f"{name}\n" for name in regions))

@@ -12,9 +12,10 @@ from pushjuju.cli import flags, session
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.formatters import controllers as formatters
 from pushjuju.cli.formatters.models import switched
+from pushjuju.core.clouds import DEFAULT_REGION
 from pushjuju.core.errors import NotFound
-from pushjuju.services import clouds, documents, machines, models
 from pushjuju.services import controllers as service
+from pushjuju.services import documents, machines, models
 from pushjuju.services.context import DEFAULT_USER, Context
 from pushjuju.state.datadir import DataDir
 
@@ -64,7 +65,7 @@ def _details(ctx: Context) -> dict[str, Any]:
             "controller-uuid": settings.get("uuid", ""),
             "api-endpoints": [],
             "cloud": settings.get("cloud", ""),
-            "region": settings.get("region", clouds.DEFAULT_REGION),
+            "region": settings.get("region", DEFAULT_REGION),
             "agent-version": version,
             "controller-model-version": version,
             "ca-cert": "",

@@ -73,15 +73,17 @@ def add_model(
 
 def _cloud(ctx: Context, text: str) -> str:
     """Return `cloud/region` of the argument, which may be a region of the controller's cloud."""
+    from pushjuju.plugins.manager import PluginHost
+
     name, slash, _ = text.partition("/")
+    places = clouds.folders(ctx.datadir, ctx.controller)
+    host = PluginHost(environ=ctx.environ)
     try:
-        clouds.definition(ctx.datadir, name)
+        clouds.definition(places, name, host)
     except NotFound:
-        if slash:
-            raise
         own = str(ctx.controller.settings().get("cloud", ""))
-        regions = clouds.definition(ctx.datadir, own).get("regions", ()) if own else ()
-        if text not in regions:
+        regions = clouds.definition(places, own, host).regions if own and not slash else ()
+        if text.lower() not in {region.name.lower() for region in regions}:
             raise
         return f"{own}/{text}"
     return text

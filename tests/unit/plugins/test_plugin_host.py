@@ -18,6 +18,7 @@ HOOKS = Path(builtin.__file__).with_name("hooks")
 MODEL = ModelInfo(uuid="m", name="test", controller_uuid="c")
 REQUEST = StartRequest(machine_id="0", base=Base("ubuntu", "24.04"))
 
+BUILT_IN = ("local", "manual", "ec2", "openstack", "gce", "azure", "digitalocean")
 SKY = """
 from pushjuju.plugins.hookspecs import hookimpl
 from pushjuju.plugins.types import HookToolFamily, ProviderType
@@ -85,17 +86,27 @@ def test_every_family_of_hook_tools_is_a_plugin() -> None:
 def test_built_in_plugins(site: Site) -> None:
     """They are found without a scan, in a fixed order; what refuses comes last."""
     host = site.host()
-    assert [item.name for item in host.provider_types()] == ["local", "manual"]
+    assert [item.name for item in host.provider_types()] == [*BUILT_IN]
     families = [family.name for family in host.hook_tool_families()]
     assert families == [*builtin.HOOK_TOOLS, "unsupported"]
     assert all(family.module.startswith("pushjuju.plugins.hooks.") for family in host.hook_tool_families())
     plugins = host.list_plugins()
     assert [item.name for item in plugins] == [
-        *("local", "manual", "storage", "vault", "nftables", "charmhub", "charm-mirror", "charm-places"),
+        *(
+            "local",
+            "manual",
+            "libcloud",
+            "storage",
+            "vault",
+            "nftables",
+            "charmhub",
+            "charm-mirror",
+            "charm-places",
+        ),
         *(f"hooks-{name}" for name in families),
     ]
     assert {item.source for item in plugins} == {"built-in"}
-    assert {item.api for item in plugins} == {"1.0", "1.1", "1.2"}
+    assert {item.api for item in plugins} == {"1.1", "1.2", "1.3"}
     assert site.warnings == []
 
 
@@ -105,6 +116,7 @@ def test_every_hook_is_used_by_some_plugin(site: Site) -> None:
     used = {hook for item in site.host().list_plugins() for hook in item.hooks}
     assert used == {
         "pushjuju_charm_sources",
+        "pushjuju_detect_credentials",
         "pushjuju_hook_tools",
         "pushjuju_open_charm_source",
         "pushjuju_open_firewall",
@@ -122,7 +134,7 @@ def test_plugin_of_another_package(site: Site) -> None:
     """Found by its entry point; its cloud, tools and user data take part."""
     site.install("sky", SKY)
     host = site.host()
-    assert [item.name for item in host.provider_types()] == ["local", "manual", "sky"]
+    assert [item.name for item in host.provider_types()] == [*BUILT_IN, "sky"]
     provider = host.open_provider(
         cloud=CloudSpec(name="above", type="sky"), model=MODEL, services=Services(data_dir=site.folder)
     )
@@ -151,8 +163,8 @@ def test_unknown_type_of_cloud(site: Site) -> None:
         ("raise RuntimeError('out of fuel')", "RuntimeError: out of fuel"),
         ("import no_such_module_anywhere", "ModuleNotFoundError: No module named 'no_such_module_anywhere'"),
         ("raise SystemExit(3)", "SystemExit: 3"),
-        (SKY.replace("(1, 0)", "(2, 0)"), "ValueError: made for plugin API 2.0, this is 1.2"),
-        (SKY.replace("(1, 0)", "(1, 9)"), "ValueError: made for plugin API 1.9, this is 1.2"),
+        (SKY.replace("(1, 0)", "(2, 0)"), "ValueError: made for plugin API 2.0, this is 1.3"),
+        (SKY.replace("(1, 0)", "(1, 9)"), "ValueError: made for plugin API 1.9, this is 1.3"),
         (
             SKY.replace("def pushjuju_user_data(request, data)", "def pushjuju_user_data(nonsense)"),
             "nonsense",
@@ -164,7 +176,7 @@ def test_broken_plugin_is_one_warning_with_its_name(site: Site, source: str, pro
     """Everything else goes on."""
     site.install("sky", source)
     host = site.host()
-    assert [item.name for item in host.provider_types()] == ["local", "manual"]
+    assert [item.name for item in host.provider_types()] == [*BUILT_IN]
     assert host.hook_tool_families()
     (warning,) = site.warnings
     assert warning.startswith("plugin sky: not used: ")
@@ -180,8 +192,8 @@ def test_answer_that_raises_is_spared(site: Site) -> None:
         "sky", SKY.replace("    return [ProviderType", "    raise KeyError('sky')\n    return [ProviderType")
     )
     host = site.host()
-    assert [item.name for item in host.provider_types()] == ["local", "manual"]
-    assert [item.name for item in host.provider_types()] == ["local", "manual"]
+    assert [item.name for item in host.provider_types()] == [*BUILT_IN]
+    assert [item.name for item in host.provider_types()] == [*BUILT_IN]
     assert site.warnings == ["plugin sky: pushjuju_provider_types raised KeyError: 'sky'"]
 
 
@@ -214,7 +226,7 @@ def test_plugins_can_be_turned_off(site: Site) -> None:
         "local"
     ]
     host = site.host(PUSHJUJU_DISABLE_PLUGINS="all")
-    assert [item.name for item in host.provider_types()] == ["local", "manual"]
+    assert [item.name for item in host.provider_types()] == [*BUILT_IN]
     assert "sky" not in sys.modules
     (info,) = [item for item in host.list_plugins() if item.name == "sky"]
     assert info.error == "turned off by PUSHJUJU_DISABLE_PLUGINS"

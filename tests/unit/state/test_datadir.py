@@ -64,7 +64,7 @@ def test_a_working_directory_that_may_not_be_entered(tmp_path: Path) -> None:
 def test_a_new_data_directory_is_empty(data: DataDir) -> None:
     assert data.controllers() == []
     assert data.current_controller() is None
-    assert (data.clouds(), data.credentials(), data.main()) == ({}, {}, {})
+    assert (data.clouds(), data.cloud_files.all_credentials(), data.main()) == ({}, {}, {})
     assert not data.root.exists()
     with pytest.raises(NotFound, match="controller none not found"):
         data.controller("none")
@@ -193,7 +193,8 @@ def test_clouds_and_credentials_are_read(data: DataDir) -> None:
     (data.root / "clouds.toml").write_text(CLOUDS)
     (data.root / "credentials.toml").write_text('[credentials.lab.ann]\nauth-type = "empty"\n')
     assert data.clouds() == {"lab": {"type": "manual"}}
-    assert data.credentials() == {"lab": {"ann": {"auth-type": "empty"}}}
+    found = data.cloud_files.credentials("lab").credentials
+    assert {name: item.auth_type for name, item in found.items()} == {"ann": "empty"}
 
 
 def test_an_edit_keeps_what_people_wrote(tmp_path: Path) -> None:

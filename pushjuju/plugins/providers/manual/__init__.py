@@ -6,9 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pushjuju.plugins.hookspecs import hookimpl
-from pushjuju.plugins.types import CloudSpec, Credential, ModelInfo, Provider, ProviderType, Services
+from pushjuju.plugins.types import (
+    CloudSpec,
+    Credential,
+    ModelInfo,
+    Provider,
+    ProviderType,
+    Question,
+    Services,
+)
 
-PUSHJUJU_API = (1, 0)
+PUSHJUJU_API = (1, 3)
 
 
 @hookimpl
@@ -22,6 +30,13 @@ def pushjuju_provider_types() -> Sequence[ProviderType]:
             clouds=("manual",),
             default_config={"enable-os-upgrade": False},
             features=frozenset({"enlist"}),
+            questions=(
+                Question(
+                    key="endpoint",
+                    text="the ssh connection string for controller, "
+                    "username@<hostname or IP> or <hostname or IP>",
+                ),
+            ),
         )
     ]
 

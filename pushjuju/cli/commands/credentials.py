@@ -1,0 +1,675 @@
+"""credentials, show-, add-, update-, remove-, default-credential, autoload-credentials. Layer: cli.
+
+No value of a credential is ever an argument, part of a message, or in clear in our files when its provider
+calls it secret. Mirrors: juju cmd/juju/cloud (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pushjuju.cli import flags, sides, values
+from pushjuju.cli.asking import Asking
+from pushjuju.cli.command import Cli, command
+from pushjuju.cli.formatters import clouds as formatters
+from pushjuju.cli.gnuflag import quote
+from pushjuju.core.clouds import (
+    Cloud,
+    CloudCredentials,
+    StoredCredential,
+    is_credential,
+    read_credentials,
+)
+from pushjuju.core.errors import Aborted, NotFound, NotValid, PushjujuError, Silent, UsageError
+from pushjuju.core.natural import natural_key
+from pushjuju.plugins.types import Attr, DetectedCredential, ProviderType
+from pushjuju.services import cloud_documents as documents
+from pushjuju.services import clouds as service
+from pushjuju.state.cloudfiles import CloudFiles
+
+_FILE = flags.text("file", "The YAML file containing credentials", short="f")
+_REGION = flags.text("region", "Cloud region that credential is valid for")
+_SECRETS = flags.switch("show-secrets", "Show secrets, displaying sensitive information")
+_ANY_REGION = "any region, credential is not region specific"
+
+
+@command(
+    "credentials",
+    usage="[<cloud name>]",
+    summary="Lists Juju credentials for a cloud.",
+    aliases=("list-credentials",),
+    at_most=1,
+    formats=("tabular", "yaml", "json"),
+    flags=(*flags.CLIENT_OR_CONTROLLER, *flags.LOGIN, _SECRETS),
+    see_also=("add-credential", "update-credential", "remove-credential", "default-credential"),
+)
+def credentials(
+    cli: Cli, args: tuple[str, ...], *, client: bool, controller: str, show_secrets: bool
+) -> None:
+    """List credentials by cloud."""
+    where = sides.for_reading(cli, client=client, controller=controller)
+    here = where.files.all_credentials() if where.client else {}
+    there = documents.controller_credentials(where.ctx) if where.ctx else {}
+    shown: list[dict[str, Any]] = []
+    missing: set[str] = set()
+    for stored in (there, here):
+        wanted = {name: item for name, item in stored.items() if name in (args or (name,))}
+        found, left_out = documents.credentials_document(wanted, _kinds(where, wanted), secrets=show_secrets)
+        shown.append(found)
+        missing |= set(left_out)
+    if missing and cli.output.form == "tabular":
+        cli.output.text(
+            "The following clouds have been removed and are omitted from the results to avoid leaking "
+            "secrets.\n"
+            f"Run with --show-secrets to display these clouds' credentials: {', '.join(sorted(missing))}\n\n"
+        )
+    if cli.output.form != "tabular":
+        return cli.output.text(formatters.credentials(cli.output.form, shown[0], shown[1]))
+    if not any(shown):
+        return cli.console.info("No credentials from this client or from a controller to display.")
+    return cli.output.text(formatters.credentials_table(shown[0], shown[1], colour=cli.output.colour))
+
+
+def _kinds(where: sides.Sides, names: Mapping[str, Any]) -> dict[str, ProviderType | None]:
+    found: dict[str, ProviderType | None] = {}
+    for name in names:
+        try:
+            places = service.folders(where.folder, where.ctx.controller if where.ctx else None)
+            found[name] = documents.kind_of(where.host, service.definition(places, name, where.host).type)
+        except PushjujuError:
+            found[name] = None
+    return found
+
+
+@command(
+    "show-credential",
+    usage="[<cloud name> <credential name>]",
+    summary="Shows credential information stored either on this client or on a controller.",
+    aliases=("show-credentials",),
+    formats=("yaml",),
+    flags=(*flags.CLIENT_OR_CONTROLLER, *flags.LOGIN, _SECRETS),
+    see_also=("credentials", "add-credential", "update-credential", "remove-credential"),
+)
+def show_credential(
+    cli: Cli, args: tuple[str, ...], *, client: bool, controller: str, show_secrets: bool
+) -> None:
+    """Show credentials, and the models that use them."""
+    if len(args) == 1:
+        raise UsageError("both cloud and credential name are needed")
+    if len(args) > 2:
+        raise UsageError("only cloud and credential names are supported")
+    where = sides.for_reading(cli, client=client, controller=controller)
+    here = where.files.all_credentials() if where.client else {}
+    there = documents.controller_credentials(where.ctx) if where.ctx else {}
+    shown = [
+        _contents(cli, where, stored, args, secrets=show_secrets, used=stored is there)
+        for stored in (there, here)
+    ]
+    if not any(shown):
+        return cli.console.info("No credentials from this client or from a controller to display.")
+    return cli.output.text(formatters.show_credential(shown[0], shown[1]))
+
+
+def _contents(
+    cli: Cli,
+    where: sides.Sides,
+    stored: Mapping[str, CloudCredentials],
+    wanted: tuple[str, ...],
+    *,
+    secrets: bool,
+    used: bool,
+) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    kinds = _kinds(where, stored)
+    for cloud, entry in sorted(stored.items()):
+        for name, item in sorted(entry.credentials.items()):
+            if wanted not in ((), (cloud, name)):
+                continue
+            try:
+                attributes = documents.shown(item, kinds[cloud], secrets=secrets)
+            except NotValid as error:
+                cli.console.warn(f"removing secrets from credentials for cloud {cloud}: {error.message}")
+                continue
+            content = {"auth-type": item.auth_type, **attributes}
+            entry_shown: dict[str, Any] = {"content": content}
+            if used and where.ctx:
+                content = {"auth-type": item.auth_type, "validity-check": "valid", **attributes}
+                models = documents.users_of(where.ctx, cloud, name)
+                entry_shown = {"content": content, "models": dict.fromkeys(models, "admin")}
+            found.setdefault(cloud, {})[name] = entry_shown
+    return found
+
+
+@command(
+    "default-credential",
+    usage="<cloud name> [<credential name>]",
+    summary="Gets, sets, or unsets the default credential for a cloud on this client.",
+    aliases=("set-default-credentials",),
+    at_least=(1, "Usage: juju default-credential <cloud-name> [<credential-name>]"),
+    at_most=2,
+    flags=(flags.switch("reset", "Reset default credential for the cloud"),),
+    see_also=("credentials", "add-credential", "remove-credential", "autoload-credentials"),
+)
+def default_credential(cli: Cli, args: tuple[str, ...], *, reset: bool) -> None:
+    """Show, set or reset the default credential of a cloud."""
+    where, name = sides.for_writing(cli, client=True, controller=""), args[0]
+    service.definition((where.files,), name, where.host)
+    stored = where.files.credentials(name)
+    if len(args) == 1 and not reset:
+        current = stored.default_credential
+        state = f"is {quote(current)}" if current else "is not set"
+        return cli.console.info(f"Default credential for cloud {quote(name)} {state} on this client.")
+    chosen = args[1] if len(args) > 1 else ""
+    if chosen and chosen not in stored.credentials:
+        raise NotValid(f"credential {quote(chosen)} for cloud {name} not valid")
+    where.files.set_default(name, "default-credential", chosen)
+    if chosen:
+        return cli.console.info(
+            f"Local credential {quote(chosen)} is set to be default for {quote(name)} for this client."
+        )
+    return cli.console.info(f"Default credential for cloud {quote(name)} is no longer set on this client.")
+
+
+# --- adding -----------------------------------------------------------------------------------------------
+
+
+@command(
+    "add-credential",
+    usage="<cloud name>",
+    summary="Adds a credential for a cloud to a local client and uploads it to a controller.",
+    at_least=(1, "Usage: juju add-credential <cloud-name> [-f <credentials.yaml>]"),
+    at_most=1,
+    flags=(*flags.CLIENT_OR_CONTROLLER, *flags.LOGIN, _FILE, _REGION),
+    details="Without a file it asks. What the cloud calls secret is sealed in credentials.toml.",
+    examples="    pushjuju add-credential google\n    pushjuju add-credential aws -f ~/credentials.yaml\n",
+    see_also=("credentials", "remove-credential", "update-credential", "autoload-credentials"),
+)
+def add_credential(
+    cli: Cli, args: tuple[str, ...], *, client: bool, controller: str, file: str, region: str
+) -> None:
+    """Add credentials from a file, or one from answers."""
+    where, name = sides.for_writing(cli, client=client, controller=controller), args[0]
+    cloud, kind = _cloud(where, name)
+    allowed = _auth_types(cloud, kind)
+    if not allowed:
+        raise NotValid(f"cloud {quote(name)} does not require credentials")
+    if region:
+        _valid_region(cloud, region)
+    if not file:
+        found, verb = _interview(cli, where, cloud, kind, region)
+    else:
+        found, verb = _from_file(cli, file, cloud, kind, allowed), "added"
+    failed = False
+    if where.client:
+        failed = _keep_here(cli, where.files, cloud.name, kind, found, verb, file)
+    if where.ctx:
+        _upload(cli, where, cloud.name, kind, found, verb)
+    if failed:
+        raise Silent
+
+
+def _cloud(where: sides.Sides, name: str) -> tuple[Cloud, ProviderType]:
+    places = service.folders(where.folder, where.ctx.controller if where.ctx else None)
+    cloud = service.definition(places, name, where.host)
+    return cloud, where.host.provider_type(cloud.type)
+
+
+def _auth_types(cloud: Cloud, kind: ProviderType) -> list[str]:
+    known = service.auth_types(kind)
+    return [name for name in cloud.auth_types if name in known] or known
+
+
+def _valid_region(cloud: Cloud, region: str) -> None:
+    if region not in {item.name for item in cloud.regions}:
+        raise NotValid(f"provided region {quote(region)} for cloud {quote(cloud.name)} not valid")
+
+
+def _from_file(
+    cli: Cli, path: str, cloud: Cloud, kind: ProviderType, allowed: Sequence[str]
+) -> dict[str, StoredCredential]:
+    """Read the credentials of a cloud from Juju's YAML.
+
+    Raises:
+        NotFound: No such file, or none for this cloud in it.
+        NotValid: A credential is not one of this cloud.
+    """
+    listed = _read(cli, path).get(cloud.name)
+    if listed is None:
+        raise NotFound(f"no credentials for cloud {cloud.name} exist in file {path}")
+    for name, item in listed.credentials.items():
+        if not is_credential(name):
+            raise NotValid(f"{quote(name)} is not a valid credential name")
+        if item.auth_type not in allowed:
+            raise NotValid(
+                f"credential {quote(name)} contains invalid auth type {quote(item.auth_type)}, "
+                f"valid auth types for cloud {quote(cloud.name)} are [{' '.join(allowed)}]"
+            )
+    return {name: _finished(cloud.name, name, item, kind) for name, item in listed.credentials.items()}
+
+
+def _read(cli: Cli, path: str) -> dict[str, CloudCredentials]:
+    try:
+        return read_credentials(values.yaml_map(values.read_file(path, cli.console.stdin), path))
+    except NotValid as error:
+        raise NotValid(f"parsing credentials file: {error.message}") from None
+
+
+def _finished(cloud: str, name: str, item: StoredCredential, kind: ProviderType) -> StoredCredential:
+    """Return a credential with its files read, checked against the schema; no value is in a message.
+
+    Raises:
+        NotValid: An attribute is missing, unknown, or has a value that is not allowed.
+    """
+    schema = {attr.name: attr for attr in kind.credential_schemas[item.auth_type]}
+    given = dict(item.attributes)
+    for attr in schema.values():
+        if attr.file_attr and attr.file_attr in given:
+            if attr.name in given:
+                raise NotValid(
+                    f"credential {quote(name)}: specifying both {quote(attr.name)} and "
+                    f"{quote(attr.file_attr)} not valid"
+                )
+            given[attr.name] = _file_text(given.pop(attr.file_attr))
+        elif (
+            attr.file_path and attr.name in given and not given[attr.name].lstrip().startswith(("{", "-----"))
+        ):
+            given[attr.name] = _file_text(given[attr.name])
+    unknown = sorted(set(given) - set(schema))
+    if unknown:
+        raise NotValid(f"credential {quote(name)} for cloud {cloud}: unknown key {quote(unknown[0])}")
+    for attr in schema.values():
+        value = given.get(attr.name, "")
+        if attr.required and not value:
+            raise NotValid(
+                f"credential {quote(name)} for cloud {cloud}: {attr.name}: expected string, got nothing"
+            )
+        if value and attr.choices and value not in attr.choices:
+            raise NotValid(
+                f"credential {quote(name)} for cloud {cloud}: {attr.name}: "
+                f"expected one of [{' '.join(attr.choices)}]"
+            )
+    return StoredCredential(auth_type=item.auth_type, attributes=given)
+
+
+def _file_text(path: str) -> str:
+    """Return the text of a file that a credential names.
+
+    Raises:
+        NotValid: It cannot be read, or is no text of a sensible size.
+    """
+    try:
+        content = values.read_file(path)
+        if len(content) > values.MAX_FILE:
+            raise NotValid(f"invalid file path: {path}: larger than 5M")
+        return content.decode()
+    except (NotFound, UnicodeDecodeError, ValueError):
+        raise NotValid(f"invalid file path: {path}") from None
+
+
+def _keep_here(
+    cli: Cli,
+    files: CloudFiles,
+    cloud: str,
+    kind: ProviderType,
+    found: Mapping[str, StoredCredential],
+    verb: str,
+    path: str,
+) -> bool:
+    """Write new credentials to the client; tell whether one was there already."""
+    known = files.credentials(cloud).credentials if verb == "added" else {}
+    for name in known.keys() & found.keys():
+        cli.console.info(
+            f"ERROR credential {quote(name)} for cloud {quote(cloud)} already exists locally, use "
+            f"'juju update-credential {cloud} {name} -f {path}' to update this local client copy"
+        )
+    new = [name for name in found if name not in known]
+    for name in new:
+        _put(files, cloud, name, found[name], kind)
+    if not new:
+        cli.output.text(f"No local credentials for cloud {quote(cloud)} changed.\n")
+    else:
+        what = f" {quote(new[0])}" if len(new) == 1 else f"s {quote(', '.join(new))}"
+        cli.output.text(f"Credential{what} {verb} locally for cloud {quote(cloud)}.\n\n")
+    return len(new) < len(found)
+
+
+def _put(files: CloudFiles, cloud: str, name: str, item: StoredCredential, kind: ProviderType | None) -> None:
+    files.put_credential(
+        cloud, name, item, service.secret_attributes(kind, item.auth_type, list(item.attributes))
+    )
+
+
+def _upload(
+    cli: Cli,
+    where: sides.Sides,
+    cloud: str,
+    kind: ProviderType,
+    found: Mapping[str, StoredCredential],
+    verb: str,
+) -> None:
+    ctx = where.controller
+    name = ctx.controller.name
+    if cloud not in documents.controller_clouds(ctx, where.host):
+        cli.output.text(
+            f"No cloud {quote(cloud)} found on the controller {quote(name)}: credentials are not uploaded.\n"
+            f"Use 'juju clouds -c {name}' to see what clouds are available on the controller.\n"
+            f"User 'juju add-cloud {cloud} -c {name}' to add your cloud to the controller.\n"
+        )
+        return
+    for credential, item in found.items():
+        _put(ctx.controller.cloud_files, cloud, credential, item, kind)
+        cli.console.info(
+            f"Controller credential {quote(credential)} for user {quote(ctx.user)} for cloud {quote(cloud)} "
+            f"on controller {quote(name)} {verb}.\n"
+            f"For more information, see ‘juju show-credential {cloud} {credential}’."
+        )
+
+
+# --- asking -----------------------------------------------------------------------------------------------
+
+
+def _interview(
+    cli: Cli, where: sides.Sides, cloud: Cloud, kind: ProviderType, region: str
+) -> tuple[dict[str, StoredCredential], str]:
+    """Ask for a credential; return it and what became of it: added or updated."""
+    asking = Asking(cli.console.stdin, cli.console.stdout)
+    name = asking.enter(
+        "credential name",
+        lambda text: None if is_credential(text) else f"Invalid credential name: {quote(text)}",
+    )
+    verb = "added"
+    if where.client and name in where.files.credentials(cloud.name).credentials:
+        asking.say(f"A credential {quote(name)} already exists locally on this client.\n")
+        if not asking.yes("Replace local credential"):
+            raise Aborted("credential not replaced")
+        verb = "updated"
+    _ask_region(asking, cloud, region)
+    auth_type = _ask_auth_type(asking, _auth_types(cloud, kind))
+    given: dict[str, str] = {}
+    for attr in kind.credential_schemas[auth_type]:
+        key, value = _ask_attribute(asking, attr)
+        if value:
+            given[key] = value
+    item = StoredCredential(auth_type=auth_type, attributes=given)
+    return {name: _finished(cloud.name, name, item, kind)}, verb
+
+
+def _ask_region(asking: Asking, cloud: Cloud, region: str) -> None:
+    names = [item.name for item in cloud.regions]
+    if not names:
+        return
+    if region:
+        asking.say(f"User specified region {quote(region)}, using it.\n\n")
+        return
+
+    def check(text: str) -> str | None:
+        good = not text or text in names
+        return None if good else f"provided region {quote(text)} for cloud {quote(cloud.name)} not valid"
+
+    asking.select("region", "regions", names, _ANY_REGION, check)
+
+
+def _ask_auth_type(asking: Asking, allowed: Sequence[str]) -> str:
+    if len(allowed) == 1:
+        asking.say(f"Using auth-type {quote(allowed[0])}.\n\n")
+        return allowed[0]
+    default = "interactive" if "interactive" in allowed else allowed[0]
+    return asking.select("auth type", "auth types", allowed, default).lower()
+
+
+def _ask_attribute(asking: Asking, attr: Attr) -> tuple[str, str]:
+    """Return the key and the value of an answer; the path of a file where the text comes from one."""
+    if attr.choices:
+        return attr.name, asking.select(attr.name, attr.name, attr.choices, attr.choices[0])
+    if attr.file_attr or attr.file_path:
+        return attr.file_attr or attr.name, asking.enter(
+            f"{attr.summary or attr.name}{'' if attr.required else ' (optional)'}",
+            lambda text: _path_problem(text, optional=not attr.required),
+        )
+    if attr.secret:
+        return attr.name, asking.password(attr.name)
+    return attr.name, asking.enter(attr.name) if attr.required else asking.enter_optional(attr.name)
+
+
+def _path_problem(text: str, *, optional: bool) -> str | None:
+    if not text:
+        return None if optional else ""
+    return None if Path(text).expanduser().is_file() else f"invalid file path: {text}"
+
+
+# --- updating and removing --------------------------------------------------------------------------------
+
+
+@command(
+    "update-credential",
+    usage="[<cloud name> [<credential name>]]",
+    summary="Updates a controller credential for a cloud.",
+    aliases=("update-credentials",),
+    flags=(
+        *flags.CLIENT_OR_CONTROLLER,
+        *flags.LOGIN,
+        _FILE,
+        _REGION,
+        flags.switch("force", "Force update controller side credential, ignore validation errors"),
+    ),
+    details="Models whose machines waited for a good credential go on.",
+    examples="    pushjuju update-credential aws mysecrets -f mine.yaml\n",
+    see_also=("add-credential", "credentials"),
+)
+def update_credential(
+    cli: Cli,
+    args: tuple[str, ...],
+    *,
+    client: bool,
+    controller: str,
+    file: str,
+    region: str,
+    force: bool,
+) -> None:
+    """Replace credentials that are there."""
+    if len(args) > 2:
+        raise UsageError("only a cloud name and / or credential name need to be provided")
+    if not file and not args:
+        raise UsageError("Usage: juju update-credential [options] [<cloud-name> [<credential-name>]]")
+    where = sides.for_writing(cli, client=client, controller=controller)
+    found = _wanted(cli, where, args, file)
+    ready: list[tuple[str, str, StoredCredential, ProviderType]] = []
+    for cloud, entry in found.items():
+        known, kind = _cloud(where, cloud)
+        if region and not force:
+            _valid_region(known, region)
+        if where.client and not where.files.credentials(cloud).credentials:
+            cli.console.warn(f"Could not find client credentials for cloud {cloud}.")
+            cli.console.info("Use `juju add-credential` to add credentials to the client.")
+            raise Silent
+        for name, item in entry.credentials.items():
+            if item.auth_type not in kind.credential_schemas:
+                raise NotValid(f"credential {quote(name)} contains invalid auth type {quote(item.auth_type)}")
+            ready.append((cloud, name, _finished(cloud, name, item, kind), kind))
+    for cloud, name, item, kind in ready:
+        if where.client and file:
+            _put(where.files, cloud, name, item, kind)
+        if where.ctx:
+            _put(where.ctx.controller.cloud_files, cloud, name, item, kind)
+            cli.console.info(
+                f"Controller credential {quote(name)} for user {quote(where.ctx.user)} on cloud "
+                f"{quote(cloud)} updated.\nFor more information, see ‘juju show-credential {cloud} {name}’."
+            )
+    if where.client:
+        cli.console.info("Local client was updated successfully with provided credential information.")
+
+
+def _wanted(cli: Cli, where: sides.Sides, args: tuple[str, ...], file: str) -> dict[str, CloudCredentials]:
+    """Return the credentials that a file, or the client, has for the names.
+
+    Raises:
+        NotFound: None of them.
+    """
+    source = f"file {file}" if file else "local client cache"
+    stored = _read(cli, file) if file else where.files.all_credentials()
+    if args:
+        if args[0] not in stored:
+            raise NotFound(f"credentials for cloud {quote(args[0])} in {source} not found")
+        stored = {args[0]: stored[args[0]]}
+    if len(args) < 2:
+        return stored
+    item = stored[args[0]].credentials.get(args[1])
+    if item is None:
+        raise NotFound(f"credential {quote(args[1])} for cloud {quote(args[0])} in {source} not found")
+    return {args[0]: CloudCredentials(credentials={args[1]: item})}
+
+
+@command(
+    "remove-credential",
+    usage="<cloud name> <credential name>",
+    summary="Removes Juju credentials for a cloud.",
+    at_least=(2, "Usage: juju remove-credential <cloud-name> <credential-name>"),
+    at_most=2,
+    flags=(
+        *flags.CLIENT_OR_CONTROLLER,
+        *flags.LOGIN,
+        flags.switch("force", "Force remove controller side credential, ignore validation errors"),
+    ),
+    details="Controllers whose models use the credential keep it.",
+    see_also=("add-credential", "autoload-credentials", "credentials", "default-credential"),
+)
+def remove_credential(cli: Cli, args: tuple[str, ...], *, client: bool, controller: str, force: bool) -> None:
+    """Remove a credential from the client or from a controller."""
+    where, (cloud, name) = sides.for_writing(cli, client=client, controller=controller), args
+    if where.client:
+        _remove_here(cli, where, cloud, name)
+    if where.ctx:
+        users = documents.users_of(where.ctx, cloud, name)
+        if users and not force:
+            count = f"{len(users)} model{'' if len(users) == 1 else 's'}"
+            raise NotValid(
+                f"could not remove remote credential: cannot revoke credential "
+                f"{cloud}/{where.ctx.user}/{name}: it is still used by {count}"
+            )
+        where.ctx.controller.cloud_files.remove_credential(cloud, name)
+        there = quote(where.ctx.controller.name)
+        cli.console.info(
+            f"Credential {quote(name)} for cloud {quote(cloud)} removed from the controller {there}."
+        )
+
+
+def _remove_here(cli: Cli, where: sides.Sides, cloud: str, name: str) -> None:
+    stored = where.files.credentials(cloud)
+    if not stored.credentials:
+        return cli.console.info(f"No stored credentials exist for cloud {quote(cloud)} on this client.")
+    if name not in stored.credentials:
+        return cli.console.info(
+            f"No credential called {quote(name)} exists for cloud {quote(cloud)} on this client"
+        )
+    from pushjuju.cli import session
+
+    kind = _kinds(where, {cloud: stored})[cloud]
+    for controller in where.folder.controllers():
+        ctx = session.open_controller(cli, controller)
+        own = ctx.controller.cloud_files
+        if documents.users_of(ctx, cloud, name) and name not in own.credentials(cloud).credentials:
+            _put(own, cloud, name, stored.credentials[name], kind)
+    where.files.remove_credential(cloud, name)
+    return cli.console.info(f"Credential {quote(name)} for cloud {quote(cloud)} removed from this client.")
+
+
+# --- finding ----------------------------------------------------------------------------------------------
+
+
+@command(
+    "autoload-credentials",
+    usage="[<cloud-type>]",
+    summary="Attempts to automatically detect and add credentials for a cloud.",
+    at_most=1,
+    flags=(*flags.CLIENT_OR_CONTROLLER, *flags.LOGIN),
+    details="Looks into the files and variables of the clouds' own tools: AWS, OpenStack, Google Cloud,\n"
+    "Azure, DigitalOcean, and what plugins know. Values are never shown.",
+    examples="    pushjuju autoload-credentials\n    pushjuju autoload-credentials ec2\n",
+    see_also=("add-credential", "credentials", "default-credential", "remove-credential"),
+)
+def autoload_credentials(cli: Cli, args: tuple[str, ...], *, client: bool, controller: str) -> None:
+    """Find credentials and offer to keep them."""
+    where = sides.for_writing(cli, client=client, controller=controller)
+    wanted = args[0].lower() if args else ""
+    cli.console.info("\nLooking for cloud and credential information on local client...")
+    if where.ctx:
+        name = quote(where.ctx.controller.name)
+        cli.console.info(f"\nLooking for cloud information on controller {name}...")
+    found = [
+        (kind, item)
+        for kind in sorted(where.host.provider_types(), key=lambda kind: kind.name)
+        if wanted in ("", kind.name)
+        for item in sorted(
+            where.host.detect_credentials(kind.name, cli.env), key=lambda item: natural_key(item.name)
+        )
+    ]
+    if not found:
+        return cli.console.info("No cloud credentials found.")
+    return _offer(cli, where, found)
+
+
+def _offer(cli: Cli, where: sides.Sides, found: Sequence[tuple[ProviderType, DetectedCredential]]) -> None:
+    while True:
+        lines = [
+            f"{number}. {item.label} ({'new' if _is_new(where, kind, item) else 'existing, will overwrite'})"
+            for number, (kind, item) in enumerate(found, 1)
+        ]
+        cli.console.info("\n" + "\n".join(lines))
+        answer = _answer(cli, "Select a credential to save by number, or type Q to quit: ")
+        if answer.lower() == "q":
+            return
+        if not answer:
+            continue
+        if not answer.isdecimal() or not 1 <= int(answer) <= len(found):
+            cli.console.info(f"Invalid choice, enter a number between 1 and {len(found)}")
+            continue
+        kind, item = found[int(answer) - 1]
+        default = next(iter(_clouds_of(where, kind)), "")
+        name = _answer(cli, f"Select the cloud it belongs to, or type Q to quit [{default}]: ") or default
+        if name.lower() == "q":
+            return
+        _save(cli, where, name, kind, item)
+
+
+def _answer(cli: Cli, question: str) -> str:
+    cli.console.stderr.write(question)
+    cli.console.stderr.flush()
+    line = cli.console.stdin.readline()
+    cli.console.stderr.write("\n")
+    return line.strip() if line else "q"
+
+
+def _clouds_of(where: sides.Sides, kind: ProviderType) -> list[str]:
+    listed = documents.client_clouds(where.host, where.files).items()
+    return sorted(name for name, (_, cloud) in listed if cloud.type == kind.name)
+
+
+def _is_new(where: sides.Sides, kind: ProviderType, item: DetectedCredential) -> bool:
+    clouds = _clouds_of(where, kind)
+    return not any(item.name in where.files.credentials(cloud).credentials for cloud in clouds)
+
+
+def _save(cli: Cli, where: sides.Sides, name: str, kind: ProviderType, item: DetectedCredential) -> None:
+    if not name:
+        return cli.console.info("No cloud name entered.")
+    try:
+        cloud, real = _cloud(where, name)
+    except PushjujuError as error:
+        return cli.console.warn(error.message)
+    if real.name != kind.name:
+        return cli.console.warn(f"chosen credential not compatible with {quote(cloud.type)} cloud")
+    stored = StoredCredential(auth_type=item.auth_type, attributes=dict(item.attributes))
+    stored = _finished(name, item.name, stored, kind)
+    if where.client:
+        before = where.files.credentials(name)
+        _put(where.files, name, item.name, stored, kind)
+        if item.region and item.region in {region.name for region in cloud.regions}:
+            where.files.set_default(name, "default-region", item.region)
+        if item.default and not before.default_credential:
+            where.files.set_default(name, "default-credential", item.name)
+        cli.console.info(f"Saved {item.label} to cloud {name} locally")
+    if where.ctx:
+        _upload(cli, where, name, kind, {item.name: stored}, "loaded")
+    return None
