@@ -7,10 +7,11 @@ import sqlite3
 from pathlib import Path
 
 from pushjuju.core.errors import StoreError
-from pushjuju.state.datadir import CLOUDS, CREDENTIALS, MAIN, ControllerDir, DataDir
+from pushjuju.state.cloudfiles import CLOUDS, CREDENTIALS, KEY_FILE
+from pushjuju.state.datadir import MAIN, ControllerDir, DataDir
 from pushjuju.state.files import private_dir
 
-_LINKED = ("secrets.key",)  # never copied: nothing may be left of keys if we are killed
+_LINKED = ("secrets.key", KEY_FILE)  # never copied: nothing may be left of keys if we are killed
 _BUSY_S = 30.0
 
 
@@ -28,6 +29,8 @@ def copy_datadir(source: DataDir, target: Path) -> DataDir:
         if (source.root / name).is_file():
             shutil.copyfile(source.root / name, target / name)
             (target / name).chmod(0o600)
+    if (source.root / KEY_FILE).exists():
+        (target / KEY_FILE).symlink_to(source.root / KEY_FILE)
     for name in source.controllers():
         _copy_controller(source.controller(name), target / "controllers" / name)
     return DataDir(target)
@@ -42,6 +45,10 @@ def _copy_controller(source: ControllerDir, target: Path) -> None:
     for name in _LINKED:
         if (source.root / name).exists():
             (target / name).symlink_to(source.root / name)
+    for name in (CLOUDS, CREDENTIALS):
+        if (source.root / name).exists():
+            shutil.copyfile(source.root / name, target / name)
+            (target / name).chmod(0o600)
     if source.public_key.exists():
         shutil.copyfile(source.public_key, target / "ssh" / source.public_key.name)
     if source.store_path.exists():
