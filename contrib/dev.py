@@ -23,7 +23,10 @@ PYTHON = VENV / "bin" / "python"
 PUSHJUJU = VENV / "bin" / "pushjuju"
 CHARM = "./contrib/charms/hello-page"
 TEST_PACKAGES = (
+    "fish",
+    "groff-base",
     "iproute2",
+    "man-db",
     "mmdebstrap",
     "nftables",
     "openssh-client",
@@ -31,6 +34,8 @@ TEST_PACKAGES = (
     "perl",
     "sudo",
     "systemd-container",
+    "tmux",
+    "zsh",
 )
 KEPT_FOR_ROOT = (
     "PATH",

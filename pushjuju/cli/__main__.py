@@ -1,5 +1,5 @@
 """`python -m pushjuju.cli` is `pushjuju`."""
 
-from pushjuju.cli.main import main
+from pushjuju.cli.entry import main
 
 main()

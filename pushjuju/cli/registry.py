@@ -15,6 +15,7 @@ MODULES: dict[str, str] = {
     "driving": "update-status controller doctor explain",
     "inspecting": "show-relation hooks replay",
     "planning": "plan",
+    "completion": "completion",
     "bootstrap": "bootstrap",
     "controllers": "controllers show-controller controller-config destroy-controller kill-controller"
     " enable-destroy-controller register unregister switch upgrade-controller enable-ha dashboard"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-_ENTRY = "import sys; from pushjuju.cli.main import main; sys.argv[0] = 'pushjuju'; main()"
+_ENTRY = "import sys; from pushjuju.cli.entry import main; sys.argv[0] = 'pushjuju'; main()"
 
 
 def pushjuju(*words: str) -> list[str]:

@@ -32,7 +32,7 @@ def test_the_wheel_holds_the_whole_package(built: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
         (entries,) = [name for name in names if name.endswith("entry_points.txt")]
-        assert "pushjuju = pushjuju.cli.main:main" in archive.read(entries).decode()
+        assert "pushjuju = pushjuju.cli.entry:main" in archive.read(entries).decode()
     assert files(ROOT / "pushjuju") <= names
     assert {name.split("/")[0] for name in names if "dist-info" not in name} == {"pushjuju"}
     assert any(name.endswith("LICENSE") for name in names)

@@ -1,0 +1,54 @@
+-- What completion offers: one indexed look each, cut short. `a` is the word before, where it matters.
+
+-- name: complete_model
+SELECT owner || '/' || name FROM model UNION SELECT name FROM model ORDER BY 1 LIMIT 500
+
+-- name: complete_application
+SELECT name FROM application WHERE model = :model ORDER BY name LIMIT 500
+
+-- name: complete_unit
+SELECT name FROM unit WHERE model = :model ORDER BY application, number LIMIT 2000
+
+-- name: complete_machine
+SELECT id FROM machine WHERE model = :model LIMIT 2000
+
+-- name: complete_relation
+SELECT id, key FROM relation WHERE model = :model ORDER BY id LIMIT 500
+
+-- name: complete_storage
+SELECT id, owner FROM storage_instance WHERE model = :model LIMIT 500
+
+-- name: complete_pool
+SELECT name FROM storage_pool WHERE model = :model LIMIT 500
+
+-- name: complete_secret
+SELECT 'secret:' || id, label FROM secret WHERE model = :model LIMIT 500
+
+-- name: complete_secret_name
+SELECT label, 'secret:' || id FROM secret WHERE model = :model AND owner_kind = 'model' AND label <> '' LIMIT 500
+
+-- name: complete_backend
+SELECT name FROM secret_backend LIMIT 500
+
+-- name: complete_space
+SELECT name FROM space WHERE model = :model LIMIT 500
+
+-- name: complete_operation
+SELECT id, summary FROM action_operation WHERE model = :model ORDER BY id DESC LIMIT 50
+
+-- name: complete_task
+SELECT id, action || ' ' || receiver FROM task WHERE model = :model ORDER BY id DESC LIMIT 50
+
+-- name: complete_decided
+SELECT operation, unit FROM decided WHERE model = :model ORDER BY kept DESC LIMIT 50
+
+-- name: complete_charms
+SELECT a.name, c.document FROM application a JOIN charm c ON c.model = a.model AND c.url = a.charm_url
+WHERE a.model = :model LIMIT 200
+
+-- name: complete_charm_of
+SELECT a.name, c.document FROM application a JOIN charm c ON c.model = a.model AND c.url = a.charm_url
+WHERE a.model = :model AND a.name = :application
+
+-- name: complete_model_uuid
+SELECT uuid FROM model WHERE owner = :owner AND name = :name

@@ -1,0 +1,287 @@
+"""Completion: what is offered, how little is imported for it, and real shells that ask."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pushjuju.cli import completing, registry
+from pushjuju.cli.root import Root
+from pushjuju.services import integrate
+from tests.unit.services.world import Charms, World
+
+Run = Callable[..., Any]
+SHELLS = ("bash", "zsh", "fish")
+# Each of these costs more than a TAB may.
+HEAVY = (
+    "asyncio",
+    "asyncssh",
+    "click",
+    "dataclasses",
+    "json",
+    "pushjuju.core",
+    "pushjuju.state",
+    "tomllib",
+    "typing",
+)
+
+
+@pytest.fixture(scope="module")
+def env(tmp_path_factory: pytest.TempPathFactory, packs: Charms) -> dict[str, str]:
+    """A model with two applications, a relation, storage, a secret and an action; its environment."""
+    root = tmp_path_factory.mktemp("lab")
+    world = World.build(root, packs)
+    actions = {"actions.yaml": "greet:\n  description: Says hello\ngrow: {}\n"}
+    stored = {"storage": {"data": {"type": "filesystem", "location": "/srv"}}}
+    resources = {"resources": {"site": {"type": "file", "filename": "site.tar"}}}
+    web = packs.make("web", requires={"db": {"interface": "sql"}}, files=actions, **stored, **resources)
+    world.deploy("web", 2, packed=web)
+    world.deploy("db", packed=packs.make("db", provides={"server": {"interface": "sql"}}))
+    integrate.integrate(world.ctx, world.model, "web", "db")
+    world.ctx.controller.set("current-model", "admin/shop")
+    world.ctx.datadir.set_current_controller("home")
+    world.ctx.close()
+    return {"PUSHJUJU_DATA": str(world.ctx.datadir.root), "HOME": str(root)}
+
+
+def offered(env: dict[str, str], line: str) -> list[str]:
+    """Return what is offered at the end of a line, without what is said about it."""
+    return [text for text, _ in completing.answer(completing.split(line), env)[1]]
+
+
+@pytest.mark.parametrize(
+    ("line", "offers"),
+    [
+        ("statu", ["status"]),
+        ("--debug statu", ["status"]),
+        ("remove-unit ", ["db/0", "web/0", "web/1"]),
+        ("remove-unit web/0 w", ["web/1"]),
+        ("show-application ", ["db", "web"]),
+        ("show-machine ", ["0", "1", "2"]),
+        ("integrate d", ["db"]),
+        ("relate db:", ["db:server", "db:cluster", "db:juju-info"]),
+        ("integrate db:server web:d", ["web:db"]),
+        ("config web ti", ["title="]),
+        ("config web title=x de", ["debug="]),
+        ("run web/0 gr", ["greet", "grow"]),
+        ("run web/0 w", ["web/1"]),
+        ("show-action web gree", ["greet"]),
+        ("attach-resource web ", ["site="]),
+        ("add-storage web/0 ", ["data"]),
+        ("show-storage ", ["data/0", "data/1"]),
+        ("status -m ", ["admin/shop", "shop"]),
+        ("status --model=sh", ["--model=shop"]),
+        ("status -m admin/nope ", []),
+        ("-m", []),
+        ("switch ho", ["home"]),
+        ("show-controller ", ["home"]),
+        ("remove-relation 2", ["2"]),
+        ("plan -- remove-un", ["remove-unit"]),
+        ("plan -- remove-unit web/", ["web/0", "web/1"]),
+        ("plan remove-unit web/", ["web/0", "web/1"]),
+        ("hooks --failed db", ["db/0"]),
+        ("hooks --hook conf", ["config-changed"]),
+        ("hooks --form", ["--format"]),
+        ("hooks --format ", ["tabular", "yaml", "json"]),
+        ("hooks --format=j", ["--format=json"]),
+        ("add-unit --to ", ["0", "1", "2"]),
+        ("add-unit --num-units ", []),
+        ("model-config update-status", ["update-status-hook-interval="]),
+        ("completion ", ["bash", "zsh", "fish"]),
+        ("explain data/", ["data/0", "data/1"]),
+        ("deploy --base x --cha", ["--channel"]),
+        ("nope ", []),
+        ("-- statu", ["status"]),
+    ],
+)
+def test_what_is_offered(env: dict[str, str], line: str, offers: list[str]) -> None:
+    assert offered(env, line) == offers
+
+
+def test_words_about_the_offers(env: dict[str, str]) -> None:
+    assert ("greet", "Says hello") in completing.answer(["run", "web/0", ""], env)[1]
+    assert completing.answer(["deploy", ""], env) == ("files", [])
+    assert completing.answer(["config", "web", ""], env)[0] == "nospace"
+    assert completing.answer(["show-application", "--output", ""], env)[0] == "files"
+
+
+def test_every_command_is_offered_and_every_rule_is_of_a_command() -> None:
+    assert {text for text, _ in completing.answer([""], {"HOME": "/nope"})[1]} == set(registry.words())
+    assert set(completing.ARGUMENTS) <= registry.known() | {"schema"}
+
+
+def test_flags_of_the_table_are_read_as_the_commands_read_them() -> None:
+    root = Root()
+    for word in sorted(registry.words()):
+        found = root.get_command(None, word)  # type: ignore[arg-type]
+        for spec in found.specs if found is not None else ():
+            for name in (f"--{name}" if len(name) > 1 else f"-{name}" for name in spec.names):
+                assert not (spec.switch and name in completing.VALUES), f"{word} {name} takes no value"
+                assert spec.switch or name not in completing.SWITCHES, f"{word} {name} takes a value"
+
+
+@pytest.mark.parametrize("line", ["remove-unit ", "status -m ", "show-controller ", "replay ", "a b -m x:y "])
+def test_without_a_store_nothing_is_offered_and_nothing_is_made(tmp_path: Path, line: str) -> None:
+    env = {"PUSHJUJU_DATA": str(tmp_path / "none"), "HOME": str(tmp_path)}
+    assert offered(env, line) == []
+    assert list(tmp_path.iterdir()) == []
+
+
+def asked(env: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
+    argv = [sys.executable, "-m", "pushjuju.cli", "__complete", *words]
+    return subprocess.run(
+        argv, env={"PATH": "/usr/bin:/bin", **env}, capture_output=True, text=True, check=False
+    )
+
+
+def test_a_broken_store_says_nothing(env: dict[str, str], tmp_path: Path) -> None:
+    root = tmp_path / "data"
+    shutil.copytree(env["PUSHJUJU_DATA"], root)
+    (root / "controllers" / "home" / "state.db").write_bytes(b"no store" * 1000)
+    done = asked({"PUSHJUJU_DATA": str(root)}, "zsh", "remove-unit", "")
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "")
+
+
+@pytest.mark.parametrize("words", [("remove-unit", ""), ("",), ("status", "-m", "")])
+def test_a_tab_imports_almost_nothing(env: dict[str, str], words: tuple[str, ...]) -> None:
+    code = (
+        "import sys; from pushjuju.cli.entry import main\ntry: main()\nexcept SystemExit: print(*sys.modules)"
+    )
+    argv = [sys.executable, "-c", code, "__complete", "zsh", *words]
+    done = subprocess.run(argv, env={"PATH": "/usr/bin", **env}, capture_output=True, text=True, check=True)
+    modules = done.stdout.splitlines()[-1].split()
+    assert "pushjuju.cli.completing" in modules
+    assert not [name for name in modules if name.startswith(HEAVY)]
+
+
+def test_bash_gets_what_is_behind_its_break(env: dict[str, str]) -> None:
+    breaks = " \t\n\"'><=;|&(:"
+    assert asked(env, "bash", "pushjuju integrate web:d", breaks).stdout == "plain\ndb\n"
+    assert asked(env, "bash", "pushjuju status --model=sh", breaks).stdout == "plain\nshop\n"
+    assert asked(env, "bash", "pushjuju integrate web:d", " ").stdout == "plain\nweb:db\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a  b ", ["a", "b", ""]),
+        ("a 'b c", ["a", "b c"]),
+        ('a "b\\"c" d', ["a", 'b"c', "d"]),
+        ("a\\ b ''", ["a b", ""]),
+        ("", [""]),
+    ],
+)
+def test_lines_are_split_as_shells_do(text: str, words: list[str]) -> None:
+    assert completing.split(text) == words
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_scripts_are_sound(run: Run, shell: str, tmp_path: Path) -> None:
+    script = run("completion", shell).out
+    assert "__complete" in script
+    if shutil.which(shell):
+        (tmp_path / "script").write_text(script)
+        subprocess.run([shell, "-n", tmp_path / "script"], check=True)
+
+
+def test_shells_that_nobody_knows(run: Run) -> None:
+    assert run("completion", "ksh").err.startswith('ERROR unknown shell "ksh"')
+    assert run("completion").status == 2
+
+
+# --- real shells ------------------------------------------------------------------------------------------
+
+_START = {
+    "bash": ("bash --norc --noprofile", "bind 'set enable-bracketed-paste off'"),
+    "zsh": ("zsh -f", "autoload -Uz compinit; compinit -u; setopt NO_LIST_AMBIGUOUS"),
+    "fish": ("fish --no-config --private", "function fish_prompt; echo '$ '; end"),
+}
+_SOURCE = {"fish": "pushjuju completion fish | source"}
+
+
+class Terminal:
+    """A shell in a terminal, driven through tmux."""
+
+    def __init__(self, shell: str, env: dict[str, str], folder: Path) -> None:
+        self._socket = folder / "tmux"
+        binary = folder / "bin" / "pushjuju"
+        binary.parent.mkdir()
+        binary.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m pushjuju.cli "$@"\n')
+        binary.chmod(0o755)
+        start, setup = _START[shell]
+        path = f"{binary.parent}:/usr/bin:/bin"
+        self._env = {**env, "PATH": path, "TERM": "xterm", "LC_ALL": "C.UTF-8", "PS1": "$ "}
+        words = ["new-session", "-d", "-x", "120", "-y", "40", "-c", str(folder), start]
+        self._tmux("-f", "/dev/null", *words)
+        self.type(f"{setup}\n")
+        self.type(f"{_SOURCE.get(shell, f'source <(pushjuju completion {shell})')}; clear; echo ready\n")
+        self.until("ready\n")
+
+    def _tmux(self, *words: str) -> str:
+        argv = ["tmux", "-S", str(self._socket), *words]
+        done = subprocess.run(argv, env=self._env, capture_output=True, text=True, check=True, timeout=30)
+        return done.stdout
+
+    def type(self, text: str) -> None:
+        """Press keys."""
+        for number, part in enumerate(text.split("\n")):
+            if number:
+                self._tmux("send-keys", "Enter")
+            for at, piece in enumerate(part.split("\t")):
+                if at:
+                    self._tmux("send-keys", "Tab")
+                if piece:
+                    self._tmux("send-keys", "-l", piece)
+
+    def screen(self) -> str:
+        """Return what is to be seen."""
+        return self._tmux("capture-pane", "-p")
+
+    def until(self, text: str) -> str:
+        """Wait until something is to be seen; return the screen."""
+        end = time.monotonic() + 20
+        while True:
+            shown = self.screen()
+            if text in shown:
+                return shown
+            assert time.monotonic() < end, f"no {text!r} in\n{shown}"
+            time.sleep(0.05)
+
+    def close(self) -> None:
+        """End the shell."""
+        self._tmux("kill-server")
+
+
+@pytest.fixture(params=SHELLS)
+def terminal(request: pytest.FixtureRequest, env: dict[str, str], tmp_path: Path) -> Iterator[Terminal]:
+    for program in (request.param, "tmux"):
+        if not shutil.which(program):
+            pytest.skip(f"{program} is not installed: apt-get install {program}")
+    made = Terminal(request.param, {**env, "HOME": str(tmp_path)}, tmp_path)
+    yield made
+    made.close()
+
+
+def test_a_real_shell_completes(terminal: Terminal) -> None:
+    terminal.type("pushjuju show-appl\t")
+    terminal.until("pushjuju show-application")
+    terminal.type("we\t")
+    terminal.until("pushjuju show-application web")
+    terminal.type("\x15")
+    terminal.type("pushjuju integrate web:d\t")
+    terminal.until("pushjuju integrate web:db")
+    terminal.type("\x15")
+    terminal.type("pushjuju config web tit\t")
+    terminal.until("pushjuju config web title=")
+    terminal.type("\x15")
+    terminal.type("pushjuju remove-unit web/\t\t")
+    shown = terminal.until("web/1")
+    assert "web/0" in shown
