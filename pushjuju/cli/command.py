@@ -59,6 +59,7 @@ class Cli:
         clock: The time.
         program: The name by which we were called.
         debug: `--debug`: errors come with their trace.
+        word: The command, by its own name.
         given: Keys of the flags that were written on the command line.
         on_interrupt: What Ctrl-C prints: how the work goes on.
         rehearsal: The command runs on a copy of the store: nothing is to be worked.
@@ -70,6 +71,7 @@ class Cli:
     clock: Clock = field(default_factory=SystemClock)
     program: str = "pushjuju"
     debug: bool = False
+    word: str = ""
     given: frozenset[str] = frozenset()
     on_interrupt: str = ""
     rehearsal: bool = False
@@ -166,7 +168,7 @@ class Command(click.Command):
         """Call the command's function."""
         cli = ctx.find_object(Cli)
         assert cli is not None, "the entry point sets the object"
-        cli.given = ctx.meta["given"]
+        cli.given, cli.word = ctx.meta["given"], self.name or ""
         _apply_globals(cli, ctx.params)
         cli.output = self._output(cli, ctx.params)
         own = {spec.key: ctx.params[spec.key] for spec in self.specs if not spec.void}

@@ -14,7 +14,7 @@ from pushjuju.cli.command import Cli, Exited
 from pushjuju.cli.console import Console
 from pushjuju.cli.output import Output
 from pushjuju.cli.root import Root
-from pushjuju.core.errors import PushjujuError, Silent, UsageError
+from pushjuju.core.errors import PushjujuError, Refused, Silent, UsageError
 
 INTERRUPTED = 130
 _RESUME = (
@@ -107,7 +107,7 @@ def _dispatch(argv: list[str], cli: Cli) -> None:
 def _failed(error: PushjujuError, cli: Cli) -> int:
     if isinstance(error, (Silent, Exited)):
         return error.exit_code
-    if not isinstance(error, UsageError):
+    if not isinstance(error, (UsageError, Refused)):
         cli.output.failed()
     if cli.debug:
         import logging

@@ -5,10 +5,13 @@ Layer: cli. Mirrors: juju cmd/modelcmd/modelcommand.go, controller.go (3.6)
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pushjuju.cli import blocking
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.services import controllers, models
 from pushjuju.services.context import Context, open_context
@@ -77,6 +80,7 @@ def open_model(cli: Cli, text: str = "") -> Session:
     Raises:
         NotFound: No such controller or model, or none in focus.
         NotValid: `JUJU_MODEL` and `JUJU_CONTROLLER` contradict each other.
+        Blocked: Somebody has disabled the command for the model.
     """
     controller, model = split_model(text or cli.env.get("JUJU_MODEL", ""))
     chosen = cli.env.get("JUJU_CONTROLLER", "")
@@ -86,7 +90,9 @@ def open_model(cli: Cli, text: str = "") -> Session:
             f"JUJU_CONTROLLER ({chosen})"
         )
     ctx = open_controller(cli, controller)
-    return Session(ctx=ctx, model=models.resolve(ctx, model or None))
+    opened = Session(ctx=ctx, model=models.resolve(ctx, model or None))
+    blocking.require(opened, cli.word)
+    return opened
 
 
 def open_or_make_model(cli: Cli, text: str = "") -> Session:
@@ -140,6 +146,15 @@ def focus(ctx: Context, model: Model) -> None:
 def current_model(ctx: Context) -> str:
     """Return the current model of a controller as `owner/name`, or an empty text."""
     return str(ctx.controller.settings().get("current-model") or "")
+
+
+@contextmanager
+def moving(cli: Cli) -> Iterator[None]:
+    """Remember where we were before the block went elsewhere: `switch -` goes back there."""
+    before = position(cli)
+    yield
+    if before and before != position(cli):
+        data_dir(cli).set_main("previous", before)
 
 
 def position(cli: Cli) -> str:

@@ -42,7 +42,7 @@ def parse(texts: str | Iterable[str]) -> dict[str, Any]:
             raise NotValid(f'malformed constraint "{word}"')
         name = "cores" if name == "cpu-cores" else name
         if name not in ORDER:
-            raise NotValid(f'unknown constraint "{name}"')
+            raise NotValid(f'unknown constraint "{name}"', hint=f"known ones: {', '.join(ORDER)}")
         if name in found:
             raise NotValid(f'bad "{name}" constraint: already set')
         found[name] = _value(name, value) if value else None
@@ -70,9 +70,21 @@ def _value(name: str, text: str) -> Any:
 
 
 def _size(name: str, text: str) -> int:
+    try:
+        return parse_size(text)
+    except NotValid as error:
+        raise NotValid(f'bad "{name}" constraint: {error.message}') from None
+
+
+def parse_size(text: str) -> int:
+    """Read a size with an optional M, G, T or P: MiB, rounded up.
+
+    Raises:
+        NotValid: It is none; the message is Juju's.
+    """
     match = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]*)?|\.[0-9]+)([MGTP]?)", text)
     if not match:
-        raise NotValid(f'bad "{name}" constraint: must be a non-negative float with optional M/G/T/P suffix')
+        raise NotValid("must be a non-negative float with optional M/G/T/P suffix")
     return math.ceil(float(match[1]) * _SUFFIX[match[2] or "M"])
 
 

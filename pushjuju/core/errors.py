@@ -34,6 +34,8 @@ Layer: core. The tree (callers catch a branch, not a leaf):
     │   ├── DiskFull          ... because its disk is full
     │   ├── Overtaken         ... because it heard of a later lease
     │   └── BadAnswer         what it says makes no sense, or is too much
+    ├── Refused               a word of Juju that has no meaning here
+    ├── Blocked               the commands of this kind are disabled for the model
     ├── Aborted               the person said no
     └── Silent                failed, and the text was printed already
 """
@@ -337,6 +339,20 @@ class BadAnswer(RemoteFailed):
 
     message = "the machine says what makes no sense"
     code = "bad-answer"
+
+
+class Refused(PushjujuError):
+    """A word or a value of Juju that has no meaning here; nothing is printed but this."""
+
+    message = "not supported by pushjuju"
+    code = "refused"
+
+
+class Blocked(PushjujuError):
+    """The commands of this kind are disabled for the model."""
+
+    message = "the operation has been blocked"
+    code = "blocked"
 
 
 class Aborted(PushjujuError):

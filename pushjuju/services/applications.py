@@ -5,6 +5,7 @@ Mirrors: juju apiserver/facades/client/application, state/application.go (3.6)
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -287,6 +288,41 @@ def set_trust(ctx: Context, model: str, name: str, *, trusted: bool) -> None:
         get(tx, model, name)
         tx.run("application_set_trust", model=model, name=name, trust=int(trusted))
         touch.application(tx, model, name, ctx.clock.now(), "trust changed")
+
+
+def set_constraints(ctx: Context, model: str, name: str, values: Mapping[str, Any]) -> None:
+    """Replace the constraints of an application; units that are there stay where they are.
+
+    Raises:
+        NotFound: No such application.
+        NotValid: It is a subordinate, which has no machines of its own.
+    """
+    with ctx.store.write() as tx:
+        found = require_alive(tx, model, name)
+        if found.subordinate:
+            raise NotValid(f'application "{name}" is a subordinate: it goes where its principal is')
+        tx.run("application_set_constraints", model=model, name=name, constraints=json.dumps(dict(values)))
+
+
+def set_base(ctx: Context, model: str, name: str, base: Base) -> str:
+    """Give the future units of an application another base; return the one before.
+
+    Raises:
+        NotFound: No such application.
+        NotValid: It is a subordinate, or its charm does not name the base; the message is Juju's.
+
+    Mirrors: juju state/application.go UpdateApplicationBase (3.6)
+    """
+    with ctx.store.write() as tx:
+        found = require_alive(tx, model, name)
+        if found.subordinate:
+            raise NotValid(f'application "{name}" is a subordinate, update-series not supported')
+        bases = current_charm(tx, found).bases()
+        if bases and not any(base.matches(item) for item in bases):
+            named = ", ".join(item.display for item in bases)
+            raise NotValid(f'base "{base.display}" not supported by charm, supported bases are: {named}')
+        tx.run("application_set_base", model=model, name=name, base=str(base))
+        return found.base
 
 
 def require_alive(tx: Tx, model: str, name: str) -> Application:

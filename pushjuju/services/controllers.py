@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pushjuju import JUJU_VERSION
@@ -70,6 +71,30 @@ def bootstrap(
 def _prepare(made: ControllerDir, places: clouds.Folders, cloud: Cloud) -> None:
     Store.open(made.store_path, create=True).close()
     clouds.keep_public(made, places, cloud)
+
+
+def remove(datadir: DataDir, name: str) -> None:
+    """Delete a controller with its store, keys and archives; machines are somebody else's business.
+
+    Raises:
+        NotFound: There is no such controller.
+    """
+    datadir.remove_controller(name)
+    if datadir.current_controller() == name:
+        datadir.set_current_controller(None)
+
+
+def unregister(datadir: DataDir, name: str) -> Path:
+    """Set a controller's directory aside, whole; return where it is.
+
+    Raises:
+        NotFound: There is no such controller.
+        AlreadyExists: One of that name was set aside before.
+    """
+    kept = datadir.set_aside(name)
+    if datadir.current_controller() == name:
+        datadir.set_current_controller(None)
+    return kept
 
 
 def current(datadir: DataDir, wanted: str | None, environ: Mapping[str, str]) -> str:

@@ -18,6 +18,7 @@ from pushjuju.services import (
     machines,
     models,
     network,
+    people,
     relations,
     secret_backends,
     statuses,
@@ -26,6 +27,7 @@ from pushjuju.services import (
 from pushjuju.services.context import Context
 from pushjuju.services.status import open_ports
 from pushjuju.state.datadir import DataDir
+from pushjuju.state.people_records import Person
 from pushjuju.state.records import Application, Bag, ExposedEndpoint, Model, Port, RelationScope, Unit
 from pushjuju.state.store import Store, Tx
 
@@ -100,15 +102,56 @@ def model_entry(ctx: Context, tx: Tx, model: Model) -> dict[str, Any]:
     }
 
 
-def models_document(ctx: Context) -> dict[str, Any]:
-    """Return the document of `models`."""
+def models_document(ctx: Context, *, user: str = "", every: bool = False) -> dict[str, Any]:
+    """Return the document of `models`.
+
+    Args:
+        user: Whose models; those of who works the controller when empty.
+        every: All models, whoever may use them.
+
+    Raises:
+        NotFound: There is no such user.
+    """
+    chosen = user or ctx.user
     with ctx.store.read() as tx:
-        entries = [model_entry(ctx, tx, model) for model in tx.list(Model, "model_list")]
+        people.require(tx, chosen)
+        shared = people.targets_of(tx, chosen, people.Kind.MODEL)
+        entries = [
+            _seen_by(model_entry(ctx, tx, model), chosen, ctx, shared)
+            for model in tx.list(Model, "model_list")
+            if every or model.owner == chosen or model.uuid in shared
+        ]
     found: dict[str, Any] = {"models": entries}
     current = ctx.controller.settings().get("current-model")
     if current:
         owner, _, name = str(current).rpartition("/")
         found["current-model"] = name if owner == ctx.user else current
+    return found
+
+
+def _seen_by(entry: dict[str, Any], user: str, ctx: Context, shared: dict[str, str]) -> dict[str, Any]:
+    """Return the entry of `models` as one user sees it; admin may do everything."""
+    if user != ctx.user:
+        access = "admin" if entry["owner"] == user else shared.get(entry["model-uuid"], "")
+        entry.update({"access": access, "last-connection": None})
+    return entry
+
+
+def model_users(ctx: Context, model: Model) -> dict[str, dict[str, Any]]:
+    """Return who may use a model: user -> display-name, access, last-connection (None: never)."""
+    with ctx.store.read() as tx:
+        shared = people.access_to(tx, people.Kind.MODEL, model.uuid)
+        named = {person.name: person.display_name for person in tx.list(Person, "person_list")}
+    levels = {ctx.user: "admin", **shared, model.owner: "admin"}
+    found: dict[str, dict[str, Any]] = {}
+    for user, level in sorted(levels.items()):
+        here = user == ctx.user
+        display = user if here else named.get(user, "")
+        found[user] = {
+            **({"display-name": display} if display else {}),
+            "access": level,
+            "last-connection": ctx.clock.now() if here else None,
+        }
     return found
 
 
@@ -131,9 +174,7 @@ def show_model(ctx: Context, model: Model) -> dict[str, Any]:
         every = machines.list_machines(tx, model.uuid)
         used = secret_backends.used_by(tx, model.uuid)
     shown = {key: value for key, value in entry.items() if key not in ("access", "last-connection")}
-    shown["users"] = {
-        model.owner: {"display-name": model.owner, "access": "admin", "last-connection": ctx.clock.now()}
-    }
+    shown["users"] = model_users(ctx, model)
     shown["machines"] = {item.id: {"cores": int(item.hardware.get("cores") or 0)} for item in every}
     shown["secret-backends"] = used
     shown["sla"] = "unsupported"

@@ -15,6 +15,7 @@ from pushjuju.core.names import is_machine
 from pushjuju.core.natural import natural_key
 from pushjuju.core.placement import Placement, PlacementKind
 from pushjuju.core.status import InstanceStatus, MachineStatus, StatusKind
+from pushjuju.services import constraints as of_machines
 from pushjuju.services import models, statuses, touch
 from pushjuju.services.context import Context
 from pushjuju.state.records import Machine, Unit
@@ -49,7 +50,12 @@ def add_machine(
     with ctx.store.write() as tx:
         models.require_alive(tx, model)
         return new_machine(
-            tx, model, base=base, constraints=constraints, placement=placement, now=ctx.clock.now()
+            tx,
+            model,
+            base=base,
+            constraints=of_machines.for_machine(tx, model, constraints),
+            placement=placement,
+            now=ctx.clock.now(),
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,8 @@ from pushjuju.state.store import Tx
 class Attribute:
     """A key: its type, default and choices.
 
-    Types: `string`, `bool`, `int`, `duration`, `levels`, `base`, `modes`, `cidrs`, `size`, `url`.
+    Types: `string`, `bool`, `int`, `duration`, `levels`, `base`, `modes`, `cidrs`, `size`, `url`,
+    `tags`, `userdata`.
     """
 
     type: str
@@ -29,6 +30,7 @@ class Attribute:
 
 
 ATTRIBUTES: Mapping[str, Attribute] = {
+    "agent-metadata-url": Attribute("string", ""),
     "agent-stream": Attribute("string", "released"),
     "apt-ftp-proxy": Attribute("string", ""),
     "apt-http-proxy": Attribute("string", ""),
@@ -38,42 +40,65 @@ ATTRIBUTES: Mapping[str, Attribute] = {
     "authorized-keys": Attribute("string", ""),
     "automatically-retry-hooks": Attribute("bool", True),
     "charmhub-url": Attribute("url", "https://api.charmhub.io"),
-    "cloudinit-userdata": Attribute("string", ""),
+    "cloudinit-userdata": Attribute("userdata", ""),
+    "container-image-metadata-defaults-disabled": Attribute("bool", False),
+    "container-image-metadata-url": Attribute("string", ""),
+    "container-image-stream": Attribute("string", "released"),
+    "container-inherit-properties": Attribute("string", ""),
+    "container-networking-method": Attribute("string", "", ("", "local", "provider")),
     "default-base": Attribute("base", ""),
     "default-space": Attribute("string", ""),
     "development": Attribute("bool", False),
     "disable-network-management": Attribute("bool", False),
+    "disable-telemetry": Attribute("bool", False),
     "egress-subnets": Attribute("string", ""),
     "enable-os-refresh-update": Attribute("bool", True),
     "enable-os-upgrade": Attribute("bool", True),
+    "extra-info": Attribute("string", ""),
+    "fan-config": Attribute("string", ""),
     "firewall-mode": Attribute("string", "instance", ("instance", "global", "none")),
     "ftp-proxy": Attribute("string", ""),
     "http-proxy": Attribute("string", ""),
     "https-proxy": Attribute("string", ""),
     "ignore-machine-addresses": Attribute("bool", False),
+    "image-metadata-defaults-disabled": Attribute("bool", False),
+    "image-metadata-url": Attribute("string", ""),
     "image-stream": Attribute("string", "released"),
     "juju-ftp-proxy": Attribute("string", ""),
     "juju-http-proxy": Attribute("string", ""),
     "juju-https-proxy": Attribute("string", ""),
     "juju-no-proxy": Attribute("string", "127.0.0.1,localhost,::1"),
+    "logforward-enabled": Attribute("bool", False),
     "logging-config": Attribute("levels", "<root>=INFO"),
+    "logging-output": Attribute("string", ""),
+    "lxd-snap-channel": Attribute("string", "5.0/stable"),
     "max-action-results-age": Attribute("duration", "336h"),
     "max-action-results-size": Attribute("size", "5G"),
     "max-status-history-age": Attribute("duration", "336h"),
     "max-status-history-size": Attribute("size", "5G"),
     "mode": Attribute("modes", "requires-prompts"),
+    "net-bond-reconfigure-delay": Attribute("int", 17),
     "no-proxy": Attribute("string", "127.0.0.1,localhost,::1"),
     "num-container-provision-workers": Attribute("int", 4),
     "num-provision-workers": Attribute("int", 16),
     "provisioner-harvest-mode": Attribute("string", "destroyed", ("all", "none", "unknown", "destroyed")),
     "proxy-ssh": Attribute("bool", False),
-    "resource-tags": Attribute("string", ""),
+    "resource-tags": Attribute("tags", ""),
     "secret-backend": Attribute("string", "auto"),
     "saas-ingress-allow": Attribute("cidrs", "0.0.0.0/0,::/0"),
+    "snap-http-proxy": Attribute("string", ""),
+    "snap-https-proxy": Attribute("string", ""),
+    "snap-store-assertions": Attribute("string", ""),
+    "snap-store-proxy": Attribute("string", ""),
+    "snap-store-proxy-url": Attribute("string", ""),
     "ssh-allow": Attribute("cidrs", "0.0.0.0/0,::/0"),
     "ssl-hostname-verification": Attribute("bool", True),
     "storage-default-block-source": Attribute("string", "loop"),
     "storage-default-filesystem-source": Attribute("string", "rootfs"),
+    "syslog-ca-cert": Attribute("string", ""),
+    "syslog-client-cert": Attribute("string", ""),
+    "syslog-client-key": Attribute("string", ""),
+    "syslog-host": Attribute("string", ""),
     "test-mode": Attribute("bool", False),
     "transmit-vendor-metrics": Attribute("bool", True),
     "update-status-hook-interval": Attribute("duration", "5m"),
@@ -81,6 +106,7 @@ ATTRIBUTES: Mapping[str, Attribute] = {
 INTERVAL = "update-status-hook-interval"
 FIXED = ("charmhub-url", "firewall-mode")  # what only the one who makes a model may choose
 READ_ONLY = ("agent-version", "name", "type", "uuid")
+UNSHOWN = ("authorized-keys",)  # kept with the settings, but worked by the words for keys alone
 _MAY_BE_EMPTY = ("ssh-allow",)  # nobody but those who work the machines
 _MODES = ("requires-prompts", "strict")
 _TRUE = ("1", "t", "T", "true", "TRUE", "True")
@@ -95,6 +121,10 @@ def parse_value(key: str, value: Any) -> Any:
     """
     if key in READ_ONLY:
         raise NotValid(f"{key} cannot be changed for a model, it is read-only")
+    if key in UNSHOWN:
+        raise NotValid(
+            f'"{key}" cannot be set like this', hint="pushjuju add-ssh-key KEY, pushjuju remove-ssh-key ID"
+        )
     attribute = ATTRIBUTES.get(key)
     if attribute is None:
         return value
@@ -117,6 +147,8 @@ def parse_value(key: str, value: Any) -> Any:
         _check_url(key, text)
     if attribute.type == "cidrs":
         _check_cidrs(key, text)
+    if attribute.type in _CHECKS:
+        _CHECKS[attribute.type](key, text)
     if attribute.choices and text not in attribute.choices:
         listed = " ".join(attribute.choices)
         raise NotValid(f'{key}: expected one of [{listed}], got "{text}"')
@@ -127,6 +159,37 @@ def parse_value(key: str, value: Any) -> Any:
     if attribute.type == "base" and text:
         return str(Base.parse(text))
     return text
+
+
+def _check_tags(_key: str, text: str) -> None:
+    """Refuse what is no list of tags; the message is Juju's."""
+    for word in text.split():
+        name, equals, _ = word.partition("=")
+        if not equals or not name:
+            raise NotValid(f'resource-tags: expected "key=value", got "{word}"')
+        if name.startswith("juju-"):
+            raise NotValid(f'tag "{name}" uses reserved prefix "juju-"')
+
+
+def _check_userdata(key: str, text: str) -> None:
+    """Refuse what cloud-init could not read as a map; the messages are Juju's."""
+    from pushjuju.charms.yamlsafe import load
+
+    try:
+        found = load(text.encode())
+    except NotValid as error:
+        raise NotValid(f"{key}: must be valid YAML: {error.message}") from None
+    if found is not None and not isinstance(found, dict):
+        raise NotValid(f"{key}: must be a map of settings")
+    for name, instead in (("runcmd", ", use preruncmd or postruncmd instead"), ("users", "")):
+        if found and name in found:
+            raise NotValid(f"{key}: {name} not allowed{instead}")
+
+
+_CHECKS: Mapping[str, Callable[[str, str], None]] = {
+    "tags": _check_tags,
+    "userdata": _check_userdata,
+}
 
 
 def _check_duration(key: str, text: str) -> None:
@@ -210,20 +273,42 @@ def several(tx: Tx, model: str, keys: Iterable[str]) -> dict[str, Any]:
     return {key: own.get(key, ATTRIBUTES[key].default) for key in keys}
 
 
-def effective(tx: Tx, model: str) -> dict[str, dict[str, Any]]:
-    """Return every key as `{"value", "source"}`; source is `model` or `default`."""
+def effective(
+    tx: Tx, model: str, inherited: Mapping[str, Mapping[str, Any]] | None = None
+) -> dict[str, dict[str, Any]]:
+    """Return every key as `{"value", "source"}`.
+
+    Args:
+        tx: The transaction.
+        model: UUID.
+        inherited: `controller` and `region` -> what models take from there: a model that has the same value
+            is said to have it from there, as Juju does. The nearest comes last.
+    """
     merged = {key: {"value": item.default, "source": "default"} for key, item in ATTRIBUTES.items()}
-    merged.update({key: {"value": value, "source": "model"} for key, value in stored(tx, model).items()})
-    return dict(sorted(merged.items()))
+    for key, value in stored(tx, model).items():
+        same = [name for name, table in (inherited or {}).items() if key in table and table[key] == value]
+        merged[key] = {"value": value, "source": same[-1] if same else "model"}
+    return {key: entry for key, entry in sorted(merged.items()) if key not in UNSHOWN}
 
 
 def change(
-    tx: Tx, model: str, values: Mapping[str, Any], reset: Iterable[str] = (), *, new: bool = False
+    tx: Tx,
+    model: str,
+    values: Mapping[str, Any],
+    reset: Iterable[str] = (),
+    *,
+    new: bool = False,
+    inherited: Mapping[str, Any] | None = None,
 ) -> None:
     """Set and reset keys of a model.
 
     Args:
+        tx: The transaction.
+        model: UUID.
+        values: Key -> new value.
+        reset: Keys that get their default again.
         new: The model is just being made: all may be chosen.
+        inherited: What a new model takes: the default of a key that is reset.
 
     Raises:
         NotValid: A value does not fit, or a key cannot be changed.
@@ -235,9 +320,11 @@ def change(
         if key in parsed and _is_same(tx, model, key, parsed[key]):
             del parsed[key]
     for key in reset:
-        if key in READ_ONLY:
+        if key in READ_ONLY or key in UNSHOWN:
             raise NotValid(f'"{key}" cannot be reset')
         tx.run("model_config_reset", model=model, key=key)
+        if inherited and key in inherited:
+            parsed[key] = parse_value(key, inherited[key])
     for key, value in parsed.items():
         tx.run("model_config_set", model=model, key=key, value=json.dumps(value))
     if get(tx, model, INTERVAL) != before:

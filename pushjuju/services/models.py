@@ -40,32 +40,37 @@ def add_model(
     cloud: str | None = None,
     credential: str = "",
     config: Mapping[str, Any] | None = None,
+    owner: str = "",
 ) -> Model:
     """Make a model.
 
     Args:
+        config: Its own settings; what the controller, the cloud and the region say comes below them.
+        owner: A user of the controller; who works it when empty.
         cloud: `cloud[/region]`; the controller's own when None.
 
     Raises:
         NotValid: Bad name or configuration.
         AlreadyExists: The name is taken.
-        NotFound: No such cloud or credential.
+        NotFound: No such cloud, credential or owner.
     """
     # Here: every command finds its model through this module, few make one.
     from pushjuju.core.status import StatusKind
-    from pushjuju.services import model_config, statuses, touch
+    from pushjuju.services import model_config, model_defaults, people, statuses, touch
 
     require_name(name)
     found, region, chosen = _placed(ctx, cloud, credential)
     now = ctx.clock.now()
     model = Model(
-        uuid=new_uuid(), name=name, owner=ctx.user, cloud=found.name, cloud_type=found.type,
+        uuid=new_uuid(), name=name, owner=owner or ctx.user, cloud=found.name, cloud_type=found.type,
         region=region, credential=chosen, life=Life.ALIVE, created=to_iso(now),
     )  # fmt: skip
-    settings = {**_cloud_settings(found, region), **(config or {})}
+    inherited = model_defaults.inherited(ctx.controller.settings(), found.name, region)
+    settings = {**_cloud_settings(found, region), **inherited, **(config or {})}
     with ctx.store.write() as tx:
-        if tx.find(Model, "model_by_name", owner=ctx.user, name=name):
-            raise AlreadyExists(f'model "{name}" for {ctx.user} already exists')
+        people.require(tx, model.owner)
+        if tx.find(Model, "model_by_name", owner=model.owner, name=name):
+            raise AlreadyExists(f'model "{name}" for {model.owner} already exists')
         tx.insert("model", model)
         model_config.change(tx, model.uuid, settings, new=True)
         statuses.set_status(tx, model.uuid, StatusKind.MODEL, name, "available", now=now)
@@ -176,8 +181,20 @@ def require_alive(tx: Tx, model: str) -> Model:
     return found
 
 
+def set_credential(ctx: Context, model: str, name: str) -> None:
+    """Work a model with another credential from now on.
+
+    Raises:
+        NotValid: It is being destroyed.
+    """
+    with ctx.store.write() as tx:
+        require_alive(tx, model)
+        tx.run("model_set_credential", model=model, credential=name)
+
+
 def delete(tx: Tx, model: str) -> None:
-    """Delete a model that nothing is left of, with its numbers and its work."""
+    """Delete a model that nothing is left of, with its numbers, its work and who may use it."""
+    tx.run("access_forget", kind="model", target=model)
     tx.run("work_delete_prefix", prefix=model)
     tx.run("sequence_delete", scope=model)
     tx.run("model_delete", model=model)

@@ -5,14 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.life import Life
 from pushjuju.core.placement import Placement, PlacementKind
 from pushjuju.core.status import WAITING_FOR_MACHINE, Agent, StatusKind, Workload
-from pushjuju.services import charms, machines, models, statuses, storage, touch, upgrade_machine
+from pushjuju.services import (
+    charms,
+    constraints,
+    machines,
+    models,
+    statuses,
+    storage,
+    touch,
+    upgrade_machine,
+)
 from pushjuju.services.context import Context
 from pushjuju.state.records import Application, Machine, Unit
 from pushjuju.state.store import Tx
@@ -134,7 +142,7 @@ def _machine_for(tx: Tx, application: Application, target: Placement | None, now
         )
     return machines.new_machine(
         tx, application.model, base=Base.parse(application.base),
-        constraints=rules.merge({}, application.constraints),
+        constraints=constraints.for_machine(tx, application.model, application.constraints),
         placement=target.value if target else "", now=now,
     )  # fmt: skip
 

@@ -145,6 +145,10 @@ class ControllerDir:
 
         edit_toml(self.root / "controller.toml", change)
 
+    def change(self, change: Callable[[MutableMapping[str, Any]], None]) -> None:
+        """Change controller.toml; comments of people stay."""
+        edit_toml(self.root / "controller.toml", change)
+
     def exists(self) -> bool:
         """Tell whether this controller was made."""
         return (self.root / "controller.toml").is_file()
@@ -161,7 +165,8 @@ class DataDir:
         folder = self.root / "controllers"
         if not folder.is_dir():
             return []
-        return sorted(entry.name for entry in folder.iterdir() if ControllerDir(entry).exists())
+        shown = (entry for entry in folder.iterdir() if not entry.name.startswith("."))
+        return sorted(entry.name for entry in shown if ControllerDir(entry).exists())
 
     def controller(self, name: str) -> ControllerDir:
         """Return a controller's directory.
@@ -181,12 +186,16 @@ class DataDir:
 
     def set_current_controller(self, name: str | None) -> None:
         """Choose the current controller; None: none."""
+        self.set_main("current-controller", name)
+
+    def set_main(self, key: str, value: str | None) -> None:
+        """Set a key of pushjuju.toml; None takes it away."""
 
         def change(document: MutableMapping[str, Any]) -> None:
-            if name is None:
-                document.pop("current-controller", None)
+            if value is None:
+                document.pop(key, None)
             else:
-                document["current-controller"] = name
+                document[key] = value
 
         edit_toml(self.root / MAIN, change)
 
@@ -229,6 +238,39 @@ class DataDir:
                 prepare(made)
             edit_toml(made.root / "controller.toml", lambda document: document.update(settings))
         return made
+
+    def remove_controller(self, name: str) -> None:
+        """Delete a controller's directory: out of sight in one step, then file by file.
+
+        Raises:
+            NotFound: There is no such controller.
+        """
+        import shutil
+
+        from pushjuju.core.ids import new_uuid
+
+        found = self.controller(name)
+        with locked(found.root.parent / ".lock"):
+            away = found.root.with_name(f".{name}-{new_uuid()}")
+            with explained(found.root):
+                found.root.rename(away)
+        shutil.rmtree(away, ignore_errors=True)
+
+    def set_aside(self, name: str) -> Path:
+        """Move a controller's directory to where it is no controller any more; return the place.
+
+        Raises:
+            NotFound: There is no such controller.
+            AlreadyExists: Another one of that name is there.
+        """
+        found = self.controller(name)
+        kept = self.root / "unregistered" / name
+        with locked(found.root.parent / ".lock"), explained(found.root):
+            private_dir(kept.parent)
+            if kept.exists():
+                raise AlreadyExists(f"{kept} is there already", hint=f"delete or rename it: {kept}")
+            found.root.rename(kept)
+        return kept
 
 
 def _make_key(made: ControllerDir) -> None:

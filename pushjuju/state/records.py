@@ -94,7 +94,7 @@ class Machine:
     `hardware`: arch, cores, mem (MiB), ...; `addresses`: as `services.network.noted`;
     `ssh`: {host, port, user, jump, host_keys}; `forced`: remove without its consent; `storage`: how many
     volumes and filesystems are attached there or live there; `look_again`: somebody wants to know its
-    addresses anew.
+    addresses anew; `keys_due`: the keys that may log in have changed.
     """
 
     model: str
@@ -121,6 +121,7 @@ class Machine:
     last_failed: str | None = None
     created: str
     look_again: int = 0
+    keys_due: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

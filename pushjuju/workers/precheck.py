@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid
 from pushjuju.core.placement import Placement, PlacementKind
+from pushjuju.services import constraints as of_machines
 from pushjuju.services.context import Context
 from pushjuju.workers.workshop import Workshop
 
@@ -54,13 +54,14 @@ def precheck(
     """
     if not directives:
         return
-    container = constraints.get("container")
+    with ctx.store.read() as tx:
+        wanted = of_machines.for_machine(tx, model, constraints)
+    container = wanted.get("container")
     if container and container != "none":
         raise NotValid(f'container constraint "{container}" is not supported: machines here have none')
     import asyncio
 
     provider = Workshop(ctx, warn=warn).provider(model)
-    wanted = rules.merge({}, constraints)
 
     async def check() -> None:
         for directive in directives:

@@ -1,10 +1,14 @@
-"""config, trust, constraints, resolved. Layer: cli. Mirrors: juju cmd/juju/application (3.6)"""
+"""config, trust, resolved, bind, set-application-base. Layer: cli.
+
+Mirrors: juju cmd/juju/application (3.6)
+"""
 
 from __future__ import annotations
 
-from pushjuju.cli import configargs, drive, flags, session, values
+from pushjuju.cli import blocking, configargs, drive, flags, session, values
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.formatters import config as formatters
+from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, UsageError
 from pushjuju.core.names import is_application, is_unit
 from pushjuju.services import applications, bindings, units
@@ -43,6 +47,7 @@ def config(
     content = values.read_file(asked.file, cli.console.stdin) if asked.file else None
     opened = session.open_model(cli, model)
     if asked.change:
+        blocking.require_change(opened)
         applications.set_config(opened.ctx, opened.uuid, name, values=given, file=content, reset=asked.reset)
         return drive.settle(cli, opened.ctx, opened.uuid, touched=(name,), no_wait=no_wait)
     document = applications.config(opened.ctx, opened.uuid, name)
@@ -143,18 +148,19 @@ def resolved(
 
 
 @command(
-    "constraints",
-    usage="<application>",
-    summary="Displays machine constraints for an application.",
-    at_least=(1, "no application name specified"),
-    at_most=1,
-    formats=("constraints", "yaml", "json"),
+    "set-application-base",
+    usage="<application> <base>",
+    summary="Set an application's base.",
+    at_least=(2, "no base specified"),
+    at_most=2,
     flags=(*flags.MODEL, *flags.LOGIN),
+    details="Units added from now on get the base; those that are there keep theirs. The charm must name it.",
+    examples="    pushjuju set-application-base web ubuntu@24.04\n",
+    see_also=("status", "refresh", "upgrade-machine"),
 )
-def constraints(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
-    """Show the constraints of an application."""
+def set_application_base(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
+    """Change the base of future units."""
     name = application_name(args)
+    base = Base.parse(args[1]) if "@" in args[1] else Base.from_series(args[1].lower())
     opened = session.open_model(cli, model)
-    with opened.ctx.store.read() as tx:
-        found = applications.get(tx, opened.uuid, name).constraints
-    cli.output.text(formatters.constraints(cli.output.form, found))
+    applications.set_base(opened.ctx, opened.uuid, name, base)

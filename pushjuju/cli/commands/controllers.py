@@ -1,4 +1,4 @@
-"""controllers, show-controller, switch: what there is and where we are. Layer: cli.
+"""controllers, show-controller, switch, unregister: what there is and where we are. Layer: cli.
 
 Mirrors: juju cmd/juju/controller, cmd/juju/commands/switch.go (3.6)
 """
@@ -43,14 +43,13 @@ def controllers(cli: Cli, _args: tuple[str, ...], *, refresh: bool) -> None:
     usage="[<controller name> ...]",
     summary="Shows detailed information of a controller.",
     formats=("yaml", "json"),
-    flags=(
-        *flags.LOGIN,
-        flags.switch("show-password", "Accepted and ignored: the local user has no password", void=True),
-    ),
+    flags=(*flags.LOGIN, flags.switch("show-password", "Show passwords: the local user has none")),
     see_also=("controllers",),
 )
-def show_controller(cli: Cli, args: tuple[str, ...]) -> None:
+def show_controller(cli: Cli, args: tuple[str, ...], *, show_password: bool) -> None:
     """Show controllers."""
+    if show_password:
+        cli.console.warn(f"{DEFAULT_USER} has no password: who may read the data directory needs none")
     folder = session.data_dir(cli)
     names = args or (service.current(folder, None, cli.env),)
     document = {name: _details(session.open_controller(cli, name)) for name in names}
@@ -87,7 +86,9 @@ def _model(ctx: Context, uuid: str) -> dict[str, Any]:
 
 @command(
     "switch",
-    usage="[<controller>|<model>|<controller>:|:<model>|<controller>:<model>]",
+    usage="[<controller>|<model>|<controller>:|:<model>|<controller>:<model>|-]",
+    details="`-` goes back to where you were before. A bare word is a controller, if one has\n"
+    "that name, else a model of the current controller.",
     summary="Selects or identifies the current controller and model.",
     at_most=1,
     flags=flags.LOGIN,
@@ -101,12 +102,25 @@ def switch(cli: Cli, args: tuple[str, ...]) -> None:
         if not before:
             raise service.no_controller(folder)
         return cli.output.text(f"{before}\n")
-    controller, model = _target(cli, folder, args[0])
-    if model is not None:
-        ctx = session.open_controller(cli, controller)
-        session.focus(ctx, models.resolve(ctx, model))
-    folder.set_current_controller(controller)
+    controller, model = _target(cli, folder, _previous(folder) if args[0] == "-" else args[0])
+    with session.moving(cli):
+        if model is not None:
+            ctx = session.open_controller(cli, controller)
+            session.focus(ctx, models.resolve(ctx, model))
+        folder.set_current_controller(controller)
     return cli.console.info(switched(before, session.position(cli)))
+
+
+def _previous(folder: DataDir) -> str:
+    """Return where we were before.
+
+    Raises:
+        NotFound: Nowhere else.
+    """
+    found = str(folder.main().get("previous") or "")
+    if not found:
+        raise NotFound("no previous model found: not found", hint="pushjuju models    lists the models")
+    return found if ":" in found else f"{found}:"
 
 
 def _target(cli: Cli, folder: DataDir, text: str) -> tuple[str, str | None]:
@@ -133,3 +147,33 @@ def _target(cli: Cli, folder: DataDir, text: str) -> tuple[str, str | None]:
             hint=f"{cli.program} models    lists the models",
         ) from None
     return current, text
+
+
+@command(
+    "unregister",
+    usage="<controller name>",
+    summary="Unregisters a Juju controller.",
+    at_least=(1, "controller name must be specified"),
+    at_most=1,
+    flags=flags.NO_PROMPT,
+    details="The controller's directory is set aside, with its store and keys, under the data directory in\n"
+    "`unregistered`; machines and models stay as they are. Moved back, it is there again.",
+    see_also=("destroy-controller", "kill-controller", "controllers"),
+)
+def unregister(cli: Cli, args: tuple[str, ...], *, no_prompt: bool) -> None:
+    """Forget a controller, and touch nothing of it."""
+    folder, name = session.data_dir(cli), args[0]
+    folder.controller(name)
+    if not no_prompt:
+        cli.console.warn(
+            f'This command will remove connection information for controller "{name}".\n'
+            "Doing so will prevent you from accessing this controller until\n"
+            "you register it again.\n"
+        )
+        cli.console.confirm_name(
+            "To continue, enter the name of the controller to be unregistered: ",
+            name=name,
+            what="unregistering controller",
+        )
+    kept = service.unregister(folder, name)
+    cli.console.detail(f"Its directory is kept: {kept}")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from pushjuju.cli import configargs, drive, flags, session, values
+from pushjuju.cli import blocking, configargs, drive, flags, session, values
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.formatters import config as formatters
 from pushjuju.cli.output import render
 from pushjuju.core.errors import NotFound
-from pushjuju.services import firewall, model_config, secret_backends, spaces, touch
+from pushjuju.services import firewall, model_config, model_defaults, secret_backends, spaces, touch
 
 
 @command(
@@ -41,11 +41,19 @@ def model_config_command(
     asked = configargs.parse(args, file=file, reset=reset)
     opened = session.open_model(cli, model)
     if asked.change:
+        blocking.require_change(opened)
+        settings = opened.ctx.controller.settings()
         changes = _changes(cli, asked, skip_read_only=ignore_read_only_fields)
         _warn_of_unknown(cli, opened, (*changes, *asked.reset))
         with opened.ctx.store.write() as tx:
             spaces.check_default(tx, opened.uuid, changes)
-            model_config.change(tx, opened.uuid, changes, asked.reset)
+            model_config.change(
+                tx,
+                opened.uuid,
+                changes,
+                asked.reset,
+                inherited=model_defaults.inherited(settings, opened.model.cloud, opened.model.region),
+            )
             if secret_backends.KEY in {*changes, *asked.reset}:
                 secret_backends.follow(tx, opened.uuid, cli.clock.now())
             touch.all_units(tx, opened.uuid, cli.clock.now(), "model config changed")
@@ -56,14 +64,26 @@ def model_config_command(
             drive.settle(cli, opened.ctx, opened.uuid, touched=())
         return
     with opened.ctx.store.read() as tx:
-        document = model_config.effective(tx, opened.uuid)
+        document = model_config.effective(tx, opened.uuid, _inherited(opened))
     _show(cli, document, asked.key, opened.model.name)
+
+
+def _inherited(opened: session.Session) -> dict[str, dict[str, Any]]:
+    """Return what the model may have from above, the nearest last."""
+    settings, model = opened.ctx.controller.settings(), opened.model
+    return {
+        "controller": model_defaults.of_cloud(settings, model.cloud),
+        "region": model_defaults.of_region(settings, model.cloud, model.region),
+    }
 
 
 def _warn_of_unknown(cli: Cli, opened: session.Session, keys: Iterable[str]) -> None:
     """Name the keys that nobody knows; Juju sets them all the same."""
     with opened.ctx.store.read() as tx:
-        known = model_config.effective(tx, opened.uuid).keys() | set(model_config.READ_ONLY)
+        known = model_config.effective(tx, opened.uuid).keys() | {
+            *model_config.READ_ONLY,
+            *model_config.UNSHOWN,
+        }
     for key in keys:
         if key not in known:
             cli.console.warn(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pushjuju.cli import drive, flags, session
+from pushjuju.cli import blocking, drive, flags, session
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.formatters import storage_table
 from pushjuju.cli.formatters.shapes import struct
@@ -412,6 +412,7 @@ def application_storage(cli: Cli, args: tuple[str, ...], *, model: str, file: st
 
     opened = session.open_model(cli, model)
     if asked:
+        blocking.require_change(opened)
         return storage_asks.set_application_directives(opened.ctx, opened.uuid, args[0], asked)
     known = storage_asks.application_directives(opened.ctx, opened.uuid, args[0])
     missing = [word for word in args[1:] if word not in known]

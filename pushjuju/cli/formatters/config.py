@@ -67,3 +67,44 @@ def constraints(form: str, values: Mapping[str, Any]) -> str:
         return core_constraints.render(values) + "\n"
     ordered = {key: values[key] for key in core_constraints.ORDER if values.get(key) is not None}
     return render(form, struct(ordered))
+
+
+def default_formatters(*, colour: bool = False) -> dict[str, Formatter]:
+    """Return format name -> function from `key -> {default, controller, regions}` to text."""
+    return {
+        "tabular": lambda document: _defaults_table(document, colour=colour),
+        "yaml": lambda document: render("yaml", struct(document, "*model-default")),
+        "json": lambda document: render("json", struct(document, "*model-default")),
+    }
+
+
+def _defaults_table(document: Mapping[str, Any], *, colour: bool) -> str:
+    table = TabWriter(colour=colour)
+    table.row(*heads("Attribute", "Default", "Controller"))
+    for key, entry in sorted(_visible(document).items()):
+        table.row(key, _default_cell(entry, "default"), _default_cell(entry, "controller"))
+        for region in entry.get("regions", ()):
+            table.row(f"  {region['name']}", _default_cell(region, "value"), "-")
+    return table.text()
+
+
+def _default_cell(entry: Mapping[str, Any], name: str) -> str:
+    if name not in entry:
+        return "-"
+    return render("yaml", entry[name]).removesuffix("\n") if entry[name] != "" else '""'
+
+
+def controller_formatters(*, colour: bool = False) -> dict[str, Formatter]:
+    """Return format name -> function from the settings of a controller to text."""
+
+    def table(document: Mapping[str, Any]) -> str:
+        rows = TabWriter(colour=colour)
+        rows.row(*heads("Attribute", "Value"))
+        for key, value in sorted(document.items()):
+            first, *others = render("yaml", value).removesuffix("\n").split("\n")
+            rows.row(key, first if not others else "")
+            for line in (first, *others) if others else ():
+                rows.row("", line)
+        return rows.text()
+
+    return {"tabular": table}

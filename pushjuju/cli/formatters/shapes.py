@@ -82,6 +82,7 @@ SHAPES: Mapping[str, Mapping[str, str]] = {
     },
     "config": {"settings": "*leaf", "application-config": "*leaf"},
     "show-application": {"exposed-endpoints": "*leaf", "endpoint-bindings": "*"},
+    "model-default": {"regions": "[leaf"},
     "history": {},
 }
 

@@ -55,6 +55,10 @@ SELECT * FROM task_log WHERE model = :model AND task = :task AND id > :after ORD
 -- name: payload_of_unit
 SELECT * FROM payload WHERE model = :model AND unit = :unit ORDER BY payload_class, id
 
+-- name: payload_of_model
+SELECT p.unit, p.payload_class, p.type, p.id, p.labels, p.status, u.machine FROM payload p
+JOIN unit u ON u.model = p.model AND u.name = p.unit WHERE p.model = :model
+
 -- name: payload_set
 INSERT INTO payload (model, unit, payload_class, type, id, labels, status)
 VALUES (:model, :unit, :payload_class, :type, :id, :labels, :status)

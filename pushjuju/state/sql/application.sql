@@ -23,6 +23,9 @@ UPDATE application SET workload_version = :version WHERE model = :model AND name
 -- name: application_set_constraints
 UPDATE application SET constraints = :constraints WHERE model = :model AND name = :name
 
+-- name: application_set_base
+UPDATE application SET base = :base WHERE model = :model AND name = :name
+
 -- name: application_delete
 DELETE FROM application WHERE model = :model AND name = :name
 

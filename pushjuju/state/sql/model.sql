@@ -13,6 +13,9 @@ SELECT * FROM model ORDER BY name
 -- name: model_set_life
 UPDATE model SET life = :life, forced = CASE WHEN :forced > forced THEN :forced ELSE forced END WHERE uuid = :model
 
+-- name: model_set_credential
+UPDATE model SET credential = :credential WHERE uuid = :model
+
 -- name: model_delete
 DELETE FROM model WHERE uuid = :model
 

@@ -63,7 +63,7 @@ def test_model_defaults_of_the_controller_reach_its_models(run: Run) -> None:
     run("bootstrap", "local", "--model-default", "mode=", "--config", "update-status-hook-interval=10m")
     run("add-model", "x", "--config", "default-base=ubuntu@22.04")
     shown = json.loads(ok(run("model-config", "--format", "json")))
-    assert shown["mode"] == {"Value": "", "Source": "model"}
+    assert shown["mode"] == {"Value": "", "Source": "controller"}
     assert shown["default-base"]["Value"] == "ubuntu@22.04/stable"
 
 

@@ -1,0 +1,88 @@
+"""constraints, set-constraints and the same of models: what new machines are like. Layer: cli.
+
+Mirrors: juju cmd/juju/application/constraints.go, cmd/juju/model/constraints.go (3.6)
+"""
+
+from __future__ import annotations
+
+from pushjuju.cli import flags, session, values
+from pushjuju.cli.command import Cli, command
+from pushjuju.cli.commands.applications import application_name
+from pushjuju.cli.formatters import config as formatters
+from pushjuju.services import applications
+from pushjuju.services import constraints as service
+
+_FORMATS = ("constraints", "yaml", "json")
+_DETAILS = (
+    "Machines that are there stay as they are. Everything that was set before is replaced; an empty value\n"
+    "(mem=) keeps what the model says from counting."
+)
+
+
+@command(
+    "constraints",
+    usage="<application>",
+    summary="Displays machine constraints for an application.",
+    at_least=(1, "no application name specified"),
+    at_most=1,
+    formats=_FORMATS,
+    flags=(*flags.MODEL, *flags.LOGIN),
+    see_also=("set-constraints", "model-constraints"),
+)
+def constraints(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
+    """Show the constraints of an application."""
+    name = application_name(args)
+    opened = session.open_model(cli, model)
+    with opened.ctx.store.read() as tx:
+        found = applications.get(tx, opened.uuid, name).constraints
+    cli.output.text(formatters.constraints(cli.output.form, found))
+
+
+@command(
+    "set-constraints",
+    usage="<application> <constraint>=<value> ...",
+    summary="Sets machine constraints for an application.",
+    at_least=(1, "no application name specified"),
+    flags=(*flags.MODEL, *flags.LOGIN),
+    details=_DETAILS,
+    examples="    pushjuju set-constraints web mem=8G cores=4\n    pushjuju set-constraints web mem=\n",
+    see_also=("constraints", "model-constraints", "set-model-constraints"),
+)
+def set_constraints(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
+    """Replace the constraints of an application."""
+    name = application_name(args)
+    asked = values.constraints(args[1:], cli.console)
+    opened = session.open_model(cli, model)
+    applications.set_constraints(opened.ctx, opened.uuid, name, asked)
+
+
+@command(
+    "model-constraints",
+    summary="Displays machine constraints for a model.",
+    at_most=0,
+    formats=_FORMATS,
+    flags=(*flags.MODEL, *flags.LOGIN),
+    see_also=("set-model-constraints", "constraints"),
+)
+def model_constraints(cli: Cli, _args: tuple[str, ...], *, model: str) -> None:
+    """Show the constraints of a model."""
+    opened = session.open_model(cli, model)
+    with opened.ctx.store.read() as tx:
+        found = service.of_model(tx, opened.uuid)
+    cli.output.text(formatters.constraints(cli.output.form, found))
+
+
+@command(
+    "set-model-constraints",
+    usage="<constraint>=<value> ...",
+    summary="Sets machine constraints on a model.",
+    flags=(*flags.MODEL, *flags.LOGIN),
+    details=_DETAILS,
+    examples="    pushjuju set-model-constraints cores=8 mem=16G\n",
+    see_also=("model-constraints", "constraints", "set-constraints"),
+)
+def set_model_constraints(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
+    """Replace the constraints of a model."""
+    asked = values.constraints(args, cli.console)
+    opened = session.open_model(cli, model)
+    service.set_model(opened.ctx, opened.uuid, asked)

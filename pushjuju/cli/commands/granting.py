@@ -1,0 +1,142 @@
+"""grant, revoke, grant-cloud, revoke-cloud: who shall have access. Layer: cli.
+
+Mirrors: juju cmd/juju/model/grantrevoke.go, cmd/juju/cloud/grantrevoke.go (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pushjuju.cli import flags, session
+from pushjuju.cli.command import Cli, Command, Function, command
+from pushjuju.core.errors import NotFound, UsageError
+from pushjuju.services import clouds, models, people
+from pushjuju.services.context import Context
+from pushjuju.services.people import LEVELS, Kind
+from pushjuju.state.store import Tx
+
+Act = Callable[[Tx, str, str, Kind, str], None]
+_NOTE = "Recorded for the day when there is a server; who may read the data directory is admin today."
+_MEANT = (
+    'You have specified a {is_} access permission "{level}".\n'
+    "If you intended to change {other} access, {how}.\nSee 'juju help {word}'."
+)
+
+
+def _word(args: Sequence[str]) -> tuple[str, str, Sequence[str]]:
+    """Return (user, level, targets).
+
+    Raises:
+        UsageError: One is missing; the message is Juju's.
+    """
+    if not args:
+        raise UsageError("no user specified")
+    if len(args) < 2:
+        raise UsageError("no permission level specified")
+    return args[0], args[1].lower(), args[2:]
+
+
+def _kind(word: str, level: str, targets: Sequence[str]) -> Kind:
+    """Return what the targets are.
+
+    Raises:
+        UsageError: They are of two kinds, or the level is none of theirs; the messages are Juju's.
+    """
+    offers = [target for target in targets if "." in target]
+    if offers and len(offers) < len(targets):
+        raise UsageError("either specify model names or offer URLs but not both")
+    kind = Kind.OFFER if offers else Kind.MODEL if targets else Kind.CONTROLLER
+    if level in LEVELS[kind]:
+        return kind
+    if kind is Kind.MODEL and level in LEVELS[Kind.CONTROLLER]:
+        how = "do not specify any model names"
+        raise UsageError(_MEANT.format(is_="controller", level=level, other="controller", how=how, word=word))
+    if kind is Kind.CONTROLLER and level in LEVELS[Kind.MODEL]:
+        how = "you need to specify one or more model names"
+        raise UsageError(_MEANT.format(is_="model", level=level, other="model", how=how, word=word))
+    raise UsageError(f'"{level}" {kind} access not valid', hint=f"known ones: {', '.join(LEVELS[kind])}")
+
+
+def _targets(ctx: Context, kind: Kind, names: Sequence[str]) -> list[str]:
+    if kind is Kind.CONTROLLER:
+        return [""]
+    if kind is Kind.OFFER:
+        return [_offer(name) for name in names]
+    return [models.resolve(ctx, name.rpartition(":")[2]).uuid for name in names]
+
+
+def _offer(name: str) -> str:
+    """Return an offer's key.
+
+    Raises:
+        NotFound: There is no such offer; the message is Juju's.
+    """
+    raise NotFound(f'application offer "{name}" not found')
+
+
+def _made(name: str, summary: str, act: Act, examples: str) -> Command:
+    def run(cli: Cli, args: tuple[str, ...], *, controller: str) -> None:
+        user, level, targets = _word(args)
+        kind = _kind(name, level, targets)
+        ctx = session.open_controller(cli, controller)
+        found = _targets(ctx, kind, targets)
+        with ctx.store.write() as tx:
+            for target in found:
+                act(tx, user, level, kind, target)
+
+    function: Function = run
+    run.__doc__ = summary
+    return command(
+        name,
+        usage="<user name> <permission> [<model name> ... | <offer url> ...]",
+        summary=summary,
+        flags=(*flags.CONTROLLER, *flags.LOGIN),
+        details=f"Permissions: login, superuser (controller); read, write, admin (model); read, consume,\n"
+        f"admin (offer).\n\n{_NOTE}",
+        examples=examples,
+        see_also=("users", "add-user", "grant", "revoke"),
+    )(function)
+
+
+def _made_cloud(name: str, summary: str, act: Act) -> Command:
+    def run(cli: Cli, args: tuple[str, ...], *, controller: str) -> None:
+        user, level, names = _word(args)
+        if not names:
+            raise UsageError("no cloud specified")
+        if level not in LEVELS[Kind.CLOUD]:
+            raise UsageError(
+                f'"{level}" cloud access not valid', hint=f"known ones: {', '.join(LEVELS[Kind.CLOUD])}"
+            )
+        ctx = session.open_controller(cli, controller)
+        for cloud in names:
+            clouds.definition(clouds.folders(ctx.datadir, ctx.controller), cloud)
+        with ctx.store.write() as tx:
+            for cloud in names:
+                act(tx, user, level, Kind.CLOUD, cloud)
+
+    function: Function = run
+    run.__doc__ = summary
+    return command(
+        name,
+        usage="<user name> <permission> <cloud name> ...",
+        summary=summary,
+        flags=(*flags.CONTROLLER, *flags.LOGIN),
+        details=f"Permissions: add-model, admin.\n\n{_NOTE}",
+        see_also=("users", "grant-cloud", "revoke-cloud", "clouds"),
+    )(function)
+
+
+grant = _made(
+    "grant",
+    "Grants access level to a Juju user for a model, controller, or application offer.",
+    people.grant,
+    "    pushjuju grant kim read shop\n    pushjuju grant kim superuser\n",
+)
+revoke = _made(
+    "revoke",
+    "Revokes access from a Juju user for a model, controller, or application offer.",
+    people.revoke,
+    "    pushjuju revoke kim write shop\n",
+)
+grant_cloud = _made_cloud("grant-cloud", "Grants access level to a Juju user for a cloud.", people.grant)
+revoke_cloud = _made_cloud("revoke-cloud", "Revokes access from a Juju user for a cloud.", people.revoke)

@@ -1,0 +1,458 @@
+"""Words about models, controllers and users, on a real store: what they record, print and refuse."""
+
+from __future__ import annotations
+
+import json
+from base64 import urlsafe_b64decode
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pushjuju.cli import drive
+
+Run = Callable[..., Any]
+CHARM = str(Path(__file__).parents[3] / "contrib" / "charms" / "hello-page")
+
+
+@pytest.fixture(autouse=True)
+def _unworked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drive, "settle", lambda *_args, **_more: None)
+
+
+@pytest.fixture
+def lab(run: Run) -> Run:
+    """Return `run` with a controller and a model in focus."""
+    assert run("bootstrap", "local", "lab", "--add-model", "shop").status == 0
+    return run
+
+
+def ok(ended: Any) -> str:
+    assert ended.status == 0, ended.err
+    return str(ended.out)
+
+
+def refused(ended: Any, text: str, status: int = 1) -> None:
+    assert (ended.status, ended.out) == (status, "")
+    assert ended.err.startswith(f"ERROR {text}"), ended.err
+
+
+# --- constraints ------------------------------------------------------------------------------------------
+
+
+def test_constraints_of_a_model_are_kept_shown_and_replaced(lab: Run) -> None:
+    assert ok(lab("model-constraints")) == "\n"
+    ok(lab("set-model-constraints", "cores=2", "mem=6G"))
+    assert ok(lab("model-constraints")) == "cores=2 mem=6144M\n"
+    assert json.loads(ok(lab("model-constraints", "--format", "json"))) == {"cores": 2, "mem": 6144}
+    assert ok(lab("model-constraints", "--format", "yaml")) == "cores: 2\nmem: 6144\n"
+    ok(lab("set-model-constraints", "arch=arm64"))
+    assert ok(lab("model-constraints")) == "arch=arm64\n"
+
+
+def test_a_new_machine_takes_the_models_constraints_under_its_own(lab: Run) -> None:
+    ok(lab("set-model-constraints", "arch=amd64"))
+    ok(lab("deploy", CHARM, "web", "--no-wait"))
+    machine = json.loads(ok(lab("show-machine", "0", "--format", "json")))["machines"]["0"]
+    assert machine["constraints"] == "arch=amd64"
+
+
+def test_constraints_of_an_application(lab: Run) -> None:
+    ok(lab("deploy", CHARM, "web", "--no-wait"))
+    ok(lab("set-constraints", "web", "mem=2G", "cores="))
+    assert ok(lab("constraints", "web")) == "mem=2048M\n"
+    refused(lab("set-constraints", "wob", "mem=2G"), 'application "wob" not found')
+    refused(lab("set-constraints", "web", "colour=red"), 'unknown constraint "colour"')
+    assert "known ones: arch, container, cores" in lab("set-constraints", "web", "colour=red").err
+    assert ok(lab("constraints", "web")) == "mem=2048M\n"
+
+
+def test_the_base_of_future_units(lab: Run) -> None:
+    ok(lab("deploy", CHARM, "web", "--no-wait"))
+    refused(lab("set-application-base", "web", "ubuntu@14.04"), 'base "ubuntu@14.04" not supported by charm')
+    refused(lab("set-application-base", "web"), "no base specified", 2)
+    refused(lab("set-application-base", "web", "nonsense"), 'unknown series "nonsense"')
+    present = json.loads(ok(lab("show-application", "web", "--format", "json")))["web"]["base"]
+    ok(lab("set-application-base", "web", present))
+
+
+# --- disabled commands ------------------------------------------------------------------------------------
+
+
+def test_a_set_of_commands_is_disabled_and_enabled(lab: Run) -> None:
+    assert lab("disabled-commands").err == "No commands are currently disabled.\n"
+    assert ok(lab("disabled-commands", "--format", "json")) == "[]\n"
+    ok(lab("disable-command", "remove-object", "ask", "me", "first"))
+    ok(lab("disable-command", "destroy-model"))
+    assert ok(lab("disabled-commands")) == (
+        "Disabled commands  Message\ndestroy-model\nremove-object      ask me first\n"
+    )
+    assert ok(lab("disabled-commands", "--format", "json")) == (
+        '[{"command-set":"destroy-model"},{"command-set":"remove-object","message":"ask me first"}]\n'
+    )
+    refused(lab("disable-command", "remove-object"), "block BlockRemove is already ON")
+    ok(lab("enable-command", "remove-object"))
+    refused(lab("enable-command", "remove-object"), "block BlockRemove is already OFF")
+    refused(lab("disable-command", "everything"), "bad command set, valid options: destroy-model, ", 2)
+    refused(lab("disable-command"), "missing command set", 2)
+
+
+def test_a_disabled_command_is_refused_with_jujus_text(lab: Run) -> None:
+    ok(lab("deploy", CHARM, "web", "--no-wait"))
+    ok(lab("disable-command", "remove-object"))
+    ended = lab("remove-application", "web", "--no-prompt")
+    assert (ended.status, ended.out) == (1, "")
+    assert ended.err == (
+        "ERROR the operation has been blocked\n\n"
+        "All operations that remove machines, applications, units or\n"
+        "relations have been disabled for the current model.\n"
+        "To enable removal, run\n\n    juju enable-command remove-object\n"
+    )
+    ok(lab("config", "web", "port=81"))
+
+
+def test_all_changes_are_disabled_and_looking_is_not(lab: Run) -> None:
+    ok(lab("deploy", CHARM, "web", "--no-wait"))
+    ok(lab("disable-command", "all", "frozen"))
+    for words in (
+        ("config", "web", "port=81"),
+        ("deploy", CHARM, "two", "--no-wait"),
+        ("model-config", "test-mode=true"),
+        ("add-unit", "web"),
+        ("remove-unit", "web/0", "--no-prompt"),
+        ("set-model-constraints", "mem=1G"),
+        ("destroy-model", "shop", "--no-prompt"),
+        ("expose", "web"),
+    ):
+        refused(lab(*words), "frozen\n")
+    for words in (("config", "web"), ("model-config",), ("status",), ("constraints", "web")):
+        ok(lab(*words))
+
+
+def test_a_controller_with_disabled_commands_is_not_destroyed(lab: Run) -> None:
+    ok(lab("disable-command", "destroy-model"))
+    ended = lab("destroy-controller", "lab", "--no-prompt", "--destroy-all-models")
+    refused(ended, "there are models with disabled commands preventing controller destruction")
+    assert "juju enable-destroy-controller" in ended.err
+    assert "shop" in ended.err
+    ok(lab("enable-destroy-controller"))
+    assert lab("disabled-commands", "--all").err == "No commands are currently disabled.\n"
+
+
+# --- controllers ------------------------------------------------------------------------------------------
+
+
+def test_a_controller_without_models_goes_with_its_directory(run: Run, tmp_path: Path) -> None:
+    ok(run("bootstrap", "local", "lab"))
+    ok(run("destroy-controller", "lab", "--no-prompt"))
+    assert not (tmp_path / "data" / "controllers" / "lab").exists()
+    refused(run("switch"), "No controllers registered.")
+    ok(run("bootstrap", "local", "lab"))
+
+
+def test_a_controller_with_models_stays_unless_all_shall_go(lab: Run) -> None:
+    ended = lab("destroy-controller", "lab", "--no-prompt")
+    refused(ended, 'failed to destroy controller "lab"')
+    assert "\tadmin/shop (alive)" in ended.err
+    refused(lab("destroy-controller"), "no controller specified", 2)
+    refused(
+        lab("destroy-controller", "lab", "--destroy-storage", "--release-storage"),
+        "--destroy-storage and --release-storage cannot both be specified",
+        2,
+    )
+    refused(
+        lab("destroy-controller", "lab", "--model-timeout", "1s"),
+        "--model-timeout can only be used with --force (dangerous)",
+        2,
+    )
+    ended = lab("destroy-controller", "lab", "--destroy-all-models", stdin="other\n")
+    assert ended.status == 1
+    assert ended.err.endswith("ERROR controller destruction: aborted\n")
+    assert ok(lab("models", "--format", "json")).count("admin/shop") == 1
+
+
+def test_a_killed_controller_is_gone_whatever_its_store_is(lab: Run, tmp_path: Path) -> None:
+    store = tmp_path / "data" / "controllers" / "lab" / "state.db"
+    for path in store.parent.glob("state.db*"):
+        path.write_bytes(b"no database at all" * 1000)
+    ended = lab("kill-controller", "lab", "--no-prompt")
+    assert ended.status == 0, ended.err
+    assert "they are left alone" in ended.err
+    assert not store.parent.exists()
+
+
+def test_an_unregistered_controller_is_kept_aside(lab: Run, tmp_path: Path) -> None:
+    ended = lab("unregister", "lab", stdin="no\n")
+    assert ended.status == 1
+    assert ended.err.endswith("ERROR unregistering controller: aborted\n")
+    ok(lab("unregister", "lab", "--no-prompt"))
+    assert (tmp_path / "data" / "unregistered" / "lab" / "state.db").is_file()
+    refused(lab("switch", "lab"), '"lab" is not the name of a controller: not found')
+    refused(lab("unregister", "lab", "--no-prompt"), "controller lab not found")
+
+
+def test_switch_goes_back_and_forth(lab: Run) -> None:
+    refused(lab("switch", "-"), "no previous model found")
+    ok(lab("add-model", "two"))
+    assert lab("switch", "-").err == "lab:admin/two -> lab:admin/shop\n"
+    assert lab("switch", "-").err == "lab:admin/shop -> lab:admin/two\n"
+    ok(lab("bootstrap", "local", "other"))
+    assert lab("switch", "lab:shop").err == "other -> lab:admin/shop\n"
+    assert lab("switch", "-").err == "lab:admin/shop -> other\n"
+    assert lab("switch", ":none").status == 1
+    assert lab("switch", "lab").err == "other -> lab:admin/shop\n"
+    assert lab("switch", ":two").err == "lab:admin/shop -> lab:admin/two\n"
+    assert lab("switch", "lab:two").err == "lab:admin/two (no change)\n"
+
+
+def test_the_settings_of_a_controller(lab: Run) -> None:
+    shown = json.loads(ok(lab("controller-config", "--format", "json")))
+    assert shown["controller-name"] == "lab"
+    assert shown["auditing-enabled"] is True
+    ok(lab("controller-config", "auditing-enabled=false", "features=[a]"))
+    assert ok(lab("controller-config", "auditing-enabled")) == "False\n"
+    assert "auditing-enabled" in ok(lab("controller-config"))
+    refused(
+        lab("controller-config", "audit-log-max-backups=foo"), "audit-log-max-backups: expected number, got"
+    )
+    refused(
+        lab("controller-config", "api-port=123"),
+        "invalid or read-only controller config values cannot be updated: [api-port]",
+    )
+    ok(lab("controller-config", "api-port=123", "features=x", "--ignore-read-only-fields"))
+    assert ok(lab("controller-config", "features")) == "x\n"
+    refused(lab("controller-config", "nope"), 'key "nope" not found in controller "lab"')
+    ok(lab("controller-config", "--file", "-", stdin="audit-log-max-size: 50M\n"))
+    assert ok(lab("controller-config", "audit-log-max-size")) == "50M\n"
+
+
+# --- model-config and model-defaults ----------------------------------------------------------------------
+
+
+def test_defaults_of_the_controller_the_cloud_and_a_region(lab: Run) -> None:
+    ok(lab("model-defaults", "automatically-retry-hooks=false", "http-proxy=http://10.0.0.1"))
+    assert "automatically-retry-hooks" in ok(lab("model-defaults"))
+    row = next(line for line in ok(lab("model-defaults")).splitlines() if line.startswith("automatically"))
+    assert row.split() == ["automatically-retry-hooks", "true", "false"]
+    ok(lab("model-defaults", "--region", "local/default", "http-proxy=http://10.0.0.9"))
+    shown = json.loads(ok(lab("model-defaults", "http-proxy", "--format", "json")))
+    assert shown == {
+        "http-proxy": {
+            "default": "",
+            "controller": "http://10.0.0.1",
+            "regions": [{"name": "default", "value": "http://10.0.0.9"}],
+        }
+    }
+    ok(lab("add-model", "two"))
+    two = json.loads(ok(lab("model-config", "--format", "json")))
+    assert two["automatically-retry-hooks"] == {"Value": False, "Source": "controller"}
+    assert two["http-proxy"] == {"Value": "http://10.0.0.9", "Source": "region"}
+    ok(lab("model-config", "http-proxy=http://mine"))
+    ok(lab("model-config", "--reset", "http-proxy"))
+    assert ok(lab("model-config", "http-proxy")) == "http://10.0.0.9\n"
+    ok(lab("model-defaults", "--reset", "automatically-retry-hooks"))
+    assert (
+        "controller"
+        not in json.loads(ok(lab("model-defaults", "--format", "json")))["automatically-retry-hooks"]
+    )
+    assert json.loads(ok(lab("model-config", "-m", "shop", "--format", "json")))["http-proxy"]["Value"] == ""
+
+
+def test_defaults_are_checked_as_settings_are(lab: Run) -> None:
+    refused(lab("model-defaults", "test-mode=maybe"), "test-mode: expected bool, got")
+    refused(lab("model-defaults", "--region", "mars", "test-mode=true"), 'invalid region specified: "mars"')
+    refused(lab("model-defaults", "--cloud", "mars"), "cloud mars not found")
+    refused(lab("model-defaults", "nope"), 'there are no default model values for "nope"')
+    refused(lab("model-defaults", "--cloud", "a", "--region", "b/c"), "cannot specify cloud using both", 2)
+    assert "possible misspelling" in lab("model-defaults", "tset-mode=true").err
+
+
+@pytest.mark.parametrize(
+    ("setting", "text"),
+    [
+        ("automatically-retry-hooks=maybe", "automatically-retry-hooks: expected bool, got"),
+        ("num-provision-workers=many", "num-provision-workers: expected number, got"),
+        ("max-action-results-age=1", "invalid max action results age in model configuration"),
+        ("max-status-history-size=big", "invalid max status history size in model configuration"),
+        ("resource-tags=owner", 'resource-tags: expected "key=value", got "owner"'),
+        ("resource-tags=juju-is=mine", 'tag "juju-is" uses reserved prefix "juju-"'),
+        ("cloudinit-userdata=[1", "cloudinit-userdata: must be valid YAML"),
+        ("cloudinit-userdata=users: []", "cloudinit-userdata: users not allowed"),
+        ("provisioner-harvest-mode=some", "provisioner-harvest-mode: expected one of"),
+        ("ssh-allow=here", 'cidr "here" not valid'),
+        ("mode=careless", 'mode(s) "careless" not valid'),
+        ("default-base=jammy", "base string must contain exactly one @"),
+        ("authorized-keys=ssh-rsa AAAA", '"authorized-keys" cannot be set like this'),
+        ("agent-version=1.2.3", "agent-version cannot be changed"),
+        ("container-networking-method=fan", "container-networking-method: expected one of"),
+    ],
+)
+def test_a_setting_that_does_not_fit_changes_nothing(lab: Run, setting: str, text: str) -> None:
+    before = ok(lab("model-config", "--format", "yaml"))
+    refused(lab("model-config", setting, "test-mode=true"), text)
+    assert ok(lab("model-config", "--format", "yaml")) == before
+
+
+def test_what_model_config_shows_is_taken_back(lab: Run, tmp_path: Path) -> None:
+    ok(lab("model-config", "test-mode=true", "resource-tags=owner=me team=x"))
+    shown = ok(lab("model-config", "--format", "yaml"))
+    (tmp_path / "settings.yaml").write_text(shown)
+    ok(lab("add-model", "two"))
+    ok(lab("model-config", "--file", str(tmp_path / "settings.yaml"), "--ignore-read-only-fields"))
+    assert ok(lab("model-config", "test-mode")) == "True\n"
+
+
+# --- users ------------------------------------------------------------------------------------------------
+
+
+def test_a_user_is_added_shown_disabled_and_removed(lab: Run) -> None:
+    out = ok(lab("add-user", "kim", "Kim K"))
+    lines = out.splitlines()
+    assert lines[:2] == ['User "Kim K (kim)" added', "Please send this command to kim:"]
+    data = urlsafe_b64decode(lines[2].removeprefix("    juju register "))
+    assert b"kim" in data
+    assert b"lab" in data
+    assert lines[4] == (
+        '"Kim K (kim)" has not been granted access to any models. You can use "juju grant" to grant access.'
+    )
+    listed = json.loads(ok(lab("users", "--format", "json")))
+    assert [(item["user-name"], item["access"]) for item in listed] == [
+        ("admin", "superuser"),
+        ("kim", "login"),
+    ]
+    assert listed[1]["last-connection"] == "never connected"
+    ended = lab("disable-user", "kim")
+    assert (ended.status, ended.err) == (0, 'User "kim" disabled\n')
+    assert "kim" not in ok(lab("users"))
+    assert "(disabled)" in ok(lab("users", "--all"))
+    assert json.loads(ok(lab("show-user", "kim", "--format", "json")))["disabled"] is True
+    assert lab("enable-user", "kim").err == 'User "kim" enabled\n'
+    assert lab("remove-user", "kim", stdin="n\n").status == 1
+    assert ok(lab("remove-user", "kim", "-y")) == 'User "kim" removed\n'
+    refused(lab("show-user", "kim"), 'user "kim" not found')
+
+
+def test_users_that_cannot_be(lab: Run) -> None:
+    refused(lab("add-user", "no one"), 'failed to create user: invalid user name "no one"')
+    refused(lab("add-user", "admin"), "failed to create user: username unavailable")
+    refused(lab("disable-user", "admin"), "failed to disable user: cannot disable controller model owner")
+    refused(lab("remove-user", "admin", "-y"), 'failed to delete user "admin"')
+    refused(lab("enable-user", "ghost"), 'user "ghost" not found')
+    refused(lab("change-user-password"), "change-user-password not supported by pushjuju: ")
+    refused(lab("login", "--user", "kim"), 'cannot log into controller "lab": permission denied')
+    refused(lab("login", "example.com"), "login not supported by pushjuju: there is no server")
+    refused(lab("logout"), "logout not supported by pushjuju: ")
+    refused(lab("register", "MEcTA2tpbQ"), "register not supported by pushjuju: ")
+    assert lab("login").err == 'Welcome, admin. You are now logged into "lab".\n'
+
+
+def test_access_is_granted_and_revoked_step_by_step(lab: Run) -> None:
+    ok(lab("add-user", "kim"))
+    ok(lab("grant", "kim", "write", "shop"))
+    refused(
+        lab("grant", "kim", "read", "shop"),
+        'could not grant model access: user already has "read" access or greater',
+    )
+    shown = json.loads(ok(lab("show-model", "--format", "json")))["shop"]["users"]
+    assert shown["kim"] == {"access": "write", "last-connection": "never connected"}
+    assert json.loads(ok(lab("users", "shop", "--format", "json")))["kim"]["access"] == "write"
+    listed = json.loads(ok(lab("models", "--user", "kim", "--format", "json")))["models"]
+    assert [(item["name"], item["access"]) for item in listed] == [("admin/shop", "write")]
+    ok(lab("revoke", "kim", "write", "shop"))
+    assert json.loads(ok(lab("users", "shop", "--format", "json")))["kim"]["access"] == "read"
+    ok(lab("revoke", "kim", "read", "shop"))
+    assert "kim" not in json.loads(ok(lab("users", "shop", "--format", "json")))
+    ok(lab("grant", "kim", "superuser"))
+    assert json.loads(ok(lab("show-user", "kim", "--format", "json")))["access"] == "superuser"
+    ok(lab("grant-cloud", "kim", "add-model", "local"))
+    ok(lab("revoke-cloud", "kim", "add-model", "local"))
+
+
+@pytest.mark.parametrize(
+    ("words", "text", "status"),
+    [
+        (("grant",), "no user specified", 2),
+        (("grant", "kim"), "no permission level specified", 2),
+        (("grant", "kim", "write"), 'You have specified a model access permission "write".', 2),
+        (("grant", "kim", "login", "shop"), 'You have specified a controller access permission "login".', 2),
+        (("grant", "kim", "fly", "shop"), '"fly" model access not valid', 2),
+        (("grant", "kim", "read", "shop", "shop.web"), "either specify model names or offer URLs", 2),
+        (("grant", "kim", "read", "nowhere"), "model lab:admin/nowhere not found", 1),
+        (("grant", "ghost", "read", "shop"), 'user "ghost" not found', 1),
+        (("revoke", "kim", "read", "shop"), "could not revoke model access", 1),
+        (("revoke", "admin", "read", "shop"), "could not revoke model access: admin works", 1),
+        (("grant-cloud", "kim", "add-model"), "no cloud specified", 2),
+        (("grant-cloud", "kim", "read", "local"), '"read" cloud access not valid', 2),
+        (("grant-cloud", "kim", "admin", "mars"), "cloud mars not found", 1),
+        (("add-model", "x", "--owner", "ghost"), 'user "ghost" not found', 1),
+        (("models", "--user", "ghost"), 'user "ghost" not found', 1),
+    ],
+)
+def test_access_that_makes_no_sense(lab: Run, words: tuple[str, ...], text: str, status: int) -> None:
+    ok(lab("add-user", "kim"))
+    refused(lab(*words), text, status)
+
+
+def test_a_model_of_somebody_else(lab: Run) -> None:
+    ok(lab("add-user", "kim"))
+    ok(lab("add-model", "dev", "--owner", "kim", "--no-switch"))
+    assert "kim/dev" not in ok(lab("models"))
+    assert "kim/dev" in ok(lab("models", "--all"))
+    ok(lab("show-model", "kim/dev"))
+    refused(lab("remove-user", "kim", "-y"), 'failed to delete user "kim": models belong to the user: dev')
+
+
+# --- the rest ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("migrate", "shop", "other"), ("enable-ha",), ("dashboard",), ("dump-model",), ("dump-db",),
+        ("add-branch", "x"), ("branch",), ("track", "x", "web"), ("commit", "x"), ("abort", "x"),
+        ("diff", "x"),
+        ("commits", "--format", "json"), ("show-commit", "1"), ("add-k8s", "x"), ("update-k8s", "x"),
+        ("remove-k8s", "x"), ("scale-application", "web", "3"), ("agree", "x"),
+        ("download-backup", "/nothing"),
+    ],
+)  # fmt: skip
+def test_a_word_without_meaning_here_is_one_line(lab: Run, words: tuple[str, ...]) -> None:
+    ended = lab(*words)
+    assert (ended.status, ended.out) == (1, "")
+    assert ended.err.startswith(f"ERROR {words[0]} not supported by pushjuju: ")
+    assert ended.err.count("\n") == 1
+    assert lab(*words, "--nonsense").status == 2
+
+
+def test_words_that_have_nothing_to_do(lab: Run) -> None:
+    assert lab("upgrade-model").err == "no upgrades available\n"
+    assert lab("upgrade-controller").err == "no upgrades available\n"
+    refused(lab("upgrade-model", "--agent-version", "nine"), 'invalid version "nine"', 2)
+    refused(lab("upgrade-model", "--agent-version", "9.9.9"), "no matching agent versions available")
+    refused(lab("upgrade-model", "--agent-stream", "wild"), 'agent stream "wild" not valid', 2)
+    assert lab("sync-agent-binary").status == 0
+    assert lab("agree", "--yes", "x").status == 0
+    assert ok(lab("agreements", "--format", "json")) == "[]\n"
+    assert lab("payloads").err == "No payloads to display.\n"
+
+
+def test_an_archive_of_this_computer_is_copied(lab: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.tar.gz").write_bytes(b"archive")
+    ok(lab("download-backup", str(tmp_path / "a.tar.gz"), "--filename", str(tmp_path / "b.tar.gz")))
+    assert (tmp_path / "b.tar.gz").read_bytes() == b"archive"
+    refused(
+        lab("download-backup", str(tmp_path / "a.tar.gz"), "--filename", str(tmp_path / "b.tar.gz")),
+        f"{tmp_path / 'b.tar.gz'} is there already",
+    )
+
+
+def test_another_credential_for_a_model(lab: Run, tmp_path: Path) -> None:
+    refused(lab("set-credential", "local", "kim"), 'credential "kim" for cloud "local" not found')
+    refused(
+        lab("set-credential", "mars", "kim"), 'cloud "mars" does not match the cloud "local" of the model'
+    )
+    (tmp_path / "data" / "credentials.toml").write_text('[credentials.local.kim]\nauth-type = "empty"\n')
+    ok(lab("set-credential", "local", "kim"))
+    shown = json.loads(ok(lab("show-model", "--format", "json")))["shop"]["credential"]
+    assert shown["name"] == "kim"
