@@ -28,6 +28,7 @@ TEST_PACKAGES = (
     "iproute2",
     "man-db",
     "mmdebstrap",
+    "tmux",
     "nftables",
     "openssh-client",
     "openssh-server",

@@ -1,4 +1,4 @@
-"""ssh, scp: OpenSSH's own clients, pointed at machines and units. Layer: cli.
+"""ssh, scp, debug-hooks, debug-code: OpenSSH's own clients, pointed at machines and units. Layer: cli.
 
 Mirrors: juju cmd/juju/ssh (3.6)
 """
@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pushjuju.cli import flags, session, sshconfig
@@ -18,6 +20,10 @@ from pushjuju.core.errors import Conflict, NotFound, NotValid, UsageError
 from pushjuju.core.names import UnitName, is_machine, is_unit
 from pushjuju.services import leadership, machines, units
 from pushjuju.state.records import Machine
+from pushjuju.state.store import Tx
+
+_POLL_S = 0.1  # how often the end of a session is looked for
+_EVERY_S = 5.0  # how often a background process is looked after meanwhile
 
 _FLAGS = (
     *flags.MODEL,
@@ -27,6 +33,13 @@ _FLAGS = (
     flags.text("container", "For Kubernetes only", void=True),
 )
 
+_PTY = FlagSpec(
+    name="pty",
+    kind=Kind.OPTIONAL_BOOL,
+    default="auto",
+    help="Enable pseudo-tty allocation; by default when there is a terminal",
+)
+
 
 @command(
     "ssh",
@@ -34,15 +47,7 @@ _FLAGS = (
     summary="Initiates an SSH session or executes a command on a machine or unit.",
     at_least=(1, "no target name specified"),
     interspersed=False,
-    flags=(
-        *_FLAGS,
-        FlagSpec(
-            name="pty",
-            kind=Kind.OPTIONAL_BOOL,
-            default="auto",
-            help="Enable pseudo-tty allocation; by default when there is a terminal",
-        ),
-    ),
+    flags=(*_FLAGS, _PTY),
     details="The target is a machine, a unit, or an application's leader as `web/leader`.",
     examples="    pushjuju ssh 0\n    pushjuju ssh web/leader\n    pushjuju ssh web/0 uptime\n",
     see_also=("scp",),
@@ -74,7 +79,9 @@ def scp(cli: Cli, args: tuple[str, ...], *, model: str, no_host_key_checks: bool
         raise UsageError("at least two arguments required")
     opened = session.open_model(cli, model)
     targets: list[sshconfig.Target] = []
-    words = ["scp", *(_scp_word(opened, arg, targets) for arg in args)]
+    listed = [_scp_word(opened, arg, targets) for arg in args]
+    # Machines do not reach each other with our keys: what goes between two of them goes through here.
+    words = ["scp", *(["-3"] if len(targets) > 1 and "-3" not in args else []), *listed]
     _run(opened, words, targets, check_host_keys=not no_host_key_checks)
 
 
@@ -110,10 +117,7 @@ def _machine(opened: session.Session, name: str) -> Machine:
             return machines.get(tx, opened.uuid, name)
         application, _, word = name.partition("/")
         if word == "leader":
-            leader = leadership.holder(tx, opened.uuid, application)
-            if leader is None:
-                raise NotFound(f"could not determine leader for {quote(application)}")
-            name = leader
+            name = _leader(tx, opened.uuid, application)
         if not is_unit(name):
             raise NotValid(f'invalid target "{name}": expected a machine, a unit or an application\'s leader')
         unit = units.get(tx, opened.uuid, str(UnitName.parse(name)))
@@ -122,14 +126,25 @@ def _machine(opened: session.Session, name: str) -> Machine:
         return machines.get(tx, opened.uuid, unit.machine)
 
 
+def _leader(tx: Tx, model: str, application: str) -> str:
+    leader = leadership.holder(tx, model, application)
+    if leader is None:
+        raise NotFound(f"could not determine leader for {quote(application)}")
+    return leader
+
+
 def _run(
     opened: session.Session,
     words: Sequence[str],
     targets: list[sshconfig.Target],
     *,
     check_host_keys: bool,
+    meanwhile: Callable[[], None] | None = None,
 ) -> None:
     """Run OpenSSH and end as it ends.
+
+    Args:
+        meanwhile: Called every few seconds while it runs.
 
     Raises:
         Exited: It ended; carries its status.
@@ -145,6 +160,156 @@ def _run(
         # New keys are written to the first file: the model's own.
         known = [own, told] if not any(item.host_keys for item in targets) else [told, own]
         config.write_text(sshconfig.config_text(targets, known_hosts=known, check_host_keys=check_host_keys))
-        pid = os.posix_spawn(program, [words[0], "-F", str(config), *words[1:]], os.environ)
-        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        status = _wait(program, [words[0], "-F", str(config), *words[1:]], meanwhile)
     raise Exited(status if status >= 0 else 128 - status)
+
+
+def _wait(program: str, argv: list[str], meanwhile: Callable[[], None] | None) -> int:
+    """Run a program to its end: what ends us is for it to answer, and it is never left behind.
+
+    Returns:
+        Its exit status, or the negative number of the signal that ended it.
+    """
+    pid = 0
+
+    def pass_on(number: int, _frame: object) -> None:
+        if pid:
+            os.kill(pid, number)
+
+    # Ctrl-C comes from the terminal to both of us; the others come to this process alone.
+    before = {number: signal.signal(number, pass_on) for number in (signal.SIGTERM, signal.SIGHUP)}
+    before[signal.SIGINT] = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        pid = os.posix_spawn(program, argv, os.environ, setsigdef=list(before))
+        if meanwhile is None:
+            return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        return _look_on(pid, meanwhile)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _look_on(pid: int, meanwhile: Callable[[], None]) -> int:
+    called = -_EVERY_S
+    while True:
+        if time.monotonic() - called > _EVERY_S:
+            meanwhile()
+            called = time.monotonic()
+        ended, status = os.waitpid(pid, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(_POLL_S)
+
+
+# --- debugging --------------------------------------------------------------------------------------------
+
+
+@command(
+    "debug-hooks",
+    aliases=("debug-hook",),
+    usage="<unit name> [<hook or action name> ...]",
+    summary="Launch a tmux session to debug hooks and/or actions.",
+    at_least=(1, "no unit name specified"),
+    interspersed=False,
+    flags=(*_FLAGS, _PTY),
+    details="The hooks and actions that are named, or all of them, open a window with everything they have;\n"
+    "how the shell there ends is how they end. Leaving the session lets hooks run by themselves again.",
+    examples="    pushjuju debug-hooks web/0\n    pushjuju debug-hooks web/leader config-changed start\n",
+    see_also=("debug-code", "ssh", "resolved"),
+)
+def debug_hooks(
+    cli: Cli, args: tuple[str, ...], *, model: str, no_host_key_checks: bool, pty: bool | None
+) -> None:
+    """Put a person in the place of hooks."""
+    _debug(cli, args, model, kind="hooks", at="", check_host_keys=not no_host_key_checks, pty=pty)
+
+
+@command(
+    "debug-code",
+    usage="<unit name> [<hook or action name> ...]",
+    summary="Launch a tmux session to debug hooks and/or actions.",
+    at_least=(1, "no unit name specified"),
+    interspersed=False,
+    flags=(
+        *_FLAGS,
+        _PTY,
+        flags.text("at", "Interpreted by the charm for where you want to stop", default="all"),
+    ),
+    details="As debug-hooks, but the hooks run by themselves in their windows, with JUJU_DEBUG_AT set:\n"
+    "charms that know it stop there and open their debugger.",
+    examples="    pushjuju debug-code web/0 config-changed\n    pushjuju debug-code --at=hook web/0\n",
+    see_also=("debug-hooks", "ssh"),
+)
+def debug_code(
+    cli: Cli, args: tuple[str, ...], *, model: str, no_host_key_checks: bool, pty: bool | None, at: str
+) -> None:
+    """Run hooks in windows of their own, with JUJU_DEBUG_AT."""
+    _debug(cli, args, model, kind="code", at=at, check_host_keys=not no_host_key_checks, pty=pty)
+
+
+def _debug(
+    cli: Cli,
+    args: tuple[str, ...],
+    model: str,
+    *,
+    kind: str,
+    at: str,
+    check_host_keys: bool,
+    pty: bool | None,
+) -> None:
+    from pushjuju.cli import debugsession, drive
+
+    opened = session.open_model(cli, model)
+    name = _unit_of(opened, args[0])
+    machine = _machine(opened, name)
+    _check_names(opened, name, args[1:])
+    if "\n" in at:
+        raise UsageError("the value of --at is one line")
+    terminal = cli.console.stdin.isatty() and cli.console.stdout.isatty()
+    if pty is False or not (terminal or pty):
+        raise Conflict(f"debug-{kind} needs a terminal")
+    target = _target(opened, name, "")
+    script = debugsession.script(name, args[1:], kind=kind, at=at, machine=machine.id, program=cli.program)
+    words = ["ssh", "-t", "-t", target.alias, debugsession.command(script)]
+    # Hooks are to come while somebody waits for them: what is due is worked all the while.
+    _run(
+        opened, words, [target], check_host_keys=check_host_keys,
+        meanwhile=lambda: drive.background(cli, opened.ctx),
+    )  # fmt: skip
+
+
+def _unit_of(opened: session.Session, text: str) -> str:
+    """Return the unit that is meant: by its name or as `application/leader`.
+
+    Raises:
+        NotValid: It is no unit's name.
+        NotFound: There is no leader.
+    """
+    application, _, word = text.partition("/")
+    if word == "leader":
+        with opened.ctx.store.read() as tx:
+            return _leader(tx, opened.uuid, application)
+    if not is_unit(text):
+        raise UsageError(f"{quote(text)} is not a valid unit name")
+    return text
+
+
+def _check_names(opened: session.Session, unit: str, names: Sequence[str]) -> None:
+    """Refuse what is neither hook nor action of a unit's charm.
+
+    Raises:
+        NotFound: One is not.
+    """
+    from pushjuju.charms.hooks import hook_names
+    from pushjuju.services import applications
+
+    with opened.ctx.store.read() as tx:
+        found = units.get(tx, opened.uuid, unit)
+        charm = applications.current_charm(tx, applications.get(tx, opened.uuid, found.application))
+    hooks, tasks = sorted(hook_names(charm.meta)), sorted(charm.actions)
+    for name in names:
+        if name not in hooks and name not in tasks:
+            raise NotFound(
+                f"unit {quote(unit)} contains neither hook nor action {quote(name)}, valid actions are "
+                f"[{' '.join(tasks)}] and valid hooks are [{' '.join(hooks)}]"
+            )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from pushjuju.runner.remote import layout, output, signals, toolclient
+from pushjuju.runner.remote import debugging, layout, output, signals, toolclient
 from pushjuju.runner.remote.host import RUNNER_LOGGER, Host, Refused, plain_result, wall_time
 from pushjuju.runner.remote.process import Child, Ended
 from pushjuju.runner.remote.toolserver import ToolServer
@@ -140,6 +140,20 @@ class _Run:
             self.child.close()
             self.tools.close()
 
+    def hook_or_window(self, unit: str, name: str, path: str, charm: str) -> Ended | str:
+        """Run a hook or an action: by itself, or in the hands of a person who waits for it."""
+        session = debugging.find(self.host.paths, unit, name)
+        if session is None:
+            return self.go([path], charm)
+        noun = str(self.host.op["kind"])
+        self.host.log("INFO", '%s "%s" waits in a debug session' % (noun, name))
+        window = debugging.Window(session, noun, name, path, self.env)
+        self.env = window.env
+        try:
+            return self.go(window.argv, charm)
+        finally:
+            window.close()
+
     def result(self, ended: Ended | str, via: str | None) -> dict[str, Any]:
         """Return the result in terms of Juju's outcomes."""
         if isinstance(ended, str):
@@ -177,7 +191,7 @@ def _run_hook(host: Host, unit: str, charm: str, name: str, path: str, via: str)
     for stream in ("stdout", "stderr"):
         streams.append(output.LineStream(_line_emitter(host, stream), budget))
     run_ = _Run(host, unit, (streams[0].feed, streams[1].feed))
-    ended = run_.go([path], charm)
+    ended = run_.hook_or_window(unit, name, path, charm)
     for number, stream in enumerate(("stdout", "stderr")):
         streams[number].close(_left_out_note(host, stream, budget.limit))
     result = run_.result(ended, via)
@@ -216,7 +230,7 @@ def _captured(result: dict[str, Any], captures: list[output.Capture]) -> dict[st
 def _run_action(host: Host, unit: str, charm: str, path: str, via: str) -> dict[str, Any]:
     captures = [output.Capture(), output.Capture()]
     run_ = _Run(host, unit, (captures[0].feed, captures[1].feed))
-    ended = run_.go([path], charm)
+    ended = run_.hook_or_window(unit, str(host.op["action"]), path, charm)
     return _captured(run_.result(ended, via), captures)
 
 

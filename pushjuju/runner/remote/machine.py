@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from pushjuju.runner.remote import execinstall, layout, requests
+from pushjuju.runner.remote import debugging, execinstall, layout, requests
 from pushjuju.runner.remote.deploy import remove_tree
 from pushjuju.runner.remote.host import Host, Refused, describe, plain_result
 from pushjuju.runner.remote.process import Child
@@ -37,6 +37,7 @@ def _remove_unit(host: Host) -> dict[str, Any]:
         remove_tree(host.paths.agent(unit))
         remove_tree(host.paths.unit_tools(unit))
         requests.refuse_unit(host.paths.base, unit)
+        debugging.remove(host.paths, unit)
         try:
             os.unlink(host.paths.socket(unit))
         except OSError:

@@ -1,0 +1,85 @@
+"""What `debug-hooks` runs on the machine: a tmux session, and a lock that lives as long as its terminal.
+
+Layer: cli, pure. The machine's side is `runner.remote.debugging`: hooks open their windows there.
+Mirrors: juju worker/uniter/runner/debug/client.go (3.6)
+"""
+
+from __future__ import annotations
+
+import base64
+import shlex
+import zlib
+from collections.abc import Sequence
+
+from pushjuju.core.names import unit_tag
+
+BASE = "/var/lib/juju/pushjuju"
+# Descriptor 8 holds the lock; nothing that outlives the terminal may inherit it. The one who waits for the
+# lock in the background clears up, however the session ends.
+_SCRIPT = r"""
+command -v tmux >/dev/null || {
+    echo "ERROR tmux is not installed on machine $machine" >&2
+    echo "$program ssh $machine sudo apt-get install -y tmux    installs it" >&2
+    exit 1
+}
+umask 077
+export LANG=C.UTF-8
+tput -T "${TERM:-dumb}" longname >/dev/null 2>&1 || export TERM=xterm
+mkdir -p "$folder" && exec 8>"$folder/lock" || exit 1
+flock -w 2 8 || {
+    echo "ERROR Failed to acquire $folder/lock: unit is already being debugged" >&2
+    exit 1
+}
+printf '%s\n' "$@" >"$folder/wanted.new" && mv "$folder/wanted.new" "$folder/wanted"
+setsid flock "$folder/lock" bash -c 'rm -f "$1/wanted" "$1/init.sh"; tmux -L "$2" kill-server' \
+    clear "$folder" "$socket" </dev/null >/dev/null 2>&1 8>&- &
+cat >"$folder/init.sh" <<'END'
+PS1="$unit debugging % "
+cat <<'TEXT'
+Hooks and actions of %s open windows here as they come: %s.
+Ctrl-b n goes to the next window. Ctrl-b d leaves: what waits in a window then runs by itself.
+TEXT
+END
+tmux -L "$socket" new-session -d -s "$unit" -n waiting \
+    "unit='$unit' exec bash --noprofile --init-file '$folder/init.sh' -i" 8>&- || exit 1
+tmux -L "$socket" attach-session -t "$unit" 8>&-
+exit 0
+"""
+
+
+def script(
+    unit: str,
+    names: Sequence[str],
+    *,
+    kind: str,
+    at: str,
+    machine: str,
+    program: str = "pushjuju",
+    base: str = BASE,
+) -> str:
+    """Return the script of a session.
+
+    Args:
+        unit: Whose hooks.
+        names: Hooks and actions that are waited for; none: all.
+        kind: `hooks`: a shell in the place of each; `code`: they run, where somebody looks on.
+        at: Value of JUJU_DEBUG_AT; empty for none.
+        machine: Its id, for people.
+        program: What we are called.
+        base: Our directory on the machine.
+    """
+    folder = f"{base}/debug/{unit_tag(unit)}"
+    socket = f"pushjuju-{zlib.crc32(folder.encode()):08x}"
+    variables = {"unit": unit, "folder": folder, "socket": socket, "machine": machine, "program": program}
+    lines = [f"{name}={shlex.quote(value)}" for name, value in variables.items()]
+    lines.append("set -- " + shlex.join((kind, at, unit, socket, *names)))
+    shown = ", ".join(names) or "all of them"
+    body = _SCRIPT.replace("of %s open", f"of {unit} open").replace("come: %s.", f"come: {shown}.")
+    return "\n".join(lines) + body
+
+
+def command(text: str) -> str:
+    """Return the command line that runs a script as root, whoever logs in."""
+    packed = base64.b64encode(text.encode()).decode("ascii")
+    inner = shlex.quote(f'eval "$(echo {packed} | base64 -d)"')
+    return f'if [ "$(id -u)" = 0 ]; then exec bash -c {inner}; else exec sudo bash -c {inner}; fi'
