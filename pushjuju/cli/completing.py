@@ -51,7 +51,7 @@ VALUES: Mapping[str, str] = {
     "-i": "unit|machine", "--include": "unit|machine", "-x": "unit|machine", "--exclude": "unit|machine",
     "--attach-storage": "storage", "--hook": "hook", "--private-key": "file", "--public-key": "file",
     "-n": "none", "--num-units": "none", "--limit": "none", "--since": "none", "--channel": "none",
-    "--base": "none", "--constraints": "none", "--storage": "none", "--bind": "none", "--timeout": "none",
+    "--base": "none", "--constraints": "none", "--bind": "none", "--timeout": "none",
     "--revision": "none", "--logging-config": "none", "--message": "none", "--endpoint": "none",
     "--format": "format", "--level": "level", "-l": "level",
 }  # fmt: skip

@@ -16,6 +16,7 @@ MODULES: dict[str, str] = {
     "inspecting": "show-relation hooks replay",
     "planning": "plan",
     "completion": "completion",
+    "publishing": "schema man",
     "bootstrap": "bootstrap",
     "controllers": "controllers show-controller switch unregister",
     "controllerconfig": "controller-config",

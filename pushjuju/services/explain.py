@@ -1,22 +1,31 @@
-"""Why units and machines do what they do, or wait: what `explain` tells. Layer: services.
+"""Why things are as they are, and how to go on: what `explain` tells. Layer: services.
 
-Sources: the last decision kept with each unit, the removals that wait, and the reasons in the work queue.
+Sources: the last decision kept with each unit, statuses, what runs on the machines, leases, the removals that
+wait, and the reasons in the work queue.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import NotFound
+from pushjuju.core.life import Life
 from pushjuju.core.natural import natural_key
-from pushjuju.services import removal
+from pushjuju.core.series import SeriesStatus
+from pushjuju.core.status import Agent, InstanceStatus, StatusKind
+from pushjuju.services import leadership, removal, statuses, storage
 from pushjuju.services.context import Context
-from pushjuju.state.records import Cleanup, Unit
+from pushjuju.state.records import Application, Cleanup, Machine, Operation, Unit
+from pushjuju.state.storage_records import Backing, BackingAttachment, StorageInstance
+from pushjuju.state.store import Tx
 from pushjuju.state.work import SqliteWorkQueue, WorkItem
+
+_QUIET = ("idle", "at rest")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,11 +33,16 @@ class Reason:
     """Why one thing is as it is.
 
     Attributes:
-        subject: `web/0`, `machine 0`, `model`.
+        subject: `web/0`, `web`, `machine 0`, `storage data/0`, `model`.
         doing: What was decided: `run config-changed`, `idle`, `waiting`.
         reason: Why, and who decided; may be empty.
         due: When it is looked at again; None: when something changes.
         attempts: Failures in a row.
+        running: What runs at this moment under the machine's lock, with its unit.
+        since: Since when that runs.
+        held_by: The process that works it: host, pid and start.
+        leader: Of an application: the unit that has the lease of the leadership.
+        next: Commands that go on from here, each with what it does.
     """
 
     subject: str
@@ -36,6 +50,24 @@ class Reason:
     reason: str
     due: datetime | None = None
     attempts: int = 0
+    running: str = ""
+    since: datetime | None = None
+    held_by: str = ""
+    leader: str = ""
+    next: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Seen:
+    """What was read of a model at one moment."""
+
+    units: Mapping[str, Unit]
+    machines: Mapping[str, Machine]
+    applications: Mapping[str, Application]
+    storage: Mapping[str, StorageInstance]
+    ends: Sequence[Cleanup]
+    items: Mapping[str, WorkItem]  # machine -> row of the queue
+    loops: Sequence[WorkItem]
 
 
 def explain(ctx: Context, model: str, names: Sequence[str] = ()) -> list[Reason]:
@@ -44,53 +76,271 @@ def explain(ctx: Context, model: str, names: Sequence[str] = ()) -> list[Reason]
     Args:
         ctx: The controller.
         model: UUID.
-        names: Units or machine ids; all when empty.
+        names: Units, applications, machine ids or storage ids; units, machines and the model when empty.
 
     Raises:
-        NotFound: There is no such unit or machine.
+        NotFound: There is no such thing.
     """
-    with ctx.store.read() as tx:
-        units = tx.list(Unit, "unit_list", model=model)
     items = SqliteWorkQueue(ctx.store, "explain").items(model)
-    found = [_of_unit(unit) for unit in sorted(units, key=lambda unit: natural_key(unit.name))]
-    found += [_of_removal(end) for end in removal.forced_ends(ctx, model)]
-    found += [_of_item(item) for item in items]
-    if not names:
-        return found
-    wanted = {name if "/" in name else f"machine {name}" for name in names}
-    missing = wanted - {reason.subject for reason in found}
-    if missing:
-        raise NotFound(f"{min(missing)} not found, or it has no work")
-    return [reason for reason in found if reason.subject in wanted]
+    ends = removal.forced_ends(ctx, model)
+    with ctx.store.read() as tx:
+        seen = _see(tx, model, items, ends)
+        if not names:
+            return _everything(tx, seen)
+        return [reason for name in dict.fromkeys(names) for reason in _named(tx, seen, name)]
 
 
-def _of_unit(unit: Unit) -> Reason:
+def _see(tx: Tx, model: str, items: Iterable[WorkItem], ends: Sequence[Cleanup]) -> _Seen:
+    machines, loops = {}, []
+    for item in items:
+        _, kind, name = (*item.key.split("/", 2), "", "")[:3]
+        if kind == "machine":
+            machines[name] = item
+        else:
+            loops.append(item)
+    return _Seen(
+        units={unit.name: unit for unit in tx.list(Unit, "unit_list", model=model)},
+        machines={item.id: item for item in tx.list(Machine, "machine_list", model=model)},
+        applications={item.name: item for item in tx.list(Application, "application_list", model=model)},
+        storage={item.id: item for item in tx.list(StorageInstance, "storage_instance_list", model=model)},
+        ends=ends,
+        items=machines,
+        loops=loops,
+    )
+
+
+def _everything(tx: Tx, seen: _Seen) -> list[Reason]:
+    found = [_unit(tx, seen, seen.units[name]) for name in sorted(seen.units, key=natural_key)]
+    found += [_end(end) for end in seen.ends]
+    found += [_machine(tx, seen, name) for name in sorted(seen.items, key=natural_key)]
+    return found + [_worked("model", item) for item in seen.loops]
+
+
+def _named(tx: Tx, seen: _Seen, name: str) -> list[Reason]:
+    """Return what is to be said of one thing, with the forced end that it waits for."""
+    subject = name
+    if name in seen.units:
+        found = _unit(tx, seen, seen.units[name])
+    elif name in seen.applications:
+        found = _application(tx, seen, seen.applications[name])
+    elif name in seen.machines:
+        found, subject = _machine(tx, seen, name), f"machine {name}"
+    elif name in seen.storage:
+        found, subject = _storage(tx, seen, seen.storage[name]), f"storage {name}"
+    else:
+        noun = "unit or storage" if "/" in name else "machine" if name.isdigit() else "application"
+        raise NotFound(f"{noun} {name} not found")
+    ends = [_end(end) for end in seen.ends if removal.forced_subject(end.kind, end.entity) == subject]
+    return [found, *ends]
+
+
+# --- units ------------------------------------------------------------------------------------------------
+
+
+def _unit(tx: Tx, seen: _Seen, unit: Unit) -> Reason:
     decision = json.loads(unit.decision).get("decision", {})
     operation = decision.get("operation") or {}
     # An operation is told by its own words: its kind and, for a hook, which.
     what = [str(value) for value in operation.values() if isinstance(value, str)]
     who, why = decision.get("badge", ""), decision.get("reason", "")
     due = [from_iso(text) for text in (unit.retry_due, unit.update_status_due) if text]
-    return Reason(
+    running = _running(tx, unit.model, unit.machine)
+    mine = next((row for row in running if row.unit == unit.name), None)
+    other = next((row for row in running if row.unit != unit.name), None)
+    shown = mine or (other if decision.get("answer") == "run" else None)
+    item = seen.items.get(unit.machine or "")
+    found = Reason(
         subject=unit.name,
         doing=" ".join((decision.get("answer", "not decided yet"), *what)),
         reason=f"{why} ({who})" if who else str(why),
         due=min(due) if due else None,
         attempts=unit.retry_count if unit.retry_due else 0,
+        running=_title(shown) if shown else "",
+        since=from_iso(shown.prepared) if shown else None,
+        held_by=item.owner or "" if item is not None and shown else "",
+    )
+    if not decision and unit.machine is not None:
+        found = replace(
+            found, reason=_machine(tx, seen, unit.machine).reason or "its machine is not there yet"
+        )
+    return replace(found, next=tuple(_unit_next(tx, seen, unit, found)))
+
+
+def _running(tx: Tx, model: str, machine: str | None) -> list[Operation]:
+    return tx.list(Operation, "operation_open", model=model, machine=machine) if machine is not None else []
+
+
+def _title(row: Operation) -> str:
+    return f"{row.name} of {row.unit}" if row.unit else f"{row.name} on machine {row.machine}"
+
+
+def _unit_next(tx: Tx, seen: _Seen, unit: Unit, found: Reason) -> Iterable[str]:
+    """Yield what a person may type."""
+    agent = statuses.get_status(tx, unit.model, StatusKind.AGENT, unit.name)
+    if SeriesStatus(unit.series).frozen:
+        yield f"upgrade-machine {unit.machine} complete    when its base is upgraded"
+    elif agent is not None and agent.status == Agent.ERROR:
+        yield f"hooks {unit.name} --failed    shows what failed"
+        yield f"debug-log --replay --include {unit.name}    shows what it printed"
+        yield f"resolved {unit.name}    tries it again at once"
+        yield f"resolved {unit.name} --no-retry    goes on without it"
+    elif not json.loads(unit.decision) and unit.machine is not None:
+        yield f"explain {unit.machine}    tells why its machine is not there yet"
+    elif "storage is not attached" in found.reason:
+        for name in _attached(tx, unit):
+            yield f"explain {name}    tells what storage {name} waits for"
+    elif "subordinates remain" in found.reason:
+        names = sorted(removal.lives_of_subordinates(tx, unit.model, unit.name))
+        yield f"explain {' '.join(names)}    tells what they wait for"
+    elif unit.life != Life.ALIVE and not found.running:
+        yield f"remove-unit {unit.name} --force    ends it without its hooks, when it cannot"
+    if _overdue(seen, unit.machine):
+        yield "update-status    works what is due"
+
+
+def _attached(tx: Tx, unit: Unit) -> list[str]:
+    return [row.storage for row in storage.of_unit(tx, unit.model, unit.name)]
+
+
+def _overdue(seen: _Seen, machine: str | None) -> bool:
+    """Tell whether nobody works something that has a time of its own."""
+    item = seen.items.get(machine or "")
+    return item is not None and item.owner is None and item.due is not None and item.attempts > 0
+
+
+# --- applications -----------------------------------------------------------------------------------------
+
+
+def _application(tx: Tx, seen: _Seen, application: Application) -> Reason:
+    units = [unit for unit in seen.units.values() if unit.application == application.name]
+    reasons = [_unit(tx, seen, unit) for unit in sorted(units, key=lambda unit: unit.number)]
+    counts: dict[str, int] = {}
+    for reason in reasons:
+        counts[reason.doing] = counts.get(reason.doing, 0) + 1
+    busy = [f"{reason.subject}: {reason.reason}" for reason in reasons if reason.doing not in _QUIET]
+    dues = [reason.due for reason in reasons if reason.due]
+    doing = ", ".join(f"{count} {what}" for what, count in counts.items()) or "no units"
+    return Reason(
+        subject=application.name,
+        doing=doing if application.life == Life.ALIVE else f"going away: {doing}",
+        reason="; ".join(busy),
+        due=min(dues) if dues else None,
+        leader=leadership.holder(tx, application.model, application.name) or "",
+        next=tuple(_application_next(application, reasons)),
     )
 
 
-def _of_removal(end: Cleanup) -> Reason:
+def _application_next(application: Application, reasons: Sequence[Reason]) -> Iterable[str]:
+    if application.subordinate and not reasons:
+        yield f"integrate {application.name} <application>    puts its units beside those of a principal"
+    elif not reasons and application.life == Life.ALIVE:
+        yield f"add-unit {application.name}    adds a unit"
+    stuck = [reason.subject for reason in reasons if reason.next]
+    if stuck:
+        yield f"explain {' '.join(stuck)}    tells how to go on with each"
+    elif application.life != Life.ALIVE:
+        yield f"remove-application {application.name} --force    ends it without its hooks, when it cannot"
+
+
+# --- machines ---------------------------------------------------------------------------------------------
+
+
+def _machine(tx: Tx, seen: _Seen, name: str) -> Reason:
+    subject, machine = f"machine {name}", seen.machines.get(name)
+    item = seen.items.get(name)
+    found = _worked(subject, item) if item else Reason(subject=subject, doing="at rest", reason="")
+    if machine is None:
+        return found
+    running = _running(tx, machine.model, name)
+    status = statuses.get_status(tx, machine.model, StatusKind.INSTANCE, name)
+    if not found.reason and not machine.instance_id:
+        found = replace(found, reason="it is to be made")
+    if status is not None and status.status == InstanceStatus.PROVISIONING_ERROR:
+        found = replace(found, reason=status.message or found.reason)
+    if running:
+        since = from_iso(running[0].prepared)
+        found = replace(found, running=", ".join(map(_title, running)), since=since)
+    return replace(found, next=tuple(_machine_next(seen, machine, found, status.status if status else "")))
+
+
+def _machine_next(seen: _Seen, machine: Machine, found: Reason, status: str) -> Iterable[str]:
+    if status == InstanceStatus.PROVISIONING_ERROR:
+        yield f"retry-provisioning {machine.id}    tries to make it again"
+    elif found.attempts and not found.held_by:
+        yield "update-status    tries it again at once"
+    if machine.life != Life.ALIVE:
+        there = [unit.name for unit in seen.units.values() if unit.machine == machine.id]
+        if there:
+            yield f"explain {' '.join(sorted(there, key=natural_key))}    tells what its units wait for"
+        if not machine.forced:
+            yield f"remove-machine {machine.id} --force    ends it without asking it"
+
+
+# --- storage ----------------------------------------------------------------------------------------------
+
+
+def _storage(tx: Tx, seen: _Seen, instance: StorageInstance) -> Reason:
+    """Tell of a storage instance what its volume or filesystem is at."""
+    doing, why, dues, attempts = "not made yet", [], list[datetime](), 0
+    machine = ""
+    for backing in storage.backings(tx, instance):
+        status = statuses.get_status(tx, backing.model, storage.KINDS[backing.kind], backing.id)
+        if status is not None:
+            doing = str(status.status)
+            why += [f"{backing.kind} {backing.id}: {status.message}"] if status.message else []
+        rows: list[Backing | BackingAttachment] = [backing, *storage.hosts(tx, backing)]
+        for row in rows:
+            dues += [from_iso(row.due)] if row.due else []
+            attempts = max(attempts, row.attempts)
+            machine = row.machine or machine
+    if instance.life != Life.ALIVE:
+        doing = f"going away: {doing}"
+    owner = f"of {instance.owner}" if instance.owner else "detached: no unit has it"
+    found = Reason(
+        subject=f"storage {instance.id}",
+        doing=doing,
+        reason="; ".join([owner, *why]),
+        due=min(dues) if dues else None,
+        attempts=attempts,
+    )
+    return replace(found, next=tuple(_storage_next(seen, instance, found, machine)))
+
+
+def _storage_next(seen: _Seen, instance: StorageInstance, found: Reason, machine: str) -> Iterable[str]:
+    if not instance.owner and instance.life == Life.ALIVE:
+        yield f"attach-storage <unit> {instance.id}    gives it to a unit"
+        yield f"remove-storage {instance.id}    destroys it"
+    if machine in seen.items and (found.attempts or seen.items[machine].reason):
+        yield f"explain {machine}    tells what its machine waits for"
+    if found.attempts:
+        yield "update-status    tries it again at once"
+
+
+# --- removals and the queue -------------------------------------------------------------------------------
+
+
+def _end(end: Cleanup) -> Reason:
     subject = removal.forced_subject(end.kind, end.entity)
     return Reason(subject=subject, doing="waiting to be removed", reason=end.reason, due=from_iso(end.due))
 
 
-def _of_item(item: WorkItem) -> Reason:
-    _, kind, name = (*item.key.split("/", 2), "", "")[:3]
+def _worked(subject: str, item: WorkItem) -> Reason:
     return Reason(
-        subject=f"machine {name}" if kind == "machine" else "model",
+        subject=subject,
         doing=f"worked by {item.owner}" if item.owner else "waiting" if item.due else "at rest",
         reason=item.reason,
         due=item.due,
         attempts=item.attempts,
+        held_by=item.owner or "",
     )
+
+
+def fields(reason: Reason) -> dict[str, Any]:
+    """Return what is known of a reason beside its subject, doing and times; without what is empty."""
+    found = {
+        "running": reason.running,
+        "held-by": reason.held_by,
+        "leader": reason.leader,
+        "next": list(reason.next),
+    }
+    return {key: value for key, value in found.items() if value}

@@ -120,11 +120,15 @@ def doctor(cli: Cli, args: tuple[str, ...], *, install: bool) -> None:
 
 @command(
     "explain",
-    usage="[<unit>|<machine> ...]",
-    summary="Says why units and machines do what they do, or wait, and when they are looked at again.",
+    usage="[<unit>|<application>|<machine>|<storage> ...]",
+    summary="Says why things are as they are, what they wait for, and how to go on.",
     formats=("tabular", "yaml", "json"),
     flags=(*flags.MODEL, flags.switch("utc", "Display timestamps in the UTC timezone")),
-    see_also=("status", "debug-log"),
+    details="Without names: all units, machines and the model itself. With names also what to type next:\n"
+    "the last decision and who made it, what holds the machine's lock, which process works it,\n"
+    "who has the lease of the leadership, and when it is looked at again.",
+    examples="    pushjuju explain\n    pushjuju explain web/0 web 3 data/0\n",
+    see_also=("status", "hooks", "replay", "debug-log"),
 )
 def explain(cli: Cli, args: tuple[str, ...], *, model: str, utc: bool) -> None:
     """Tell the last decisions and what waits in the queue."""
@@ -142,6 +146,10 @@ def explain(cli: Cli, args: tuple[str, ...], *, model: str, utc: bool) -> None:
             "reason": found.reason,
             "again": since_text(found.due, utc=utc) if found.due else "",
             "attempts": found.attempts,
+            "since": since_text(found.since, utc=utc) if found.since else "",
+            **service.fields(found),
         }
         entries.append(Struct((key, value) for key, value in fields.items() if value or key == "doing"))
-    cli.output.write(entries, {"tabular": lambda listed: reasons(listed, colour=cli.output.colour)})
+    program, wide = cli.program, bool(args)
+    table = {"tabular": lambda listed: reasons(listed, program, wide=wide, colour=cli.output.colour)}
+    cli.output.write(entries, table)

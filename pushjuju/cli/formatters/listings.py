@@ -40,11 +40,37 @@ def findings(entries: Sequence[Mapping[str, str]], *, colour: bool = False) -> s
     return table.text()
 
 
-def reasons(entries: Iterable[Mapping[str, Any]], *, colour: bool = False) -> str:
-    """Return the table of `explain`: `subject`, `doing`, `reason`, `again` (text), `attempts`."""
+def reasons(
+    entries: Sequence[Mapping[str, Any]],
+    program: str = "pushjuju",
+    *,
+    wide: bool = False,
+    colour: bool = False,
+) -> str:
+    """Return what `explain` tells.
+
+    Args:
+        entries: `subject`, `doing`, `reason`, `again` (text), `attempts`, and what `explain.fields` gives.
+        program: The name by which we were called.
+        wide: Behind the table, tell of each thing who holds it and what to type.
+        colour: Whether it is coloured.
+    """
     table = TabWriter(colour=colour)
     table.row(*heads("Subject", "Doing", "Again", "Failures", "Reason"))
     for entry in entries:
         failures = str(entry.get("attempts") or "")
         table.row(entry["subject"], entry["doing"], entry.get("again", ""), failures, entry.get("reason", ""))
-    return table.text()
+    return table.text() + ("".join(_more(entry, program) for entry in entries) if wide else "")
+
+
+def _more(entry: Mapping[str, Any], program: str) -> str:
+    """Return what holds a thing, and how to go on with it; empty when there is nothing to say."""
+    lines = []
+    if entry.get("running"):
+        lines.append(f"running since {entry['since']}: {entry['running']} (has the machine's lock)")
+    if entry.get("held-by"):
+        lines.append(f"worked by process {entry['held-by']}")
+    if entry.get("leader"):
+        lines.append(f"leader: {entry['leader']}")
+    lines += [f"next: {program} {text}" for text in entry.get("next", ())]
+    return "".join((f"\n{entry['subject']}\n", *(f"  {line}\n" for line in lines))) if lines else ""

@@ -484,7 +484,12 @@ def test_explain_tells_what_waits(lab: Run) -> None:
     assert machine["doing"] == "waiting"
     assert machine["reason"]
     assert ok(lab("explain", "web/0")).startswith("Subject  Doing")
-    assert lab("explain", "9").err == "ERROR machine 9 not found, or it has no work\n"
+    assert lab("explain", "9").err == "ERROR machine 9 not found\n"
+    assert lab("explain", "nope").err == "ERROR application nope not found\n"
+    assert lab("explain", "web/9").err == "ERROR unit or storage web/9 not found\n"
+    shown = ok(lab("explain", "web"))
+    assert "next: pushjuju explain web/0" in shown
+    assert "next: pushjuju explain 0" in ok(lab("explain", "web/0"))
 
 
 def test_a_removal_that_waits_says_for_what(lab: Run) -> None:
