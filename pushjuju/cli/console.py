@@ -6,10 +6,14 @@ Layer: cli. stdout belongs to the data; nothing here writes to it. Mirrors: juju
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TextIO
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, TextIO
 
 from pushjuju.cli.paint import RED, YELLOW, colours_on, escape, harmless, paint
 from pushjuju.core.errors import Aborted, PushjujuError
+
+if TYPE_CHECKING:
+    from pushjuju.cli.screen import Painter
 
 
 class Console:
@@ -22,6 +26,7 @@ class Console:
         env: The process environment.
         quiet: `--quiet`: no informational lines.
         verbose: `--verbose`: also the finer ones.
+        painter: Draws live progress at the moment; all else is written above it.
     """
 
     def __init__(self, *, stdin: TextIO, stdout: TextIO, stderr: TextIO, env: Mapping[str, str]) -> None:
@@ -31,6 +36,7 @@ class Console:
         self.env = env
         self.quiet = False
         self.verbose = False
+        self.painter: Painter | None = None
 
     def info(self, text: str) -> None:
         """Print an informational line unless `--quiet`."""
@@ -76,15 +82,21 @@ class Console:
             raise Aborted(f"{what}: aborted")
 
     def _ask(self, question: str) -> str:
-        self.stderr.write(question)
-        self.stderr.flush()
-        return self.stdin.readline().strip()
+        with self.above_progress():
+            self.stderr.write(question)
+            self.stderr.flush()
+            return self.stdin.readline().strip()
+
+    def above_progress(self) -> AbstractContextManager[None]:
+        """Return the block within which a terminal may be written to."""
+        return nullcontext() if self.painter is None else self.painter.aside()
 
     def _line(self, text: str) -> None:
         if self.stderr.isatty():
             text = harmless(text)
-        self.stderr.write(text if text.endswith("\n") else f"{text}\n")
-        self.stderr.flush()
+        with self.above_progress():
+            self.stderr.write(text if text.endswith("\n") else f"{text}\n")
+            self.stderr.flush()
 
     def _paint(self, text: str, colour: str) -> str:
         on = colours_on(self.env, terminal=self.stderr.isatty())

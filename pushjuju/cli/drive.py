@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pushjuju.cli.progress import progress
+from pushjuju.cli.progress import progress, wants_output
 from pushjuju.core.errors import HookFailed
 from pushjuju.services.context import Context
 
@@ -48,7 +48,8 @@ def settle(
     from pushjuju.workers.drive import Driver
 
     with progress(cli.console) as report:
-        driver = Driver(ctx, model, tell=report, warn=cli.console.warn)
+        watched = wants_output(cli.console)
+        driver = Driver(ctx, model, tell=report, warn=cli.console.warn, watched=watched)
         settled = asyncio.run(driver.settle())
     judge(cli, ctx, model, settled.problems, touched)
 

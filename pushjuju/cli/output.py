@@ -87,8 +87,9 @@ class Output:
         if self._path:
             Path(self._path).expanduser().write_text(text, encoding="utf-8")
         else:
-            self._console.stdout.write(harmless(text) if self._console.stdout.isatty() else text)
-            self._console.stdout.flush()
+            with self._console.above_progress():
+                self._console.stdout.write(harmless(text) if self._console.stdout.isatty() else text)
+                self._console.stdout.flush()
 
     def failed(self) -> None:
         """Give parsers of stdout an empty document when the command failed before it wrote any."""

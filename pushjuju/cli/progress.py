@@ -1,46 +1,51 @@
-"""Live progress of work in the foreground: a table that moves on a terminal, plain lines elsewhere.
+"""Live progress of work: a tree that moves on a terminal, plain lines elsewhere.
 
-Layer: cli. Fed with the workers' events; always on stderr. rich is imported only on a
-terminal.
+Layer: cli. Fed with the workers' events; always on stderr.
 """
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from pushjuju.cli.console import Console
-from pushjuju.cli.paint import harmless
-from pushjuju.core.natural import natural_key
+from pushjuju.cli.livetree import Row, tree
+from pushjuju.cli.paint import colours_on
+from pushjuju.cli.screen import Painter, size
 from pushjuju.workers.events import Event as ProgressEvent
 
-if TYPE_CHECKING:
-    from rich.live import Live
-    from rich.table import Table
-
-_SHOWN = 24  # entities that fit a screen; the rest is counted
-_STYLES = {"running": "cyan", "done": "green", "failed": "red", "waiting": "yellow"}
-
+_AFTER_S = 0.4  # what is over sooner draws nothing
+_EVERY_S = 0.12
 
 Report = Callable[[ProgressEvent], None]
-SETTLED = ("done",)
 
 
 @contextmanager
-def progress(console: Console) -> Iterator[Report]:
+def progress(console: Console, *, lines: bool = True) -> Iterator[Report]:
     """Show progress while the block runs.
 
+    Args:
+        lines: Whether each change is a line where there is no terminal; with `--verbose` it always is.
+
     Yields:
-        The function to call with each event; may be called from one thread only.
+        The function to call with each event.
     """
     if console.quiet:
         yield lambda _event: None
     elif console.stderr.isatty() and console.env.get("TERM") != "dumb":
         with _Screen(console) as screen:
             yield screen.report
-    else:
+    elif lines or console.verbose:
         yield _Lines(console).report
+    else:
+        yield lambda _event: None
+
+
+def wants_output(console: Console) -> bool:
+    """Tell whether somebody looks at the last lines that hooks print."""
+    return console.painter is not None or (console.verbose and not console.quiet)
 
 
 class _Lines:
@@ -52,6 +57,9 @@ class _Lines:
 
     def report(self, event: ProgressEvent) -> None:
         """Print the event unless it repeats what was said of its entity."""
+        if event.line:
+            self._console.detail(f"{event.entity}: {event.line}")
+            return
         text = event.text or event.state
         if self._last.get(event.entity) != text:
             self._last[event.entity] = text
@@ -59,49 +67,64 @@ class _Lines:
 
 
 class _Screen:
-    """A table at the bottom of the terminal that changes in place and is gone at the end."""
+    """A tree at the bottom of the terminal that is gone at the end; a thread lets its times go on."""
 
     def __init__(self, console: Console) -> None:
-        from rich.console import Console as RichConsole
-        from rich.live import Live
-
-        colour = None if "NO_COLOR" not in console.env else True
-        self._events: dict[str, ProgressEvent] = {}
-        self._live: Live = Live(
-            console=RichConsole(file=console.stderr, no_color=colour, highlight=False, _environ=console.env),
-            refresh_per_second=8,
-            transient=True,
-        )
+        self._console = console
+        self._rows: dict[str, Row] = {}
+        self._painter = Painter(console.stderr)
+        self._colour = colours_on(console.env, terminal=True)
+        self._since = time.monotonic()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._tick, name="progress", daemon=True)
 
     def __enter__(self) -> _Screen:
-        self._live.start()
+        self._console.painter = self._painter
+        self._thread.start()
         return self
 
     def __exit__(self, *_failure: object) -> None:
-        self._live.stop()
+        self._over.set()
+        self._thread.join()
+        self._console.painter = None
+        self._painter.clear()
 
     def report(self, event: ProgressEvent) -> None:
-        """Show the event in its entity's line."""
-        self._events[event.entity] = event
-        self._live.update(self._table())
+        """Take an event in."""
+        with self._painter.lock:
+            row = self._rows.get(event.entity)
+            if row is None:
+                row = self._rows[event.entity] = Row(entity=event.entity, parent=event.parent)
+            if event.line:
+                row.line = event.line
+            else:
+                self._change(row, event)
+        if event.state == "done" and not event.line:
+            self._console.detail(f"{event.entity}: {event.text}")
 
-    def _table(self) -> Table:
-        from rich.table import Table
-        from rich.text import Text
+    def _change(self, row: Row, event: ProgressEvent) -> None:
+        text = event.text or event.state
+        if (row.text, row.state) != (text, event.state):
+            row.began, row.line = time.monotonic(), ""
+        row.text, row.state, row.parent = text, event.state, event.parent or row.parent
 
-        table = Table.grid(padding=(0, 2))
-        shown = choose(list(self._events.values()), _SHOWN)
-        for event in shown:
-            style = _STYLES.get(event.state, "")
-            # Text, not markup: what charms say may hold brackets.
-            table.add_row(Text(event.entity), Text(event.state, style=style), Text(harmless(event.text)))
-        left = len(self._events) - len(shown)
-        if left:
-            table.add_row(f"and {left} more", "", "")
-        return table
+    def _tick(self) -> None:
+        wait = _AFTER_S
+        while not self._over.wait(wait):
+            wait = _EVERY_S
+            if not self._draw():
+                return
 
-
-def choose(events: list[ProgressEvent], most: int) -> list[ProgressEvent]:
-    """Return the events to show, in natural order: what still moves or failed goes before what settled."""
-    first = sorted(events, key=lambda event: (event.state in SETTLED, natural_key(event.entity)))[:most]
-    return sorted(first, key=lambda event: natural_key(event.entity))
+    def _draw(self) -> bool:
+        """Draw the tree; False: the terminal is gone."""
+        room = size(self._console.stderr)[1] - 1
+        with self._painter.lock:
+            if not self._rows:
+                return True
+            rows = self._rows.values()
+            lines = tree(rows, now=time.monotonic(), since=self._since, room=room, colour=self._colour)
+            try:
+                self._painter.draw(lines)
+            except (OSError, ValueError):
+                return False
+        return True

@@ -20,6 +20,7 @@ from pushjuju.state.records import Task
 
 if TYPE_CHECKING:
     from pushjuju.cli.command import Cli
+    from pushjuju.cli.progress import Report
     from pushjuju.cli.session import Session
 
 _POLL_S = 0.05
@@ -139,13 +140,12 @@ def foreground(
     """
     import asyncio
 
+    from pushjuju.cli.progress import progress, wants_output
     from pushjuju.workers.drive import Driver
 
-    def tell(event: object) -> None:
-        cli.console.detail(f"{getattr(event, 'entity', '')}: {getattr(event, 'text', '')}")
-
-    async def go() -> Sequence[str]:
-        driver = Driver(opened.ctx, opened.uuid, tell=tell, warn=cli.console.warn)
+    async def go(report: Report) -> Sequence[str]:
+        watched = wants_output(cli.console)
+        driver = Driver(opened.ctx, opened.uuid, tell=report, warn=cli.console.warn, watched=watched)
         working = asyncio.create_task(driver.settle(until), name="settle")
         try:
             while not working.done():
@@ -157,7 +157,8 @@ def foreground(
             working.cancel()
             await asyncio.gather(working, return_exceptions=True)
 
-    problems = asyncio.run(go())
+    with progress(cli.console, lines=False) as report:
+        problems = asyncio.run(go(report))
     look()
     return problems
 

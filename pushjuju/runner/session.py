@@ -31,6 +31,10 @@ OnEvent = Callable[[int, dict[str, Any]], None]
 OnLive = Callable[[dict[str, Any]], Awaitable[tuple[int, bytes, bytes]]]
 """Answers a live hook tool call (``tool``, ``argv``, ``stdin`` as bytes, ``cwd``) with rc, stdout, stderr."""
 
+TAIL = 0
+"""The number of what is no event: the last line that a hook printed, for somebody who looks on."""
+
+TAIL_LETTERS = 400
 CHUNK = 256 * 1024
 BEAT_EVERY = 20.0  # seconds
 BEAT = wire.pack({"t": "beat"})
@@ -79,9 +83,9 @@ class _Pending:
             if self.spent > limits.EVENTS:
                 raise wire.BadFrame("more messages of one operation than it may keep")
             self.events[seq] = event
-            self._tell(seq, event)
+            self.tell(seq, event)
 
-    def _tell(self, seq: int, event: dict[str, Any]) -> None:
+    def tell(self, seq: int, event: dict[str, Any]) -> None:
         """Call the listener; its error is the caller's of `run`, never the connection's."""
         if self.on_event is None or self.result.done():
             return
@@ -282,6 +286,8 @@ class MachineSession:
             return
         if kind == "event":
             pending.take(intake.numbered(message, "es"))
+            if "tail" in message:
+                pending.tell(TAIL, {"k": "tail", "line": intake.text(message["tail"])[:TAIL_LETTERS]})
         elif kind == "result":
             pending.finish(message)
         elif kind == "error":

@@ -61,12 +61,13 @@ class Driver:
         tell: Tell = silent,
         warn: Callable[[str], None] | None = None,
         checkpoint: Callable[[str], None] = no_checkpoint,
+        watched: bool = False,
     ) -> None:
         ctx.store.remember()
         self.ctx = ctx
         self.prefix = prefix
         self.tell = tell
-        self.shop = Workshop(ctx, tell, warn, checkpoint)
+        self.shop = Workshop(ctx, tell, warn, checkpoint, watched=watched)
         self.queue = SqliteWorkQueue(ctx.store, process_owner())
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._worked = _Worked()

@@ -14,11 +14,15 @@ class Event:
         entity: `machine 0`, `web/0`, `model shop`.
         text: What happens: `running install hook`.
         state: `running`, `done`, `failed` or `waiting`.
+        parent: Where a unit is: `machine 0`; empty for what stands by itself.
+        line: A line that it printed; then the rest says nothing new.
     """
 
     entity: str
-    text: str
+    text: str = ""
     state: str = "running"
+    parent: str = ""
+    line: str = ""
 
 
 Tell = Callable[[Event], None]

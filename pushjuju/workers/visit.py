@@ -20,7 +20,7 @@ from pushjuju.core.errors import LeaseLost, NotValid, PushjujuError, RemoteFaile
 from pushjuju.core.names import unit_tag
 from pushjuju.core.status import Agent
 from pushjuju.runner import intake
-from pushjuju.runner.session import MachineSession
+from pushjuju.runner.session import TAIL, MachineSession
 from pushjuju.services import actions, logs, machines, removal, statuses
 from pushjuju.services.context import Context
 from pushjuju.state.group import DeferredStore
@@ -378,10 +378,11 @@ class Visit:
 
     async def _run(self, prepared: Prepared) -> dict[str, Any]:
         """Wait for an operation's result; end the operation when its unit or task is not wanted any more."""
-        sink = _EventSink(self.ctx, prepared.id)
+        sink = _EventSink(self.ctx, prepared.id, self._show_line(prepared) if self.shop.watched else None)
         lookout = _Lookout(lambda: self._end_if_unwanted(prepared.id))
         try:
-            return await self.session.run(prepared.frame, sink.take, self._answering(prepared.unit))
+            frame = {**prepared.frame, "tail": True} if self.shop.watched else prepared.frame
+            return await self.session.run(frame, sink.take, self._answering(prepared.unit))
         finally:
             lookout.close()
             sink.close()
@@ -449,13 +450,19 @@ class Visit:
         self.left_nothing = last
 
     def _tell_unit(self, prepared: Prepared, text: str, state: str) -> None:
+        machine = f"machine {self.machine.id}"
         self.shop.tell(
             Event(
-                entity=prepared.unit or f"machine {self.machine.id}",
+                entity=prepared.unit or machine,
                 text=f"{prepared.title}: {text}",
                 state=state,
+                parent=machine if prepared.unit else "",
             )
         )
+
+    def _show_line(self, prepared: Prepared) -> Callable[[str], None]:
+        entity = prepared.unit or f"machine {self.machine.id}"
+        return lambda line: self.shop.tell(Event(entity=entity, line=line))
 
 
 class _Lookout:
@@ -484,14 +491,19 @@ class _EventSink:
     A short hook's come inside its result, and are taken in by its commit alone.
     """
 
-    def __init__(self, ctx: Context, operation_id: str) -> None:
+    def __init__(self, ctx: Context, operation_id: str, show: Callable[[str], None] | None = None) -> None:
         self._ctx = ctx
         self._id = operation_id
+        self._show = show
         self._waiting: list[tuple[int, dict[str, Any]]] = []
         self._handle: asyncio.TimerHandle | None = None
 
     def take(self, number: int, event: dict[str, Any]) -> None:
         """Take one event."""
+        if self._show is not None and (line := str(event.get("line") or event.get("message") or "").strip()):
+            self._show(line)
+        if number == TAIL:
+            return  # to look at, nothing more
         self._waiting.append((number, event))
         if self._handle is None:
             self._handle = asyncio.get_running_loop().call_later(EVENTS_S, self._flush)

@@ -56,6 +56,7 @@ class Workshop:
     Attributes:
         ctx: What whoever works here reads and writes through; for a lane it ends with its lease.
         base_ctx: What belongs to the process, whatever lease it holds.
+        watched: Somebody looks on: machines are to tell the last line that a long hook printed.
     """
 
     def __init__(
@@ -64,8 +65,11 @@ class Workshop:
         tell: Tell = silent,
         warn: Callable[[str], None] | None = None,
         checkpoint: Callable[[str], None] = no_checkpoint,
+        *,
+        watched: bool = False,
     ) -> None:
         self.ctx = self.base_ctx = ctx
+        self.watched = watched
         self._leases = (0, 0)
         self.tell = tell
         self.checkpoint = checkpoint

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from .conftest import Machine, hook_op, lines, logs
+import asyncio
+from typing import Any
+
+from pushjuju.runner.session import TAIL
+
+from .conftest import Machine, hook_op, lines, logs, until
 
 
 async def test_hook_runs_once_with_its_tools_in_one_round_trip(machine: Machine) -> None:
@@ -29,3 +34,25 @@ async def test_hook_runs_once_with_its_tools_in_one_round_trip(machine: Machine)
     assert result["via"] == "hook"
     assert 'ran "config-changed" hook (via explicit, bespoke hook script)' in logs(result)
     assert (machine.charm() / "runs").read_text() == "run\n"
+
+
+async def test_the_last_line_of_a_long_hook_is_told_to_who_looks_on(machine: Machine) -> None:
+    machine.write_charm(start="echo one; echo two; while [ ! -e go ]; do sleep 0.05; done; echo three")
+    told: list[tuple[int, dict[str, Any]]] = []
+    async with machine.session() as session:
+        op = hook_op("start", logging="<root>=INFO", tail=True)
+        task = asyncio.create_task(session.run(op, lambda number, event: told.append((number, event))))
+        assert await until(lambda: bool(told), 10)
+        (machine.charm() / "go").touch()
+        result = await task
+    assert told[0] == (TAIL, {"k": "tail", "line": "two"})
+    assert [event["line"] for number, event in told if number == TAIL] == ["two"]
+    assert lines(result) == []  # nobody keeps it
+
+
+async def test_nobody_looks_on_and_nothing_more_is_sent(machine: Machine) -> None:
+    machine.write_charm(start="echo one; sleep 0.5; echo two; sleep 0.5")
+    async with machine.session() as session:
+        result = await session.run(hook_op("start", logging="<root>=INFO"))
+        assert session.frames_in == 1  # its result
+    assert result["outcome"] == "ok"

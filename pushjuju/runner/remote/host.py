@@ -25,6 +25,8 @@ EVENT_DELAY = 0.02  # seconds that an event waits for company; a short hook is o
 EVENTS_PER_FRAME = 256
 LOG_LIMIT = 8 * 1024 * 1024  # bytes of events other than output that one operation keeps
 RECONNECT_EVERY = 0.25
+TAIL_EVERY = 0.3  # seconds between two lines that are only shown
+TAIL_LETTERS = 400
 LOCK_EVERY = 0.02
 OPERATION_LOGGER = "juju.worker.uniter.operation"
 RUNNER_LOGGER = "pushjuju.runner"
@@ -90,6 +92,8 @@ class Host:
         self._kept: dict[tuple[str, str], bool] = {}
         self._live_frames: dict[int, bytes] = {}
         self._next_reconnect = 0.0
+        self._tail = ""
+        self._next_tail = 0.0
         self._journal: journal.Writer | None = None
         self._lock_fd = -1
         self.begun = 0.0
@@ -114,6 +118,8 @@ class Host:
         now = monotonic()
         if self._pending:
             limits.append(self._pending_since + self._event_delay - now)
+        if self._tail:
+            limits.append(self._next_tail - now)
         if self._channel is None:
             limits.append(self._next_reconnect - now)
         wait = max(min(limits), 0.0) if limits else None
@@ -125,6 +131,8 @@ class Host:
         now = monotonic()
         if self._pending and now >= self._pending_since + self._event_delay:
             self.flush_events()
+        if self._tail and now >= self._next_tail:
+            self._send_tail()
         if self._channel is None and now >= self._next_reconnect:
             self._reconnect()
 
@@ -195,6 +203,8 @@ class Host:
     def emit(self, event: dict[str, Any]) -> None:
         """Record an event; it is on its way to the controller within moments."""
         if self._logging and not self._is_kept(event):
+            if "tail" in self.op and event["k"] == "output":
+                self._show(event["line"])
             return
         event.setdefault("time", wall_time())
         if self.masks:
@@ -211,6 +221,18 @@ class Host:
         self._pending.append({"seq": self._seq, "e": event})
         if len(self._pending) >= EVENTS_PER_FRAME:
             self.flush_events()
+
+    def _show(self, line: str) -> None:
+        """Let somebody who looks on see the last line of those that nobody keeps; now and then."""
+        if line.strip():
+            if not self._tail:
+                self._next_tail = max(self._next_tail, monotonic() + TAIL_EVERY)
+            self._tail = line[:TAIL_LETTERS]
+
+    def _send_tail(self) -> None:
+        line, self._tail = self._masked({"line": self._tail})["line"], ""
+        frame = {"t": "event", "id": self.op["id"], "seq": 0, "es": [], "tail": line}
+        self._send(wire.EVENT, wire.pack(frame))
 
     def _masked(self, event: dict[str, Any]) -> dict[str, Any]:
         """Return an event without the values of secrets that this run has read or written."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 import sys
-
-import pytest
+import time
 
 from pushjuju.cli.console import Console
-from pushjuju.cli.progress import ProgressEvent, choose, progress
+from pushjuju.cli.livetree import Row, tree
+from pushjuju.cli.progress import ProgressEvent, progress, wants_output
+from pushjuju.cli.screen import cut, width
 
 
 class Terminal(io.StringIO):
@@ -52,21 +53,92 @@ def test_a_dumb_terminal_gets_lines() -> None:
     assert err.getvalue() == "machine 0: connecting\n"
 
 
-def test_on_a_terminal_a_table_moves() -> None:
+def test_output_is_shown_to_those_who_want_more() -> None:
+    line = ProgressEvent(entity="web/0", line="Setting up nginx")
+    err = io.StringIO()
+    console = _console(err)
+    with progress(console) as report:
+        assert not wants_output(console)
+        report(line)
+    assert err.getvalue() == ""
+    console.verbose = True
+    with progress(console, lines=False) as report:
+        assert wants_output(console)
+        report(line)
+    assert err.getvalue() == "web/0: Setting up nginx\n"
+
+
+def test_where_lines_are_not_wanted_there_are_none() -> None:
+    err = io.StringIO()
+    with progress(_console(err), lines=False) as report:
+        report(EVENTS[0])
+    assert err.getvalue() == ""
+
+
+def test_on_a_terminal_a_tree_moves_and_goes() -> None:
     err = Terminal()
-    with progress(_console(err, TERM="xterm")) as report:
+    console = _console(err, TERM="xterm")
+    with progress(console) as report:
         for event in EVENTS[:2]:
             report(event)
-    assert "running install hook" in err.getvalue()
-    assert "rich" in sys.modules
+        assert wants_output(console)
+        end = time.monotonic() + 10
+        while "running install hook" not in err.getvalue():
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        console.info("said beside it")
+    assert "rich" not in sys.modules
+    shown = err.getvalue()
+    before, _, after = shown.partition("said beside it")
+    assert before.endswith("\x1b[?25h")  # the tree was away
+    assert shown.count("\x1b[?25l") > 0
+    assert after.endswith(("\n", "\x1b[?25h"))
+    assert console.painter is None
 
 
-def test_errors_vanish_last_when_the_screen_is_full() -> None:
-    events = [ProgressEvent(entity=f"web/{number}", text="", state="done") for number in range(12)]
-    events.append(ProgressEvent(entity="web/99", text="hook failed", state="failed"))
-    assert [event.entity for event in choose(events, 3)] == ["web/0", "web/1", "web/99"]
+def test_what_is_over_at_once_draws_nothing() -> None:
+    err = Terminal()
+    with progress(_console(err, TERM="xterm")) as report:
+        report(EVENTS[0])
+    assert err.getvalue() == ""
 
 
-@pytest.mark.parametrize("count", [0, 1])
-def test_few_events_are_all_shown(count: int) -> None:
-    assert choose(EVENTS[:count], 5) == EVENTS[:count]
+ROWS = [
+    Row(entity="web/10", parent="machine 1", text="start: done", state="done"),
+    Row(
+        entity="web/2", parent="machine 0", text="install: running", began=90.0, line="Setting\tup \x1bnginx"
+    ),
+    Row(entity="machine 0", text="firewall rules in force", began=60.0),
+    Row(entity="machine 1", text="connection refused", state="failed"),
+    Row(entity="model shop", text="destroying", began=-3600.0),
+]
+
+
+def test_the_tree_has_units_below_their_machines() -> None:
+    assert tree(ROWS, now=100.0, since=30.0, room=20) == [
+        "Working for 1:10: 1 failed, 3 running, 1 done",
+        "    40s machine 0   firewall rules in force",
+        "    10s   web/2     install  Setting up \\x1bnginx",
+        "        machine 1   connection refused",
+        "          web/10    start: done",
+        "1:01:40 model shop  destroying",
+    ]
+
+
+def test_what_failed_or_runs_has_room_first() -> None:
+    assert tree(ROWS, now=100.0, since=30.0, room=5)[1:] == [
+        "    40s machine 0   firewall rules in force",
+        "        machine 1   connection refused",
+        "1:01:40 model shop  destroying",
+        "        and 2 more",
+    ]
+    assert len(tree(ROWS, now=100.0, since=30.0, room=1)) == 3
+    assert tree([], now=1.0, since=0.0, room=5) == ["Working for 1s: "]
+
+
+def test_lines_are_cut_by_cells_and_keep_their_colours() -> None:
+    assert cut("abcdef", 4) == "abcd"
+    assert cut("日本語", 5) == "日本"
+    assert width("e\u0301日") == 3
+    assert cut("\x1b[91mabcdef\x1b[0m", 3) == "\x1b[91mabc\x1b[0m"
+    assert cut("\x1b[91mab\x1b[0m", 3) == "\x1b[91mab\x1b[0m"

@@ -10,8 +10,6 @@ import json
 import os
 import platform
 import subprocess
-import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +24,6 @@ from pushjuju.plugins.providers.local.system import PATH, locked, open_folder, r
 from pushjuju.plugins.types import Progress
 
 _PROBE_S = 5
-_TICK_S = 2.0
 # The release pocket of Ubuntu 24.04 keeps this file; it is trusted by its hash, not by the way it comes.
 _UBUNTU_KEYRING = "pool/main/u/ubuntu-keyring/ubuntu-keyring_2023.11.28.1_all.deb"
 _UBUNTU_KEYRING_SHA256 = "36de43b15853ccae0028e9a767613770c704833f82586f28eb262f0311adb8a8"
@@ -272,26 +269,13 @@ def _run_told(argv: Sequence[str], tell: Callable[[str], None]) -> None:
         umask=0o022,
     )
     tail: list[str] = []
-    step = ["starting"]
-    started = time.monotonic()
-    over = threading.Event()
-
-    def tick() -> None:
-        while not over.wait(_TICK_S):
-            tell(f"{step[0]} ({time.monotonic() - started:.0f} s)")
-
-    ticker = threading.Thread(target=tick, daemon=True)
-    ticker.start()
     try:
         assert process.stderr is not None
         for line in process.stderr:
             tail = [*tail[-40:], line.rstrip()]
             if line.startswith("I: "):
-                step[0] = line[3:].strip().rstrip(".")
-                tell(step[0])
+                tell(line[3:].strip().rstrip("."))
     finally:
-        over.set()
-        ticker.join()
         process.wait()
         if process.stderr:
             process.stderr.close()
