@@ -33,8 +33,11 @@ def test_the_wheel_holds_the_whole_package(built: Path) -> None:
         names = set(archive.namelist())
         (entries,) = [name for name in names if name.endswith("entry_points.txt")]
         assert "pushjuju = pushjuju.cli.entry:main" in archive.read(entries).decode()
+        (page,) = [name for name in names if name.endswith(".data/data/share/man/man1/pushjuju.1")]
+        assert archive.read(page).startswith(b".TH PUSHJUJU 1")
     assert files(ROOT / "pushjuju") <= names
-    assert {name.split("/")[0] for name in names if "dist-info" not in name} == {"pushjuju"}
+    inside = (name for name in names if "dist-info" not in name and ".data/" not in name)
+    assert {name.split("/")[0] for name in inside} == {"pushjuju"}
     assert any(name.endswith("LICENSE") for name in names)
 
 

@@ -1,0 +1,50 @@
+"""Makes the manual page for the wheel, of the commands themselves. Runs in hatchling's build."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+class ManPage(BuildHookInterface):  # type: ignore[type-arg]
+    """Adds share/man/man1/pushjuju.1 to what a wheel installs."""
+
+    PLUGIN_NAME = "custom"
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Make the page; an editable install has none, `pushjuju man` prints it."""
+        if version == "editable":
+            return
+        sys.path.insert(0, self.root)
+        try:
+            text = _page()
+        finally:
+            sys.path.remove(self.root)
+        self._folder = tempfile.TemporaryDirectory(prefix="pushjuju-man-")
+        path = Path(self._folder.name) / "pushjuju.1"
+        path.write_text(text, encoding="utf-8")
+        build_data["shared_data"][str(path)] = "share/man/man1/pushjuju.1"
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002
+        """Take the copy away that went into the wheel."""
+        folder = getattr(self, "_folder", None)
+        if folder is not None:
+            folder.cleanup()
+
+
+def _page() -> str:
+    import click
+
+    from pushjuju import __version__
+    from pushjuju.cli.command import GLOBAL_FLAGS, Command
+    from pushjuju.cli.manpage import page
+    from pushjuju.cli.root import Root
+
+    root = Root()
+    context = click.Context(root)
+    found = (root.get_command(context, name) for name in root.list_commands(context))
+    return page([entry for entry in found if isinstance(entry, Command)], GLOBAL_FLAGS, __version__)
