@@ -44,11 +44,37 @@ class YamlLimits:
     depth: int = 64
 
 
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Where a value stands: its line, from 1; and as what it was written, where it is a plain word."""
+
+    line: int
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """One document with the places of its values.
+
+    Attributes:
+        root: The plain data.
+        marks: Identity of a list or map in the data -> index or key -> mark. An alias shares its container.
+        line: Where the document begins.
+        doubled: What Juju's strict reader says of keys that come twice; the later value counts.
+    """
+
+    root: Any
+    marks: dict[int, dict[Any, Mark]]
+    line: int = 1
+    doubled: tuple[str, ...] = ()
+
+
 @dataclass(slots=True)
 class _Weighed:
     value: Any
     weight: int
     height: int
+    text: str | None = None
 
 
 @dataclass(slots=True)
@@ -84,6 +110,33 @@ def load(data: bytes | str, limits: YamlLimits | None = None, *, text_keys: int 
         if builder.done:
             break
     return builder.root
+
+
+def load_documents(
+    data: bytes | str, limits: YamlLimits | None = None, *, text_keys: int = 0
+) -> list[Document]:
+    """Return every document of a text, with the places of its values; the limits are for all together.
+
+    Args:
+        data: The text.
+        limits: How large it may be.
+        text_keys: As for `load`.
+
+    Raises:
+        NotValid: As `load`, but a key may come twice.
+    """
+    limits = limits or YamlLimits()
+    if len(data) > limits.size:
+        raise NotValid(f"yaml: document is larger than {limits.size} bytes")
+    found: list[Document] = []
+    builder, total = _Marker(limits, text_keys), 0
+    for event in _events(data):
+        builder.feed(event)
+        if builder.done:
+            found.append(builder.document())
+            total += builder.total
+            builder = _Marker(limits, text_keys, start=total)
+    return found
 
 
 def _events(data: bytes | str) -> Iterator[Any]:
@@ -138,7 +191,7 @@ class _Builder:
         may_be_text = len(self._stack) <= self._text_keys or event.value in _LETTERS
         as_text = may_be_text and self._wants_key()
         value = event.value if as_text else _scalar_value(event, line)
-        found = _Weighed(value, 1 + len(event.value) // 64, 0)
+        found = _Weighed(value, 1 + len(event.value) // 64, 0, event.value if plain else None)
         if event.anchor:
             self._anchors[event.anchor] = found
         self._add(found, line)
@@ -195,10 +248,12 @@ class _Builder:
         if isinstance(key, list | dict):
             raise NotValid(f"yaml: line {line}: a list or map cannot be a key")
         if key in frame.lines:
-            first = frame.lines[key]
-            raise NotValid(f"yaml: line {line}: mapping key {_shown(key)} already defined at line {first}")
+            self._twice(key, line, frame.lines[key])
         frame.lines[key] = line
         frame.key, frame.has_key = key, True
+
+    def _twice(self, key: Any, line: int, first: int) -> None:
+        raise NotValid(f"yaml: line {line}: mapping key {_shown(key)} already defined at line {first}")
 
     def _take_value(self, frame: _Frame, value: Any, line: int) -> None:
         frame.has_key = False
@@ -219,6 +274,61 @@ class _Builder:
     def _check_depth(self, height: int, line: int) -> None:
         if len(self._stack) + height > self._limits.depth:
             raise NotValid(f"yaml: line {line}: exceeded max depth of {self._limits.depth}")
+
+
+class _Marker(_Builder):
+    """Also notes where each value stands, and takes a key that comes twice."""
+
+    def __init__(self, limits: YamlLimits, text_keys: int, *, start: int = 0) -> None:
+        super().__init__(limits, text_keys)
+        self._total = start
+        self._start = start
+        self._marks: dict[int, dict[Any, Mark]] = {}
+        self._begins: dict[int, int] = {}
+        self._doubled: list[str] = []
+        self._line = 1
+
+    @property
+    def total(self) -> int:
+        """How many values this document has."""
+        return self._total - self._start
+
+    def document(self) -> Document:
+        """Return what was read."""
+        return Document(root=self.root, marks=self._marks, line=self._line, doubled=tuple(self._doubled))
+
+    def feed(self, event: Any) -> None:
+        """Take one event."""
+        if type(event).__name__ == "DocumentStartEvent":
+            self._line = event.start_mark.line + 1
+        super().feed(event)
+
+    def _twice(self, key: Any, line: int, first: int) -> None:  # noqa: ARG002
+        self._doubled.append(f"line {line}: key {_shown(key)} already set in map")
+
+    def _open(self, container: Any, event: Any, line: int) -> None:
+        self._begins[id(container)] = line
+        self._marks[id(container)] = {}
+        super()._open(container, event, line)
+
+    def _close(self, line: int) -> None:
+        frame = self._stack[-1]
+        own = self._marks[id(frame.container)]
+        for part in reversed(frame.merged):
+            for key, mark in self._marks[id(part)].items():
+                own.setdefault(key, mark)
+        super()._close(line)
+
+    def _add(self, found: _Weighed, line: int) -> None:
+        if self._stack:
+            frame = self._stack[-1]
+            own = self._marks[id(frame.container)]
+            if isinstance(frame.container, list):
+                begin = self._begins.get(id(found.value), line)
+                own[len(frame.container)] = Mark(begin, found.text)
+            elif frame.has_key and not frame.merging:
+                own[frame.key] = Mark(frame.lines[frame.key], found.text)
+        super()._add(found, line)
 
 
 def _apply_merges(frame: _Frame) -> None:

@@ -43,7 +43,7 @@ MODULES: dict[str, str] = {
     "exposing": "expose unexpose",
     "showing": "show-application show-unit",
     "relating": "integrate remove-relation suspend-relation resume-relation",
-    "bundles": "export-bundle diff-bundle",
+    "bundles": "export-bundle diff-bundle apply",
     "resources": "attach-resource resources charm-resources",
     "actions": "actions show-action run exec operations show-operation show-task cancel-task",
     "waitfor": "wait-for",

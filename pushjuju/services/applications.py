@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pushjuju.charms import wire
 from pushjuju.charms.coerce import parse_bool
@@ -39,6 +39,9 @@ from pushjuju.services import (
 from pushjuju.services.context import Context
 from pushjuju.state.records import Application, CharmRecord
 from pushjuju.state.store import Tx
+
+if TYPE_CHECKING:
+    from pushjuju.services.storage_pools import Pools
 
 LOCAL = "local"
 
@@ -101,7 +104,7 @@ def deploy(ctx: Context, model: str, request: DeployRequest) -> Deployed:
         AlreadyExists: The application is there already.
         NotFound: A machine to place on is not there.
     """
-    _check(request)
+    check(request)
     now = ctx.clock.now()
     declared = request.packed.charm.meta.resources
     try:
@@ -115,9 +118,8 @@ def deploy(ctx: Context, model: str, request: DeployRequest) -> Deployed:
                     f'cannot add application "{request.application}": application already exists'
                 )
             revision = add_charm(ctx, tx, model, request.packed)
-            application = _insert(tx, model, request, f"{LOCAL}:{request.packed.charm.name}-{revision}", now)
-            resources.put(ctx, tx, application, files)
-            _plan_storage(ctx, tx, model, request)
+            url = f"{LOCAL}:{request.packed.charm.name}-{revision}"
+            application = record(ctx, tx, model, request, url, files)
             attach = request.attach_storage
             added = (
                 units.add(tx, application, request.count, request.placements, now, attach)
@@ -136,7 +138,32 @@ def deploy(ctx: Context, model: str, request: DeployRequest) -> Deployed:
     )
 
 
-def _plan_storage(ctx: Context, tx: Tx, model: str, request: DeployRequest) -> None:
+def record(
+    ctx: Context,
+    tx: Tx,
+    model: str,
+    request: DeployRequest,
+    url: str,
+    files: Sequence[resources.Upload],
+    pools: Pools | None = None,
+) -> Application:
+    """Record a new application without units, of a charm that the model knows.
+
+    Args:
+        pools: Those of the model, where many applications are recorded at once.
+
+    Raises:
+        NotValid, NotFound: As `deploy`.
+    """
+    application = _insert(tx, model, request, url, ctx.clock.now())
+    resources.put(ctx, tx, application, files)
+    _plan_storage(ctx, tx, model, request, pools)
+    return application
+
+
+def _plan_storage(
+    ctx: Context, tx: Tx, model: str, request: DeployRequest, pools: Pools | None = None
+) -> None:
     """Keep what storage units get.
 
     Raises:
@@ -148,12 +175,17 @@ def _plan_storage(ctx: Context, tx: Tx, model: str, request: DeployRequest) -> N
         return
     from pushjuju.services.storage_pools import open_pools
 
-    pools = open_pools(ctx, tx, model)
-    planned = storage.plan(tx, pools, model, request.application, charm, request.storage)
+    found = pools or open_pools(ctx, tx, model)
+    planned = storage.plan(tx, found, model, request.application, charm, request.storage)
     storage.put_directives(tx, planned)
 
 
-def _check(request: DeployRequest) -> None:
+def check(request: DeployRequest) -> None:
+    """Refuse a request that no application can have.
+
+    Raises:
+        NotValid: The messages are Juju's.
+    """
     if not is_application(request.application):
         raise NotValid(f'invalid application name "{request.application}"')
     if request.packed.charm.meta.subordinate and request.constraints:

@@ -41,16 +41,25 @@ def expose(
     wanted = _wanted(endpoints, spaces, cidrs)
     with ctx.store.write() as tx:
         models.get(tx, model)
-        application = applications.get(tx, model, name)
-        for exposure in wanted:
-            _check(tx, application, exposure)
-        _require_alive(application, exposed=True)
-        for exposure in wanted:
-            tx.run(
-                "exposure_set", model=model, application=name, endpoint=exposure.endpoint,
-                spaces=json.dumps(exposure.spaces), cidrs=json.dumps(exposure.cidrs),
-            )  # fmt: skip
-        _finish(tx, application, ctx.clock.now(), exposed=True)
+        record(tx, applications.get(tx, model, name), wanted, ctx.clock.now())
+
+
+def record(tx: Tx, application: Application, wanted: Sequence[Exposure], now: datetime) -> None:
+    """Record from where endpoints may be reached.
+
+    Raises:
+        NotFound: No such endpoint or space.
+        NotValid: A CIDR that is none, or the application goes.
+    """
+    for exposure in wanted:
+        _check(tx, application, exposure)
+    _require_alive(application, exposed=True)
+    for exposure in wanted:
+        tx.run(
+            "exposure_set", model=application.model, application=application.name, endpoint=exposure.endpoint,
+            spaces=json.dumps(exposure.spaces), cidrs=json.dumps(exposure.cidrs),
+        )  # fmt: skip
+    _finish(tx, application, now, exposed=True)
 
 
 def _wanted(endpoints: Sequence[str], spaces: Sequence[str], cidrs: Sequence[str]) -> list[Exposure]:
@@ -106,17 +115,22 @@ def unexpose(ctx: Context, model: str, name: str, endpoints: Sequence[str] = ())
     """
     with ctx.store.write() as tx:
         models.get(tx, model)
-        application = applications.get(tx, model, name)
-        present = [item.endpoint for item in exposures(tx, model, name)]
-        for endpoint in endpoints:
-            _require_endpoints(tx, application, [endpoint])
-            if endpoint not in present:
-                raise NotValid(f'endpoint "{endpoint}" is not exposed')
-        gone = set(endpoints or present)
-        _require_alive(application, exposed=bool(set(present) - gone))
-        for endpoint in gone:
-            tx.run("exposure_delete", model=model, application=name, endpoint=endpoint)
-        _finish(tx, application, ctx.clock.now(), exposed=bool(set(present) - gone))
+        forget(tx, applications.get(tx, model, name), endpoints, ctx.clock.now())
+
+
+def forget(tx: Tx, application: Application, endpoints: Sequence[str], now: datetime) -> None:
+    """Record that an application, or endpoints of it, may be reached no more; as `unexpose`."""
+    model, name = application.model, application.name
+    present = [item.endpoint for item in exposures(tx, model, name)]
+    for endpoint in endpoints:
+        _require_endpoints(tx, application, [endpoint])
+        if endpoint not in present:
+            raise NotValid(f'endpoint "{endpoint}" is not exposed')
+    gone = set(endpoints or present)
+    _require_alive(application, exposed=bool(set(present) - gone))
+    for endpoint in gone:
+        tx.run("exposure_delete", model=model, application=name, endpoint=endpoint)
+    _finish(tx, application, now, exposed=bool(set(present) - gone))
 
 
 def _finish(tx: Tx, application: Application, now: datetime, *, exposed: bool) -> None:

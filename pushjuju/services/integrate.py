@@ -48,9 +48,14 @@ def integrate(ctx: Context, model: str, first: str, second: str, *, via: Sequenc
     """
     with ctx.store.write() as tx:
         models.require_alive(tx, model)
-        pair = infer_endpoints(first, second, lambda name: _side(tx, model, name))
-        pair = check_relation(pair, _facts(tx, model, pair))
-        return _add(tx, model, pair, ",".join(via), ctx.clock.now())
+        return relate(tx, model, first, second, via=via, now=ctx.clock.now())
+
+
+def relate(tx: Tx, model: str, first: str, second: str, *, via: Sequence[str] = (), now: datetime) -> int:
+    """Relate two applications inside a transaction; as `integrate`."""
+    pair = infer_endpoints(first, second, lambda name: _side(tx, model, name))
+    pair = check_relation(pair, _facts(tx, model, pair))
+    return _add(tx, model, pair, ",".join(via), now)
 
 
 def _side(tx: Tx, model: str, name: str) -> Side | None:

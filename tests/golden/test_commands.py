@@ -37,6 +37,7 @@ OURS = {
     "show-relation",
     "hooks",
     "replay",
+    "apply",
 }
 OURS |= {"completion", "man", "backups", "restore-backup", "schema"}
 # Flags that Juju does not have, on any command.
@@ -48,9 +49,7 @@ NOT_BUILT = {
     "create-backup",
     "debug-code",
     "debug-hooks",
-    "diff-bundle",
     "download",
-    "export-bundle",
     "find",
     "find-offers",
     "import-ssh-key",
@@ -68,6 +67,10 @@ GONE = {"metrics", "collect-metrics", "set-meter-status"}
 # Differences by choice: (command, what) -> why.
 BY_CHOICE: dict[tuple[str, str], str] = {
     ("config", "branch"): "comes with the feature flag of branches only",
+    (
+        "export-bundle",
+        "with-charms",
+    ): "what was uploaded is written beside the file, so that it deploys elsewhere",
 }
 
 

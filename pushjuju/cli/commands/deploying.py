@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pushjuju.charms.arguments import ArgumentKind, classify_argument
-from pushjuju.cli import drive, flags, session, values
+from pushjuju.cli import bundling, drive, flags, session, values
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.gnuflag import FlagSpec, Kind
 from pushjuju.core import limits
@@ -63,7 +63,9 @@ _CONFIG = flags.many(
     see_also=("add-unit", "config", "refresh", "status"),
 )
 def deploy(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **asked: Any) -> None:
-    """Deploy a charm."""
+    """Deploy a charm or a bundle."""
+    if bundling.names_bundle(args[0]):
+        return bundling.deploy(cli, args[0], model=model, no_wait=no_wait, asked=asked)
     _check_flags(cli, asked)
     path = local_charm(args[0])
     chosen = values.base(asked["base"], asked["series"], cli.console)
@@ -151,7 +153,7 @@ def _check_flags(cli: Cli, asked: Mapping[str, Any]) -> None:
     unsupported = ("overlay", "map_machines")
     named = [f"--{key.replace('_', '-')}" for key in unsupported if asked[key]]
     if named:
-        raise NotValid(f"{', '.join(named)} is not supported yet by pushjuju")
+        raise UsageError(f"flags provided but not supported when deploying a charm: {', '.join(named)}")
 
 
 def local_charm(argument: str) -> Path:
@@ -168,8 +170,8 @@ def local_charm(argument: str) -> Path:
         name = argument.removeprefix("ch:")
         raise NotValid(_NEEDS_STORE.format(name=name), hint=_FETCH_HINT.format(name=name))
     path = Path(found.path)
-    if (path.suffix in (".yaml", ".zip", ".bundle") and path.is_file()) or (path / "bundle.yaml").is_file():
-        raise NotValid(f"{argument} is a bundle: only charms are deployed so far")
+    if bundling.names_bundle(argument):
+        raise NotValid(f"{argument} is a bundle, not a charm")
     return path
 
 

@@ -1,0 +1,165 @@
+"""What is different between a bundle and a model. Layer: bundles; pure.
+
+Mirrors: juju core/bundle/changes/diff.go (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pushjuju.bundles import machines as mapping_rules
+from pushjuju.bundles.export import Fields
+from pushjuju.bundles.facts import ApplicationFacts, ModelFacts
+from pushjuju.bundles.machines import MachineMap
+from pushjuju.bundles.plan import (
+    application_base,
+    machine_base,
+    same_constraints,
+    same_exposures,
+    same_value,
+)
+from pushjuju.bundles.values import Application, Bundle, Exposed
+from pushjuju.core import constraints as rules
+from pushjuju.core.natural import natural_key
+
+
+def diff(bundle: Bundle, model: ModelFacts, *, mapping: MachineMap, annotations: bool = False) -> Fields:
+    """Return the differences as Juju shows them; empty when there are none.
+
+    Args:
+        bundle: The bundle.
+        model: The model.
+        mapping: Which machines are those of the model.
+        annotations: Whether these are compared.
+    """
+    applications = _applications(bundle, model, annotations=annotations)
+    known = mapping_rules.infer(model, bundle, MachineMap(existing=True, pairs=mapping.pairs))
+    machines = _machines(bundle, model, known, annotations=annotations)
+    relations = _relations(bundle, model)
+    parts = {"applications": applications, "machines": machines, "relations": relations}
+    return Fields({key: value for key, value in parts.items() if value})
+
+
+def _sides(bundle: Any, model: Any) -> Fields:
+    return Fields(bundle=bundle, model=model)
+
+
+def _applications(bundle: Bundle, model: ModelFacts, *, annotations: bool) -> dict[str, Fields]:
+    found: dict[str, Fields] = {}
+    for name in {*bundle.applications, *model.applications}:
+        if name not in model.applications:
+            found[name] = Fields(missing="model")
+        elif name not in bundle.applications:
+            found[name] = Fields(missing="bundle")
+        else:
+            app, there = bundle.applications[name], model.applications[name]
+            if entry := _application(bundle, app, there, annotations=annotations):
+                found[name] = entry
+    return found
+
+
+def _application(bundle: Bundle, app: Application, there: ApplicationFacts, *, annotations: bool) -> Fields:
+    made = Fields()
+    path = app.charm.startswith(("/", "."))
+    if app.charm_name != there.charm and not (path and there.is_local):
+        made["charm"] = _sides(app.charm, there.charm)
+    base = application_base(bundle, app)
+    if base and base != there.base:
+        made["base"] = _sides(base, there.base)
+    if not app.is_local and app.channel != there.channel:
+        made["channel"] = _sides(app.channel, there.channel)
+    revision = -1 if app.revision is None else app.revision
+    if not app.is_local and revision != there.revision:
+        made["revision"] = _sides(revision, there.revision)
+    if not (there.subordinate or there.subordinate_to) and app.num_units != len(there.units):
+        made["num_units"] = _sides(app.num_units, len(there.units))
+    if bool(app.exposures) != there.exposed:
+        made["expose"] = _sides(bool(app.exposures), there.exposed)
+    if exposed := _exposures(app.exposures, there.exposures):
+        made["exposed_endpoints"] = exposed
+    if options := _options(app, there):
+        made["options"] = options
+    if annotations and (noted := _texts(app.annotations, there.annotations)):
+        made["annotations"] = noted
+    if not same_constraints(app.constraints, there.constraints):
+        made["constraints"] = _sides(app.constraints, rules.render(there.constraints))
+    return made
+
+
+def _exposures(bundle: Mapping[str, Exposed], model: Mapping[str, Exposed]) -> dict[str, Fields]:
+    found = {}
+    for name in {*bundle, *model}:
+        sides = [{name: side[name]} if name in side else {} for side in (bundle, model)]
+        if not same_exposures(*sides):
+            found[name] = _sides(_exposure(bundle.get(name)), _exposure(model.get(name)))
+    return found
+
+
+def _exposure(exposed: Exposed | None) -> Fields | None:
+    if exposed is None:
+        return None
+    made = Fields()
+    if exposed.spaces:
+        made["expose_to_spaces"] = sorted(exposed.spaces)
+    if exposed.cidrs:
+        made["expose_to_cidrs"] = sorted(exposed.cidrs)
+    return made
+
+
+def _options(app: Application, there: ApplicationFacts) -> dict[str, Fields]:
+    """Compare options; one that nobody set and the bundle does not name is the same."""
+    known = {key: value for key, value in there.effective.items() if value is not None}
+    found = {}
+    for key in {*app.settings, *known}:
+        wanted, value = app.settings.get(key), known.get(key)
+        if not same_value(wanted, value):
+            found[key] = _sides(wanted, value)
+    return found
+
+
+def _texts(bundle: Mapping[str, str], model: Mapping[str, str]) -> dict[str, Fields]:
+    return {
+        key: _sides(bundle.get(key, ""), model.get(key, ""))
+        for key in {*bundle, *model}
+        if bundle.get(key) != model.get(key)
+    }
+
+
+def _machines(
+    bundle: Bundle, model: ModelFacts, known: Mapping[str, str], *, annotations: bool
+) -> dict[str, Fields]:
+    found: dict[str, Fields] = {}
+    back = {machine: number for number, machine in known.items() if number in bundle.machines}
+    for number in bundle.machines:
+        if number not in known:
+            found[number] = Fields(missing="model")
+    for name, machine in model.machines.items():
+        if name not in back:
+            found[name] = Fields(missing="bundle")
+            continue
+        wanted, made = bundle.machines[back[name]], Fields()
+        base = machine_base(bundle, wanted)
+        if annotations and (noted := _texts(wanted.annotations, machine.annotations)):
+            made["annotations"] = noted
+        if base and base != machine.base:
+            made["base"] = _sides(base, machine.base)
+        if made:
+            found[name] = made
+    return found
+
+
+def _relations(bundle: Bundle, model: ModelFacts) -> Fields:
+    wanted = {tuple(sorted(pair)) for pair in bundle.relations}
+    there = {tuple(sorted(pair)) for pair in model.relations}
+    made = Fields()
+    for key, pairs in (("bundle-additions", wanted - there), ("model-additions", there - wanted)):
+        if pairs:
+            made[key] = [list(pair) for pair in sorted(pairs, key=lambda pair: list(map(natural_key, pair)))]
+    return made
+
+
+def unclear_relations(bundle: Bundle) -> list[str]:
+    """Return the lines that warn of relations whose endpoints are not all named; none when all are."""
+    unclear = [pair for pair in bundle.relations if not all(":" in side for side in pair)]
+    return [f" - [{', '.join(pair)}]" for pair in unclear]

@@ -1,0 +1,109 @@
+"""What a model has and a bundle does not: what `apply --prune` takes away. Layer: bundles; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pushjuju.bundles.changes import Change, Draft, Method
+from pushjuju.bundles.facts import ApplicationFacts, ModelFacts, top_machine
+from pushjuju.bundles.machines import MachineMap, infer
+from pushjuju.bundles.values import Application, Bundle, endpoint
+from pushjuju.core.natural import natural_key, natural_order
+
+
+def removals(
+    bundle: Bundle,
+    model: ModelFacts,
+    *,
+    mapping: MachineMap,
+    destroy_storage: bool = False,
+    start: int = 0,
+) -> tuple[Change, ...]:
+    """Return the steps that take away what the bundle does not have.
+
+    Args:
+        bundle: The bundle.
+        model: The model before anything else is changed.
+        mapping: Which machines are those of the model.
+        destroy_storage: Units and applications take their storage along; else it stays.
+        start: The number of the first step.
+    """
+    draft = Draft(start=start)
+    for name in natural_order(set(model.applications) & set(bundle.applications)):
+        _application(draft, bundle.applications[name], model.applications[name], destroy_storage)
+    _relations(draft, bundle, model)
+    for name in natural_order(set(model.saas) - set(bundle.saas)):
+        draft.add(Method.REMOVE_SAAS, {"name": name}, f"remove saas {name}")
+    for name in natural_order(set(model.applications) - set(bundle.applications)):
+        _remove_application(draft, model.applications[name], destroy_storage)
+    _machines(draft, bundle, model, mapping)
+    return tuple(draft.made)
+
+
+def _stored(args: dict[str, Any], destroy: bool) -> dict[str, Any]:
+    return {**args, "destroy-storage": True} if destroy else args
+
+
+def _application(draft: Draft, app: Application, there: ApplicationFacts, destroy: bool) -> None:
+    name = app.name
+    if extra := sorted(set(there.settings) - set(app.settings)):
+        draft.add(
+            Method.RESET_OPTIONS,
+            {"application": name, "options": extra},
+            f"reset application options {','.join(extra)} of {name}",
+        )
+    if extra := sorted(set(there.annotations) - set(app.annotations)):
+        draft.add(
+            Method.UNSET_ANNOTATIONS,
+            {"entity-type": "application", "id": name, "keys": extra},
+            f"remove annotations {','.join(extra)} of {name}",
+        )
+    gone = sorted(set(there.exposures) - set(app.exposures))
+    if gone:
+        what = f"endpoints {','.join(gone)} of {name}" if any(gone) and app.exposures else name
+        draft.add(Method.UNEXPOSE, {"application": name, "endpoints": gone}, f"unexpose {what}")
+    if there.trust and not app.trusted:
+        draft.add(Method.SET_TRUST, {"application": name, "trust": False}, f"remove the trust in {name}")
+    for offer in sorted(set(there.offers) - set(app.offers)):
+        draft.add(Method.REMOVE_OFFER, {"offer": offer, "application": name}, f"remove offer {offer}")
+    surplus = sorted(there.units, key=lambda unit: natural_key(unit.name))[app.num_units :]
+    for unit in reversed(surplus):
+        args = _stored({"application": name, "unit": unit.name}, destroy)
+        draft.add(Method.REMOVE_UNIT, args, f"remove unit {unit.name}")
+
+
+def _remove_application(draft: Draft, there: ApplicationFacts, destroy: bool) -> None:
+    for offer in sorted(there.offers):
+        draft.add(Method.REMOVE_OFFER, {"offer": offer, "application": there.name}, f"remove offer {offer}")
+    units = [unit.name for unit in there.units]
+    lines = [f"remove application {there.name}", *(f"  with unit {unit}" for unit in units)]
+    args = _stored({"application": there.name}, destroy)
+    draft.add(Method.REMOVE_APPLICATION, args, *lines)
+
+
+def _relations(draft: Draft, bundle: Bundle, model: ModelFacts) -> None:
+    """End relations between applications that stay; the others end with their application."""
+    stays = {*bundle.applications, *bundle.saas}
+    for first, second in model.relations:
+        sides = {endpoint(first)[0], endpoint(second)[0]}
+        if sides <= stays and not any(_means(pair, (first, second)) for pair in bundle.relations):
+            args = {"endpoint1": first, "endpoint2": second}
+            draft.add(Method.REMOVE_RELATION, args, f"remove relation {first} - {second}")
+
+
+def _means(pair: Any, known: tuple[str, str]) -> bool:
+    one, two = pair
+    return any(_fits(one, left) and _fits(two, right) for left, right in (known, known[::-1]))
+
+
+def _fits(text: str, known: str) -> bool:
+    return text == known or (":" not in text and endpoint(known)[0] == text)
+
+
+def _machines(draft: Draft, bundle: Bundle, model: ModelFacts, mapping: MachineMap) -> None:
+    """Take machines away that host nothing; those of units that go are let go with their last one."""
+    hosts = {top_machine(unit.machine) for app in model.applications.values() for unit in app.units}
+    mapped: Mapping[str, str] = infer(model, bundle, mapping)
+    for name in natural_order(set(model.machines) - hosts - set(mapped.values())):
+        draft.add(Method.REMOVE_MACHINE, {"machine": name}, f"remove machine {name}")

@@ -1,0 +1,166 @@
+"""Bundles on the command line: deploying, showing a plan, writing documents. Layer: cli.
+
+Mirrors: juju cmd/juju/application/deployer/bundle.go, bundlehandler.go (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pushjuju.core.errors import NotValid, UsageError
+
+if TYPE_CHECKING:
+    from pushjuju.bundles.changes import Change
+    from pushjuju.bundles.load import Loaded
+    from pushjuju.cli.command import Cli
+    from pushjuju.core.storage import Directive
+    from pushjuju.services.bundles import Prepared, Wishes
+
+EXECUTING, WOULD = "Executing changes:", "Changes to deploy bundle:"
+_NOT_FOR_BUNDLES = (
+    "bind", "config", "constraints", "num_units", "series", "base", "to", "resource", "attach_storage",
+)  # fmt: skip
+
+
+def names_bundle(argument: str) -> bool:
+    """Tell whether an argument of `deploy` is the path of a bundle."""
+    if not argument.startswith((".", "/", "~")):
+        return False
+    from pushjuju.bundles.source import is_bundle
+
+    return is_bundle(Path(argument).expanduser())
+
+
+def deploy(cli: Cli, argument: str, *, model: str, no_wait: bool, asked: Mapping[str, Any]) -> None:
+    """Deploy a bundle."""
+    from pushjuju.cli import drive, session
+    from pushjuju.services import bundles
+
+    check_flags(cli, asked)
+    loaded = load(cli, argument, asked["overlay"], dry_run=asked["dry_run"])
+    wishes = wishes_of(asked)
+    bundles.require_trust(loaded, wishes)
+    opened = session.open_or_make_model(cli, model)
+    prepared = bundles.prepare(opened.ctx, opened.uuid, loaded, wishes)
+    tell_prepared(cli, prepared)
+    if not prepared.changes:
+        cli.console.info("No changes to apply.")
+    else:
+        tell_changes(cli, WOULD if asked["dry_run"] else EXECUTING, prepared.changes)
+    if asked["dry_run"]:
+        return
+    if prepared.changes:
+        bundles.carry_out(opened.ctx, opened.uuid, prepared)
+        cli.console.info("Deploy of bundle completed.")
+    touched = sorted({*prepared.applications, *prepared.bundle.applications})
+    drive.settle(cli, opened.ctx, opened.uuid, touched=touched, no_wait=no_wait)
+
+
+def check_flags(cli: Cli, asked: Mapping[str, Any]) -> None:
+    """Refuse flags that mean one charm.
+
+    Raises:
+        UsageError: Some are given; the messages are Juju's.
+    """
+    used = [f"--{key.replace('_', '-')}" for key in _NOT_FOR_BUNDLES if key in cli.given]
+    if "revision" in cli.given and asked["channel"]:
+        raise UsageError(
+            "revision and channel are mutually exclusive when deploying a bundle. Please choose one."
+        )
+    if used:
+        raise UsageError(f"options provided but not supported when deploying a bundle: {', '.join(used)}")
+    given = [f"--{key}" for key in ("channel", "revision") if key in cli.given]
+    if given:
+        raise UsageError(f"{', '.join(given)} is for bundles of a store; this one is a file")
+
+
+def wishes_of(asked: Mapping[str, Any]) -> Wishes:
+    """Return what the flags of `deploy` say beside the bundle.
+
+    Raises:
+        UsageError: A directive makes no sense.
+    """
+    from pushjuju.services.bundles import Wishes
+
+    return Wishes(
+        map_machines=asked["map_machines"],
+        trust=asked["trust"],
+        force=asked["force"],
+        storage=storage(asked["storage"]),
+    )
+
+
+def storage(words: Iterable[str]) -> dict[str, dict[str, Directive]]:
+    """Read `APP:NAME=directive` words.
+
+    Raises:
+        UsageError: One is none; the messages are Juju's.
+    """
+    from pushjuju.core.storage import Directive
+
+    found: dict[str, dict[str, Directive]] = {}
+    for word in words:
+        name, _, text = word.partition("=")
+        application, colon, store = name.partition(":")
+        if not colon or not application or not store:
+            raise UsageError(f'expected "application:name=constraints" for a bundle, got "{word}"')
+        try:
+            found.setdefault(application, {})[store] = Directive.parse(text)
+        except NotValid as error:
+            text = f'cannot parse constraints for storage "{store}": {error.message}'
+            raise UsageError(text) from None
+    return found
+
+
+def load(cli: Cli, argument: str, overlays: Iterable[str], *, dry_run: bool) -> Loaded:
+    """Read a bundle; tell what of it is ignored where nothing is changed.
+
+    Raises:
+        NotFound, NotValid: It is not there, or not right; everything wrong is told.
+    """
+    from pushjuju.bundles import load as reader
+    from pushjuju.bundles.verify import BundleFaulty
+
+    try:
+        loaded = reader.load(Path(argument).expanduser(), list(overlays))
+    except BundleFaulty as error:
+        error.message = f"cannot deploy bundle: {error.message}"
+        raise
+    if dry_run and loaded.ignored:
+        lines = "\n".join(f" {line}" for line in loaded.ignored)
+        cli.console.warn(f"These fields\n{lines}\nwill be ignored during deployment")
+    return loaded
+
+
+def tell_prepared(cli: Cli, prepared: Prepared) -> None:
+    """Tell what people should look at, and which charms were found."""
+    for text in prepared.warnings:
+        cli.console.warn(text)
+    for text in prepared.located:
+        cli.console.info(text)
+
+
+def tell_changes(cli: Cli, title: str, changes: Iterable[Change]) -> None:
+    """Print steps on stdout, as scripts read them."""
+    cli.output.text("".join(f"{line}\n" for line in (title, *change_lines(changes))))
+
+
+def change_lines(changes: Iterable[Change]) -> list[str]:
+    """Return the lines of steps."""
+    return [f"- {line}" for change in changes for line in change.lines]
+
+
+def document(value: Any) -> Any:
+    """Return data of a bundle in the form that is written: maps whose keys stay in order are so."""
+    from pushjuju.bundles.export import Fields
+    from pushjuju.runner.remote.goformat import Struct
+
+    if isinstance(value, Fields):
+        return Struct({key: document(item) for key, item in value.items()})
+    if isinstance(value, dict):
+        return {key: document(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [document(item) for item in value]
+    return value

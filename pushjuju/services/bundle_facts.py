@@ -1,0 +1,146 @@
+"""A model as the values that bundles are compared with. Layer: services.
+
+Mirrors: juju cmd/juju/application/deployer buildModelRepresentation, apiserver bundle facade (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pushjuju.bundles.facts import ApplicationFacts, MachineFacts, ModelFacts, UnitFacts
+from pushjuju.bundles.values import ALL, EVERYWHERE, Exposed
+from pushjuju.charms.config import merge_settings
+from pushjuju.charms.model import Role
+from pushjuju.core.base import Base
+from pushjuju.core.life import Life
+from pushjuju.core.names import parent_machine
+from pushjuju.core.natural import natural_key
+from pushjuju.services import bindings, charms, model_config, notes, resources, spaces, storage
+from pushjuju.state.records import (
+    Application,
+    ExposedEndpoint,
+    Machine,
+    RelationEndpoint,
+    Resource,
+    Unit,
+)
+from pushjuju.state.store import Tx
+
+
+def read(tx: Tx, model: str) -> ModelFacts:
+    """Return a model; what is about to go is not part of it."""
+    units: dict[str, list[Unit]] = {}
+    for unit in tx.list(Unit, "unit_list", model=model):
+        if unit.life == Life.ALIVE:
+            units.setdefault(unit.application, []).append(unit)
+    applications = [
+        app for app in tx.list(Application, "application_list", model=model) if app.life == Life.ALIVE
+    ]
+    noted = notes.of_model(tx, model, notes.Kind.APPLICATION)
+    found = {
+        app.name: _application(tx, app, units.get(app.name, []), noted.get(app.name, {}))
+        for app in applications
+    }
+    return ModelFacts(
+        applications=found,
+        machines=_machines(tx, model),
+        relations=_relations(tx, model),
+        sequences=_sequences(tx, model),
+        default_base=_default_base(tx, model),
+    )
+
+
+def _default_base(tx: Tx, model: str) -> str:
+    stored = model_config.stored(tx, model).get("default-base")
+    return str(Base.parse(str(stored))) if stored else ""
+
+
+def _application(tx: Tx, app: Application, units: list[Unit], noted: Mapping[str, str]) -> ApplicationFacts:
+    model, name = app.model, app.name
+    charm, record = charms.get(tx, model, app.charm_url), charms.record(tx, model, app.charm_url)
+    settings = charms.stored_settings(tx, model, name, app.charm_url)
+    principals = {str(unit.principal).partition("/")[0] for unit in units if unit.principal}
+    exposed = tx.list(ExposedEndpoint, "exposure_list", model=model, application=name)
+    exposures = {row.endpoint: Exposed(spaces=tuple(row.spaces), cidrs=tuple(row.cidrs)) for row in exposed}
+    if app.exposed and not exposures:
+        exposures = {ALL: Exposed(cidrs=EVERYWHERE)}
+    local = record.origin == "local"
+    return ApplicationFacts(
+        name=name,
+        charm=app.charm_url if local else record.name,
+        charm_name=record.name,
+        origin=record.origin,
+        channel=record.channel,
+        revision=-1 if local else record.revision,
+        base=str(Base.parse(app.base)),
+        settings=settings,
+        effective=merge_settings(charm.config, settings),
+        annotations=noted,
+        constraints=app.constraints,
+        exposed=bool(app.exposed),
+        exposures=exposures,
+        subordinate=bool(app.subordinate),
+        subordinate_to=tuple(sorted(principals)),
+        units=[] if app.subordinate else _units(units),
+        endpoints_bound=_bindings(tx, app),
+        storage={row.name: (row.pool, row.size, row.count) for row in storage.directives(tx, model, name)},
+        resources=_resources(tx, app),
+        trust=bool(app.trust),
+        declared=tuple(sorted(charm.config)),
+    )
+
+
+def _units(units: list[Unit]) -> list[UnitFacts]:
+    ordered = sorted(units, key=lambda unit: natural_key(unit.name))
+    return [UnitFacts(name=unit.name, machine=unit.machine or "") for unit in ordered]
+
+
+def _bindings(tx: Tx, app: Application) -> dict[str, str]:
+    if not bindings.stored(tx, app.model, app.name):
+        return {}
+    return bindings.document(tx, app)
+
+
+def _resources(tx: Tx, app: Application) -> dict[str, int]:
+    rows = tx.list(Resource, "resource_of_application", model=app.model, application=app.name)
+    return {row.name: row.revision if row.origin == resources.STORE else -1 for row in rows}
+
+
+def _machines(tx: Tx, model: str) -> dict[str, MachineFacts]:
+    noted = notes.of_model(tx, model, notes.Kind.MACHINE)
+    alive = [row for row in tx.list(Machine, "machine_list", model=model) if row.life == Life.ALIVE]
+    return {
+        row.id: MachineFacts(
+            id=row.id,
+            base=str(Base.parse(row.base)),
+            constraints=row.constraints,
+            annotations=noted.get(row.id, {}),
+        )
+        for row in sorted(alive, key=lambda row: natural_key(row.id))
+        if parent_machine(row.id) is None
+    }
+
+
+def _relations(tx: Tx, model: str) -> list[tuple[str, str]]:
+    sides: dict[int, list[RelationEndpoint]] = {}
+    for row in tx.list(RelationEndpoint, "relation_endpoint_list", model=model):
+        sides.setdefault(row.relation, []).append(row)
+    found = []
+    for _, pair in sorted(sides.items()):
+        if len(pair) == 2 and all(side.role != Role.PEER for side in pair):
+            ordered = sorted(pair, key=lambda side: (side.role != Role.PROVIDER, side.application))
+            first, second = (f"{side.application}:{side.endpoint}" for side in ordered)
+            found.append((first, second))
+    return found
+
+
+def _sequences(tx: Tx, model: str) -> dict[str, int]:
+    found = {"machine": int(tx.scalar("sequence_get", scope=model, name="machine") or 0)}
+    for row in tx.rows("sequence_units", scope=model):
+        found[f"application-{row['name'].removeprefix('unit-')}"] = int(row["next"])
+    return found
+
+
+def default_space(tx: Tx, model: str) -> str:
+    """Return the name of the space that new applications are bound to."""
+    return spaces.names(tx, model)[spaces.default_space(tx, model)]

@@ -1,0 +1,385 @@
+"""Records what a plan for a bundle says: all of it in one transaction, or nothing. Layer: services.
+
+Numbers that the plan foretold are those that are given: machines are recorded in their order, whatever unit
+asks for them. Mirrors: juju cmd/juju/application/deployer/bundlehandler.go (3.6)
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from pushjuju.bundles.changes import Change, Method
+from pushjuju.charms.config import validate_settings
+from pushjuju.charms.pack import PackedCharm
+from pushjuju.core import constraints as rules
+from pushjuju.core.base import Base
+from pushjuju.core.errors import AlreadyExists, NotValid, PushjujuError
+from pushjuju.core.firewall import ALL_ENDPOINTS, EVERYWHERE, Exposure
+from pushjuju.core.natural import natural_key
+from pushjuju.core.placement import Placement, PlacementKind
+from pushjuju.core.storage import Directive
+from pushjuju.services import (
+    applications,
+    charms,
+    expose,
+    integrate,
+    machines,
+    models,
+    notes,
+    resources,
+    touch,
+    units,
+)
+from pushjuju.services.context import Context
+from pushjuju.state.records import Application
+from pushjuju.state.store import Tx
+
+if TYPE_CHECKING:
+    from pushjuju.services.storage_pools import Pools
+
+Tell = Callable[[Change], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What is to be recorded.
+
+    Attributes:
+        changes: The plan, sorted.
+        packed: Step that brings a charm -> the charm.
+        files: Application -> name of a resource -> file.
+        storage: Application -> store -> directive that `--storage` gave.
+        fingerprint: That of the model which the plan was made for; empty: any.
+    """
+
+    changes: Sequence[Change]
+    packed: Mapping[str, PackedCharm] = field(default_factory=dict)
+    files: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    storage: Mapping[str, Mapping[str, Directive]] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Work:
+    """One transaction, and what its steps made so far."""
+
+    ctx: Context
+    tx: Tx
+    model: str
+    order: Order
+    now: datetime
+    uploads: Mapping[str, list[resources.Upload]]
+    urls: dict[str, str] = field(default_factory=dict)
+    machines: dict[str, str] = field(default_factory=dict)  # step -> machine
+    pools: Pools | None = None
+
+
+def record(
+    ctx: Context,
+    model: str,
+    order: Order,
+    check: Callable[[Tx], None] | None = None,
+) -> list[str]:
+    """Record a plan.
+
+    Args:
+        check: Looks at the model first, inside the transaction; raises to stop all.
+
+    Returns:
+        The applications that have changed.
+
+    Raises:
+        PushjujuError: A step is not possible; its text says which. Nothing is changed.
+    """
+    try:
+        with contextlib.ExitStack() as stack:
+            uploads = {
+                step: stack.enter_context(_copies(ctx, order, step, found)) for step, found in _files(order)
+            }
+            with ctx.store.write() as tx:
+                models.require_alive(tx, model)
+                if check:
+                    check(tx)
+                work = _Work(ctx, tx, model, order, ctx.clock.now(), uploads)
+                _add_machines(work)
+                for change in order.changes:
+                    with _named(change):
+                        _STEPS[change.method](work, change)
+    except BaseException:
+        for packed in {item.sha256: item for item in order.packed.values()}.values():
+            applications.drop_unused_blob(ctx, packed.sha256)
+        raise
+    return sorted(
+        {str(change.args["application"]) for change in order.changes if "application" in change.args}
+    )
+
+
+def _files(order: Order) -> Iterator[tuple[str, tuple[PackedCharm, Mapping[str, str]]]]:
+    for change in order.changes:
+        if change.method is Method.DEPLOY and (given := order.files.get(change.args["application"])):
+            yield change.id, (order.packed[str(change.args["charm"]).removeprefix("$")], given)
+
+
+@contextlib.contextmanager
+def _copies(
+    ctx: Context, order: Order, step: str, found: tuple[PackedCharm, Mapping[str, str]]
+) -> Iterator[list[resources.Upload]]:
+    packed, given = found
+    change = next(change for change in order.changes if change.id == step)
+    with contextlib.ExitStack() as stack:
+        with _named(change):
+            copies = stack.enter_context(
+                resources.uploads(ctx.controller.blobs, packed.charm.meta.resources, given)
+            )
+        yield copies
+
+
+_VERBS = {
+    Method.ADD_CHARM: "cannot add charm {charm!r}",
+    Method.DEPLOY: 'cannot deploy application "{application}"',
+    Method.UPGRADE_CHARM: 'cannot upgrade charm of application "{application}"',
+    Method.ADD_MACHINES: "cannot create machine {machine}",
+    Method.ADD_UNIT: 'cannot add unit for application "{application}"',
+    Method.ADD_RELATION: 'cannot add relation between "{endpoint1}" and "{endpoint2}"',
+    Method.EXPOSE: "cannot expose application {application}",
+    Method.SET_ANNOTATIONS: 'cannot set annotations for {entity-type} "{id}"',
+    Method.SET_OPTIONS: 'cannot update options for application "{application}"',
+    Method.SET_CONSTRAINTS: 'cannot update constraints for application "{application}"',
+    Method.CONSUME_OFFER: "cannot consume offer {url}",
+    Method.CREATE_OFFER: "cannot create offer {offer-name}",
+    Method.GRANT_OFFER_ACCESS: "cannot grant {access} access to user {user} on offer {offer}",
+}
+
+
+@contextlib.contextmanager
+def _named(change: Change) -> Iterator[None]:
+    """Name the step in an error, in Juju's words."""
+    try:
+        yield
+    except PushjujuError as error:
+        prefix = _VERBS[change.method].format(**change.args) if change.method in _VERBS else ""
+        error.message = ": ".join(filter(None, ("cannot deploy bundle", prefix, error.message)))
+        error.args = (error.message,)
+        error.detail = "\n".join(filter(None, (error.detail, "nothing was changed")))
+        raise
+
+
+# --- machines ---------------------------------------------------------------------------------------------
+
+
+def _add_machines(work: _Work) -> None:
+    """Record all new machines in the order of their numbers; units find theirs later.
+
+    Raises:
+        NotValid: Another number came than the plan foretold.
+    """
+    wanted: dict[str, tuple[Change, Mapping[str, Any]]] = {}
+    deployed = {
+        change.args["application"]: change.args
+        for change in work.order.changes
+        if change.method is Method.DEPLOY
+    }
+    for change in work.order.changes:
+        if change.method is Method.ADD_MACHINES:
+            wanted[change.args["machine"]] = (change, change.args)
+        elif change.method is Method.ADD_UNIT and "to" not in change.args:
+            wanted[change.args["machine"]] = (change, {})
+    for number in sorted(wanted, key=natural_key):
+        change, args = wanted[number]
+        with _named(change):
+            base, constraints = _needs(work, change, args, deployed)
+            machine = machines.new_machine(
+                work.tx, work.model, base=base, constraints=constraints, now=work.now
+            )
+            if machine.id != number:
+                raise NotValid(f"the model changed: machine {machine.id} would be made, not {number}")
+        work.machines[change.id] = machine.id
+
+
+def _needs(
+    work: _Work, change: Change, args: Mapping[str, Any], deployed: Mapping[str, Mapping[str, Any]]
+) -> tuple[Base, dict[str, Any]]:
+    """Return base and constraints of a new machine: its own words, else those of the application."""
+    if "container-type" in args:
+        raise NotValid(
+            f"containers are not supported: {args['container']}",
+            hint="place the unit on the machine itself, or on a machine of its own",
+        )
+    owner = str(change.args.get("application", "")) or _first_on(work, change)
+    base, constraints = "", ""
+    if owner in deployed:
+        base, constraints = deployed[owner]["base"], deployed[owner].get("constraints", "")
+        own = rules.parse(constraints)
+    else:
+        there = applications.get(work.tx, work.model, owner)
+        base, own = there.base, dict(there.constraints)
+    if change.method is Method.ADD_MACHINES:
+        base = args.get("base") or base
+        own = rules.parse(args.get("constraints", ""))
+    return Base.parse(base), rules.merge({}, own)
+
+
+def _first_on(work: _Work, machine: Change) -> str:
+    """Return the application whose unit goes to a machine of the bundle: its base is the machine's."""
+    for change in work.order.changes:
+        if change.method is Method.ADD_UNIT and change.args.get("to") == f"${machine.id}":
+            return str(change.args["application"])
+    raise NotValid(f"no unit goes to machine {machine.args['machine']}")
+
+
+# --- steps ------------------------------------------------------------------------------------------------
+
+
+def _add_charm(work: _Work, change: Change) -> None:
+    packed = work.order.packed[change.id]
+    revision = applications.add_charm(work.ctx, work.tx, work.model, packed)
+    work.urls[change.id] = f"{applications.LOCAL}:{packed.charm.name}-{revision}"
+
+
+def _deploy(work: _Work, change: Change) -> None:
+    args, step = change.args, str(change.args["charm"]).removeprefix("$")
+    packed, name = work.order.packed[step], str(args["application"])
+    url = work.urls.get(step, step)  # a charm that the model knows is named by its URL
+    if work.tx.find(Application, "application_get", model=work.model, name=name):
+        raise AlreadyExists(f'cannot add application "{name}": application already exists')
+    given = {store: Directive.parse(text) for store, text in args.get("storage", {}).items()}
+    request = applications.DeployRequest(
+        application=name,
+        packed=packed,
+        base=Base.parse(args["base"]),
+        settings=validate_settings(packed.charm.config, args.get("options", {})),
+        constraints=rules.parse(args.get("constraints", "")),
+        count=0,
+        trust=bool(args.get("trust")),
+        storage={**given, **work.order.storage.get(name, {})},
+        bind=args.get("endpoint-bindings", {}),
+    )
+    applications.check(request)
+    if packed.charm.meta.storage and work.pools is None:
+        from pushjuju.services.storage_pools import open_pools
+
+        work.pools = open_pools(work.ctx, work.tx, work.model)
+    files = work.uploads.get(change.id, [])
+    applications.record(work.ctx, work.tx, work.model, request, url, files, work.pools)
+
+
+def _nothing(work: _Work, change: Change) -> None:
+    """Machines were recorded before."""
+
+
+def _add_unit(work: _Work, change: Change) -> None:
+    application = applications.get(work.tx, work.model, str(change.args["application"]))
+    to = str(change.args.get("to", ""))
+    if ":" in to:
+        raise NotValid(f"containers are not supported: {to}")
+    step = to.removeprefix("$") if to.startswith("$") else change.id
+    machine = to if to and not to.startswith("$") else work.machines[step]
+    work.machines[change.id] = machine
+    placed = Placement(kind=PlacementKind.MACHINE, value=machine)
+    (unit,) = units.add(work.tx, application, 1, [placed], work.now)
+    if unit.name != change.args["unit"]:
+        raise NotValid(f"the model changed: unit {unit.name} would be made, not {change.args['unit']}")
+
+
+def _relate(work: _Work, change: Change) -> None:
+    with contextlib.suppress(AlreadyExists):
+        first, second = str(change.args["endpoint1"]), str(change.args["endpoint2"])
+        integrate.relate(work.tx, work.model, first, second, now=work.now)
+
+
+def _expose(work: _Work, change: Change) -> None:
+    application = applications.get(work.tx, work.model, str(change.args["application"]))
+    given = change.args.get("exposed-endpoints") or {ALL_ENDPOINTS: {}}
+    wanted = [
+        Exposure(
+            endpoint=name,
+            spaces=tuple(sorted(item.get("expose-to-spaces", ()))),
+            cidrs=tuple(sorted(item.get("expose-to-cidrs", ())))
+            or (() if item.get("expose-to-spaces") else EVERYWHERE),
+        )
+        for name, item in given.items()
+    ]
+    expose.record(work.tx, application, wanted, work.now)
+
+
+def _annotate(work: _Work, change: Change) -> None:
+    kind = notes.Kind(change.args["entity-type"])
+    notes.put(work.tx, work.model, kind, str(change.args["id"]), change.args["annotations"])
+
+
+def _set_options(work: _Work, change: Change) -> None:
+    application = applications.get(work.tx, work.model, str(change.args["application"]))
+    charm = applications.current_charm(work.tx, application)
+    settings = validate_settings(charm.config, change.args["options"])
+    charms.put_settings(work.tx, work.model, application.name, application.charm_url, settings)
+    touch.application(work.tx, work.model, application.name, work.now, "config changed")
+
+
+def _reset_options(work: _Work, change: Change) -> None:
+    application = applications.get(work.tx, work.model, str(change.args["application"]))
+    values = dict.fromkeys(change.args["options"])
+    charms.put_settings(work.tx, work.model, application.name, application.charm_url, values)
+    touch.application(work.tx, work.model, application.name, work.now, "config changed")
+
+
+def _set_constraints(work: _Work, change: Change) -> None:
+    from pushjuju.core.jsontext import compact
+
+    application = applications.get(work.tx, work.model, str(change.args["application"]))
+    found = rules.parse(str(change.args["constraints"]))
+    if application.subordinate and found:
+        raise NotValid("constraints do not apply to subordinate applications")
+    work.tx.run(
+        "application_set_constraints", model=work.model, name=application.name, constraints=compact(found)
+    )
+
+
+def _set_trust(work: _Work, change: Change) -> None:
+    name = str(change.args["application"])
+    work.tx.run("application_set_trust", model=work.model, name=name, trust=int(change.args["trust"]))
+    touch.application(work.tx, work.model, name, work.now, "trust changed")
+
+
+def _not_yet(_work: _Work, change: Change) -> None:
+    raise NotValid(f"{change.method} is not supported yet by pushjuju")
+
+
+def _removal(name: str) -> Callable[[_Work, Change], None]:
+    """Return a step of `bundle_prune`, which few need."""
+
+    def step(work: _Work, change: Change) -> None:
+        from pushjuju.services import bundle_prune
+
+        getattr(bundle_prune, name)(work.tx, work.model, change.args, work.now)
+
+    return step
+
+
+_STEPS: Mapping[Method, Callable[[_Work, Change], None]] = {
+    Method.ADD_CHARM: _add_charm,
+    Method.DEPLOY: _deploy,
+    Method.UPGRADE_CHARM: _not_yet,
+    Method.ADD_MACHINES: _nothing,
+    Method.ADD_UNIT: _add_unit,
+    Method.ADD_RELATION: _relate,
+    Method.EXPOSE: _expose,
+    Method.SET_ANNOTATIONS: _annotate,
+    Method.SET_OPTIONS: _set_options,
+    Method.SET_CONSTRAINTS: _set_constraints,
+    Method.CONSUME_OFFER: _not_yet,
+    Method.CREATE_OFFER: _not_yet,
+    Method.GRANT_OFFER_ACCESS: _not_yet,
+    Method.RESET_OPTIONS: _reset_options,
+    Method.SET_TRUST: _set_trust,
+    Method.UNSET_ANNOTATIONS: _removal("unset_annotations"),
+    Method.UNEXPOSE: _removal("unexpose"),
+    Method.REMOVE_OFFER: _not_yet,
+    Method.REMOVE_RELATION: _removal("remove_relation"),
+    Method.REMOVE_UNIT: _removal("remove_unit"),
+    Method.REMOVE_APPLICATION: _removal("remove_application"),
+    Method.REMOVE_SAAS: _not_yet,
+    Method.REMOVE_MACHINE: _removal("remove_machine"),
+}

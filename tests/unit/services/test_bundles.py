@@ -1,0 +1,409 @@
+"""Bundles on a store: recorded at once or not at all, again nothing, exported, compared, made equal."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from pushjuju.bundles.load import load
+from pushjuju.bundles.verify import BundleFaulty
+from pushjuju.cli import bundling
+from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.runner.remote.goformat import format_yaml
+from pushjuju.services import (
+    applications,
+    bindings,
+    bundle_export,
+    bundle_facts,
+    bundle_plans,
+    bundles,
+    charms,
+    expose,
+    models,
+    notes,
+    spaces,
+    storage,
+)
+from pushjuju.services.bundles import Prepared, Wishes
+from tests.unit.services.world import World
+
+CHARMS: dict[str, dict[str, Any]] = {
+    "web": {
+        "requires": {"db": {"interface": "sql"}},
+        "peers": {"cluster": {"interface": "web-cluster"}},
+        "resources": {"site": {"type": "file", "filename": "site.txt"}},
+    },
+    "db": {"provides": {"db": {"interface": "sql"}}, "storage": {"data": {"type": "filesystem"}}},
+    "log": {
+        "subordinate": True,
+        "requires": {"host": {"interface": "juju-info", "scope": "container"}},
+    },
+}
+CONFIG = {"options": {"port": {"type": "int", "default": 80}, "title": {"type": "string", "default": "hi"},
+                      "ratio": {"type": "float"}}}  # fmt: skip
+BUNDLE = """\
+default-base: ubuntu@22.04
+applications:
+  web:
+    charm: ./web
+    num_units: 3
+    to: ["0", db]
+    resources: {site: ./site.txt}
+    options: {port: 8080, title: "include-file://title.txt"}
+    annotations: {gui-x: "10"}
+    constraints: mem=1G
+    bindings: {"": alpha, db: backend}
+  db:
+    charm: ./db
+    num_units: 2
+    to: ["0"]
+    storage: {data: 2G}
+    expose: true
+    trust: true
+  log: {charm: ./log}
+machines:
+  "0": {constraints: mem=2G, annotations: {rack: a1}}
+relations:
+- [web:db, db:db]
+- [log, web]
+"""
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Path:
+    """A folder with a bundle, its charms and files."""
+    folder = tmp_path / "shelf"
+    for name, more in CHARMS.items():
+        path = folder / name
+        (path / "hooks").mkdir(parents=True)
+        document = {"name": name, "summary": "s", "description": "d", "series": ["jammy"], **more}
+        (path / "metadata.yaml").write_text(yaml.safe_dump(document))
+        (path / "hooks" / "install").write_text("#!/bin/sh\n")
+        if name != "log":
+            (path / "config.yaml").write_text(yaml.safe_dump(CONFIG))
+    (folder / "bundle.yaml").write_text(BUNDLE)
+    (folder / "site.txt").write_text("the site")
+    (folder / "title.txt").write_text("a title")
+    return folder
+
+
+@pytest.fixture
+def world(shop: World) -> World:
+    """A controller with a space of its own."""
+    spaces.add(shop.ctx, shop.model, "backend", [])
+    return shop
+
+
+def prepare(world: World, shelf: Path, *overlays: str, **wishes: Any) -> Prepared:
+    """Return the plan for the bundle."""
+    names = []
+    for number, text in enumerate(overlays):
+        path = shelf / f"over{number}.yaml"
+        path.write_text(text)
+        names.append(str(path))
+    return bundles.prepare(world.ctx, world.model, load(shelf, names), Wishes(**{"trust": True, **wishes}))
+
+
+def deploy(world: World, shelf: Path, *overlays: str, **wishes: Any) -> list[str]:
+    """Deploy the bundle; return the lines of what was done."""
+    prepared = prepare(world, shelf, *overlays, **wishes)
+    bundles.carry_out(world.ctx, world.model, prepared)
+    return [line for change in prepared.changes for line in change.lines]
+
+
+def exported(world: World, **request: Any) -> str:
+    """Return the model as a bundle."""
+    found, overlay = bundle_export.export(world.ctx, world.model, bundle_export.Request(**request))
+    text = format_yaml(bundling.document(found))
+    return text + (bundle_export.OVERLAY + format_yaml(bundling.document(overlay)) if overlay else "")
+
+
+def test_deploy_records_all_of_it(world: World, shelf: Path) -> None:
+    told = deploy(world, shelf)
+    assert [line for line in told if line.startswith("add ")] == [
+        "add new machine 0",
+        "add relation web:db - db:db",
+        "add relation log - web",
+        "add unit db/0 to new machine 0",
+        "add unit db/1 to new machine 1",
+        "add unit web/0 to new machine 0",
+        "add unit web/1 to new machine 0 to satisfy [db]",
+        "add unit web/2 to new machine 1 to satisfy [db]",
+    ]
+    assert world.applications() == ["db", "log", "web"]
+    assert [(name, world.unit(name).machine) for name in world.units()] == [
+        ("db/0", "0"), ("db/1", "1"), ("web/0", "0"), ("web/1", "0"), ("web/2", "1"),
+    ]  # fmt: skip
+    assert (world.machine("0").constraints, world.machine("1").constraints) == ({"mem": 2048}, {})
+    web, db = world.application("web"), world.application("db")
+    assert (web.constraints, web.trust, db.trust, db.exposed) == ({"mem": 1024}, 0, 1, 1)
+    settings = world.read(lambda tx: charms.stored_settings(tx, world.model, "web", web.charm_url))
+    assert settings == {"port": 8080, "title": "a title"}
+    assert world.read(lambda tx: bindings.document(tx, web))["db"] == "backend"
+    assert [item.size for item in world.read(lambda tx: storage.directives(tx, world.model, "db"))] == [2048]
+    noted = world.read(lambda tx: notes.of_model(tx, world.model, notes.Kind.MACHINE))
+    assert noted == {"0": {"rack": "a1"}}
+
+
+def test_again_there_is_nothing_to_do(world: World, shelf: Path) -> None:
+    deploy(world, shelf)
+    before = world.dump()
+    assert prepare(world, shelf).changes == ()
+    assert world.dump() == before
+
+
+def test_goes_on_from_what_is_there(world: World, shelf: Path) -> None:
+    deploy(world, shelf)
+    over = "applications: {web: {num_units: 4, options: {port: 81}, annotations: {gui-y: '2'}}, log: null}"
+    assert deploy(world, shelf, over) == [
+        "set application options for web",
+        "set annotations for web",
+        "add unit web/3 to new machine 2",
+    ]
+    assert world.machine_ids() == ["0", "1", "2"]
+    assert deploy(world, shelf, over) == []
+
+
+def test_refused_step_changes_nothing(world: World, shelf: Path) -> None:
+    before, blobs = world.dump(), world.blobs()
+    for over, message in (
+        ("applications: {web: {bindings: {db: nowhere}}}", 'application "web": space "nowhere" not found'),
+        ("applications: {db: {storage: {data: 'nopool,1G'}}}", 'application "db": pool "nopool" not found'),
+        ("applications: {web: {resources: {site: ./no.txt}}}", 'application "web": file for resource "site"'),
+        ("applications: {db: {base: ubuntu@24.04}}", 'cannot add charm ".*db": base "ubuntu@24.04/stable"'),
+    ):
+        with pytest.raises((NotFound, NotValid), match=f"cannot deploy bundle: .*{message}") as caught:
+            deploy(world, shelf, over)
+        assert "Traceback" not in str(caught.value)
+        assert (world.dump(), world.blobs()) == (before, blobs)
+
+
+def test_what_charms_do_not_have_is_told_at_once(world: World, shelf: Path) -> None:
+    over = """
+applications:
+  web: {options: {nosuch: 1, port: x}, bindings: {no: alpha}, resources: {other: ./site.txt}, to: [lxd:0]}
+  db: {storage: {logs: 1G}}
+  log: {num_units: 1, to: [new]}
+relations: [[web:none, db:db], [web:db, log:host], [db, log:host]]
+"""
+    with pytest.raises(BundleFaulty) as caught:
+        prepare(world, shelf, over)
+    assert [fault.text for fault in caught.value.faults] == [
+        'cannot validate application "db": charm "db" has no store called "logs"',
+        'application "log" is subordinate but specifies unit placement',
+        'application "log" is subordinate but has non-zero num_units',
+        'placement "lxd:0" asks for a container: containers are not supported',
+        'cannot validate application "web": option "port" expected int, got "x"',
+        f'cannot validate application "web": configuration option "nosuch" not found in charm "{shelf}/web"',
+        'cannot validate application "web": unrecognized resource "other"',
+        (
+            'application "web" wants to bind endpoint "no" to space "alpha", but the endpoint is not defined '
+            "by the charm"
+        ),
+        f'charm "{shelf}/web" used by application "web" does not define relation "none"',
+        'mismatched interface between "web:db" and "log:host" ("sql" vs "juju-info")',
+    ]
+    assert all(fault.place and fault.place.line > 0 for fault in caught.value.faults)
+
+
+def test_trust_is_asked_for(world: World, shelf: Path) -> None:
+    with pytest.raises(NotValid) as caught:
+        prepare(world, shelf, trust=False)
+    assert caught.value.message.endswith("consent to trust the following application(s):\n  - db")
+    deploy(world, shelf, trust=False, force=True)
+    assert world.application("db").trust == 0
+
+
+def test_store_names_are_refused_in_one_line(world: World, shelf: Path) -> None:
+    with pytest.raises(NotValid, match='cannot resolve charm or bundle "mysql"'):
+        prepare(world, shelf, "applications: {x: {charm: mysql}}")
+
+
+# --- export and compare -----------------------------------------------------------------------------------
+
+
+def test_export_deploys_to_an_equal_model(world: World, shelf: Path, tmp_path: Path) -> None:
+    deploy(world, shelf)
+    expose.expose(world.ctx, world.model, "web", endpoints=["db"], cidrs=["10.0.0.0/8"])
+    out = tmp_path / "out"
+    text = exported(world, beside=out)
+    assert text == EXPORTED
+    (out / "bundle.yaml").write_text(text)
+    other = models.add_model(world.ctx, "other").uuid
+    spaces.add(world.ctx, other, "backend", [])
+    prepared = bundles.prepare(world.ctx, other, load(out), Wishes(trust=True))
+    bundles.carry_out(world.ctx, other, prepared)
+    world.model = other
+    assert exported(world, beside=tmp_path / "again") == text
+    assert (out / "charms" / "web-0.charm").read_bytes() == (
+        tmp_path / "again" / "charms" / "web-0.charm"
+    ).read_bytes()
+    assert bundles.prepare(world.ctx, other, load(out), Wishes(trust=True)).changes == ()
+    assert "charm: local:web-0\n" in exported(world)
+
+
+EXPORTED = """\
+default-base: ubuntu@22.04/stable
+applications:
+  db:
+    charm: ./charms/db-0.charm
+    num_units: 2
+    to:
+    - "0"
+    - "1"
+    expose: true
+    storage:
+      data: rootfs,2048M
+    bindings:
+      "": alpha
+    trust: true
+  log:
+    charm: ./charms/log-0.charm
+    bindings:
+      "": alpha
+  web:
+    charm: ./charms/web-0.charm
+    resources:
+      site: ./resources/web/site.txt
+    num_units: 3
+    to:
+    - "0"
+    - "0"
+    - "1"
+    options:
+      port: 8080
+      title: a title
+    annotations:
+      gui-x: "10"
+    constraints: mem=1024
+    bindings:
+      "": alpha
+      cluster: alpha
+      db: backend
+machines:
+  "0":
+    constraints: mem=2048
+    annotations:
+      rack: a1
+  "1": {}
+relations:
+- - db:db
+  - web:db
+- - web:juju-info
+  - log:host
+--- # overlay.yaml
+applications:
+  web:
+    exposed-endpoints:
+      db:
+        expose-to-cidrs:
+        - 10.0.0.0/8
+"""
+
+
+def test_uploaded_charm_deploys_where_it_is(world: World, shelf: Path) -> None:
+    deploy(world, shelf)
+    (shelf / "bundle.yaml").write_text(
+        "default-base: ubuntu@22.04\napplications: {again: {charm: 'local:web-0', num_units: 1}}"
+    )
+    assert deploy(world, shelf) == [
+        "deploy application again from local on ubuntu@22.04/stable using web",
+        "add unit again/0 to new machine 2",
+    ]
+    assert world.application("again").charm_url == "local:web-0"
+    (shelf / "bundle.yaml").write_text("applications: {x: {charm: 'local:none-4'}}")
+    with pytest.raises(NotFound, match='charm "local:none-4" not found'):
+        prepare(world, shelf)
+
+
+# --- apply ------------------------------------------------------------------------------------------------
+
+LESS = "applications: {web: {num_units: 1, to: ['0']}, log: null}\nrelations: []"
+
+
+def test_apply_removes_only_what_it_may(world: World, shelf: Path) -> None:
+    deploy(world, shelf)
+    applications.set_config(world.ctx, world.model, "web", values={"ratio": "0.5"})
+    (shelf / "bundle.yaml").write_text(BUNDLE.replace("- [web:db, db:db]\n", ""))
+    made = prepare(world, shelf, LESS)
+    same, left = bundles.with_removals(made, prune=False)
+    assert same.changes == ()
+    assert left == [
+        "- reset application options ratio of web",
+        "- remove unit web/2",
+        "- remove unit web/1",
+        "- remove relation db:db - web:db",
+        "- remove application log",
+    ]
+    pruned, left = bundles.with_removals(made, prune=True)
+    assert left == []
+    bundles.carry_out(world.ctx, world.model, pruned)
+    assert world.applications() == ["db", "web"]
+    assert world.units() == ["db/0", "db/1", "web/0"]
+    facts = world.read(lambda tx: bundle_facts.read(tx, world.model))
+    assert facts.relations == []
+    assert "ratio" not in facts.applications["web"].settings
+    assert bundles.with_removals(prepare(world, shelf, LESS), prune=True)[0].changes == ()
+
+
+def test_plan_in_a_file(world: World, shelf: Path, tmp_path: Path) -> None:
+    path, prepared = tmp_path / "plan.json", prepare(world, shelf)
+    bundle_plans.write(path, world.model, prepared)
+    plan = bundle_plans.read(path)
+    bundle_plans.require_same(plan, world.model, prepare(world, shelf))
+    with pytest.raises(NotValid, match="bundle or the flags are not those"):
+        bundle_plans.require_same(plan, world.model, prepare(world, shelf, "applications: {log: null}"))
+    with pytest.raises(NotValid, match="is for another model"):
+        bundle_plans.require_same(plan, "other", prepared)
+    world.deploy("other")
+    with pytest.raises(NotValid, match="the model changed since the plan was made"):
+        bundle_plans.require_same(plan, world.model, prepare(world, shelf))
+    before = world.dump()
+    with pytest.raises(NotValid, match="the model changed since the plan was made"):
+        bundles.carry_out(
+            world.ctx, world.model, prepared, bundles.same_model(world.model, prepared.facts.digest())
+        )
+    assert world.dump() == before
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"format": 2}', '{"format": 1, "changes": []}', "[" * 100_000])
+def test_files_that_are_no_plan(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "plan.json"
+    path.write_text(text)
+    with pytest.raises(NotValid, match="is no plan"):
+        bundle_plans.read(path)
+    path.write_text(json.dumps({"format": 1, "model-uuid": "x", "fingerprint": "y", "changes": [1]}))
+    assert bundle_plans.read(path).changes == [1]
+
+
+def test_model_that_changed_while_it_was_planned(world: World, shelf: Path) -> None:
+    prepared = prepare(world, shelf)
+    world.deploy("first")
+    before = world.dump()
+    with pytest.raises(NotValid, match="the model changed: machine 1 would be made, not 0"):
+        bundles.carry_out(world.ctx, world.model, prepared)
+    assert world.dump() == before
+
+
+def test_twenty_applications_are_quick(world: World, shelf: Path) -> None:
+    apps = "".join(
+        f"  a{number}: {{charm: ./{'web' if number % 2 else 'db'}, num_units: 3}}\n" for number in range(20)
+    )
+    relations = "".join(f"- [a{number}:db, a{number - 1}:db]\n" for number in range(1, 20, 2))
+    (shelf / "bundle.yaml").write_text(
+        f"default-base: ubuntu@22.04\napplications:\n{apps}relations:\n{relations}"
+    )
+    begin = time.perf_counter()
+    prepared = prepare(world, shelf)
+    planned = time.perf_counter()
+    bundles.carry_out(world.ctx, world.model, prepared)
+    recorded = time.perf_counter()
+    assert prepare(world, shelf).changes == ()
+    again = time.perf_counter()
+    assert len(world.units()) == 60
+    assert (planned - begin, recorded - planned, again - recorded) < (1.5, 5.0, 5.0)  # far above the goal
