@@ -16,7 +16,7 @@ from pushjuju.core.natural import natural_key
 from pushjuju.core.placement import Placement, PlacementKind
 from pushjuju.core.status import InstanceStatus, MachineStatus, StatusKind
 from pushjuju.services import constraints as of_machines
-from pushjuju.services import models, statuses, touch
+from pushjuju.services import models, ssh_keys, statuses, touch
 from pushjuju.services.context import Context
 from pushjuju.state.records import Machine, Unit
 from pushjuju.state.store import Tx
@@ -31,6 +31,7 @@ def new_machine(
     machine = Machine(
         model=model, id=str(tx.next(model, "machine")), life=Life.ALIVE, base=str(base),
         constraints=dict(constraints), placement=placement, nonce=new_uuid(), created=to_iso(now),
+        keys_due=int(ssh_keys.ever(tx, model)),
     )  # fmt: skip
     tx.insert("machine", machine)
     statuses.set_status(tx, model, StatusKind.MACHINE, machine.id, MachineStatus.PENDING, now=now)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from pushjuju.core.errors import AlreadyExists, NotValid, PushjujuError
 from pushjuju.core.life import Life
 from pushjuju.core.status import MachineStatus, StatusKind
 from pushjuju.plugins.types import Enlister, Started
-from pushjuju.services import firewall, models, statuses, touch
+from pushjuju.services import firewall, models, ssh_keys, statuses, touch
 from pushjuju.services.context import Context
 from pushjuju.state.records import Machine
 from pushjuju.state.store import Tx
@@ -103,6 +104,7 @@ def _record(
         hardware=hardware_document(instance.hardware), ssh=ssh, created=to_iso(now),
     )  # fmt: skip
     with ctx.store.write() as tx:
+        machine = replace(machine, keys_due=int(ssh_keys.ever(tx, model)))
         if tx.find(Machine, "machine_get", model=model, id=machine_id):
             raise AlreadyExists("machine is already provisioned")  # by another call for the same target
         _unreserve(tx, model, target)

@@ -21,7 +21,7 @@ from pushjuju.state.store import Tx
 from pushjuju.state.work import lease_at_least, skip_leases
 from pushjuju.uniter.resolver import Answer, decide, reconcile_effects
 from pushjuju.uniter.snapshot import look
-from pushjuju.workers import commands, contact, provisioner, requests, storage
+from pushjuju.workers import commands, contact, keywriter, provisioner, requests, storage
 from pushjuju.workers.events import Event
 from pushjuju.workers.firewaller import Firewaller
 from pushjuju.workers.outcome import Outcome
@@ -101,6 +101,8 @@ class Lane:
             return await self._end(machine)
         if self._needs_machine(machine) or self._settle_units() or self._wants_rules(machine):
             visit = await self._visit(machine)
+            if machine.keys_due:
+                await keywriter.write(self.shop, machine, visit.session)
             self._stored = await storage.on_visit(self.shop, machine, visit.session)
             await visit.work()
             self._stored += visit.storage_problems
@@ -168,7 +170,7 @@ class Lane:
 
         One that is at hand is visited at once: there each unit is looked at only once.
         """
-        if not machine.last_seen or machine.look_again or self.shop.at_hand(machine):
+        if not machine.last_seen or machine.look_again or machine.keys_due or self.shop.at_hand(machine):
             return True
         if self._open_operations():
             return True
@@ -264,6 +266,7 @@ class Lane:
 
     async def _tear_down(self, machine: Machine) -> None:
         if stays(machine):
+            await keywriter.clear(self.shop, machine)
             await self._leave(machine)
         await self.shop.drop(machine)
         self._tell("stopping")

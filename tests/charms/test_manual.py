@@ -223,3 +223,14 @@ def test_machines_that_cannot_be_taken_in(client: Client, server: Server, tmp_pa
     assert client.status()["applications"] == {}
     client.run("remove-machine", number, "--force", "--no-wait", "--no-prompt")
     assert client.status()["machines"] == {}
+
+
+def test_keys_of_a_model_go_with_a_given_machine(client: Client, image: Server) -> None:
+    """What the model wrote to authorized_keys is taken away; what was there before stays."""
+    client.run("bootstrap", "manual", "lab", "--add-model", "shop")
+    client.run("add-machine", f"ssh:ubuntu@{image.host}", "--private-key", image.key)
+    client.run("add-ssh-key", f"{' '.join(new_key(client.work / 'kim').split()[:2])} kim")
+    assert " kim pushjuju:" in image.run("cat /home/ubuntu/.ssh/authorized_keys\n")
+    client.run("remove-machine", "0", "--no-prompt")
+    _until_clean(client, image)
+    assert image.run("cat /home/ubuntu/.ssh/authorized_keys\n") == f"{image.cloud.public_key}\n"

@@ -44,23 +44,17 @@ OURS |= {"completion", "man", "backups", "restore-backup", "schema"}
 OWN_FLAGS = {"no-wait": "leaves the work to the background; Juju's client never works itself"}
 # Words of Juju that are not built yet: each is refused with one clear line. Built ones leave the table.
 NOT_BUILT = {
-    "add-ssh-key",
     "consume",
     "create-backup",
-    "debug-code",
-    "debug-hooks",
     "download",
     "find",
     "find-offers",
-    "import-ssh-key",
     "info",
     "offer",
     "offers",
     "remove-offer",
     "remove-saas",
-    "remove-ssh-key",
     "show-offer",
-    "ssh-keys",
 }
 # Words of Juju that are gone in its last 3.6, or come with a feature flag only: as unknown as any other.
 GONE = {"metrics", "collect-metrics", "set-meter-status"}

@@ -63,3 +63,6 @@ UPDATE machine SET keys_due = 1 WHERE model = :model AND life <> 'dead'
 
 -- name: keys_written
 UPDATE machine SET keys_due = 0 WHERE model = :model AND id = :id
+
+-- name: machine_ids
+SELECT id FROM machine WHERE model = :model AND life <> 'dead' ORDER BY id
