@@ -33,7 +33,8 @@ class Terminal:
     ) -> None:
         """Start a program in a window of this size; the screen stays when it ends."""
         settings = [f"{key}={value}" for key, value in env.items() if key not in ("TERM", "TMUX")]
-        line = f"{shlex.join(['env', '-i', *settings])} TERM=$TERM {shlex.join(argv)}"
+        # Ctrl-C is for the program; the shell that notes how it ended stays.
+        line = f"trap : INT; {shlex.join(['env', '-i', *settings])} TERM=$TERM {shlex.join(argv)}"
         line += f"; echo $? >{self.ended}; sleep 1000"
         size = ("-x", str(columns), "-y", str(lines))
         self._tmux("new-session", "-d", *size, "-c", str(cwd), f"exec sh -c {shlex.quote(line)}")

@@ -5,6 +5,7 @@ Layer: cli. Mirrors: juju/cmd cmd.go Main (3.6)
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -25,8 +26,9 @@ _RESUME = (
 
 def main() -> None:
     """Run the command line of this process and exit."""
+    _speak_utf8()
     status = run(
-        sys.argv[1:],
+        _words(sys.argv[1:]),
         stdin=sys.stdin,
         stdout=sys.stdout,
         stderr=sys.stderr,
@@ -34,6 +36,20 @@ def main() -> None:
         program=os.path.basename(sys.argv[0] or "pushjuju"),  # noqa: PTH119 - pathlib costs start-up time
     )
     sys.exit(status)
+
+
+def _speak_utf8() -> None:
+    """Let the streams be UTF-8 whatever the locale says, as Go's are: data is the same for every reader."""
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.encoding.lower() != "utf-8":
+            stream.reconfigure(encoding="utf-8", errors=stream.errors)
+
+
+def _words(argv: list[str]) -> list[str]:
+    """Return arguments as the UTF-8 that they are."""
+    if sys.getfilesystemencoding().lower() == "utf-8":
+        return argv
+    return [os.fsencode(word).decode("utf-8", "surrogateescape") for word in argv]
 
 
 def run(

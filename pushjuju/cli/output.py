@@ -68,10 +68,12 @@ class Output:
             formatters: Format name -> function to text, for formats beyond yaml, json and smart, or in
                 their place; the text ends with a newline unless it is empty.
         """
-        if document is None:
-            return self.text("")
+        self.text("" if document is None else self.rendered(document, formatters))
+
+    def rendered(self, document: Any, formatters: Mapping[str, Formatter] | None = None) -> str:
+        """Return what `write` would write."""
         own = (formatters or {}).get(self.form)
-        return self.text(self._tinted(own(document) if own else render(self.form, document)))
+        return self._tinted(own(document) if own else render(self.form, document))
 
     def _tinted(self, text: str) -> str:
         """Colour yaml and json, for the commands that do so on a terminal."""

@@ -5,8 +5,7 @@ Mirrors: juju cmd/juju/status (3.6)
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from pushjuju.cli import flags, session
@@ -62,13 +61,18 @@ def status_command(
     shown = wants_utc(cli.env, flag=utc)
     _note_useless_flags(cli, relations=relations or integrations, storage=storage)
 
-    def once() -> None:
-        _status(cli, args, model, utc=shown, relations=relations or integrations, storage=storage)
+    def once() -> tuple[str, str]:
+        return _status(cli, args, model, utc=shown, relations=relations or integrations, storage=storage)
 
     if watch > 0:
-        _watch(cli, once, watch)
-    else:
-        once()
+        from pushjuju.cli.watchscreen import watch as watch_screen
+
+        return watch_screen(cli, once, watch)
+    text, note = once()
+    cli.output.text(text)
+    if note:
+        cli.console.info(note)
+    return None
 
 
 def _note_useless_flags(cli: Cli, *, relations: bool, storage: bool) -> None:
@@ -80,37 +84,24 @@ def _note_useless_flags(cli: Cli, *, relations: bool, storage: bool) -> None:
 
 def _status(
     cli: Cli, patterns: tuple[str, ...], model: str, *, utc: bool, relations: bool, storage: bool
-) -> None:
+) -> tuple[str, str]:
+    """Return the status as text, and what is to be said when there is nothing in it."""
     opened = session.open_model(cli, model)
     document, rows = status_document(opened, utc=utc), _relations(opened) if relations else []
     if patterns:
         from pushjuju.services.status_filter import filter_status
 
         document, rows = filter_status(document, patterns, rows)
-    cli.output.write(document, formatters(relations=rows, storage=storage, colour=cli.output.colour))
-    if is_empty(document):
-        if patterns:
-            cli.console.info(f"Nothing matched specified filter{'s' if len(patterns) > 1 else ''}.")
-        else:
-            cli.console.info(f'\nModel "{opened.identifier}" is empty.')
+    forms = formatters(relations=rows, storage=storage, colour=cli.output.colour)
+    text = cli.output.rendered(document, forms)
+    if not is_empty(document):
+        return text, ""
+    if patterns:
+        return text, f"Nothing matched specified filter{'s' if len(patterns) > 1 else ''}."
+    return text, f'\nModel "{opened.identifier}" is empty.'
 
 
 def _relations(opened: session.Session) -> list[Mapping[str, Any]]:
     from pushjuju.services.relation_rows import relation_rows
 
     return list(relation_rows(opened.ctx, opened.uuid))
-
-
-def _watch(cli: Cli, once: Callable[[], None], seconds: float) -> None:
-    """Draw again and again on a screen of its own, until interrupted."""
-    out = cli.console.stdout
-    cli.on_interrupt = "Watching ended."
-    out.write("\x1b[?1049h")
-    try:
-        while True:
-            out.write("\x1b[H\x1b[2J")
-            once()
-            time.sleep(seconds)
-    finally:
-        out.write("\x1b[?1049l")
-        out.flush()
