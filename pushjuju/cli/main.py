@@ -15,7 +15,7 @@ from pushjuju.cli.command import Cli, Exited
 from pushjuju.cli.console import Console
 from pushjuju.cli.output import Output
 from pushjuju.cli.root import Root
-from pushjuju.core.errors import PushjujuError, Refused, Silent, UsageError
+from pushjuju.core.errors import NotFound, PushjujuError, Refused, Silent, UsageError
 
 INTERRUPTED = 130
 _RESUME = (
@@ -129,8 +129,20 @@ def _failed(error: PushjujuError, cli: Cli) -> int:
         import logging
 
         logging.getLogger("pushjuju.cli").debug("error stack", exc_info=error)
+    if isinstance(error, NotFound):
+        error.hint = "\n".join(text for text in (_suggestion(error, cli), error.hint) if text)
     cli.console.error(error)
     return error.exit_code
+
+
+def _suggestion(error: NotFound, cli: Cli) -> str:
+    """Return what was probably meant; that this cannot be told is no error of its own."""
+    from pushjuju.cli import meant
+
+    try:
+        return meant.hint(error.message, cli)
+    except (PushjujuError, OSError):
+        return ""
 
 
 def _crashed(error: Exception, argv: list[str], cli: Cli) -> int:

@@ -91,6 +91,7 @@ def open_model(cli: Cli, text: str = "") -> Session:
         )
     ctx = open_controller(cli, controller)
     opened = Session(ctx=ctx, model=models.resolve(ctx, model or None))
+    cli.extra["model"] = opened
     blocking.require(opened, cli.word)
     return opened
 

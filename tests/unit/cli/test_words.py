@@ -456,3 +456,31 @@ def test_another_credential_for_a_model(lab: Run, tmp_path: Path) -> None:
     ok(lab("set-credential", "local", "kim"))
     shown = json.loads(ok(lab("show-model", "--format", "json")))["shop"]["credential"]
     assert shown["name"] == "kim"
+
+
+# --- names that do not exist ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (("config", "wbe"), "web"),
+        (("constraints", "weeb"), "web"),
+        (("show-unit", "wee/0"), "web/0"),
+        (("remove-unit", "web/1", "--no-prompt"), "web/0"),
+        (("status", "-m", "shpo"), "shop"),
+        (("status", "-m", "lba:shop"), "lab"),
+        (("switch", "shoop"), "shop"),
+        (("show-user", "admn"), "admin"),
+        (("add-model", "x", "locl"), "local"),
+    ],
+)
+def test_a_name_that_does_not_exist_brings_the_nearest(lab: Run, words: tuple[str, ...], meant: str) -> None:
+    ok(lab("deploy", CHARM, "web", "--no-wait"))
+    ended = lab(*words)
+    assert ended.status == 1
+    assert f"\nDid you mean:\n\t{meant}\n" in ended.err
+
+
+def test_nothing_near_is_nothing_said(lab: Run) -> None:
+    assert "Did you mean" not in lab("config", "completely-else").err
