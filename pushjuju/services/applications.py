@@ -41,7 +41,9 @@ from pushjuju.state.records import Application, CharmRecord
 from pushjuju.state.store import Tx
 
 if TYPE_CHECKING:
+    from pushjuju.core.charmstore import StoreResource
     from pushjuju.services.storage_pools import Pools
+    from pushjuju.services.store_charms import StoreOrigin
 
 LOCAL = "local"
 
@@ -57,6 +59,8 @@ class DeployRequest:
         count: Number of units; 0 for a subordinate.
         storage: Store of the charm -> what is asked for.
         attach_storage: Storage that the one unit gets.
+        origin: The store that the charm comes from; None: a person gave it.
+        store_resources: Resources whose content is in that store; it is fetched when a unit wants it.
     """
 
     application: str
@@ -71,6 +75,8 @@ class DeployRequest:
     storage: Mapping[str, Directive] = field(default_factory=dict)
     attach_storage: Sequence[str] = ()
     bind: Mapping[str, str] = field(default_factory=dict)
+    origin: StoreOrigin | None = None
+    store_resources: Sequence[StoreResource] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +103,7 @@ def get(tx: Tx, model: str, name: str) -> Application:
 
 
 def deploy(ctx: Context, model: str, request: DeployRequest) -> Deployed:
-    """Deploy a local charm as a new application; all of it or, after a refusal, nothing.
+    """Deploy a charm as a new application; all of it or, after a refusal, nothing.
 
     Raises:
         NotValid: A name, placement or number that makes no sense.
@@ -117,8 +123,7 @@ def deploy(ctx: Context, model: str, request: DeployRequest) -> Deployed:
                 raise AlreadyExists(
                     f'cannot add application "{request.application}": application already exists'
                 )
-            revision = add_charm(ctx, tx, model, request.packed)
-            url = f"{LOCAL}:{request.packed.charm.name}-{revision}"
+            url, revision = add_charm(ctx, tx, model, request.packed, request.origin)
             application = record(ctx, tx, model, request, url, files)
             attach = request.attach_storage
             added = (
@@ -157,8 +162,24 @@ def record(
     """
     application = _insert(tx, model, request, url, ctx.clock.now())
     resources.put(ctx, tx, application, files)
+    _take_from_store(tx, application, request, files)
     _plan_storage(ctx, tx, model, request, pools)
     return application
+
+
+def _take_from_store(
+    tx: Tx, application: Application, request: DeployRequest, files: Sequence[resources.Upload]
+) -> None:
+    """Keep where the charm comes from, and what the store has of its resources; a person's file wins."""
+    if request.origin is None:
+        return
+    from pushjuju.services import origins
+
+    origins.put(tx, application, request.origin)
+    given = {upload.meta.name for upload in files}
+    declared = request.packed.charm.meta.resources
+    own = [item for item in request.store_resources if item.name in declared and item.name not in given]
+    resources.put_store(tx, application, own)
 
 
 def _plan_storage(
@@ -194,21 +215,31 @@ def check(request: DeployRequest) -> None:
         raise NotValid("cannot use --num-units or --to with subordinate application")
 
 
-def add_charm(ctx: Context, tx: Tx, model: str, packed: PackedCharm) -> int:
-    """Make a model know a local charm; return the revision that it gets.
+def add_charm(
+    ctx: Context, tx: Tx, model: str, packed: PackedCharm, origin: StoreOrigin | None = None
+) -> tuple[str, int]:
+    """Make a model know a charm; return its URL there and its revision.
 
-    The number grows with every upload and is never used again. The archive is copied inside the transaction,
-    so that nobody can take it for unused before the charm's row names it.
+    The number of a local charm grows with every upload and is never used again; a store's charm keeps the
+    store's, and is known once. The archive is copied inside the transaction, so that nobody can take it for
+    unused before the charm's row names it.
     """
     charm = packed.charm
+    if origin is None:
+        revision = tx.next(model, f"charm-{LOCAL}:{charm.name}", charm.revision)
+        url, source, channel = f"{LOCAL}:{charm.name}-{revision}", LOCAL, ""
+    else:
+        revision, url = origin.charm.revision, origin.url
+        source, channel = origin.charm.source, str(origin.channel)
+        if tx.row("charm_by_url", model=model, url=url) is not None:
+            return url, revision
     blob = ctx.controller.blobs.add(packed.path)
-    revision = tx.next(model, f"charm-{LOCAL}:{charm.name}", charm.revision)
     record = CharmRecord(
-        model=model, url=f"{LOCAL}:{charm.name}-{revision}", name=charm.name, revision=revision,
-        origin=LOCAL, channel="", sha256=blob, size=packed.size, document=wire.to_wire(charm),
+        model=model, url=url, name=charm.name, revision=revision, origin=source, channel=channel,
+        sha256=blob, size=packed.size, document=wire.to_wire(charm),
     )  # fmt: skip
     tx.insert("charm", record)
-    return revision
+    return url, revision
 
 
 def _insert(tx: Tx, model: str, request: DeployRequest, url: str, now: datetime) -> Application:

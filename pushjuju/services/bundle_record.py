@@ -235,8 +235,7 @@ def _first_on(work: _Work, machine: Change) -> str:
 
 def _add_charm(work: _Work, change: Change) -> None:
     packed = work.order.packed[change.id]
-    revision = applications.add_charm(work.ctx, work.tx, work.model, packed)
-    work.urls[change.id] = f"{applications.LOCAL}:{packed.charm.name}-{revision}"
+    work.urls[change.id], _ = applications.add_charm(work.ctx, work.tx, work.model, packed)
 
 
 def _deploy(work: _Work, change: Change) -> None:

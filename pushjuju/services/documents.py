@@ -18,6 +18,7 @@ from pushjuju.services import (
     machines,
     models,
     network,
+    origins,
     people,
     relations,
     secret_backends,
@@ -52,6 +53,8 @@ def _application(tx: Tx, application: Application) -> dict[str, Any]:
         "charm": applications.current_charm(tx, application).name,
         "base": Base.parse(application.base).display,
     }
+    if origin := origins.find(tx, application.model, application.name):
+        found["channel"] = origin.channel
     if constraints := {key: value for key, value in application.constraints.items() if value is not None}:
         found["constraints"] = constraints
     found.update(principal=not application.subordinate, exposed=bool(application.exposed))

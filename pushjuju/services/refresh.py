@@ -3,29 +3,45 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from pushjuju.charms.config import Settings, filter_settings, parse_settings, parse_settings_yaml
 from pushjuju.charms.model import Charm, Endpoint, Role, Scope
 from pushjuju.charms.pack import PackedCharm
 from pushjuju.charms.upgrade import UpgradeFacts, UsedRelation, check_upgrade
 from pushjuju.core.base import Base
-from pushjuju.core.errors import NotValid
+from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.life import Life
 from pushjuju.core.storage import Directive
-from pushjuju.services import applications, bindings, charms, relations, resources, storage, touch, units
+from pushjuju.services import (
+    applications,
+    bindings,
+    charms,
+    origins,
+    relations,
+    resources,
+    storage,
+    touch,
+    units,
+)
 from pushjuju.services.context import Context
 from pushjuju.state.records import Application
 from pushjuju.state.storage_records import StorageInstance
 from pushjuju.state.store import Tx
 
+if TYPE_CHECKING:
+    from pushjuju.core.charmstore import StoreResource
+    from pushjuju.services.store_charms import StoreOrigin
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefreshRequest:
-    """What `refresh --path` asks for.
+    """What `refresh` asks for.
 
     Attributes:
+        switch: The charm may be another one.
         force_units: Units in error take the charm at once.
         force: Rules of safety are waived.
         values: Settings that go with it, as texts.
@@ -33,10 +49,14 @@ class RefreshRequest:
         resources: Name -> file to upload.
         storage: Store that the new charm brings -> what is asked for.
         bind: Endpoint -> name of its space.
+        origin: The store that the charm comes from; None: a person gave it.
+        store_resources: Name -> what that store has for the charm's resources.
+        asked_resources: Names of those that were asked for by revision.
     """
 
     application: str
     packed: PackedCharm
+    switch: bool = False
     force_units: bool = False
     force: bool = False
     force_base: bool = False
@@ -46,6 +66,9 @@ class RefreshRequest:
     resources: Mapping[str, str] = field(default_factory=dict)
     storage: Mapping[str, Directive] = field(default_factory=dict)
     bind: Mapping[str, str] = field(default_factory=dict)
+    origin: StoreOrigin | None = None
+    store_resources: Mapping[str, StoreResource] = field(default_factory=dict)
+    asked_resources: Collection[str] = ()
 
 
 def refresh(ctx: Context, model: str, request: RefreshRequest) -> tuple[int, list[str]]:
@@ -66,30 +89,85 @@ def refresh(ctx: Context, model: str, request: RefreshRequest) -> tuple[int, lis
         ):
             application = applications.get(tx, model, request.application)
             warnings = _check(tx, application, request)
-            resources.refresh(
-                ctx, tx, application, applications.current_charm(tx, application), files, declared
-            )
+            of_store = _of_store(request)
+            old = applications.current_charm(tx, application)
+            resources.refresh(ctx, tx, application, old, files, declared, of_store)
+            changes = resources.taken_from_store(tx, application, of_store, request.asked_resources)
+            resources.put_store(tx, application, changes)
             charm = request.packed.charm
             bindings.refresh(tx, application, charm, request.bind, force=request.force)
-            revision = applications.add_charm(ctx, tx, model, request.packed)
-            _switch(
-                ctx, tx, application, request, f"{applications.LOCAL}:{request.packed.charm.name}-{revision}"
-            )
+            url, revision = applications.add_charm(ctx, tx, model, request.packed, request.origin)
+            origins.put(tx, application, request.origin)
+            _switch(ctx, tx, application, request, url)
     except BaseException:
         applications.drop_unused_blob(ctx, request.packed.sha256)
         raise
     return revision, warnings
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stayed:
+    """What changed of an application whose charm is the newest already."""
+
+    channel: bool = False
+    resources: tuple[str, ...] = ()
+
+
+def stay(ctx: Context, model: str, request: RefreshRequest) -> Stayed:
+    """Change what goes with a charm, for an application that has that revision already.
+
+    Raises:
+        NotFound: No such application, or its charm comes from no store.
+        NotValid: Something does not fit; nothing is changed.
+    """
+    declared = request.packed.charm.meta.resources
+    with (
+        resources.uploads(ctx.controller.blobs, declared, request.resources) as files,
+        ctx.store.write() as tx,
+    ):
+        application = applications.get(tx, model, request.application)
+        known = origins.find(tx, model, request.application)
+        if known is None or request.origin is None:
+            raise NotFound(f'the charm of application "{request.application}" comes from no store')
+        of_store = {name: item for name, item in _of_store(request).items() if name not in request.resources}
+        changes = resources.taken_from_store(tx, application, of_store, request.asked_resources)
+        resources.put_store(tx, application, changes)
+        resources.put(ctx, tx, application, files)
+        moved = str(request.origin.channel) != known.channel
+        if moved:
+            origins.follow(tx, known, request.origin.channel)
+        changed = tuple(sorted({*(item.name for item in changes), *(item.meta.name for item in files)}))
+        if changed:
+            tx.run("resource_modified", model=model, application=application.name)
+        asked = _asked(request)
+        charms.put_settings(tx, model, application.name, application.charm_url, asked)
+        if request.trust is not None:
+            tx.run("application_set_trust", model=model, name=application.name, trust=int(request.trust))
+        if changed or asked or request.trust is not None:
+            touch.application(tx, model, application.name, ctx.clock.now(), "refresh")
+    return Stayed(channel=moved, resources=changed)
+
+
+def _of_store(request: RefreshRequest) -> dict[str, StoreResource]:
+    """Return what the store has for the resources that the charm declares and nobody brings a file for."""
+    declared = request.packed.charm.meta.resources
+    return {
+        name: item
+        for name, item in request.store_resources.items()
+        if name in declared and name not in request.resources
+    }
+
+
 def _check(tx: Tx, application: Application, request: RefreshRequest) -> list[str]:
     old, new = applications.current_charm(tx, application), request.packed.charm
     facts = UpgradeFacts(
         application=application.name,
-        url=f"{applications.LOCAL}:{new.name}",
+        url=request.origin.url if request.origin else f"{applications.LOCAL}:{new.name}",
         base=Base.parse(application.base),
         relations=tuple(_used(tx, application)),
         storage_counts=_stores(tx, application, old),
         config=request.values,
+        switch=request.switch,
         force=request.force,
         force_base=request.force_base,
     )

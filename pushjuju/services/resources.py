@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import contextlib
 import errno
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from pushjuju.charms.goform import quote
 from pushjuju.charms.model import Charm, ResourceMeta
@@ -23,6 +23,9 @@ from pushjuju.services.context import Context
 from pushjuju.state.blobs import Blobs, Staged
 from pushjuju.state.records import Application, Resource, Unit, UnitResource
 from pushjuju.state.store import Tx
+
+if TYPE_CHECKING:
+    from pushjuju.core.charmstore import StoreResource
 
 FILE = "file"
 UPLOAD, STORE = "upload", "store"
@@ -147,6 +150,64 @@ def put(ctx: Context, tx: Tx, application: Application, files: Sequence[Upload])
         touch.cleaner(tx, application.model, ctx.clock.now(), "a resource was given")
 
 
+def put_store(tx: Tx, application: Application, found: Sequence[StoreResource]) -> None:
+    """Let an application have revisions of a store; their content is fetched when a unit first wants it."""
+    for item in found:
+        record = Resource(
+            model=application.model, application=application.name, name=item.name, type=item.type,
+            path=item.filename, description=item.description, origin=STORE, revision=item.revision,
+            fingerprint=item.download.sha384, size=item.download.size,
+        )  # fmt: skip
+        tx.run("resource_put", **_columns(record))
+
+
+def taken_from_store(
+    tx: Tx, application: Application, found: Mapping[str, StoreResource], given: Collection[str]
+) -> list[StoreResource]:
+    """Return the resources of a store that an application is to change to.
+
+    A file that a person gave stays until the person names a revision.
+
+    Args:
+        found: Name -> what the store has, for the charm that the application gets.
+        given: Names of those that were asked for by revision.
+    """
+    model, name = application.model, application.name
+    rows = tx.list(Resource, "resource_of_application", model=model, application=name)
+    known = {row.name: row for row in rows}
+    changes = []
+    for item in found.values():
+        row = known.get(item.name)
+        pinned = row is not None and row.origin == UPLOAD and item.name not in given
+        same = row is not None and row.origin == STORE and row.revision == item.revision
+        if not (pinned or same):
+            changes.append(item)
+    return changes
+
+
+def have_content(ctx: Context, resource: Resource, copy: Staged) -> Resource:
+    """Make the content of a store's resource known; return the resource as it is now.
+
+    Raises:
+        NotValid: The content is not that of the resource; the message is Juju's.
+    """
+    if copy.size != resource.size:
+        raise NotValid(f"resource size does not match expected ({copy.size} != {resource.size})")
+    if copy.sha384 != resource.fingerprint:
+        raise NotValid(
+            "resource fingerprint does not match expected "
+            f"({quote(copy.sha384)} != {quote(resource.fingerprint)})"
+        )
+    time = to_iso(ctx.clock.now())
+    with ctx.store.write() as tx:
+        blob = ctx.controller.blobs.settle(copy)
+        tx.run(
+            "resource_fetched", model=resource.model, application=resource.application, name=resource.name,
+            fingerprint=resource.fingerprint, time=time, sha256=blob,
+        )  # fmt: skip
+    return replace(resource, sha256=blob, time=time)
+
+
 def _columns(record: Resource | UnitResource) -> dict[str, object]:
     return asdict(record)
 
@@ -158,13 +219,14 @@ def refresh(
     old: Charm,
     files: Sequence[Upload],
     declared: Mapping[str, ResourceMeta],
+    of_store: Collection[str] = (),
 ) -> None:
     """Take over what a refresh says of resources: given ones, and what the new charm says of the others.
 
     Raises:
         NotValid: The new charm declares one that nobody gave; the message is Juju's.
     """
-    given = {upload.meta.name for upload in files}
+    given = {upload.meta.name for upload in files}.union(of_store)
     model, name = application.model, application.name
     known = {row.name for row in tx.list(Resource, "resource_of_application", model=model, application=name)}
     for missing in sorted(set(declared) - given - known - set(old.meta.resources)):

@@ -196,14 +196,19 @@ def _hardware(known: dict[str, Any]) -> str:
 def _application(rows: Rows, app: ApplicationRow) -> dict[str, Any]:
     charm = rows.charms[app.charm_url]
     found: dict[str, Any] = {
-        "charm": app.charm_url,
+        "charm": app.charm_url if app.charm_url.startswith("local:") else charm.name,
         "base": _base(app.base),
-        "charm-origin": app.charm_url.partition(":")[0],
+        "charm-origin": "local" if app.charm_url.startswith("local:") else "charmhub",
         "charm-name": charm.name,
         "charm-rev": int(app.charm_url.rpartition("-")[2]),
     }
+    origin = rows.origins.get(app.name)
+    if origin is not None:
+        found["charm-channel"] = origin.channel
     if charm.version:
         found["charm-version"] = charm.version
+    if origin is not None and origin.latest_url:
+        found["can-upgrade-to"] = origin.latest_url
     found["exposed"] = bool(app.exposed)
     if app.life != ALIVE:
         found["life"] = app.life

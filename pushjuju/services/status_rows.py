@@ -91,6 +91,13 @@ class Charm(NamedTuple):
     version: str
 
 
+class Origin(NamedTuple):
+    """The store of an application's charm: the channel that is followed, and what is newer there."""
+
+    channel: str
+    latest_url: str
+
+
 class Rows(NamedTuple):
     """All that status shows of a model, in the order in which it shows it.
 
@@ -104,6 +111,7 @@ class Rows(NamedTuple):
         sides: Relation -> its sides.
         sides_of: Application -> the sides of each of its relations.
         charms: URL -> charm.
+        origins: Application -> the store of its charm, for those that come from one.
         unguarded: Machine whose firewall rules are not in force -> why.
         spaces: Id -> name of every network space.
         bindings: Application -> (endpoint, id of its space), where somebody bound it.
@@ -123,6 +131,7 @@ class Rows(NamedTuple):
     sides: dict[int, list[Side]]
     sides_of: dict[str, list[list[Side]]]
     charms: dict[str, Charm]
+    origins: dict[str, Origin]
     unguarded: dict[str, str]
     spaces: dict[str, str]
     bindings: dict[str, list[tuple[str, str]]]
@@ -152,6 +161,7 @@ def read(ctx: Context, tx: Tx, model: Model, moment: Moment = from_iso) -> Rows:
             (name, both) for both in sides.values() for name in {side.application for side in both}
         ),
         charms={row[0]: _charm(*row[1:]) for row in tx.rows("shown_charms", model=uuid)},
+        origins={row[0]: Origin(*row[1:]) for row in tx.rows("origin_shown", model=uuid)},
         unguarded={row["machine"]: row["problem"] for row in tx.rows("firewall_problems", model=uuid)},
         spaces={
             network.ALPHA_ID: network.ALPHA,

@@ -10,13 +10,14 @@ Mirrors: juju apiserver/facades/client/application/deployrepository.go, core/cha
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pushjuju.charms.bases import BaseRequest, choose_base
 from pushjuju.charms.goform import quote
+from pushjuju.charms.model import ResourceMeta
 from pushjuju.charms.pack import PackedCharm, pack
 from pushjuju.charms.url import CharmURL, parse_url
 from pushjuju.core.base import SERIES, Base
@@ -33,8 +34,10 @@ from pushjuju.core.charmstore import (
     StoreResource,
 )
 from pushjuju.core.errors import HubError, NotFound, NotValid, PushjujuError
+from pushjuju.core.placement import Placement, PlacementKind
 from pushjuju.services import model_config
 from pushjuju.services.context import Context
+from pushjuju.state.records import Machine
 
 if TYPE_CHECKING:
     from pushjuju.plugins.charmtypes import CharmStore, SourceServices, Tell
@@ -57,9 +60,10 @@ class CharmRequest:
         revision: -1: the newest of the channel.
         base: The base that is asked for; None: chosen among the charm's.
         arch: Of the machines that it is for.
-        kind: `charm` or `bundle`.
+        kind: `charm` or `bundle`; empty: either.
         held: What the application has already: a refresh.
         force: A base that the charm does not name will do.
+        keep_base: The base is given by what is there already: whether the charm fits it is not judged here.
         resources: Name -> revision of its resources.
     """
 
@@ -71,6 +75,7 @@ class CharmRequest:
     kind: str = CHARM
     held: Held | None = None
     force: bool = False
+    keep_base: bool = False
     resources: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -205,6 +210,35 @@ def extra_bases(ctx: Context) -> tuple[Base, ...]:
     return (*(Base.parse(text) for text in _DEBIAN), *(Base.parse(str(text)) for text in named))
 
 
+def placed_platform(
+    ctx: Context, model: str, placements: Sequence[Placement], requested: Base | None
+) -> Platform | None:
+    """Return the base and architecture of the machines that units are placed on; None: no such machine.
+
+    Raises:
+        NotValid: They differ, or are not those that are asked for; the messages are Juju's.
+    """
+    named = {str(item.parent or item.value) for item in placements if item.kind is PlacementKind.MACHINE}
+    with ctx.store.read() as tx:
+        rows = [tx.find(Machine, "machine_get", model=model, id=name) for name in sorted(named)]
+    found = {
+        Platform.of(Base.parse(row.base), str(row.hardware.get("arch") or DEFAULT_ARCH))
+        for row in rows
+        if row is not None
+    }
+    if not found:
+        return None
+    if len(found) > 1:
+        raise NotValid("bases of existing placement machines do not match each other")
+    (platform,) = found
+    if requested is not None and platform.base is not None and not platform.base.matches(requested):
+        raise NotValid(
+            f"base from placements, {quote(str(platform.base))}, does not match requested base "
+            f"{quote(str(requested))}"
+        )
+    return platform
+
+
 def _ask(request: CharmRequest, bases: _BaseRules) -> tuple[Ask, BaseRequest]:
     """Return what is sent for a request, and the rules for its base.
 
@@ -220,7 +254,7 @@ def _ask(request: CharmRequest, bases: _BaseRules) -> tuple[Ask, BaseRequest]:
         requested=request.base, model_default=bases.default, force=request.force, extra_bases=bases.extra
     )
     wanted = request.base or bases.default
-    if wanted and request.kind == CHARM:
+    if wanted and request.kind != BUNDLE and not request.keep_base:
         choose_base(url.name, [wanted], rules)  # one that nobody knows is refused before anything is sent
     channel = Channel.parse(request.channel) if request.channel else None
     ask = Ask(
@@ -248,10 +282,12 @@ def _judge(
     """Return what an answer means; an `Ask` is to be sent in its place, for another base."""
     if isinstance(answer, HubError):
         return answer
-    if (answer.kind == BUNDLE) != (request.kind == BUNDLE):
+    if request.kind and (answer.kind == BUNDLE) != (request.kind == BUNDLE):
         return HubError(f"expected {request.kind}, got {answer.kind} {quote(answer.name)}")
-    if request.kind == BUNDLE:
+    if answer.kind == BUNDLE:
         return _origin(request, ask, answer, Base("ubuntu", "24.04"))
+    if request.keep_base and request.base is not None:
+        return _origin(request, ask, answer, request.base)
     try:
         base = choose_base(answer.name, answer.bases, rules)
     except NotValid as error:
@@ -367,24 +403,59 @@ def get(
 
 
 def pick_resources(
-    store: CharmStore, origin: StoreOrigin, asked: Mapping[str, int]
+    store: CharmStore,
+    origin: StoreOrigin,
+    asked: Mapping[str, int],
+    declared: Mapping[str, ResourceMeta],
+    *,
+    keep: Collection[str] = (),
 ) -> dict[str, StoreResource]:
-    """Return the resources of a resolved charm by name: those asked for by revision, the others as it says.
+    """Return the resources of a resolved charm by name.
+
+    Args:
+        asked: Name -> revision that is wanted; the others are as the store says, or its newest.
+        declared: Those of the charm.
+        keep: Names that stay as they are when the store says nothing of them.
 
     Raises:
         HubError: There is no such revision; the message is Juju's.
     """
-    found = {item.name: item for item in origin.charm.resources}
-    for name, revision in asked.items():
-        if name in found and found[name].revision == revision:
+    said = {item.name: item for item in origin.charm.resources}
+    found: dict[str, StoreResource] = {}
+    for name, meta in declared.items():
+        known = said.get(name)
+        if known is None and name in keep and name not in asked:
             continue
-        listed = _revisions(store, origin.charm.name, name)
-        match = next((item for item in listed if item.revision == revision), None)
-        if match is None:
-            raise HubError(f"charm resource {quote(name)} at revision {revision} not found")
-        known = found.get(name)
-        found[name] = replace(match, filename=match.filename or (known.filename if known else ""))
+        if known is None or (name in asked and known.revision != asked[name]):
+            known = _revision(store, origin.charm.name, name, asked.get(name))
+        if known is None:
+            continue
+        if not known.download.sha384:
+            raise HubError(f"the charm store gives resource {name} no SHA-384: it cannot be checked")
+        found[name] = replace(
+            known, type=meta.type, filename=meta.filename, description=meta.description or known.description
+        )
     return found
+
+
+def _revision(store: CharmStore, charm: str, name: str, wanted: int | None) -> StoreResource | None:
+    """Return one revision of a resource; without a number the newest, None if there is none.
+
+    Raises:
+        HubError: There is no such revision; the message is Juju's.
+    """
+    try:
+        listed = _revisions(store, charm, name)
+    except HubError as error:
+        if wanted is None and error.reason == "not-found":
+            return None
+        raise
+    if wanted is None:
+        return max(listed, key=lambda item: item.revision, default=None)
+    for item in listed:
+        if item.revision == wanted:
+            return item
+    raise HubError(f"charm resource {quote(name)} at revision {wanted} not found")
 
 
 def _revisions(store: CharmStore, charm: str, name: str) -> Sequence[StoreResource]:

@@ -45,9 +45,9 @@ async def _deliver(ctx: Context, session: MachineSession, model: str, unit: str,
     if len(argv) not in (2, 3) or argv[0] != "--" or (len(argv) == 3 and argv[2] not in (FETCH, AGAIN)):
         raise NotValid("resource-get takes the name of a resource")
     if len(argv) == 2:
-        return _look(ctx, model, unit, argv[1])
+        return await _here(ctx, model, _look(ctx, model, unit, argv[1]))
     while True:
-        found = _look(ctx, model, unit, argv[1])
+        found = await _here(ctx, model, _look(ctx, model, unit, argv[1]))
         if argv[2] == AGAIN:
             session.forget_blob(found.sha256)
         try:
@@ -59,6 +59,24 @@ async def _deliver(ctx: Context, session: MachineSession, model: str, unit: str,
         with ctx.store.write() as tx:
             resources.fetched(tx, units.get(tx, model, unit), found)
         return found
+
+
+async def _here(ctx: Context, model: str, found: Resource) -> Resource:
+    """Return a resource with its content; a store's is fetched when it is first asked for.
+
+    Raises:
+        HubError: The store does not give it; the message is Juju's.
+    """
+    if found.sha256:
+        return found
+    import asyncio
+    from contextlib import ExitStack
+
+    from pushjuju.services import store_resources
+
+    errand = store_resources.errand(ctx, model, found)
+    with ExitStack() as stack:
+        return resources.have_content(ctx, found, await asyncio.to_thread(errand.run, stack))
 
 
 def _look(ctx: Context, model: str, unit: str, name: str) -> Resource:

@@ -184,7 +184,8 @@ class HubStore:
         if base["name"] == "NA":
             bases = [base for one in self._open(entry, track, risk, branch) for base in one.bases]
             error = _error("invalid-charm-base", "Base is needed.")
-            error["extra"] = {"default-bases": [_base(one) for one in dict.fromkeys(bases)], "releases": []}
+            listed = [_base(one) for one in dict.fromkeys(bases)]
+            error["extra"] = {"default-bases": listed, "releases": list(_releases(entry))}
             return {"error": error}
         asked = (base["architecture"], base["name"], base["channel"])
         for safer in reversed(RISKS[: RISKS.index(risk) + 1]):
@@ -457,13 +458,19 @@ class _Handler(BaseHTTPRequestHandler):
     fault = ""
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *_args: object) -> None:
+        """A client that hung up is no news."""
+
+
 @contextmanager
 def running() -> Iterator[HubStore]:
     """Run a stand-in for the length of the block."""
     store = HubStore()
     handler = type("Handler", (_Handler,), {"store": store})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
+    server = _Server(("127.0.0.1", 0), handler)
     store.url = f"http://127.0.0.1:{server.server_address[1]}"
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
     thread.start()

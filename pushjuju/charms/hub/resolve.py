@@ -55,6 +55,8 @@ def _second(answer: StoreCharm | Fault, bases: tuple[Platform, ...]) -> StoreCha
 
 
 def _next_bases(ask: Ask, fault: Fault) -> tuple[Platform, ...]:
+    if not fault.bases and fault.releases:
+        raise HubError(_no_revision(ask, fault), reason=NO_REVISION)
     if not fault.bases:
         raise HubError("resolving with preferred channel: no bases available", reason=fault.code)
     arch = ask.platform.arch

@@ -8,19 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from pushjuju.charms.arguments import ArgumentKind, classify_argument
-from pushjuju.cli import bundling, drive, flags, session, values
+from pushjuju.cli import bundling, charmsource, drive, flags, refreshing, session, values
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.gnuflag import FlagSpec, Kind
 from pushjuju.core import limits
 from pushjuju.core.base import Base
+from pushjuju.core.charmstore import DEFAULT_ARCH
 from pushjuju.core.errors import NotFound, NotValid, UsageError
 from pushjuju.core.names import is_application
 from pushjuju.core.placement import Placement
 from pushjuju.services import model_config
 
-_DEBIAN = ("debian@12", "debian@13")
-_NEEDS_STORE = 'charm "{name}" cannot be fetched: only local charms are deployed so far'
-_FETCH_HINT = "download it with `juju download {name}` and deploy the file: pushjuju deploy ./{name}.charm"
 _CONFIG = flags.many(
     "config", "Configuration, key=value or a YAML file; repeatable", kind=Kind.KEY_VALUE_OR_FILE, default=""
 )
@@ -56,9 +54,12 @@ _CONFIG = flags.many(
         flags.text("map-machines", "Specify the existing machines to use for bundle deployments"),
         *flags.NO_WAIT,
     ),
-    details="The charm is a directory or a .charm file; its path starts with `.` or `/`.\n"
+    details="A local charm is a directory or a .charm file; its path starts with `.` or `/`.\n"
+    "A git repository is written git+https://HOST/REPO@BRANCH#FOLDER. Any other word is the name of a charm\n"
+    "in the model's store, its charmhub-url: Charmhub unless a mirror was named when the model was made.\n"
     "Without any controller one is made for machines on this computer.",
-    examples="    pushjuju deploy ./web\n    pushjuju deploy ./web.charm front -n 2 --config port=8080\n"
+    examples="    pushjuju deploy postgresql --channel 14/stable\n    pushjuju deploy ./web\n"
+    "    pushjuju deploy ./web.charm front -n 2 --config port=8080\n"
     "    pushjuju deploy ./web --to 3\n",
     see_also=("add-unit", "config", "refresh", "status"),
 )
@@ -67,7 +68,7 @@ def deploy(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **aske
     if bundling.names_bundle(args[0]):
         return bundling.deploy(cli, args[0], model=model, no_wait=no_wait, asked=asked)
     _check_flags(cli, asked)
-    path = local_charm(args[0])
+    of_store = charmsource.is_store_name(args[0])
     chosen = values.base(asked["base"], asked["series"], cli.console)
     given = values.settings(asked["config"])
     wanted = values.constraints(asked["constraints"], cli.console)
@@ -78,37 +79,67 @@ def deploy(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **aske
     if name and not is_application(name):
         raise UsageError(f'invalid application name "{name}"')
     from pushjuju.charms.features import check_features
-    from pushjuju.charms.pack import pack
     from pushjuju.services import applications
 
-    with tempfile.TemporaryDirectory(prefix="pushjuju-") as folder:
-        packed = pack(path, Path(folder) / "charm")
-        charm = packed.charm
+    with tempfile.TemporaryDirectory(prefix="pushjuju-") as work:
+        folder = Path(work)
+        if of_store:
+            opened = session.open_or_make_model(cli, model)
+            found = _from_store(cli, opened, args[0], asked, chosen, targets, folder)
+        else:
+            found = charmsource.from_place(cli, args[0], folder)
+        charm = found.packed.charm
         _warn(cli, charm.warnings)
         if not asked["force"]:
             check_features(charm)
         settings = _settings(charm, name or charm.name, given)
-        opened = session.open_or_make_model(cli, model)
+        if not of_store:
+            opened = session.open_or_make_model(cli, model)
         request = applications.DeployRequest(
             application=name or charm.name,
-            packed=packed,
-            base=_choose_base(opened, charm, chosen, force=asked["force"]),
+            packed=found.packed,
+            base=found.origin.base
+            if found.origin
+            else _choose_base(opened, charm, chosen, force=asked["force"]),
             settings=settings,
             constraints=wanted,
             count=_count(cli, charm.meta.subordinate, asked["num_units"]),
             placements=targets,
             trust=asked["trust"],
-            resources=asked["resource"],
+            resources=found.files if of_store else asked["resource"],
             storage=stores,
             attach_storage=asked["attach_storage"],
             bind=bind,
+            origin=found.origin,
+            store_resources=tuple(found.resources.values()),
         )
         _precheck(cli, opened, request.base, wanted, request.count, targets)
         if asked["dry_run"]:
-            return _tell(cli, request, charm.revision, "would be deployed")
+            return _tell(cli, request, charm.revision, dry_run=True)
         deployed = applications.deploy(opened.ctx, opened.uuid, request)
-    _tell(cli, request, deployed.revision, "")
+    _tell(cli, request, deployed.revision)
     return drive.settle(cli, opened.ctx, opened.uuid, touched=(deployed.application,), no_wait=no_wait)
+
+
+def _from_store(
+    cli: Cli,
+    opened: session.Session,
+    argument: str,
+    asked: Mapping[str, Any],
+    base: Base | None,
+    targets: Sequence[Placement],
+    folder: Path,
+) -> charmsource.Acquired:
+    """Get a charm from the model's store, for the machines that it is to run on."""
+    from pushjuju.services import store_charms
+
+    placed = store_charms.placed_platform(opened.ctx, opened.uuid, targets, base)
+    arch = values.constraints(asked["constraints"], cli.console).get("arch") or (
+        placed.arch if placed else DEFAULT_ARCH
+    )
+    wanted = base or (placed.base if placed else None)
+    request = charmsource.deploy_request(argument, asked, wanted, str(arch))
+    return charmsource.from_store(cli, opened, request, asked["resource"], folder)
 
 
 def _precheck(
@@ -167,8 +198,7 @@ def local_charm(argument: str) -> Path:
     if found.kind is ArgumentKind.UPLOADED:
         raise NotValid(f'charm "{argument}" cannot be deployed by its URL', hint="name its directory or file")
     if found.kind is not ArgumentKind.LOCAL:
-        name = argument.removeprefix("ch:")
-        raise NotValid(_NEEDS_STORE.format(name=name), hint=_FETCH_HINT.format(name=name))
+        raise NotFound(f'no charm was found at "{argument}"', hint="a path starts with . or /")
     path = Path(found.path)
     if bundling.names_bundle(argument):
         raise NotValid(f"{argument} is a bundle, not a charm")
@@ -195,9 +225,10 @@ def _choose_base(opened: session.Session, charm: Any, wanted: Base | None, *, fo
 
 
 def _extra_bases(opened: session.Session) -> tuple[Base, ...]:
-    """Return the bases beyond Juju's own: Debian's, and those of `extra-bases` in pushjuju.toml."""
-    named = opened.ctx.datadir.main().get("extra-bases", [])
-    return (*(Base.parse(text) for text in _DEBIAN), *(Base.parse(str(text)) for text in named))
+    """Return the bases beyond Juju's own."""
+    from pushjuju.services.store_charms import extra_bases
+
+    return extra_bases(opened.ctx)
 
 
 def _settings(charm: Any, application: str, given: values.Settings) -> dict[str, Any]:
@@ -229,13 +260,17 @@ def _count(cli: Cli, subordinate: bool, count: int) -> int:
     return 0 if subordinate and "num_units" not in cli.given else count
 
 
-def _tell(cli: Cli, request: Any, revision: int, end: str) -> None:
-    charm = f'local charm "{request.packed.charm.name}", revision {revision}'
-    cli.console.info(f"Located {charm}")
-    if end:
-        cli.console.info(f'"{request.application}" from {charm} on {request.base} {end}')
+def _tell(cli: Cli, request: Any, revision: int, *, dry_run: bool = False) -> None:
+    name = request.packed.charm.name
+    if request.origin is None:
+        charm = f'local charm "{name}", revision {revision}'
+        cli.console.info(f"Located {charm}")
+        head = "Deploying"
     else:
-        cli.console.info(f'Deploying "{request.application}" from {charm} on {request.base}')
+        charm = f'charm-hub charm "{name}", revision {revision} in channel {request.origin.channel}'
+        head = "Deployed"
+    where = f'"{request.application}" from {charm} on {request.base}'
+    cli.console.info(f"{where} would be deployed" if dry_run else f"{head} {where}")
     if terms := request.packed.charm.meta.terms:
         cli.console.info(f"Deployment under prior agreement to terms: {' '.join(terms)}")
 
@@ -270,7 +305,10 @@ def _tell(cli: Cli, request: Any, revision: int, end: str) -> None:
         ),
         *flags.NO_WAIT,
     ),
-    examples="    pushjuju refresh web --path ./web\n",
+    details="A charm of a store goes to the newest revision of its channel, or of the one that --channel\n"
+    "names. A local charm needs --path or --switch. Only what the new charm changes is sent to the machines.",
+    examples="    pushjuju refresh postgresql --channel 16/stable\n    pushjuju refresh web --path ./web\n"
+    "    pushjuju refresh web --switch ./other\n",
     see_also=("deploy",),
 )  # fmt: skip
 def refresh(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **asked: Any) -> None:
@@ -281,28 +319,36 @@ def refresh(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **ask
     if len(given.files) > 1:
         raise UsageError("only one config file can be given to refresh")
     opened = session.open_model(cli, model)
-    path = _refresh_path(opened, name, asked)
-    from pushjuju.charms.pack import pack
     from pushjuju.services import refresh as service
 
+    known = refreshing.look(opened, name)
+    refreshing.check_switch(known, asked)
     with tempfile.TemporaryDirectory(prefix="pushjuju-") as folder:
-        packed = pack(path, Path(folder) / "charm")
+        found = refreshing.get_charm(cli, opened, known, asked, Path(folder))
         request = service.RefreshRequest(
             application=name,
-            packed=packed,
+            packed=found.packed,
+            switch=bool(asked["switch"]),
             force_units=asked["force_units"],
             force=asked["force"],
             force_base=asked["force_base"],
             values=given.values,
             file=given.files[0] if given.files else None,
             trust=asked["trust"],
-            resources=asked["resource"],
+            resources=found.files,
             storage=values.storage(asked["storage"]),
             bind=_bindings(asked["bind"]),
+            origin=found.origin,
+            store_resources=found.resources,
+            asked_resources=tuple(found.asked),
         )
-        revision, warnings = service.refresh(opened.ctx, opened.uuid, request)
-    _warn(cli, (*packed.charm.warnings, *warnings))
-    cli.console.info(f'Added local charm "{packed.charm.name}", revision {revision}, to the model')
+        if refreshing.stays(known, found):
+            if not refreshing.stay(cli, opened, request, found, by_revision="revision" in cli.given):
+                return
+        else:
+            revision, warnings = service.refresh(opened.ctx, opened.uuid, request)
+            _warn(cli, (*found.packed.charm.warnings, *warnings))
+            refreshing.tell_added(cli, found, revision)
     drive.settle(cli, opened.ctx, opened.uuid, touched=(name,), no_wait=no_wait)
 
 
@@ -314,28 +360,6 @@ def _check_refresh(name: str, asked: Mapping[str, Any]) -> None:
     for left, right in pairs:
         if given[left] and given[right]:
             raise UsageError(f"--{left} and --{right} are mutually exclusive")
-
-
-def _refresh_path(opened: session.Session, name: str, asked: Mapping[str, Any]) -> Path:
-    """Return the path of the newer charm.
-
-    Raises:
-        NotFound: There is no such application, or no path to refresh it from.
-        NotValid: Something is asked for that is not done yet.
-    """
-    from pushjuju.services import applications
-
-    with opened.ctx.store.read() as tx:
-        applications.get(tx, opened.uuid, name)
-    named = [f"--{key}" for key in ("base", "channel") if asked[key]]
-    if named:
-        raise NotValid(f"{', '.join(named)} is not supported yet by pushjuju")
-    if not asked["path"]:
-        raise NotFound(
-            f'the charm of application "{name}" is a local one: a newer revision needs its path',
-            hint=f"pushjuju refresh {name} --path ./charm",
-        )
-    return local_charm(asked["path"])
 
 
 @command(

@@ -215,7 +215,11 @@ def test_deploy_with_everything(lab: Run, settled: list[Any]) -> None:
         ([CHARM, "--constraints", "memory=1"], 1, 'unknown constraint "memory"'),
         ([CHARM, "--to", "7"], 1, "machine 7 not found"),
         (["./nothing"], 1, 'no charm was found at "./nothing"'),
-        (["postgresql"], 1, 'charm "postgresql" cannot be fetched: only local charms are deployed so far'),
+        (
+            ["postgres!"],
+            1,
+            'cannot parse name and/or revision in URL "postgres!": name "postgres!" not valid',
+        ),
         (
             [CHARM, "--storage", "x"],
             2,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pushjuju.charms.model import ResourceMeta
 from pushjuju.core.base import Base
 from pushjuju.core.errors import HubError, NotValid, PushjujuError
 from pushjuju.services import model_config, store_charms
@@ -127,7 +128,10 @@ def test_resources_by_revision(site: World, hub: HubStore) -> None:
     hub.add_resource("web", "blob", 4, b"four", "blob.txt")
     hub.entries["web"].revisions[12].resources = {"blob": 4}
     origin = one(site)
-    assert store_charms.pick_resources(store, origin, {})["blob"].revision == 4
-    assert store_charms.pick_resources(store, origin, {"blob": 3})["blob"].download.size == 5
+    declared = {"blob": ResourceMeta(name="blob", type="file", filename="blob.txt", description="")}
+    assert store_charms.pick_resources(store, origin, {}, declared)["blob"].revision == 4
+    assert store_charms.pick_resources(store, origin, {"blob": 3}, declared)["blob"].download.size == 5
     with pytest.raises(HubError, match='charm resource "blob" at revision 9 not found'):
-        store_charms.pick_resources(store, origin, {"blob": 9})
+        store_charms.pick_resources(store, origin, {"blob": 9}, declared)
+    by_revision = one(site, revision=11, channel="14/stable")
+    assert store_charms.pick_resources(store, by_revision, {}, declared)["blob"].revision == 4

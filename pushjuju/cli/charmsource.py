@@ -1,0 +1,171 @@
+"""Where `deploy` and `refresh` get a charm from: a place that was typed, or the model's store. Layer: cli."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pushjuju.charms.arguments import ArgumentKind, classify_argument
+from pushjuju.core.base import Base
+from pushjuju.core.errors import NotValid
+
+if TYPE_CHECKING:
+    from pushjuju.charms.pack import PackedCharm
+    from pushjuju.cli.command import Cli
+    from pushjuju.cli.session import Session
+    from pushjuju.core.charmstore import StoreResource
+    from pushjuju.services.store_charms import CharmRequest, StoreOrigin
+
+GIT = "git+"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acquired:
+    """A charm that is here.
+
+    Attributes:
+        origin: The store that it comes from; None: a person gave it.
+        resources: Name -> what the store has for it.
+        files: Name -> file that a person gives.
+        asked: Name -> revision that a person asked for.
+    """
+
+    packed: PackedCharm
+    origin: StoreOrigin | None = None
+    resources: Mapping[str, StoreResource] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    asked: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """What lines about it say: `charm-hub charm "x", revision N in channel C`, without the revision."""
+        kind = "local" if self.origin is None else "charm-hub"
+        return f'{kind} charm "{self.packed.charm.name}"'
+
+
+def is_store_name(argument: str) -> bool:
+    """Tell whether a charm argument names a store's charm.
+
+    Raises:
+        NotFound, NotValid: It names nothing; the message is Juju's.
+    """
+    if argument.startswith(GIT):
+        return False
+    return classify_argument(argument, lambda text: Path(text).exists()).kind is ArgumentKind.CHARMHUB
+
+
+def from_place(cli: Cli, argument: str, folder: Path) -> Acquired:
+    """Bring a charm from a path or a git repository, packed; a source tree is built first.
+
+    Raises:
+        NotFound: There is none.
+        InvalidCharm: It is refused.
+    """
+    from pushjuju.charms.pack import pack
+
+    return Acquired(packed=pack(bring(cli, argument, folder), folder / "charm"))
+
+
+def bring(cli: Cli, argument: str, folder: Path) -> Path:
+    """Return the path of a charm on this computer, cloned there if it has to be.
+
+    Raises:
+        NotFound: There is none.
+        NotValid: It is no charm; the message is Juju's.
+    """
+    if not argument.startswith(GIT):
+        from pushjuju.cli.commands.deploying import local_charm
+
+        return local_charm(argument)
+    from pushjuju.plugins.charmtypes import SourceServices
+    from pushjuju.plugins.manager import PluginHost
+
+    host = PluginHost(environ=cli.env, warn=cli.console.warn)
+    place = host.open_charm_place(argument, SourceServices(environ=cli.env))
+    if place is None:
+        raise NotValid(f'charm or bundle URL "{argument}" malformed')
+    work = folder / "brought"
+    work.mkdir()
+    return place.bring(work)
+
+
+def split_resources(given: Mapping[str, str]) -> tuple[dict[str, str], dict[str, int]]:
+    """Return files and revisions of `--resource`; a number is a revision."""
+    numbers = {name: int(value) for name, value in given.items() if value.isascii() and value.isdigit()}
+    return {name: value for name, value in given.items() if name not in numbers}, numbers
+
+
+def from_store(
+    cli: Cli,
+    opened: Session,
+    request: CharmRequest,
+    given: Mapping[str, str],
+    folder: Path,
+    *,
+    keep: Collection[str] = (),
+) -> Acquired:
+    """Resolve a charm in the model's store and bring it here, with a line of progress for a slow download.
+
+    Args:
+        given: The values of `--resource`.
+        keep: Resources that stay as they are when the store says nothing of them.
+
+    Raises:
+        HubError: There is none, or the store is away; the message is Juju's.
+        NotValid: A name, channel, base or resource makes no sense.
+    """
+    from pushjuju.services import resources, store_charms
+
+    files, numbers = split_resources(given)
+    store = store_charms.open_store(opened.ctx, opened.uuid)
+    origin = store_charms.resolve_one(opened.ctx, opened.uuid, request, store=store)
+    if origin.charm.kind == "bundle":
+        raise NotValid(f'expected charm, got bundle "{origin.charm.name}"')
+    with downloading(cli, f'charm "{origin.charm.name}" revision {origin.charm.revision}') as tell:
+        packed = store_charms.fetch(opened.ctx, store, origin, folder, tell)
+    declared = packed.charm.meta.resources
+    resources.check_names(declared, list(given))
+    found = store_charms.pick_resources(store, origin, numbers, declared, keep=keep)
+    return Acquired(packed=packed, origin=origin, resources=found, files=files, asked=numbers)
+
+
+class downloading:  # noqa: N801 - used as a block
+    """A line that tells how far a download is, on a terminal; it is gone at the end."""
+
+    def __init__(self, cli: Cli, what: str) -> None:
+        self._stream = cli.console.stderr
+        self._what = what
+        self._shown = -1
+        self._on = self._stream.isatty() and not cli.console.quiet
+
+    def __enter__(self) -> Any:
+        return self.tell
+
+    def tell(self, here: int, whole: int) -> None:
+        """Show how much is here."""
+        percent = here * 100 // whole if whole else 0
+        if self._on and percent != self._shown:
+            self._shown = percent
+            self._stream.write(f"\r{self._what}: {percent:3d}% of {whole / 1e6:.1f} MB")
+            self._stream.flush()
+
+    def __exit__(self, *_error: object) -> None:
+        if self._shown >= 0:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+
+
+def deploy_request(argument: str, asked: Mapping[str, Any], base: Base | None, arch: str) -> CharmRequest:
+    """Return what `deploy NAME` asks a store for."""
+    from pushjuju.services.store_charms import CharmRequest
+
+    return CharmRequest(
+        url=argument,
+        channel=asked["channel"],
+        revision=asked["revision"],
+        base=base,
+        arch=arch,
+        force=asked["force"],
+    )

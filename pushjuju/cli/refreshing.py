@@ -1,0 +1,160 @@
+"""What `refresh` does between its flags and the service: which charm, from where. Layer: cli.
+
+Mirrors: juju cmd/juju/application/refresh.go, refresher (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pushjuju.charms.arguments import is_path
+from pushjuju.cli import charmsource
+from pushjuju.core.base import Base
+from pushjuju.core.channel import Channel
+from pushjuju.core.charmstore import DEFAULT_ARCH
+from pushjuju.core.errors import NotFound, NotValid
+
+if TYPE_CHECKING:
+    from pushjuju.cli.command import Cli
+    from pushjuju.cli.session import Session
+    from pushjuju.services.refresh import RefreshRequest
+    from pushjuju.state.origin_records import ApplicationOrigin
+    from pushjuju.state.records import Application
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """The application that is refreshed, as it is now."""
+
+    application: Application
+    charm: str
+    origin: ApplicationOrigin | None
+    resources: frozenset[str]
+
+
+def look(opened: Session, name: str) -> Known:
+    """Return an application with where its charm came from.
+
+    Raises:
+        NotFound: There is none of that name.
+    """
+    from pushjuju.services import applications, origins, resources
+
+    with opened.ctx.store.read() as tx:
+        application = applications.get(tx, opened.uuid, name)
+        rows = resources.of_application(tx, application)
+        return Known(
+            application=application,
+            charm=applications.current_charm(tx, application).name,
+            origin=origins.find(tx, opened.uuid, name),
+            resources=frozenset(row.name for row in rows if row.fingerprint),
+        )
+
+
+def get_charm(cli: Cli, opened: Session, known: Known, asked: Mapping[str, Any], folder: Path) -> Any:
+    """Return the charm that an application is to have.
+
+    Raises:
+        NotFound, NotValid, HubError: There is none; the message is Juju's.
+    """
+    place = asked["path"] or (asked["switch"] if is_local(asked["switch"]) else "")
+    if place:
+        if asked["channel"]:
+            raise NotValid("--channel chooses among a store's charms, not for one at a path")
+        found = charmsource.from_place(cli, place, folder)
+        return replace(found, files=asked["resource"])
+    if known.origin is None and not asked["switch"]:
+        raise NotValid(
+            "refreshing a local charm requires either --path or --switch",
+            hint=f"{cli.program} refresh {known.application.name} --path ./{known.charm}",
+        )
+    request = _request(known, asked)
+    found = charmsource.from_store(cli, opened, request, asked["resource"], folder, keep=known.resources)
+    if found.packed.charm.name != known.charm and not asked["switch"]:
+        raise NotValid(f'cannot refresh "{known.charm}" to "{found.packed.charm.name}"')
+    return found
+
+
+def is_local(text: str) -> bool:
+    """Tell whether `--switch` names a path or a repository, not a store's charm."""
+    return bool(text) and (is_path(text) or text.startswith(charmsource.GIT))
+
+
+def _request(known: Known, asked: Mapping[str, Any]) -> Any:
+    from pushjuju.services import origins
+    from pushjuju.services.store_charms import CharmRequest
+
+    base = Base.parse(asked["base"] or known.application.base)
+    origin = known.origin
+    if asked["switch"] or origin is None:
+        return CharmRequest(
+            url=asked["switch"],
+            channel=asked["channel"],
+            revision=asked["revision"],
+            base=base,
+            arch=origin.arch if origin else DEFAULT_ARCH,
+            keep_base=True,
+            force=asked["force_base"],
+        )
+    channel = Channel.parse(origin.channel)
+    if asked["channel"]:
+        channel = Channel.parse(asked["channel"]).following(channel)
+    return CharmRequest(
+        url=known.charm,
+        channel=str(channel),
+        revision=asked["revision"],
+        base=base,
+        arch=origin.arch,
+        keep_base=True,
+        force=asked["force_base"],
+        held=origins.held(origin),
+    )
+
+
+def tell_added(cli: Cli, found: charmsource.Acquired, revision: int) -> None:
+    """Say which charm the model has now."""
+    channel = f" in channel {found.origin.channel}" if found.origin else ""
+    cli.console.info(f"Added {found.text}, revision {revision}{channel}, to the model")
+
+
+def stays(known: Known, found: charmsource.Acquired) -> bool:
+    """Tell whether the application has that very charm already."""
+    return found.origin is not None and found.origin.url == known.application.charm_url
+
+
+def stay(
+    cli: Cli, opened: Session, request: RefreshRequest, found: charmsource.Acquired, *, by_revision: bool
+) -> bool:
+    """Change what goes with a charm that is there already, and say so; false: nothing has to be driven.
+
+    Raises:
+        NotValid, NotFound: Something does not fit; nothing is changed.
+    """
+    from pushjuju.services import refresh as service
+
+    assert found.origin is not None, "only a store's charm is known to be the same"
+    done = service.stay(opened.ctx, opened.uuid, request)
+    revision = f", revision {found.origin.charm.revision}" if by_revision else ""
+    cli.console.info(f'charm "{found.packed.charm.name}"{revision}: already up-to-date')
+    if done.channel:
+        cli.console.info(f"Note: all future refreshes will now use channel {_quoted(found.origin.channel)}")
+    if done.resources:
+        cli.console.info(f"resources to be upgraded: {', '.join(done.resources)}")
+    return bool(done.resources or request.values or request.file or request.trust is not None)
+
+
+def _quoted(channel: Channel) -> str:
+    return f'"{channel}"'
+
+
+def check_switch(known: Known, asked: Mapping[str, Any]) -> None:
+    """Refuse flags that have no meaning for this application.
+
+    Raises:
+        NotFound: A revision is asked for of a charm that no store has.
+    """
+    if asked["revision"] >= 0 and known.origin is None:
+        raise NotFound(f'the charm of application "{known.application.name}" comes from no store')

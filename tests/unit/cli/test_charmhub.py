@@ -1,0 +1,297 @@
+"""deploy, refresh and resources with charms of a store: a stand-in, as the real one is out of reach here."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pushjuju.cli import drive
+from tests.charms_tools.hubstore import FOCAL, JAMMY, NOBLE, HubStore
+from tests.unit.cli.conftest import Ended, Run
+from tests.unit.services.world import Charms
+
+
+def ok(ended: Ended) -> str:
+    assert ended.status == 0, ended.err
+    return ended.out
+
+
+@pytest.fixture(autouse=True)
+def at_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody works the models."""
+    monkeypatch.setattr(drive, "settle", lambda *_words, **_more: None)
+
+
+RESOURCE = {"blob": {"type": "file", "filename": "blob.txt", "description": "Some text."}}
+
+
+@pytest.fixture
+def shelf(hub: HubStore, packs: Charms) -> HubStore:
+    """`web` with a resource, in two tracks; `other` for switches."""
+    web = packs.make("web", resources=RESOURCE, series=["jammy", "noble"]).path
+    newer = packs.make("web", resources=RESOURCE, series=["jammy", "noble"], files={"src/x": "2"}).path
+    hub.add("web", web, revision=11, channels=["14/stable"], bases=[JAMMY], resources={"blob": 1})
+    hub.add("web", web, revision=12, channels=["14/stable"], bases=[NOBLE], resources={"blob": 1})
+    hub.add("web", newer, revision=15, channels=["14/edge"], bases=[NOBLE, JAMMY], resources={"blob": 2})
+    hub.entries["web"].default_track = "14"
+    hub.add_resource("web", "blob", 1, b"one", "blob.txt")
+    hub.add_resource("web", "blob", 2, b"two", "blob.txt")
+    hub.add("other", packs.make("other", series=["noble"]).path, revision=3)
+    return hub
+
+
+@pytest.fixture
+def lab(run: Run, shelf: HubStore, tmp_path: Path) -> Run:
+    """A command line with a model whose store is the stand-in, and nobody who works it."""
+
+    def call(*argv: str, **more: Any) -> Ended:
+        env = {"PUSHJUJU_CACHE": str(tmp_path / "cache")}
+        return run(*argv, env={**env, **more.pop("env", {})}, **more)
+
+    ok(call("bootstrap", "local", "home"))
+    ok(call("add-model", "shop", "--config", f"charmhub-url={shelf.url}"))
+    return call
+
+
+def application(lab: Run, name: str = "web") -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(ok(lab("status", "--format", "json")))["applications"][name]
+    return found
+
+
+def deploy(lab: Run, *words: str) -> Ended:
+    return lab("deploy", *words, "-n", "1", "--no-wait")
+
+
+def test_deploy_by_name(lab: Run, shelf: HubStore) -> None:
+    ended = deploy(lab, "web")
+    assert ended.err == (
+        'Deployed "web" from charm-hub charm "web", revision 12 in channel 14/stable on ubuntu@24.04/stable\n'
+    )
+    shown = application(lab)
+    keys = ("charm", "charm-origin", "charm-name", "charm-rev", "charm-channel")
+    assert [shown[key] for key in keys] == ["web", "charmhub", "web", 12, "14/stable"]
+    assert shown["base"] == {"name": "ubuntu", "channel": "24.04"}
+    document = json.loads(ok(lab("show-application", "web", "--format", "json")))
+    assert document["web"]["channel"] == "14/stable"
+    assert "14/stable" in ok(lab("status"))
+
+
+def test_the_same_charm_twice_is_downloaded_once(lab: Run, shelf: HubStore) -> None:
+    ok(deploy(lab, "web"))
+    ok(deploy(lab, "ch:web", "front"))
+    assert len(shelf.asked("download")) == 1
+    assert application(lab, "front")["charm-rev"] == 12
+
+
+def test_base_channel_and_revision(lab: Run) -> None:
+    assert (
+        "revision 11 in channel 14/stable on ubuntu@22.04"
+        in deploy(lab, "web", "a", "--base", "ubuntu@22.04").err
+    )
+    assert "revision 15 in channel 14/edge" in deploy(lab, "web", "b", "--channel", "edge").err
+    assert (
+        "revision 11 in channel 14/edge on ubuntu@22.04"
+        in deploy(lab, "web", "c", "--channel", "14/edge", "--revision", "11").err
+    )
+
+
+def test_dry_run(lab: Run) -> None:
+    ended = lab("deploy", "web", "--dry-run")
+    assert ended.err == (
+        '"web" from charm-hub charm "web", revision 12 in channel 14/stable on ubuntu@24.04/stable '
+        "would be deployed\n"
+    )
+    assert json.loads(ok(lab("status", "--format", "json")))["applications"] == {}
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["nothing"], 'resolving error: charm or bundle name not found: "nothing"'),
+        (["web-3"], "cannot specify revision in a charm or bundle name. Please use --revision."),
+        (["web", "--channel", "16"], 'selecting releases: charm or bundle not found for channel "16/stable"'),
+        (["web", "--base", "ubuntu@20.04"], "selecting releases: charm or bundle not found in the charm's"),
+        (
+            ["web", "--base", "ubuntu@16.04"],
+            "web is not available on the following base: ubuntu@16.04/stable",
+        ),
+        (["web", "--channel", "a/b"], 'risk in channel "a/b" not valid'),
+        (["web", "--revision", "99", "--channel", "edge"], "resolving error: No such revision."),
+        (["web", "--resource", "none=1"], 'unrecognized resource "none"'),
+        (["web", "--resource", "blob=7"], 'charm resource "blob" at revision 7 not found'),
+        (["web", "--resource", "blob=./no.txt"], 'file for resource "blob": stat ./no.txt: no such file'),
+    ],
+)
+def test_a_refused_deploy_changes_nothing(lab: Run, words: list[str], text: str) -> None:
+    ended = lab("deploy", *words, "--no-wait")
+    assert ended.status == 1
+    assert ended.err.startswith(f"ERROR {text}")
+    assert json.loads(ok(lab("status", "--format", "json")))["applications"] == {}
+
+
+def test_the_releases_that_there_are_are_listed(lab: Run) -> None:
+    ended = lab("deploy", "web", "--channel", "16/stable", "--base", "ubuntu@22.04")
+    assert ended.err.splitlines()[1:] == [
+        "available releases are:",
+        '  channel "14/stable": available bases are: ubuntu@24.04, ubuntu@22.04',
+        '  channel "14/edge": available bases are: ubuntu@24.04, ubuntu@22.04',
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "how", "text"),
+    [
+        ("refresh", "html", 'unexpected content-type from server "text/html"'),
+        ("refresh", "500", "server error"),
+        ("download", "wrong", 'verifying downloaded charm "web": detected SHA256 hash mismatch'),
+        ("download", "404", "cannot retrieve"),
+    ],
+)
+def test_a_store_that_fails(lab: Run, shelf: HubStore, kind: str, how: str, text: str) -> None:
+    shelf.fail(kind, how)
+    ended = lab("deploy", "web", "--no-wait")
+    assert ended.status == 1
+    assert ended.err.startswith(f"ERROR {text}")
+    shelf.well()
+    ok(deploy(lab, "web"))
+
+
+def test_resources_of_the_store(lab: Run, tmp_path: Path) -> None:
+    ok(deploy(lab, "web", "--resource", "blob=2"))
+    assert ok(lab("resources", "web")) == "Resource  Supplied by  Revision\nblob      store        2\n"
+    (tmp_path / "own.txt").write_text("own")
+    ok(deploy(lab, "web", "mine", "--resource", f"blob={tmp_path}/own.txt"))
+    assert "admin" in ok(lab("resources", "mine"))
+
+
+# --- refresh ----------------------------------------------------------------------------------------------
+
+
+def refresh(lab: Run, *words: str) -> Ended:
+    return lab("refresh", *words, "--no-wait")
+
+
+def test_nothing_newer(lab: Run) -> None:
+    ok(deploy(lab, "web"))
+    ended = refresh(lab, "web")
+    assert (ended.status, ended.err) == (0, 'charm "web": already up-to-date\n')
+    ended = refresh(lab, "web", "--revision", "12")
+    assert ended.err == 'charm "web", revision 12: already up-to-date\n'
+
+
+def test_another_risk_keeps_the_track(lab: Run) -> None:
+    ok(deploy(lab, "web"))
+    ended = refresh(lab, "web", "--channel", "edge")
+    assert (ended.status, ended.err) == (
+        0,
+        'Added charm-hub charm "web", revision 15 in channel 14/edge, to the model\n',
+    )
+    shown = application(lab)
+    assert (shown["charm-rev"], shown["charm-channel"]) == (15, "14/edge")
+    assert ok(lab("resources", "web")).splitlines()[1].split() == ["blob", "store", "2"]
+
+
+def test_a_newer_revision_of_the_same_channel(lab: Run, shelf: HubStore, packs: Charms) -> None:
+    ok(deploy(lab, "web"))
+    data = packs.make("web", resources=RESOURCE, series=["noble"], files={"src/x": "3"}).path
+    shelf.add("web", data, revision=20, channels=["14/stable"], resources={"blob": 1})
+    assert "revision 20 in channel 14/stable" in refresh(lab, "web").err
+    context = shelf.asked("refresh")[-1]["context"][0]
+    assert (context["revision"], context["tracking-channel"]) == (12, "14/stable")
+
+
+def test_back_to_an_older_revision(lab: Run) -> None:
+    ok(deploy(lab, "web", "--channel", "edge"))
+    assert "revision 12 in channel 14/edge" in refresh(lab, "web", "--revision", "12").err
+    assert application(lab)["charm-rev"] == 12
+
+
+def test_another_channel_with_the_same_revision(lab: Run, shelf: HubStore) -> None:
+    ok(deploy(lab, "web"))
+    shelf.entries["web"].channels["14", "beta", ""] = [12]
+    ended = refresh(lab, "web", "--channel", "beta")
+    assert ended.err == (
+        'charm "web": already up-to-date\nNote: all future refreshes will now use channel "14/beta"\n'
+    )
+    assert application(lab)["charm-channel"] == "14/beta"
+
+
+def test_newer_resources_of_the_same_charm(lab: Run, shelf: HubStore) -> None:
+    ok(deploy(lab, "web"))
+    shelf.entries["web"].revisions[12].resources = {"blob": 2}
+    ended = refresh(lab, "web")
+    assert ended.err == 'charm "web": already up-to-date\nresources to be upgraded: blob\n'
+    assert "2" in ok(lab("resources", "web"))
+
+
+def test_a_persons_file_stays(lab: Run, tmp_path: Path) -> None:
+    (tmp_path / "own.txt").write_text("own")
+    ok(deploy(lab, "web", "--resource", f"blob={tmp_path}/own.txt"))
+    ok(refresh(lab, "web", "--channel", "edge"))
+    assert "admin" in ok(lab("resources", "web"))
+    ok(refresh(lab, "web", "--resource", "blob=1"))
+    assert ok(lab("resources", "web")).splitlines()[1].split() == ["blob", "store", "1"]
+
+
+def test_switch_to_another_charm(lab: Run) -> None:
+    ok(deploy(lab, "web"))
+    ended = refresh(lab, "web", "--switch", "other")
+    assert ended.err == 'Added charm-hub charm "other", revision 3 in channel latest/stable, to the model\n'
+    assert application(lab)["charm-name"] == "other"
+
+
+def test_from_the_store_to_a_local_charm_and_back(lab: Run, packs: Charms) -> None:
+    ok(deploy(lab, "web"))
+    path = packs.make("web", resources=RESOURCE, series=["jammy", "noble"], files={"src/x": "local"}).path
+    assert refresh(lab, "web", "--path", str(path)).err == (
+        'Added local charm "web", revision 0, to the model\n'
+    )
+    assert application(lab)["charm-origin"] == "local"
+    ended = refresh(lab, "web")
+    assert ended.err.startswith("ERROR refreshing a local charm requires either --path or --switch\n")
+    assert "revision 12" in refresh(lab, "web", "--switch", "ch:web").err
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "text"),
+    [
+        (["--switch", "other", "--revision", "3"], 2, "--switch and --revision are mutually exclusive"),
+        (["--path", "./x", "--revision", "3"], 2, "--path and --revision are mutually exclusive"),
+        (["--path", "./x", "--switch", "y"], 2, "--switch and --path are mutually exclusive"),
+        (["--path", "./none"], 1, 'no charm was found at "./none"'),
+        (["--channel", "16/stable"], 1, 'selecting releases: charm or bundle not found for channel "16'),
+        (["--revision", "77"], 1, "resolving error: No such revision."),
+        (["--switch", "nothing"], 1, 'resolving error: charm or bundle name not found: "nothing"'),
+        (["--revision", "11"], 1, 'cannot upgrade application "web" to charm "ch:amd64/noble/web-11":'),
+    ],
+)
+def test_a_refused_refresh_changes_nothing(
+    lab: Run, shelf: HubStore, packs: Charms, words: list[str], status: int, text: str
+) -> None:
+    old = packs.make("web", resources=RESOURCE, series=["jammy"], files={"src/x": "11"}).path
+    shelf.add("web", old, revision=11, channels=[], bases=[JAMMY], resources={"blob": 1})
+    ok(deploy(lab, "web"))
+    ended = refresh(lab, "web", *words)
+    assert ended.status == status
+    assert ended.err.startswith(f"ERROR {text}")
+    assert application(lab)["charm-rev"] == 12
+
+
+def test_forced_base(lab: Run, shelf: HubStore, packs: Charms) -> None:
+    ok(deploy(lab, "web"))
+    old = packs.make("web", resources=RESOURCE, series=["focal"], files={"src/x": "30"}).path
+    shelf.add("web", old, revision=30, channels=["14/candidate"], bases=[FOCAL], resources={"blob": 1})
+    ended = refresh(lab, "web", "--revision", "30")
+    assert 'cannot upgrade from single base "ubuntu@24.04" charm to a charm supporting' in ended.err
+    ok(refresh(lab, "web", "--revision", "30", "--force-base"))
+
+
+def test_model_config_knows_the_store(lab: Run, shelf: HubStore) -> None:
+    assert ok(lab("model-config", "charmhub-url")).strip() == shelf.url
+    ended = lab("model-config", "charmhub-url=https://other")
+    assert ended.err.startswith(f'ERROR cannot change charmhub-url from "{shelf.url}" to "https://other"')
+    ended = lab("add-model", "x", "--config", "charmhub-url=nonsense")
+    assert ended.err.startswith('ERROR charmhub-url url "nonsense" not valid')
