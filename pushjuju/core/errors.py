@@ -42,6 +42,12 @@ Layer: core. The tree (callers catch a branch, not a leaf):
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pushjuju.core.channel import Channel
+    from pushjuju.core.charmstore import Platform
+
 
 class PushjujuError(Exception):
     """Something that a person can read failed.
@@ -199,6 +205,7 @@ class HubError(PushjujuError):
 
     Attributes:
         reason: The store's own word for it, `revision-not-found`; empty if it said none.
+        releases: (channel, platform) of what there is in place of what was asked for.
     """
 
     message = "the charm store failed"
@@ -212,9 +219,11 @@ class HubError(PushjujuError):
         detail: str = "",
         hint: str = "",
         retryable: bool | None = None,
+        releases: tuple[tuple[Channel, Platform], ...] = (),
     ) -> None:
         super().__init__(message, detail=detail, hint=hint, retryable=retryable)
         self.reason = reason
+        self.releases = releases
 
 
 class StoreError(PushjujuError):

@@ -52,6 +52,7 @@ class SourceServices:
         config: The model's configuration (proxies), empty without a model.
         environ: The process environment.
         sleep: Waits some seconds.
+        patient: Whether a store that is busy is asked again.
     """
 
     config: Mapping[str, Any] = field(default_factory=dict)
@@ -59,6 +60,7 @@ class SourceServices:
     clock: Clock = field(default_factory=SystemClock)
     random: Random = field(default_factory=Random)
     sleep: Callable[[float], None] = time.sleep
+    patient: bool = True
 
 
 class CharmStore(Protocol):

@@ -162,20 +162,25 @@ def record(
     """
     application = _insert(tx, model, request, url, ctx.clock.now())
     resources.put(ctx, tx, application, files)
-    _take_from_store(tx, application, request, files)
+    _take_from_store(ctx, tx, application, request, files)
     _plan_storage(ctx, tx, model, request, pools)
     return application
 
 
 def _take_from_store(
-    tx: Tx, application: Application, request: DeployRequest, files: Sequence[resources.Upload]
+    ctx: Context,
+    tx: Tx,
+    application: Application,
+    request: DeployRequest,
+    files: Sequence[resources.Upload],
 ) -> None:
     """Keep where the charm comes from, and what the store has of its resources; a person's file wins."""
     if request.origin is None:
         return
-    from pushjuju.services import origins
+    from pushjuju.services import charm_updates, origins
 
     origins.put(tx, application, request.origin)
+    charm_updates.watch(ctx, tx, application.model)
     given = {upload.meta.name for upload in files}
     declared = request.packed.charm.meta.resources
     own = [item for item in request.store_resources if item.name in declared and item.name not in given]

@@ -18,6 +18,7 @@ from pushjuju.core.storage import Directive
 from pushjuju.services import (
     applications,
     bindings,
+    charm_updates,
     charms,
     origins,
     relations,
@@ -98,6 +99,8 @@ def refresh(ctx: Context, model: str, request: RefreshRequest) -> tuple[int, lis
             bindings.refresh(tx, application, charm, request.bind, force=request.force)
             url, revision = applications.add_charm(ctx, tx, model, request.packed, request.origin)
             origins.put(tx, application, request.origin)
+            if request.origin is not None:
+                charm_updates.watch(ctx, tx, model)
             _switch(ctx, tx, application, request, url)
     except BaseException:
         applications.drop_unused_blob(ctx, request.packed.sha256)

@@ -10,12 +10,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pushjuju.charms.model import ResourceMeta
+from pushjuju.core.charmstore import StoreResource
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import NotFound
 from pushjuju.runner.remote.goformat import Moment, Struct
 from pushjuju.services import applications, resources, units
 from pushjuju.services.context import Context
+from pushjuju.state.origin_records import ResourceLatest
 from pushjuju.state.records import Resource, UnitResource
+from pushjuju.state.store import Tx
 
 _NEVER = "0001-01-01T00:00:00Z"
 _UNKNOWN = -1  # Juju's number for "no progress to tell"
@@ -91,12 +94,34 @@ class Detail:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Update:
+    """A revision of a resource that the store has and the application has not."""
+
+    name: str
+    type: str
+    path: str
+    description: str
+    revision: int
+    fingerprint: str
+    size: int
+
+    def document(self) -> Struct:
+        """Return it as Juju's JSON tells it."""
+        found: dict[str, Any] = {"name": self.name, "type": self.type, "path": self.path}
+        if self.description:
+            found["description"] = self.description
+        found |= {"revision": self.revision, "fingerprint": self.fingerprint, "size": self.size}
+        return Struct((found | {"origin": resources.STORE}).items())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """The resources of an application and of its units."""
+    """The resources of an application and of its units; `updates`: what the store has newer."""
 
     resources: list[Shown]
     units: list[str]
     fetched: dict[tuple[str, str], Shown]
+    updates: list[Update]
 
     def unit_resources(self, unit: str) -> list[Shown]:
         """Return what a unit has; for what it lacks, what it should have, without a revision.
@@ -149,7 +174,39 @@ def listing(ctx: Context, model: str, name: str) -> Listing:
             resources=[_shown(name, row) for row in every],
             units=[unit.name for unit in units.of_application(tx, model, name)],
             fetched={(row.unit, row.name): _shown(name, row) for row in fetched},
+            updates=_updates(tx, model, name, every),
         )
+
+
+def _updates(tx: Tx, model: str, application: str, known: Iterable[Resource]) -> list[Update]:
+    """Return what the store had when it was last asked and the application has not; uploads are left out."""
+    latest = {
+        row.name: row
+        for row in tx.list(ResourceLatest, "resource_latest_list", model=model, application=application)
+    }
+    return [
+        Update(
+            name=new.name, type=new.type, path=new.path, description=new.description, revision=new.revision,
+            fingerprint=new.fingerprint, size=new.size,
+        )
+        for row in known
+        if row.origin == resources.STORE
+        and (new := latest.get(row.name)) is not None
+        and new.revision != row.revision
+    ]  # fmt: skip
+
+
+def in_store(found: Iterable[StoreResource]) -> list[Struct]:
+    """Return the document of `charm-resources` for a charm of a store."""
+    documents = []
+    for item in found:
+        entry: dict[str, Any] = {"name": item.name, "type": item.type, "path": item.filename}
+        if item.description:
+            entry["description"] = item.description
+        entry |= {"revision": item.revision, "fingerprint": item.download.sha384}
+        entry |= {"size": item.download.size, "origin": resources.STORE}
+        documents.append(Struct(entry.items()))
+    return documents
 
 
 def _shown(application: str, row: Resource | UnitResource) -> Shown:

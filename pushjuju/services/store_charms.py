@@ -40,7 +40,7 @@ from pushjuju.services.context import Context
 from pushjuju.state.records import Machine
 
 if TYPE_CHECKING:
-    from pushjuju.plugins.charmtypes import CharmStore, SourceServices, Tell
+    from pushjuju.plugins.charmtypes import CharmStore, Tell
 
 URL_KEY = "charmhub-url"
 DEFAULT_URL = "https://api.charmhub.io"
@@ -110,25 +110,25 @@ class StoreOrigin:
 # --- the store --------------------------------------------------------------------------------------------
 
 
-def source_services(ctx: Context, config: Mapping[str, object] | None = None) -> SourceServices:
-    """Return what sources of charms are lent."""
-    from pushjuju.plugins.charmtypes import SourceServices
-
-    return SourceServices(config=config or {}, environ=ctx.environ, clock=ctx.clock, random=ctx.random)
-
-
-def open_store(ctx: Context, model: str) -> CharmStore:
+def open_store(ctx: Context, model: str, *, patient: bool = True) -> CharmStore:
     """Return the store that a model gets its charms from: its `charmhub-url`, through its proxies.
+
+    Args:
+        patient: Whether a store that is busy is asked again; nobody waits for the answer of one that is not.
 
     Raises:
         NotFound: No plugin knows such a store.
     """
+    from pushjuju.plugins.charmtypes import SourceServices
     from pushjuju.plugins.manager import PluginHost
 
     with ctx.store.read() as tx:
         config = model_config.several(tx, model, (URL_KEY, *_PROXY_KEYS))
     address = str(config[URL_KEY] or DEFAULT_URL)
-    return PluginHost(environ=ctx.environ).open_charm_store(address, source_services(ctx, config))
+    services = SourceServices(
+        config=config, environ=ctx.environ, clock=ctx.clock, random=ctx.random, patient=patient
+    )
+    return PluginHost(environ=ctx.environ).open_charm_store(address, services)
 
 
 # --- which revision ---------------------------------------------------------------------------------------
@@ -342,8 +342,8 @@ def cache_folder(environ: Mapping[str, str]) -> Path:
     return Path(base) / "pushjuju" / "charms"
 
 
-def fetch_file(
-    ctx: Context, store: CharmStore, wanted: Download, what: str, tell: Tell | None = None
+def cached(
+    environ: Mapping[str, str], store: CharmStore, wanted: Download, what: str, tell: Tell | None = None
 ) -> Path:
     """Return a file of a store, from the cache if it was ever here.
 
@@ -352,11 +352,22 @@ def fetch_file(
     """
     from pushjuju.plugins.charmtypes import no_tell
 
-    target = cache_folder(ctx.environ) / (wanted.sha256 or wanted.sha384)
+    target = cache_folder(environ) / (wanted.sha256 or wanted.sha384)
     if not target.exists():
         target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         store.fetch(wanted, target, what, tell or no_tell)
     return target
+
+
+def fetch_file(
+    ctx: Context, store: CharmStore, wanted: Download, what: str, tell: Tell | None = None
+) -> Path:
+    """Return a file of a store; the arguments are those of `cached`.
+
+    Raises:
+        HubError: It does not come, or is not what the store said.
+    """
+    return cached(ctx.environ, store, wanted, what, tell)
 
 
 def fetch(

@@ -28,6 +28,7 @@ POLL_S = 0.05  # how often the queue is looked at while other lanes of this proc
 IDLE_POLL_S = 0.5  # ... while nothing is due
 STORE_POLL_S = 5.0  # ... while the store cannot be used
 AFTER_BUG_S = 60.0  # how long a key rests after an error that nobody foresaw
+CHARMS = "charms"  # the loop that looks for newer charms; loaded when it is due
 LANES = 100  # keys worked at once
 
 
@@ -198,6 +199,10 @@ class Driver:
             return await Lane(self.shop.holding(claim), model, name, claim.attempts).work()
         if name == LOOP:
             return await secrets.look_after(self.shop.holding(claim), model, claim.attempts)
+        if name == CHARMS:
+            from pushjuju.workers import charms
+
+            return await charms.look_for_newer(self.shop.holding(claim), model)
         if name == "storage":
             return await storage.tend(self.shop.holding(claim), model)
         return await clean(self.shop.holding(claim), model, claim.attempts)

@@ -46,10 +46,7 @@ OWN_FLAGS = {"no-wait": "leaves the work to the background; Juju's client never 
 NOT_BUILT = {
     "consume",
     "create-backup",
-    "download",
-    "find",
     "find-offers",
-    "info",
     "offer",
     "offers",
     "remove-offer",

@@ -56,7 +56,7 @@ def _second(answer: StoreCharm | Fault, bases: tuple[Platform, ...]) -> StoreCha
 
 def _next_bases(ask: Ask, fault: Fault) -> tuple[Platform, ...]:
     if not fault.bases and fault.releases:
-        raise HubError(_no_revision(ask, fault), reason=NO_REVISION)
+        raise HubError(_no_revision(ask, fault), reason=NO_REVISION, releases=fault.releases)
     if not fault.bases:
         raise HubError("resolving with preferred channel: no bases available", reason=fault.code)
     arch = ask.platform.arch
@@ -71,7 +71,7 @@ def _next_bases(ask: Ask, fault: Fault) -> tuple[Platform, ...]:
 def _failure(ask: Ask, fault: Fault) -> HubError:
     if fault.code != NO_REVISION or ask.revision >= 0:
         return fault.error("resolving error: ")
-    return HubError(_no_revision(ask, fault), reason=fault.code)
+    return HubError(_no_revision(ask, fault), reason=fault.code, releases=fault.releases)
 
 
 def _no_revision(ask: Ask, fault: Fault) -> str:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pushjuju.cli import drive, flags, session
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.formatters import resources as formatters
 from pushjuju.cli.gnuflag import quote
-from pushjuju.core.errors import NotValid, UsageError
+from pushjuju.core.errors import HubError, NotFound, NotValid, UsageError
 from pushjuju.core.names import is_application, is_unit
 from pushjuju.services import resource_documents
 from pushjuju.services import resources as service
+
+if TYPE_CHECKING:
+    from pushjuju.charms.model import ResourceMeta
+    from pushjuju.core.charmstore import StoreResource
 
 _NOTHING = "No resources to display."
 
@@ -90,7 +96,11 @@ def resources(cli: Cli, args: tuple[str, ...], *, model: str, details: bool) -> 
     else:
         found = every.unit_resources(unit) if unit else every.resources
         documents, table = [item.document() for item in found], formatters.table(found, of_unit=bool(unit))
-    cli.output.write(documents if unit else {"resources": documents}, {"tabular": lambda _: table})
+    whole: dict[str, object] = {"resources": documents}
+    if every.updates and not unit:
+        whole["updates"] = [item.document() for item in every.updates]
+        table += formatters.updates(every.updates)
+    cli.output.write(documents if unit else whole, {"tabular": lambda _: table})
 
 
 @command(
@@ -108,18 +118,51 @@ def resources(cli: Cli, args: tuple[str, ...], *, model: str, details: bool) -> 
 )
 def charm_resources(cli: Cli, args: tuple[str, ...], *, model: str, channel: str) -> None:
     """List what a charm declares."""
-    from pushjuju.charms.pack import pack
-    from pushjuju.cli.commands.deploying import local_charm
+    from pushjuju.cli import charmsource
 
-    if "channel" in cli.given:
-        raise NotValid(f"--channel {channel} chooses among a store's charms: only local ones are read so far")
-    if model:
-        session.open_model(cli, model)  # one that is not there is an error, as for every command
-    path = local_charm(args[0])
-    with tempfile.TemporaryDirectory(prefix="pushjuju-") as folder:
-        declared = pack(path, Path(folder) / "charm").charm.meta.resources
-    found = resource_documents.declared(declared.values())
+    if charmsource.is_store_name(args[0]):
+        found = resource_documents.in_store(_in_store(cli, args[0], model=model, channel=channel))
+    else:
+        found = resource_documents.declared(_declared(cli, args[0], model=model).values())
     if not found:
         cli.console.info(_NOTHING)
         return
     cli.output.write(found, {"tabular": formatters.charm_table})
+
+
+def _declared(cli: Cli, argument: str, *, model: str) -> Mapping[str, ResourceMeta]:
+    """Return what a local charm declares."""
+    from pushjuju.cli import charmsource
+
+    if "channel" in cli.given:
+        raise NotValid("--channel chooses among a store's charms: this one is local")
+    if model:
+        session.open_model(cli, model)  # one that is not there is an error, as for every command
+    with tempfile.TemporaryDirectory(prefix="pushjuju-") as folder:
+        return charmsource.from_place(cli, argument, Path(folder)).packed.charm.meta.resources
+
+
+def _in_store(cli: Cli, argument: str, *, model: str, channel: str) -> Sequence[StoreResource]:
+    """Return the resources of a store's charm, in the model's store or in Charmhub.
+
+    Raises:
+        HubError: There is no such charm; the message is Juju's.
+    """
+    from pushjuju.charms.url import parse_url
+    from pushjuju.cli.commands import charmhub
+    from pushjuju.core.channel import Channel
+    from pushjuju.core.charmstore import Ask
+    from pushjuju.services import store_charms
+
+    ask = Ask(name=parse_url(argument).name, channel=Channel.parse(channel))
+    try:
+        opened = session.open_model(cli, model)
+        store = store_charms.open_store(opened.ctx, opened.uuid)
+    except NotFound:
+        if model:
+            raise
+        store = charmhub.open_store(cli, store_charms.DEFAULT_URL)
+    (found,) = store.resolve([ask])
+    if isinstance(found, HubError):
+        raise found
+    return sorted(found.resources, key=lambda item: item.name)

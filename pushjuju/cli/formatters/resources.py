@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pushjuju.cli.tabwriter import TabWriter
-from pushjuju.services.resource_documents import Detail, Shown
+from pushjuju.services.resource_documents import Detail, Shown, Update
 
 
 def table(found: Sequence[Shown], *, of_unit: bool) -> str:
@@ -26,6 +26,15 @@ def details(found: Sequence[Detail], *, of_unit: bool) -> str:
         unit = () if of_unit else (item.unit,)
         writer.row(*unit, item.expected.name, item.has.revision_text, item.expected.revision_text)
     return writer.text()
+
+
+def updates(found: Sequence[Update]) -> str:
+    """Return the resources that the store has newer ones of, behind the table of what is there."""
+    writer = TabWriter()
+    writer.row("Resource", "Revision")
+    for item in found:
+        writer.row(item.name, str(item.revision))
+    return f"\n[Updates Available]\n{writer.text()}"
 
 
 def charm_table(found: Sequence[Mapping[str, Any]]) -> str:

@@ -50,9 +50,10 @@ def pushjuju_open_charm_source(type_name: str, address: str, services: SourceSer
 
 def open_http(services: SourceServices) -> Http:
     """Return what asks servers, through the proxies of the model or of the environment."""
-    from pushjuju.plugins.sources.http import Http, Proxies
+    from pushjuju.plugins.sources.http import Http, Patience, Proxies
 
     return Http(
+        patience=Patience() if services.patient else Patience(attempts=1),
         proxies=Proxies.of(services.config, services.environ),
         clock=services.clock,
         random=services.random,

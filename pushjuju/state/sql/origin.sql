@@ -24,9 +24,6 @@ WHERE model = :model AND application = :application AND revision = :revision AND
 -- name: origin_shown
 SELECT application, channel, latest_url FROM application_origin WHERE model = :model
 
--- name: origin_any
-SELECT 1 FROM application_origin WHERE model = :model LIMIT 1
-
 -- name: resource_latest_list
 SELECT * FROM resource_latest WHERE model = :model AND application = :application ORDER BY name
 

@@ -295,3 +295,191 @@ def test_model_config_knows_the_store(lab: Run, shelf: HubStore) -> None:
     assert ended.err.startswith(f'ERROR cannot change charmhub-url from "{shelf.url}" to "https://other"')
     ended = lab("add-model", "x", "--config", "charmhub-url=nonsense")
     assert ended.err.startswith('ERROR charmhub-url url "nonsense" not valid')
+
+
+# --- find, info, download ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def client(run: Run, shelf: HubStore, tmp_path: Path) -> Run:
+    """A command line without any controller, whose store is the stand-in."""
+
+    def call(*argv: str, **more: Any) -> Ended:
+        env = {"PUSHJUJU_CACHE": str(tmp_path / "cache"), "CHARMHUB_URL": shelf.url, "LANG": "C.UTF-8"}
+        return run(*argv, env={**env, **more.pop("env", {})}, **more)
+
+    return call
+
+
+def test_find(client: Run) -> None:
+    assert ok(client("find", "we")) == (
+        "Name  Bundle  Version  Publisher    Summary\n"
+        "web   -                Example Ltd  A charm of the tests.\n\n"
+    )
+    ended = client("find")
+    assert ended.out.startswith(
+        "No search term specified. Here are some interesting charms:\n\nName   Bundle"
+    )
+    assert ended.out.endswith("Provide a search term for more specific results.\n")
+    assert ok(client("find", "we", "--columns", "naS")) == (
+        "Name  Architectures  Supports\nweb   amd64          ubuntu@22.04\n\n"
+    )
+    (entry,) = json.loads(ok(client("find", "we", "--format", "json")))
+    assert list(entry) == [
+        "type", "id", "name", "publisher", "summary", "version", "architectures", "os", "supports",
+        "store-url",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "text"),
+    [
+        (["zzz"], 0, "No matching charms or bundles\n"),
+        (["zzz", "--type", "charm"], 0, "No matching charms\n"),
+        (["zzz", "--type", "bundle"], 0, "No matching bundles\n"),
+        (["x", "--type", "snap"], 2, "ERROR expected type to be charm or bundle\n"),
+        (["x", "--columns", "nq"], 1, 'ERROR unexpected column type "q"\n'),
+        (["x", "--columns", ""], 1, "ERROR expected at least one column\n"),
+    ],
+)
+def test_find_nothing(client: Run, words: list[str], status: int, text: str) -> None:
+    ended = client("find", *words)
+    assert (ended.status, ended.err) == (status, text)
+
+
+INFO = """\
+name: web
+publisher: Example Ltd
+summary: A charm of the tests.
+description: |-
+  Serves the tests.
+  Of no other use.
+store-url: https://charmhub.io/web
+charm-id: id-web-0123456789
+supports: ubuntu@22.04
+tags: databases
+subordinate: false
+channels: |
+  14/stable:     2024-03-11  (12)  SIZE  amd64  ubuntu@24.04
+                 2024-03-11  (11)  SIZE  amd64  ubuntu@22.04
+  14/candidate:  ↑
+  14/beta:       ↑
+  14/edge:       2024-03-11  (15)  SIZE  amd64  ubuntu@24.04, ubuntu@22.04
+"""
+
+
+def plain(text: str) -> str:
+    """Return the text of `info` with sizes and runs of blanks made alike."""
+    import re
+
+    lines = [re.sub(r"\d+(kB|B)\b", "SIZE", line) for line in text.splitlines()]
+    return "\n".join(re.sub(r"(?<=\S) {2,}", "  ", line) for line in lines)
+
+
+def test_info(client: Run) -> None:
+    assert plain(ok(client("info", "web"))).split() == INFO.split()
+    assert "14/candidate:  ^" in ok(client("info", "web", "--unicode", "never"))
+    text = ok(client("info", "web", "--base", "ubuntu@24.04", "--arch", "amd64"))
+    assert "ubuntu@24.04" not in text.partition("channels")[2]
+    assert "(11)" not in text
+    text = ok(client("info", "web", "--config"))
+    assert "config:\n  settings:\n    debug:\n      default: false\n" in text
+
+
+def test_info_documents(client: Run) -> None:
+    document = json.loads(ok(client("info", "web", "--config", "--format", "json")))
+    assert document["channels"]["14"]["stable"][0]["revision"] == 11
+    assert document["charm"]["config"]["Options"]["port"] == {"Type": "int", "Description": "", "Default": 80}
+    assert document["charm"]["subordinate"] is False
+    document = json.loads(ok(client("info", "web", "--revision", "15", "--format", "json")))
+    assert list(document["channels"]["14"]) == ["edge"]
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "text"),
+    [
+        ([], 2, "expected a charm or bundle name"),
+        (["nothing"], 1, 'No information found for charm or bundle with the name "nothing"'),
+        (["no!thing"], 1, 'charm or bundle name, "no!thing", is not valid'),
+        (["local:web-1"], 1, '"local:web-1" is not a Charm Hub charm'),
+        (["web", "--revision", "1", "--arch", "amd64"], 2, "--revision and --track cannot be"),
+        (["web", "--unicode", "x"], 2, 'unexpected unicode flag value "x", expected <auto|never|always>'),
+        (["web", "--charmhub-url", "ftp://x"], 1, 'no plugin reads charms from "ftp://x"'),
+    ],
+)
+def test_info_refused(client: Run, words: list[str], status: int, text: str) -> None:
+    ended = client("info", *words)
+    assert ended.status == status
+    assert ended.err.startswith(f"ERROR {text}")
+
+
+def test_download(client: Run, shelf: HubStore, tmp_path: Path) -> None:
+    ended = client("download", "web", "--channel", "14/stable")
+    assert ended.err == (
+        'Fetching charm "web" revision 12 using "14/stable" channel and base "amd64/ubuntu/24.04"\n'
+        'Install the "web" charm with:\n    juju deploy ./web_r12.charm\n'
+    )
+    assert (tmp_path / "web_r12.charm").read_bytes() == shelf.entries["web"].revisions[12].data
+    ended = client("download", "web", "--revision", "12", "--filepath", "again.charm")
+    assert ended.err.splitlines()[0] == 'Fetching charm "web" revision 12'
+    assert (tmp_path / "again.charm").exists()
+    assert len(shelf.asked("download")) == 1
+
+
+def test_download_with_resources(client: Run, tmp_path: Path) -> None:
+    ended = client("download", "web", "--channel", "14/stable", "--resources")
+    assert ended.err.splitlines()[-1] == (
+        "    juju deploy ./web_r12.charm --resource blob=./resource_blob_r1_blob.txt"
+    )
+    assert (tmp_path / "resource_blob_r1_blob.txt").read_text() == "one"
+
+
+def test_download_for_another_base(client: Run, shelf: HubStore, tmp_path: Path) -> None:
+    shelf.add("old", shelf.entries["web"].revisions[11].data, revision=2, bases=[JAMMY])
+    ended = client("download", "old")
+    assert 'Base "ubuntu@24.04" is not supported for charm "old", trying base "ubuntu@22.04"' in ended.err
+    assert (tmp_path / "old_r2.charm").exists()
+    ended = client("download", "old", "--base", "ubuntu@20.04")
+    assert ended.err == (
+        'ERROR "old" does not support base "ubuntu@20.04" in channel "stable". '
+        "Supported bases are: ubuntu@22.04.\n"
+    )
+    ended = client("download", "old", "--channel", "edge/x")
+    assert ended.status == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "text"),
+    [
+        ([], 2, "expected a charm or bundle name"),
+        (["web", "x"], 2, "expected a charm or bundle name, followed by hyphen to pipe to stdout"),
+        (["web", "--revision", "3", "--channel", "edge"], 2, "--revision cannot be specified together with"),
+        (["local:web"], 1, '"local:web" is not a Charmhub charm'),
+        (["nothing"], 1, "unable to locate nothing: charm or bundle name not found"),
+        (["web", "--revision", "3"], 1, "unable to locate web revison 3: No such revision."),
+        (["web"], 1, '"web" has no releases in channel "stable". Type\n    juju info web\nfor a list of'),
+    ],
+)
+def test_download_refused(client: Run, words: list[str], status: int, text: str) -> None:
+    ended = client("download", *words)
+    assert ended.status == status
+    assert ended.err.startswith(f"ERROR {text}")
+
+
+def test_a_wrong_checksum(client: Run, shelf: HubStore) -> None:
+    shelf.fail("download", "wrong")
+    ended = client("download", "other")
+    assert ended.err.splitlines()[1:3] == [
+        'ERROR Checksum of download failed for "other":',
+        f"Expected:   {shelf.entries['other'].revisions[3].sha256}",
+    ]
+
+
+def test_charm_resources_of_the_store(lab: Run, client: Run) -> None:
+    table = "Resource  Revision\nblob      1\n"
+    assert ok(lab("charm-resources", "web", "--channel", "14/stable")) == table
+    assert ok(client("charm-resources", "web", "--channel", "14/stable")) == table
+    (entry,) = json.loads(ok(lab("charm-resources", "web", "--channel", "14/edge", "--format", "json")))
+    assert (entry["revision"], entry["origin"], entry["size"]) == (2, "store", 3)
+    assert lab("charm-resources", "other").err == "No resources to display.\n"
+    assert lab("charm-resources", "nothing").status == 1
