@@ -5,28 +5,15 @@ Keys and order are those of Juju's JSON; times are aware datetimes, for the comm
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from pushjuju import JUJU_VERSION
 from pushjuju.core.base import Base
 from pushjuju.core.natural import natural_key
 from pushjuju.core.status import StatusKind
-from pushjuju.services import (
-    applications,
-    bindings,
-    leadership,
-    machines,
-    models,
-    network,
-    origins,
-    people,
-    relations,
-    secret_backends,
-    statuses,
-    units,
-)
+from pushjuju.services import leadership, machines, models, network, people, statuses
 from pushjuju.services.context import Context
-from pushjuju.services.status import open_ports
 from pushjuju.state.datadir import DataDir
 from pushjuju.state.people_records import Person
 from pushjuju.state.records import Application, Bag, ExposedEndpoint, Model, Port, RelationScope, Unit
@@ -44,11 +31,15 @@ def show_applications(ctx: Context, model: str, names: list[str]) -> dict[str, A
     Raises:
         NotFound: One is not there.
     """
+    from pushjuju.services import applications
+
     with ctx.store.read() as tx:
         return {name: _application(tx, applications.get(tx, model, name)) for name in names}
 
 
 def _application(tx: Tx, application: Application) -> dict[str, Any]:
+    from pushjuju.services import applications, bindings, origins
+
     found: dict[str, Any] = {
         "charm": applications.current_charm(tx, application).name,
         "base": Base.parse(application.base).display,
@@ -78,9 +69,15 @@ def _exposures(tx: Tx, application: Application) -> dict[str, dict[str, list[str
 # --- models -----------------------------------------------------------------------------------------------
 
 
-def model_entry(ctx: Context, tx: Tx, model: Model) -> dict[str, Any]:
-    """Return one entry of `models`."""
-    settings = ctx.controller.settings()
+def model_entry(
+    ctx: Context, tx: Tx, model: Model, settings: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return one entry of `models`.
+
+    Args:
+        settings: Of the controller, where they were read already: a hundred models read them once.
+    """
+    settings = ctx.controller.settings() if settings is None else settings
     status = statuses.get_status(tx, model.uuid, StatusKind.MODEL, model.name)
     return {
         "name": model.qualified,
@@ -115,17 +112,17 @@ def models_document(ctx: Context, *, user: str = "", every: bool = False) -> dic
     Raises:
         NotFound: There is no such user.
     """
-    chosen = user or ctx.user
+    chosen, settings = user or ctx.user, ctx.controller.settings()
     with ctx.store.read() as tx:
         people.require(tx, chosen)
         shared = people.targets_of(tx, chosen, people.Kind.MODEL)
         entries = [
-            _seen_by(model_entry(ctx, tx, model), chosen, ctx, shared)
+            _seen_by(model_entry(ctx, tx, model, settings), chosen, ctx, shared)
             for model in tx.list(Model, "model_list")
             if every or model.owner == chosen or model.uuid in shared
         ]
     found: dict[str, Any] = {"models": entries}
-    current = ctx.controller.settings().get("current-model")
+    current = settings.get("current-model")
     if current:
         owner, _, name = str(current).rpartition("/")
         found["current-model"] = name if owner == ctx.user else current
@@ -172,6 +169,8 @@ def model_counts(ctx: Context) -> dict[str, tuple[int, int, int]]:
 
 def show_model(ctx: Context, model: Model) -> dict[str, Any]:
     """Return the document of `show-model`: short name -> description."""
+    from pushjuju.services import secret_backends
+
     with ctx.store.read() as tx:
         entry = model_entry(ctx, tx, models.get(tx, model.uuid))
         every = machines.list_machines(tx, model.uuid)
@@ -241,11 +240,16 @@ def show_units(ctx: Context, model: str, names: list[str]) -> dict[str, Any]:
     Raises:
         NotFound: No such unit.
     """
+    from pushjuju.services import units
+
     with ctx.store.read() as tx:
         return {name: _show_unit(tx, units.get(tx, model, name)) for name in names}
 
 
 def _show_unit(tx: Tx, unit: Unit) -> dict[str, Any]:
+    from pushjuju.services import relations
+    from pushjuju.services.status import open_ports
+
     application = tx.get(Application, "application_get", "", model=unit.model, name=unit.application)
     found: dict[str, Any] = {}
     if application.workload_version:
@@ -270,6 +274,8 @@ def _show_unit(tx: Tx, unit: Unit) -> dict[str, Any]:
 
 
 def _relation_info(tx: Tx, unit: Unit, relation_id: int) -> dict[str, Any]:
+    from pushjuju.services import relations
+
     sides = relations.endpoints(tx, unit.model, relation_id)
     own, other = (
         relations.own_endpoint(sides, unit.application),

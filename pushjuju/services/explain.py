@@ -18,8 +18,9 @@ from pushjuju.core.life import Life
 from pushjuju.core.natural import natural_key
 from pushjuju.core.series import SeriesStatus
 from pushjuju.core.status import Agent, InstanceStatus, StatusKind
-from pushjuju.services import leadership, removal, statuses, storage
+from pushjuju.services import leadership, statuses
 from pushjuju.services.context import Context
+from pushjuju.services.forced_ends import forced_ends, forced_subject
 from pushjuju.state.records import Application, Cleanup, Machine, Operation, Unit
 from pushjuju.state.storage_records import Backing, BackingAttachment, StorageInstance
 from pushjuju.state.store import Tx
@@ -82,7 +83,7 @@ def explain(ctx: Context, model: str, names: Sequence[str] = ()) -> list[Reason]
         NotFound: There is no such thing.
     """
     items = SqliteWorkQueue(ctx.store, "explain").items(model)
-    ends = removal.forced_ends(ctx, model)
+    ends = forced_ends(ctx, model)
     with ctx.store.read() as tx:
         seen = _see(tx, model, items, ends)
         if not names:
@@ -130,7 +131,7 @@ def _named(tx: Tx, seen: _Seen, name: str) -> list[Reason]:
     else:
         noun = "unit or storage" if "/" in name else "machine" if name.isdigit() else "application"
         raise NotFound(f"{noun} {name} not found")
-    ends = [_end(end) for end in seen.ends if removal.forced_subject(end.kind, end.entity) == subject]
+    ends = [_end(end) for end in seen.ends if forced_subject(end.kind, end.entity) == subject]
     return [found, *ends]
 
 
@@ -190,7 +191,8 @@ def _unit_next(tx: Tx, seen: _Seen, unit: Unit, found: Reason) -> Iterable[str]:
         for name in _attached(tx, unit):
             yield f"explain {name}    tells what storage {name} waits for"
     elif "subordinates remain" in found.reason:
-        names = sorted(removal.lives_of_subordinates(tx, unit.model, unit.name))
+        rows = tx.rows("unit_lives_of_principal", model=unit.model, principal=unit.name)
+        names = sorted(row["name"] for row in rows)
         yield f"explain {' '.join(names)}    tells what they wait for"
     elif unit.life != Life.ALIVE and not found.running:
         yield f"remove-unit {unit.name} --force    ends it without its hooks, when it cannot"
@@ -199,6 +201,8 @@ def _unit_next(tx: Tx, seen: _Seen, unit: Unit, found: Reason) -> Iterable[str]:
 
 
 def _attached(tx: Tx, unit: Unit) -> list[str]:
+    from pushjuju.services import storage
+
     return [row.storage for row in storage.of_unit(tx, unit.model, unit.name)]
 
 
@@ -281,6 +285,8 @@ def _machine_next(seen: _Seen, machine: Machine, found: Reason, status: str) -> 
 
 def _storage(tx: Tx, seen: _Seen, instance: StorageInstance) -> Reason:
     """Tell of a storage instance what its volume or filesystem is at."""
+    from pushjuju.services import storage
+
     doing, why, dues, attempts = "not made yet", [], list[datetime](), 0
     machine = ""
     for backing in storage.backings(tx, instance):
@@ -320,7 +326,7 @@ def _storage_next(seen: _Seen, instance: StorageInstance, found: Reason, machine
 
 
 def _end(end: Cleanup) -> Reason:
-    subject = removal.forced_subject(end.kind, end.entity)
+    subject = forced_subject(end.kind, end.entity)
     return Reason(subject=subject, doing="waiting to be removed", reason=end.reason, due=from_iso(end.due))
 
 

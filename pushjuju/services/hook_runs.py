@@ -11,7 +11,7 @@ from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import NotFound
 from pushjuju.core.natural import natural_key
 from pushjuju.core.status import StatusKind
-from pushjuju.services import statuses, units
+from pushjuju.services import statuses
 from pushjuju.services.context import Context
 from pushjuju.services.statuses import HistoryEntry
 from pushjuju.state.records import Operation, Unit
@@ -78,7 +78,9 @@ def history(ctx: Context, model: str, wanted: Wanted) -> list[HookRun]:
     """
     with ctx.store.read() as tx:
         if wanted.units:
-            names = [units.get(tx, model, name).name for name in wanted.units]
+            for name in wanted.units:
+                tx.get(Unit, "unit_get", f'unit "{name}" not found', model=model, name=name)
+            names = list(wanted.units)
         else:
             names = [unit.name for unit in tx.list(Unit, "unit_list", model=model)]
         asked = [

@@ -34,7 +34,9 @@ from pushjuju.services import (
     upgrade_machine,
 )
 from pushjuju.services.context import Context
-from pushjuju.state.records import Application, Cleanup, Machine, Model, Relation, RelationScope, Unit
+from pushjuju.services.forced_ends import forced_ends as forced_ends  # noqa: PLC0414 - part of removals
+from pushjuju.services.forced_ends import forced_subject as forced_subject  # noqa: PLC0414
+from pushjuju.state.records import Application, Machine, Model, Relation, RelationScope, Unit
 from pushjuju.state.store import Tx
 from pushjuju.state.work import machine_key
 
@@ -332,23 +334,6 @@ def destroy_model(
 
 
 # --- forced ends ------------------------------------------------------------------------------------------
-
-
-def forced_ends(ctx: Context, model: str) -> list[Cleanup]:
-    """Return the forced ends that a model waits for, the first due first; not of what went by itself."""
-    with ctx.store.read() as tx:
-        here = {unit.name for unit in tx.list(Unit, "unit_list", model=model)}
-        here |= {f"machine {machine.id}" for machine in machines.list_machines(tx, model)}
-        here |= {f"relation {relation.id}" for relation in tx.list(Relation, "relation_list", model=model)}
-        here |= {f"storage {row['id']}" for row in tx.rows("storage_instance_list", model=model)}
-        ends = tx.list(Cleanup, "cleanup_list", model=model)
-    return [end for end in ends if forced_subject(end.kind, end.entity) in here]
-
-
-def forced_subject(kind: str, entity: str) -> str:
-    """Return what a forced end is about: `web/0`, `machine 0`, `relation 3`."""
-    noun = kind.removeprefix("force-")
-    return entity if noun == "unit" else f"{noun} {entity}"
 
 
 def _force_later(tx: Tx, model: str, kind: str, entity: str, now: datetime, force: Force) -> None:

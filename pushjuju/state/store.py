@@ -290,6 +290,10 @@ class Store:
         found = self._connection.execute("PRAGMA data_version").fetchone()
         return int(found[0]), self._connection.total_changes
 
+    def throw_away(self) -> None:
+        """Write without waiting for the disk: for a copy that nobody needs after this process."""
+        self._connection.execute("PRAGMA synchronous = OFF")
+
     def forget(self) -> None:
         """Read everything anew: something was undone."""
         if self._memo is not None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+from collections.abc import Iterator
 from datetime import timedelta
 
 from pushjuju.core.clock import to_iso
+from pushjuju.core.placement import Placement
 from pushjuju.core.status import Agent, InstanceStatus, MachineStatus, StatusKind, Workload
 from pushjuju.services import statuses
 from pushjuju.services.network import addresses_from_nics
@@ -15,10 +18,29 @@ from tests.unit.services.world import UBUNTU, World
 _HARDWARE = json.dumps({"arch": "amd64", "cores": "2", "mem": "2048M"})
 
 
+def crowd(world: World, units: int, machines: int) -> None:
+    """Deploy applications whose units share machines, a hundred units each; nothing of them runs."""
+    world.deploy("app0", machines)
+    placed = (Placement.parse(str(number % machines)) for number in range(units - machines))
+    for number, part in enumerate(_hundreds(placed), 1):
+        world.deploy(f"app{number}", len(part), placements=part)
+    _run(world)
+
+
+def _hundreds(placements: Iterator[Placement]) -> Iterator[list[Placement]]:
+    while part := list(itertools.islice(placements, 100)):
+        yield part
+
+
 def populate(world: World, units: int) -> None:
     """Deploy two applications; their machines run and told of themselves, their units are active."""
     world.deploy("web", units // 2)
     world.deploy("store", units - units // 2)
+    _run(world)
+
+
+def _run(world: World) -> None:
+    """Let all machines run and all units be active."""
     machines, names = world.machine_ids(), world.units()
 
     def write(tx: Tx) -> None:

@@ -29,10 +29,12 @@ class Run:
     Attributes:
         wall: Milliseconds from its start to its end.
         cpu: Milliseconds of processor time, its own and the system's for it.
+        peak: MiB of memory at most, where it was asked for.
     """
 
     wall: float
     cpu: float
+    peak: float = 0.0
 
 
 def runs(
@@ -58,6 +60,21 @@ def runs(
         assert done.returncode == 0, done.stderr
         cpu = now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime
         found.append(Run(elapsed * 1000, cpu * 1000))
+    return found[1:]
+
+
+def weighed(argv: Sequence[str], *, times: int, env: Mapping[str, str] | None = None) -> list[Run]:
+    """Run a command as `runs` does, and weigh it: each child is waited for by itself."""
+    full, found = {**_environment(), **(env or {})}, []
+    for _ in range(times + 1):
+        begin = time.perf_counter()
+        with subprocess.Popen(argv, env=full, stdout=subprocess.DEVNULL) as child:
+            _, status, used = os.wait4(child.pid, 0)
+            elapsed = time.perf_counter() - begin
+            child.returncode = os.waitstatus_to_exitcode(status)
+        assert child.returncode == 0
+        cpu = (used.ru_utime + used.ru_stime) * 1000
+        found.append(Run(elapsed * 1000, cpu, used.ru_maxrss / 1024))
     return found[1:]
 
 

@@ -190,7 +190,7 @@ def _moment(text: str, now: datetime) -> datetime:
 )
 def replay(cli: Cli, args: tuple[str, ...], *, model: str, file: str) -> None:
     """Decide again."""
-    from pushjuju.cli.formatters import inspected
+    from pushjuju.cli.formatters import replayed as shown
     from pushjuju.services import decided
     from pushjuju.uniter.replaying import replayed
 
@@ -204,8 +204,8 @@ def replay(cli: Cli, args: tuple[str, ...], *, model: str, file: str) -> None:
         opened = session.open_model(cli, model)
         found = decided.find(opened.ctx, opened.uuid, args[0])
     again = replayed(found.record)
-    document = inspected.replay_document(found, again)
-    table = {"tabular": lambda written: inspected.replay_text(written, colour=cli.output.colour)}
+    document = shown.document(found, again)
+    table = {"tabular": lambda written: shown.text(written, colour=cli.output.colour)}
     cli.output.write(document, table)
     if again.differences:
         raise Exited(DIFFERS)

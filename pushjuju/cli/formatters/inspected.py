@@ -1,12 +1,12 @@
-"""`show-relation`, `hooks` and `replay` as documents and as text. Layer: cli, pure."""
+"""`show-relation` and `hooks` as documents and as text. Layer: cli, pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import zip_longest
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pushjuju.cli.formatters.table import heads, message
 from pushjuju.cli.formatters.times import rfc3339, since_text
@@ -14,11 +14,10 @@ from pushjuju.cli.output import render
 from pushjuju.cli.paint import CYAN, GRAY, GREEN, RED, YELLOW, paint
 from pushjuju.cli.tabwriter import TabWriter
 from pushjuju.runner.remote.goformat import Moment, Struct
-from pushjuju.services.decided import Decided
-from pushjuju.services.hook_runs import HookRun
-from pushjuju.services.relation_view import Member, RelationSide, RelationView
-from pushjuju.uniter.replaying import Replayed, decision_text
-from pushjuju.uniter.resolver import Decision
+
+if TYPE_CHECKING:
+    from pushjuju.services.hook_runs import HookRun
+    from pushjuju.services.relation_view import Member, RelationSide, RelationView
 
 _SHORT_ID = 8
 _WIDEST = 48  # of a value in the table of data bags
@@ -218,59 +217,3 @@ def changes_text(changes: Mapping[str, Any]) -> str:
     if changes.get("status"):
         words.append(f"status {changes['status'][-1]}")
     return "; ".join(words)
-
-
-# --- replay -----------------------------------------------------------------------------------------------
-
-
-def replay_document(found: Decided, again: Replayed) -> Struct:
-    """Return a decision that was taken again as a document."""
-    return Struct(
-        {
-            **struct(subject=found.subject, unit=found.unit, operation=found.operation, hook=found.title),
-            "recorded": _decision(again.kept),
-            "now": _decision(again.now),
-            "same": not again.differences,
-            **struct(differences=list(again.differences)),
-            "resolvers": [Struct(resolver=item.resolver, says=item.text) for item in again.said],
-            "record": dict(found.record),
-        }
-    )
-
-
-def _decision(decision: Decision) -> Struct:
-    effects = [effect.kind.value for effect in decision.effects]
-    return struct(
-        answer=decision.answer.value,
-        doing=decision_text(decision),
-        reason=decision.reason,
-        resolver=decision.badge,
-        effects=effects,
-    )
-
-
-def replay_text(document: Mapping[str, Any], *, colour: bool = False) -> str:
-    """Return a decision that was taken again as text."""
-    table = TabWriter(colour=colour)
-    about = " ".join(filter(None, (document.get("unit", ""), document.get("hook", ""))))
-    table.row("Decision of", about or document["subject"])
-    for title, key in (("Recorded", "recorded"), ("Now", "now")):
-        decision = document[key]
-        table.row(
-            title, f"{decision['doing']}: {decision.get('reason', '')} ({decision.get('resolver', '')})"
-        )
-    same = paint("the same", GREEN) if document["same"] else paint("otherwise", RED)
-    table.row("Result", same)
-    return table.text() + _listed("Differences", document.get("differences", ())) + _said(document, colour)
-
-
-def _listed(title: str, lines: Sequence[str]) -> str:
-    return "".join((f"\n{title}:\n", *(f"  {line}\n" for line in lines))) if lines else ""
-
-
-def _said(document: Mapping[str, Any], colour: bool) -> str:
-    table = TabWriter(colour=colour)
-    table.row(*heads("Resolver", "Says"))
-    for item in document["resolvers"]:
-        table.row(item["resolver"], item["says"])
-    return f"\n{table.text()}"

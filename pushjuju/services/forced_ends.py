@@ -1,0 +1,23 @@
+"""Removals that end by force at a given time: what waits for that, and until when. Layer: services."""
+
+from __future__ import annotations
+
+from pushjuju.services.context import Context
+from pushjuju.state.records import Cleanup, Relation, Unit
+
+
+def forced_ends(ctx: Context, model: str) -> list[Cleanup]:
+    """Return the forced ends that a model waits for, the first due first; not of what went by itself."""
+    with ctx.store.read() as tx:
+        here = {unit.name for unit in tx.list(Unit, "unit_list", model=model)}
+        here |= {f"machine {row['id']}" for row in tx.rows("machine_list", model=model)}
+        here |= {f"relation {relation.id}" for relation in tx.list(Relation, "relation_list", model=model)}
+        here |= {f"storage {row['id']}" for row in tx.rows("storage_instance_list", model=model)}
+        ends = tx.list(Cleanup, "cleanup_list", model=model)
+    return [end for end in ends if forced_subject(end.kind, end.entity) in here]
+
+
+def forced_subject(kind: str, entity: str) -> str:
+    """Return what a forced end is about: `web/0`, `machine 0`, `relation 3`."""
+    noun = kind.removeprefix("force-")
+    return entity if noun == "unit" else f"{noun} {entity}"
