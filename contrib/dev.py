@@ -23,6 +23,7 @@ PYTHON = VENV / "bin" / "python"
 PUSHJUJU = VENV / "bin" / "pushjuju"
 CHARM = "./contrib/charms/hello-page"
 TEST_PACKAGES = (
+    "cloud-init",
     "fish",
     "groff-base",
     "iproute2",

@@ -13,6 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from pushjuju.core.base import Base
 from pushjuju.core.clock import Clock, SystemClock
+from pushjuju.core.constraint_rules import ConstraintRules
 from pushjuju.core.constraints import Constraints
 from pushjuju.core.firewall import MachineRules
 from pushjuju.core.status import InstanceStatus
@@ -234,7 +235,10 @@ class ProviderType:
         config_schema: Keys of a model's configuration that are this provider's own.
         public_clouds: Clouds that everybody has: name -> its definition, as in clouds.yaml.
         questions: What `add-cloud` asks; none: such a cloud is added from a file only.
-        features: Words that services ask for: `start`, `enlist`, `doctor`, `host-keys`, `nested`.
+        features: Words that the controller asks for. `start`, `enlist`, `doctor`, `host-keys`, `nested`: what
+            its provider can do. `user-data`: machines boot with the whole cloud-config document, which makes
+            logins and host keys; without it a request holds what the model's `cloudinit-userdata` says.
+            `poll`: the controller looks after its instances from time to time.
     """
 
     name: str
@@ -319,6 +323,7 @@ class StartRequest:
         hostname: The name that the machine should have; empty: the provider's choice.
         authorized_keys: Public keys that may log in, in OpenSSH's form.
         user_data: A cloud-config document as data.
+        host_keys: The public keys that the document makes the machine have; empty when it makes none.
         volumes: Volumes to create with the machine, for providers that can.
     """
 
@@ -332,6 +337,7 @@ class StartRequest:
     zone: str = ""
     tags: Mapping[str, str] = field(default_factory=dict)
     user_data: Mapping[str, Any] = field(default_factory=dict)
+    host_keys: tuple[str, ...] = ()
     volumes: tuple[Mapping[str, Any], ...] = ()
     progress: Progress = no_progress
 
@@ -595,6 +601,40 @@ class Provider(Protocol):
 
     async def doctor(self) -> Sequence[Finding]:
         """Say what this host or account has and lacks for the provider; never raises for a missing thing."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Zone:
+    """An availability zone; machines start only in those that are available."""
+
+    name: str
+    available: bool = True
+
+
+@runtime_checkable
+class Zoned(Protocol):
+    """A provider whose cloud has zones. The controller chooses one for each start: `StartRequest.zone`."""
+
+    async def zones(self) -> Sequence[Zone]:
+        """Return the zones in the cloud's order."""
+        ...
+
+    async def derive_zones(self, request: StartRequest) -> Sequence[str]:
+        """Return the zones that a request's placement forces; empty: any.
+
+        Raises:
+            NotValid: The placement names a zone that is not there.
+        """
+        ...
+
+
+@runtime_checkable
+class Constrained(Protocol):
+    """A provider that says what its cloud makes of constraints, beyond what `precheck` refuses."""
+
+    async def rules(self) -> ConstraintRules:
+        """Return the rules; they are checked when machines are asked for."""
         ...
 
 

@@ -108,6 +108,28 @@ def require_id(text: str) -> str:
     return text
 
 
+def not_started(tx: Tx, model: str) -> list[str]:
+    """Return the machines whose start was given up."""
+    waiting = (item for item in list_machines(tx, model) if not item.instance_id)
+    return [
+        item.id
+        for item in waiting
+        if (shown := statuses.get_status(tx, model, StatusKind.INSTANCE, item.id))
+        and shown.status == InstanceStatus.PROVISIONING_ERROR
+    ]
+
+
+def retry_refused(tx: Tx, model: str, now: datetime) -> list[str]:
+    """Let machines be tried anew that the cloud refused because of the credential; return them."""
+    found = []
+    for name in not_started(tx, model):
+        shown = statuses.get_status(tx, model, StatusKind.INSTANCE, name)
+        if shown and shown.data.get("code") == "credential-invalid":
+            retry_provisioning(tx, model, name, now)
+            found.append(name)
+    return found
+
+
 def retry_provisioning(tx: Tx, model: str, machine_id: str, now: datetime) -> None:
     """Let a machine whose start failed be tried anew.
 

@@ -172,18 +172,17 @@ def _check_tags(_key: str, text: str) -> None:
 
 
 def _check_userdata(key: str, text: str) -> None:
-    """Refuse what cloud-init could not read as a map; the messages are Juju's."""
+    """Refuse what machines could not boot with, or what would take them from us; the messages are Juju's."""
     from pushjuju.charms.yamlsafe import load
+    from pushjuju.core import cloudinit
 
+    if not text.strip():
+        return
     try:
-        found = load(text.encode())
+        document = load(text.encode())
     except NotValid as error:
         raise NotValid(f"{key}: must be valid YAML: {error.message}") from None
-    if found is not None and not isinstance(found, dict):
-        raise NotValid(f"{key}: must be a map of settings")
-    for name, instead in (("runcmd", ", use preruncmd or postruncmd instead"), ("users", "")):
-        if found and name in found:
-            raise NotValid(f"{key}: {name} not allowed{instead}")
+    cloudinit.check(document)
 
 
 _CHECKS: Mapping[str, Callable[[str, str], None]] = {

@@ -44,3 +44,8 @@ def cleaner(tx: Tx, model: str, now: datetime, reason: str) -> None:
 def storage(tx: Tx, model: str, now: datetime, reason: str) -> None:
     """Make the model's loop for storage that is on no machine look again."""
     touch(tx, model_key(model, "storage"), now, reason)
+
+
+def poller(tx: Tx, model: str, due: datetime, reason: str) -> None:
+    """Make the model's poller of instances look again, at a time."""
+    touch(tx, model_key(model, "poller"), due, reason)

@@ -12,13 +12,24 @@ Needs pytest and pytest-asyncio. Machines are really started: mark the class as 
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 from typing import Protocol
 
 import pytest
 
+from pushjuju.core.constraint_rules import check
 from pushjuju.core.errors import AlreadyExists, NotFound
 from pushjuju.core.status import InstanceStatus
-from pushjuju.plugins.types import Enlister, Provider, ScriptResult, SSHTarget, Started, StartRequest
+from pushjuju.plugins.types import (
+    Constrained,
+    Enlister,
+    Provider,
+    ScriptResult,
+    SSHTarget,
+    Started,
+    StartRequest,
+    Zoned,
+)
 
 MODEL = "0b0b0b0b-1111-4222-8333-a1a1a1a1a1a1"
 OTHER_MODEL = "0c0c0c0c-1111-4222-8333-b2b2b2b2b2b2"
@@ -130,6 +141,39 @@ class ProviderContract:
             await bench.run(await provider.ssh_target(second.instance), "exit 0\n")
         finally:
             await provider.destroy_model()
+
+    async def test_a_repeated_start_finds_its_machine(self, bench: Bench) -> None:
+        """A controller that died between the cloud's answer and its own note asks again."""
+        request = dataclasses.replace(bench.request("0"), nonce="machine-0:contract")
+        try:
+            first = await bench.open(MODEL).start(request)
+            second = await bench.open(MODEL).start(request)
+            assert second.instance.id == first.instance.id
+            assert [item.machine_id for item in await bench.open(MODEL).list()] == ["0"]
+        finally:
+            await bench.open(MODEL).destroy_model()
+
+    async def test_a_machine_is_in_the_zone_that_was_chosen(self, bench: Bench) -> None:
+        """For clouds with zones: each available one takes a machine, and says so."""
+        provider = bench.open(MODEL)
+        if not isinstance(provider, Zoned):
+            return
+        try:
+            usable = [zone.name for zone in await provider.zones() if zone.available]
+            assert usable
+            for number, zone in enumerate(usable[:2]):
+                request = dataclasses.replace(bench.request(str(number)), zone=zone)
+                assert list(await provider.derive_zones(request)) == []
+                started = await provider.start(request)
+                assert started.instance.hardware.availability_zone == zone
+        finally:
+            await provider.destroy_model()
+
+    async def test_rules_of_constraints_take_a_plain_machine(self, bench: Bench) -> None:
+        """What `start` takes the rules take too."""
+        provider = bench.open(MODEL)
+        if isinstance(provider, Constrained):
+            assert check(bench.request("0").constraints, await provider.rules()) == []
 
     async def test_a_restarted_controller_finds_its_machines(self, bench: Bench) -> None:
         """Nothing is kept in the provider object that is needed later."""

@@ -17,7 +17,7 @@ from pushjuju.services.context import Context
 from pushjuju.services.secrets import LOOP
 from pushjuju.state.records import Status
 from pushjuju.state.work import HEARTBEAT_S, Claim, SqliteWorkQueue, process_owner
-from pushjuju.workers import secrets, storage
+from pushjuju.workers import poller, secrets, storage
 from pushjuju.workers.cleaner import clean
 from pushjuju.workers.events import Tell, silent
 from pushjuju.workers.lane import Lane
@@ -205,6 +205,8 @@ class Driver:
             return await charms.look_for_newer(self.shop.holding(claim), model)
         if name == "storage":
             return await storage.tend(self.shop.holding(claim), model)
+        if name == "poller":
+            return await poller.poll(self.shop.holding(claim), model, claim.attempts)
         return await clean(self.shop.holding(claim), model, claim.attempts)
 
     async def _heartbeat(self, claim: Claim, work: asyncio.Task[None] | None) -> None:

@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from pushjuju.core import constraint_rules
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid
 from pushjuju.core.placement import Placement, PlacementKind
+from pushjuju.plugins.types import Constrained
 from pushjuju.services import constraints as of_machines
 from pushjuju.services.context import Context
 from pushjuju.workers.workshop import Workshop
@@ -64,6 +66,10 @@ def precheck(
     provider = Workshop(ctx, warn=warn).provider(model)
 
     async def check() -> None:
+        if isinstance(provider, Constrained):
+            ignored = constraint_rules.check(wanted, await provider.rules())
+            if ignored:
+                warn(f"unsupported constraints: {','.join(ignored)}")
         for directive in directives:
             await provider.precheck(base, wanted, directive)
 

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
 
 from pushjuju.core.base import Base
-from pushjuju.core.errors import ProviderError, PushjujuError
+from pushjuju.core.errors import ProviderError, PushjujuError, ZoneIndependent
 from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.plugins.types import Hardware, Started, StartRequest
 from pushjuju.runner.hostkeys import HostKeyFile, entry_name
-from pushjuju.services import firewall, machines, statuses
+from pushjuju.services import firewall, machines, model_config, models, statuses, touch
 from pushjuju.services.context import Context
-from pushjuju.state.records import Machine
+from pushjuju.state.records import Machine, Model
 from pushjuju.state.store import Tx
+from pushjuju.workers import userdata, zones
 from pushjuju.workers.events import Event
 from pushjuju.workers.workshop import MANUAL, Workshop, target_document
 
 DEFAULT_PORT = 22
 RETRIES = 10  # after the first try, as in Juju
 RETRY_DELAY_S = 10.0
+FIRST_LOOK_S = 3.0  # until the poller looks at a new instance, as in Juju
 
 
 class StartFailed(PushjujuError):
@@ -44,32 +49,84 @@ async def start(shop: Workshop, machine: Machine) -> Machine:
     """
     ctx = shop.ctx
     _report(ctx, machine, InstanceStatus.ALLOCATING, "starting")
+    choice = zones.Choice()
     try:
-        async with shop.starts:
+        async with shop.starts(machine.model):
             provider = shop.provider(machine.model)
-            started = await provider.start(_request(shop, machine))
+            request = _request(shop, machine)
+            choice = await zones.choose(ctx, machine, provider, request)
+            shop.checkpoint("zone-chosen")
+            started = await provider.start(replace(request, zone=choice.zone))
+            shop.checkpoint("instance-made")
             target = await provider.ssh_target(started.instance)
     except PushjujuError as error:
-        raise _failed(ctx, machine, error) from error
+        raise _failed(ctx, machine, error, choice) from error
     except Exception as bug:  # of a plugin that is not ours: told and tried again like any failure of a cloud
-        raise _failed(ctx, machine, ProviderError(f"the provider failed: {bug!r}")) from bug
-    return record(ctx, machine, started, shop.cloud_type(machine.model), target_document(target))
+        raise _failed(ctx, machine, ProviderError(f"the provider failed: {bug!r}"), choice) from bug
+    if target.host_keys is None and request.host_keys:
+        target = replace(target, host_keys=request.host_keys)
+    kind = shop.cloud_type(machine.model)
+    polled = "poll" in shop.host.provider_type(kind).features
+    return record(ctx, machine, started, kind, target_document(target), choice.zone, polled=polled)
 
 
 def _request(shop: Workshop, machine: Machine) -> StartRequest:
     def progress(status: str, message: str) -> None:
         shop.tell(Event(entity=f"machine {machine.id}", text=message or status))
 
-    return StartRequest(
+    ctx = shop.ctx
+    with ctx.store.read() as tx:
+        model = models.get(tx, machine.model)
+        config = model_config.several(tx, machine.model, (*userdata.KEYS, "resource-tags"))
+        units = sorted(
+            unit.name for unit in machines.units_on(tx, machine.model, machine.id) if unit.principal is None
+        )
+    kind = shop.host.provider_type(model.cloud_type)
+    request = StartRequest(
         machine_id=machine.id,
         base=Base.parse(machine.base),
         nonce=f"machine-0:{machine.nonce}",
         hostname=f"juju-{machine.model[-6:]}-{machine.id.replace('/', '-')}",
-        authorized_keys=(shop.ctx.controller.public_key.read_text().strip(),),
+        authorized_keys=(ctx.controller.public_key.read_text().strip(),),
         constraints=machine.constraints,
         placement=machine.placement,
+        tags=instance_tags(
+            model,
+            machine.id,
+            units,
+            str(config["resource-tags"]),
+            str(ctx.controller.settings().get("uuid", "")),
+        ),
         progress=progress,
     )
+    if "user-data" in kind.features:
+        identity = userdata.host_identity(ctx.controller, request.nonce)
+        request = replace(request, host_keys=(identity.public,))
+        document = userdata.whole(request, config, identity, ctx.datadir.root / "templates")
+    else:
+        document = userdata.wanted(config)
+    if document:
+        document = shop.host.user_data(request, document)
+    return replace(request, user_data=document)
+
+
+def instance_tags(
+    model: Model, machine_id: str, units: Sequence[str], resource_tags: str, controller: str
+) -> dict[str, str]:
+    """Return the tags of an instance. Mirrors: juju environs/tags, cloudconfig/instancecfg (3.6).
+
+    Args:
+        resource_tags: The model's `resource-tags`: `key=value`, blank-separated.
+    """
+    pairs = (word.partition("=") for word in resource_tags.replace(",", " ").split())
+    own = {key: value for key, _, value in pairs if not key.startswith("juju-")}
+    return {
+        **own,
+        "juju-model-uuid": model.uuid,
+        "juju-controller-uuid": controller,
+        "juju-machine-id": f"{model.name}-machine-{machine_id.replace('/', '-')}",
+        **({"juju-units-deployed": " ".join(units)} if units else {}),
+    }
 
 
 def host_key_file(ctx: Context, machine: Machine) -> tuple[HostKeyFile, str]:
@@ -89,10 +146,18 @@ def remember_keys(ctx: Context, machine: Machine) -> None:
 
 
 def record(
-    ctx: Context, machine: Machine, started: Started, provider: str, ssh: dict[str, object]
+    ctx: Context,
+    machine: Machine,
+    started: Started,
+    provider: str,
+    ssh: dict[str, object],
+    zone: str = "",
+    *,
+    polled: bool = False,
 ) -> Machine:
-    """Record an instance that was made, and return the machine as it is now."""
+    """Record an instance that was made, and return the machine as it is now; `polled`: look at it again."""
     instance = started.instance
+    zone = instance.hardware.availability_zone or zone
     with ctx.store.write() as tx:
         tx.run(
             "machine_set_instance",
@@ -107,6 +172,11 @@ def record(
             nonce=machine.nonce,
         )
         _set(ctx, tx, machine, instance.status, instance.message)
+        if zone:
+            zones.settled(tx, machine, zone)
+        if polled:
+            soon = ctx.clock.now() + timedelta(seconds=FIRST_LOOK_S)
+            touch.poller(tx, machine.model, soon, "a machine started")
         firewall.changed_everywhere(tx, machine.model, ctx.clock.now(), f"machine {machine.id} is there")
         recorded = machines.get(tx, machine.model, machine.id)
     remember_keys(ctx, recorded)
@@ -124,25 +194,42 @@ def _report(ctx: Context, machine: Machine, status: InstanceStatus, message: str
         _set(ctx, tx, machine, status, message)
 
 
-def _set(ctx: Context, tx: Tx, machine: Machine, status: InstanceStatus, message: str) -> None:
+def _set(
+    ctx: Context,
+    tx: Tx,
+    machine: Machine,
+    status: InstanceStatus,
+    message: str,
+    data: Mapping[str, str] | None = None,
+) -> None:
+    now = ctx.clock.now()
     statuses.set_status(
-        tx, machine.model, StatusKind.INSTANCE, machine.id, status, message, now=ctx.clock.now()
+        tx, machine.model, StatusKind.INSTANCE, machine.id, status, message, now=now, data=data
     )
 
 
-def _failed(ctx: Context, machine: Machine, error: PushjujuError) -> StartFailed:
-    """Record a failed start: tried again some times, then left for a person."""
-    attempts = machine.attempts + 1
-    left = RETRIES - attempts + 1
-    again = error.retryable and left > 0
+def _failed(ctx: Context, machine: Machine, error: PushjujuError, choice: zones.Choice) -> StartFailed:
+    """Record a failed start: tried again in another zone, tried again some times, or left for a person."""
     cause = error.message + (f": {error.detail}" if error.detail else "")
     with ctx.store.write() as tx:
+        zonal = bool(choice.zone) and error.retryable and not isinstance(error, ZoneIndependent)
+        elsewhere = zonal and zones.crossed_out(tx, machine, choice)
+        attempts = machine.attempts + (0 if elsewhere else 1)
+        left = RETRIES - attempts + 1
+        again = elsewhere or (error.retryable and left > 0)
         tx.run("machine_set_attempts", model=machine.model, id=machine.id, attempts=attempts)
-        if again:
+        if elsewhere:
+            text = (
+                f'failed to start machine {machine.id} in zone "{choice.zone}", '
+                f"retrying in 10s with new availability zone: {cause}"
+            )
+            _set(ctx, tx, machine, InstanceStatus.ALLOCATING, text)
+        elif again:
             text = f"failed to start machine {machine.id} ({cause}), retrying in 10s ({left} more attempts)"
             _set(ctx, tx, machine, InstanceStatus.ALLOCATING, text)
         else:
-            _set(ctx, tx, machine, InstanceStatus.PROVISIONING_ERROR, cause)
+            data = {"code": error.code}
+            _set(ctx, tx, machine, InstanceStatus.PROVISIONING_ERROR, cause, data)
     return StartFailed(
         f"failed to start machine {machine.id}: {error.message}",
         detail=error.detail,
@@ -152,15 +239,39 @@ def _failed(ctx: Context, machine: Machine, error: PushjujuError) -> StartFailed
 
 
 async def stop(shop: Workshop, machine: Machine) -> None:
-    """End the instance of a machine, unless it is to be kept.
+    """End the instance of a machine, unless it is to be kept; then those that nobody knows, if they shall go.
+
+    Mirrors: juju worker/provisioner harvest modes (3.6)
 
     Raises:
         PushjujuError: The cloud could not do it; try again later.
     """
-    if machine.instance_id and not machine.keep_instance:
+    with shop.ctx.store.read() as tx:
+        mode = str(model_config.get(tx, machine.model, "provisioner-harvest-mode"))
+    keep = machine.keep_instance or (mode in ("none", "unknown") and not given(machine))
+    if machine.instance_id and not keep:
         await shop.provider_of(machine).stop([machine.instance_id])
+    if mode in ("unknown", "all") and not given(machine):
+        await _stop_unknown(shop, machine)
     file, name = host_key_file(shop.ctx, machine)
     file.remove(name)
+
+
+async def _stop_unknown(shop: Workshop, machine: Machine) -> None:
+    """End instances of the model that belong to no machine, or to one that has another instance."""
+    provider = shop.provider(machine.model)
+    found = await provider.list()
+    with shop.ctx.store.read() as tx:
+        known = {row["id"]: row["instance_id"] for row in tx.rows("machine_ids", model=machine.model)}
+    unknown = [
+        item.id
+        for item in found
+        if item.id != machine.instance_id
+        and item.machine_id
+        and (item.machine_id not in known or known[item.machine_id] not in ("", item.id))
+    ]
+    if unknown:
+        await provider.stop(unknown)
 
 
 async def stop_unrecorded(shop: Workshop, machine: Machine) -> None:

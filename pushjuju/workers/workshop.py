@@ -24,7 +24,7 @@ from pushjuju.runner.packer import Program, pack
 from pushjuju.runner.session import MachineSession, open_session
 from pushjuju.runner.target import MachineTarget
 from pushjuju.runner.transport import Connector
-from pushjuju.services import firewall, models
+from pushjuju.services import firewall, model_config, models
 from pushjuju.services.context import Context
 from pushjuju.state.lease import LeasedStore
 from pushjuju.state.records import Machine, Model
@@ -34,7 +34,7 @@ from pushjuju.workers.events import Event, Tell, silent
 from pushjuju.workers.reach import ScriptRunner, reach
 
 HANDSHAKES = 50  # SSH logins under way at once
-STARTS = 16  # machines being made at once, Juju's num-provision-workers
+STARTS = 16  # machines of a model that are made at once, when it does not say
 MANUAL = "manual"
 
 
@@ -75,12 +75,20 @@ class Workshop:
         self.checkpoint = checkpoint
         self.warn = warn or (lambda text: tell(Event(entity="controller", text=text, state="waiting")))
         self.handshakes = asyncio.Semaphore(HANDSHAKES)
-        self.starts = asyncio.Semaphore(STARTS)
+        self._starts: dict[str, asyncio.Semaphore] = {}
         self._parts = _Parts()
         self.connector = Connector()
         self._providers: dict[tuple[str, str], Provider] = {}
         self._firewalls: dict[tuple[str, str], Firewall | None] = {}
         self._sessions: dict[tuple[str, str], tuple[MachineSession, AsyncExitStack]] = {}
+
+    def starts(self, model: str) -> asyncio.Semaphore:
+        """Return what bounds the starts under way in a model: its `num-provision-workers`."""
+        if model not in self._starts:
+            with self.base_ctx.store.read() as tx:
+                most = int(model_config.get(tx, model, "num-provision-workers") or STARTS)
+            self._starts[model] = asyncio.Semaphore(max(most, 1))
+        return self._starts[model]
 
     def holding(self, claim: Claim) -> Self:
         """Return the same workshop for whoever holds a claim: what is written ends with the lease."""

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import tomllib
+import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,17 +30,31 @@ from pushjuju.testing.provider_contract import MODEL, ProviderContract
 SOURCE = Path(__file__).parents[2] / "contrib" / "plugins" / "pushjuju-pool"
 
 
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The plugin, installed by pip from its own pyproject."""
+    folder = tmp_path_factory.mktemp("site")
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+        "--no-index",
+    ]
+    copy = tmp_path_factory.mktemp("source") / "pushjuju-pool"
+    shutil.copytree(SOURCE, copy)
+    subprocess.run([*pip, "--target", folder, copy], check=True, env={**os.environ, "PIP_NO_INPUT": "1"})
+    return folder
+
+
 @pytest.fixture
-def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> PluginHost:
-    """A plugin host that finds the plugin through a dist-info, as pip writes it."""
-    project = tomllib.loads((SOURCE / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    info = tmp_path / "site" / f"pushjuju_pool-{project['version']}.dist-info"
-    info.mkdir(parents=True)
-    ((name, value),) = project["entry-points"]["pushjuju"].items()
-    (info / "entry_points.txt").write_text(f"[pushjuju]\n{name} = {value}\n", encoding="utf-8")
-    (tmp_path / "site" / "pushjuju_pool.py").symlink_to(SOURCE / "pushjuju_pool.py")
-    monkeypatch.syspath_prepend(tmp_path / "site")
-    return PluginHost(environ={}, warn=pytest.fail, path=[str(tmp_path / "site")])
+def host(site: Path, monkeypatch: pytest.MonkeyPatch) -> PluginHost:
+    """A plugin host that finds the installed plugin."""
+    monkeypatch.syspath_prepend(site)
+    return PluginHost(environ={}, warn=pytest.fail, path=[str(site)])
 
 
 @dataclass(frozen=True)
@@ -50,7 +67,8 @@ class PoolBench:
     data_dir: Path
 
     def open(self, model_uuid: str = MODEL) -> Provider:
-        config = {"servers": list(self.servers), "base": self.cloud.base.display}
+        zones = {server: f"rack-{number % 2}" for number, server in enumerate(self.servers)}
+        config = {"servers": list(self.servers), "base": self.cloud.base.display, "zones": zones}
         return self.host.open_provider(
             cloud=CloudSpec(name="rack", type="pool", config=config),
             model=ModelInfo(uuid=model_uuid, name="test", controller_uuid="c"),
@@ -105,7 +123,8 @@ async def test_a_pool_runs_empty(bench: PoolBench) -> None:
 def test_the_plugin_is_listed(host: PluginHost, tmp_path: Path) -> None:
     """Name, version, source; a wrong cloud is refused when it is opened."""
     (info,) = [item for item in host.list_plugins() if item.source != "built-in"]
-    assert (info.name, info.version, info.source, info.error) == ("pool", "0.1.0", "pushjuju_pool", "")
+    assert (info.name, info.version, info.error) == ("pool", "0.1.0", "")
+    assert info.source.replace("-", "_") == "pushjuju_pool"
     assert info.hooks == ("pushjuju_open_provider", "pushjuju_provider_types")
     with pytest.raises(NotValid, match="cloud rack needs `servers` and `base`"):
         host.open_provider(

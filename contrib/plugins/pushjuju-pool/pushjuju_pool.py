@@ -14,7 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pushjuju.core.base import Base
-from pushjuju.core.constraints import Constraints
+from pushjuju.core.constraint_rules import ConstraintRules
+from pushjuju.core.constraints import ORDER, Constraints
 from pushjuju.core.errors import NotFound, NotValid, ProviderError
 from pushjuju.core.status import InstanceStatus
 from pushjuju.plugins.hookspecs import hookimpl
@@ -23,6 +24,7 @@ from pushjuju.plugins.types import (
     Attr,
     CloudSpec,
     Finding,
+    Hardware,
     Instance,
     ModelInfo,
     ProviderType,
@@ -30,9 +32,10 @@ from pushjuju.plugins.types import (
     SSHTarget,
     Started,
     StartRequest,
+    Zone,
 )
 
-PUSHJUJU_API = (1, 0)
+PUSHJUJU_API = (1, 3)
 
 
 @hookimpl
@@ -42,6 +45,7 @@ def pushjuju_provider_types() -> Sequence[ProviderType]:
         Attr(name="servers", summary="host or host:port of each server", type="list", required=True),
         Attr(name="base", summary="what runs on all of them", required=True),
         Attr(name="user", summary="who logs in", default="root"),
+        Attr(name="zones", summary="server -> the zone that it is in", type="attrs"),
     )
     return [ProviderType(name="pool", summary="servers that you list", cloud_schema=schema)]
 
@@ -65,17 +69,31 @@ class PoolProvider:
         self._servers = [str(item) for item in servers]
         self._base = Base.parse(str(cloud.config["base"]))
         self._user = str(cloud.config.get("user", "root"))
+        self._zones = {str(key): str(value) for key, value in dict(cloud.config.get("zones", {})).items()}
         self._model = model
         self._file = services.data_dir / "pool" / f"{cloud.name}.json"
 
-    async def precheck(self, base: Base, constraints: Constraints, placement: str) -> None:
+    async def precheck(self, base: Base, constraints: Constraints, placement: str) -> None:  # noqa: ARG002
         """Refuse other bases, and every wish that a list of servers cannot fulfil."""
         if not base.matches(self._base):
             raise NotValid(f"base {base.display} not valid: the servers run {self._base.display}")
         if placement and placement not in self._servers:
             raise NotValid(f"unknown placement directive: {placement}")
-        if any(value is not None for value in constraints.values()):
-            raise NotValid("constraints not valid: servers of a pool are as they are")
+
+    async def rules(self) -> ConstraintRules:
+        """Know zones, and ignore every other constraint: servers are as they are."""
+        zones = sorted(set(self._zones.values()))
+        return ConstraintRules(unsupported=frozenset(ORDER) - {"zones"}, vocabulary={"zones": zones})
+
+    async def zones(self) -> Sequence[Zone]:
+        """Return the zones that have a free server as available ones; one without a name when none is set."""
+        with self._given() as given:
+            free = {self._zones.get(server, "") for server in self._servers if server not in given}
+        return [Zone(name=name, available=name in free) for name in sorted({*self._zones.values(), *free})]
+
+    async def derive_zones(self, request: StartRequest) -> Sequence[str]:
+        """Return the zone of a server that is asked for by name."""
+        return [self._zones.get(request.placement, "")] if request.placement else []
 
     async def start(self, request: StartRequest) -> Started:
         """Give out a free server; the machine's own one if it has one already."""
@@ -83,12 +101,13 @@ class PoolProvider:
         owner = {"model": self._model.uuid, "machine": request.machine_id}
         with self._given() as given:
             mine = next((server for server, item in given.items() if item == owner), None)
-            wanted = [request.placement] if request.placement else self._servers
+            here = [item for item in self._servers if request.zone in ("", self._zones.get(item, ""))]
+            wanted = [request.placement] if request.placement else here
             server = mine or next((item for item in wanted if item not in given), None)
             if server is None:
-                raise ProviderError(f"none of the {len(self._servers)} servers is free")
+                raise ProviderError(f"none of the {len(here)} servers is free")
             given[server] = owner
-        return Started(instance=self._instance(server), base=self._base)
+        return Started(instance=self._instance(server, request.machine_id), base=self._base)
 
     async def stop(self, ids: Sequence[str]) -> None:
         """Take servers back."""
@@ -100,7 +119,8 @@ class PoolProvider:
     async def list(self) -> Sequence[Instance]:
         """Return the servers that the model has."""
         with self._given() as given:
-            return [self._instance(server) for server, owner in given.items() if self._is_mine(owner)]
+            mine = {server: owner for server, owner in given.items() if self._is_mine(owner)}
+        return [self._instance(server, owner["machine"]) for server, owner in mine.items()]
 
     async def get(self, ids: Sequence[str]) -> Sequence[Instance | None]:
         """Return servers by name."""
@@ -128,10 +148,17 @@ class PoolProvider:
     def _is_mine(self, owner: Mapping[str, str] | None) -> bool:
         return owner is not None and owner["model"] == self._model.uuid
 
-    def _instance(self, server: str) -> Instance:
+    def _instance(self, server: str, machine_id: str) -> Instance:
         host = server.partition(":")[0]
         address = Address(value=host, type="ipv4" if host.replace(".", "").isdigit() else "hostname")
-        return Instance(id=server, status=InstanceStatus.RUNNING, message="Given out", addresses=(address,))
+        return Instance(
+            id=server,
+            machine_id=machine_id,
+            status=InstanceStatus.RUNNING,
+            message="Given out",
+            addresses=(address,),
+            hardware=Hardware(availability_zone=self._zones.get(server, "")),
+        )
 
     @contextmanager
     def _given(self) -> Iterator[dict[str, dict[str, str]]]:

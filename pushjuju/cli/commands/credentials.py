@@ -499,6 +499,23 @@ def update_credential(
             )
     if where.client:
         cli.console.info("Local client was updated successfully with provided credential information.")
+    _wake(cli, where, {(cloud, name) for cloud, name, _, _ in ready})
+
+
+def _wake(cli: Cli, where: sides.Sides, changed: set[tuple[str, str]]) -> None:
+    """Let machines be tried anew that the cloud refused because of a credential that changed."""
+    from pushjuju.cli import drive, session
+    from pushjuju.services import machines, models
+
+    for name in [where.ctx.controller.name] if where.ctx else where.folder.controllers():
+        ctx = session.open_controller(cli, name)
+        waiting = [model for model in models.list_models(ctx) if (model.cloud, model.credential) in changed]
+        woken: list[str] = []
+        for model in waiting:
+            with ctx.store.write() as tx:
+                woken += machines.retry_refused(tx, model.uuid, cli.clock.now())
+        if woken:
+            drive.background(cli, ctx)
 
 
 def _wanted(cli: Cli, where: sides.Sides, args: tuple[str, ...], file: str) -> dict[str, CloudCredentials]:

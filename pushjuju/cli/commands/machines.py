@@ -243,7 +243,6 @@ def retry_provisioning(cli: Cli, args: tuple[str, ...], *, model: str, every: bo
         raise UsageError("specify machines or --all" if every else "no machine specified")
     opened = session.open_model(cli, model)
     with opened.ctx.store.write() as tx:
-        ids = [machine.id for machine in machines.list_machines(tx, opened.uuid) if not machine.instance_id]
-        for name in [machines.require_id(arg) for arg in args] or ids:
+        for name in [machines.require_id(arg) for arg in args] or machines.not_started(tx, opened.uuid):
             machines.retry_provisioning(tx, opened.uuid, name, cli.clock.now())
     drive.settle(cli, opened.ctx, opened.uuid, touched=())

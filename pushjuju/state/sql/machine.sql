@@ -35,3 +35,26 @@ WHERE model = :model AND id = :id
 
 -- name: machine_delete
 DELETE FROM machine WHERE model = :model AND id = :id
+
+-- name: zone_get
+SELECT zone, failed FROM machine_zone WHERE model = :model AND machine = :machine
+
+-- name: zone_put
+INSERT INTO machine_zone (model, machine, zone, failed) VALUES (:model, :machine, :zone, :failed)
+ON CONFLICT (model, machine) DO UPDATE SET zone = excluded.zone, failed = excluded.failed
+
+-- name: zone_count
+-- Machines of a model in one zone, but for one.
+SELECT COUNT(*) AS machines FROM machine_zone WHERE model = :model AND zone = :zone AND machine <> :machine
+
+-- name: zone_of_application
+-- The zones of the machines that have units of an application, but for one machine.
+SELECT DISTINCT unit.machine AS machine, machine_zone.zone AS zone
+FROM unit JOIN machine_zone ON machine_zone.model = unit.model AND machine_zone.machine = unit.machine
+WHERE unit.model = :model AND unit.application = :application AND unit.machine <> :machine
+
+-- name: machine_ids
+SELECT id, instance_id FROM machine WHERE model = :model
+
+-- name: machine_exists
+SELECT id FROM machine WHERE model = :model AND id = :id

@@ -1,0 +1,80 @@
+"""The model key `cloudinit-userdata`: what it may hold, and how it joins our own document. Layer: core, pure.
+
+Mirrors: juju environs/config/config.go ensureStringMaps, cloudconfig/instancecfg (3.6)
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from pushjuju.core.errors import NotValid
+
+_REFUSED = {
+    "users": "users not allowed",
+    "runcmd": "runcmd not allowed, use preruncmd or postruncmd instead",
+    "bootcmd": "bootcmd not allowed",
+}
+_PREFIX = "cloudinit-userdata: "
+
+
+def check(document: Any) -> dict[str, Any]:
+    """Return what `cloudinit-userdata` says, as data.
+
+    Raises:
+        NotValid: No map with text keys, or a key that is not allowed; the messages are Juju's.
+    """
+    if not isinstance(document, Mapping):
+        raise NotValid(f"{_PREFIX}must be valid YAML: expected a map")
+    for key, value in document.items():
+        if not isinstance(key, str):
+            raise NotValid(f"{_PREFIX}must be valid YAML: map keyed with non-string value")
+        if key in _REFUSED:
+            raise NotValid(_PREFIX + _REFUSED[key])
+        if key == "packages":
+            _check_packages(value)
+        if key in ("preruncmd", "postruncmd"):
+            commands(value, key)
+    return dict(document)
+
+
+def _check_packages(value: Any) -> None:
+    if not isinstance(value, list) or any(not isinstance(item, str) for item in value):
+        raise NotValid(f"{_PREFIX}packages must be a list of strings")
+
+
+def commands(value: Any, key: str) -> list[str]:
+    """Return shell commands: each a text, or a list of words that is quoted.
+
+    Raises:
+        NotValid: Another form.
+    """
+    if not isinstance(value, list):
+        raise NotValid(f"{_PREFIX}{key} must be a list of strings or lists of strings")
+    found = []
+    for item in value:
+        if isinstance(item, str):
+            found.append(item)
+        elif isinstance(item, list) and all(isinstance(word, str) for word in item):
+            found.append(shlex.join(item))
+        else:
+            raise NotValid(f"{_PREFIX}{key} must be a list of strings or lists of strings")
+    return found
+
+
+def merge(own: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """Return our document with the model's: packages behind, commands around, the rest over ours."""
+    found = {**own, **{key: value for key, value in wanted.items() if key not in _JOINED}}
+    packages = [*own.get("packages", ()), *wanted.get("packages", ())]
+    if packages:
+        found["packages"] = list(dict.fromkeys(packages))
+    before = commands(wanted.get("preruncmd", []), "preruncmd")
+    after = commands(wanted.get("postruncmd", []), "postruncmd")
+    ours = list(own.get("runcmd", ()))
+    if before or after or ours:
+        found["runcmd"] = [*before, *ours, *(["set +xe", *after] if after else [])]
+    return found
+
+
+_JOINED = ("packages", "preruncmd", "postruncmd")

@@ -1,0 +1,40 @@
+"""Which availability zone a machine goes to. Layer: core, pure. Mirrors: juju worker/provisioner (3.6)"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+
+def candidates(
+    zones: Sequence[str], *, wanted: Collection[str] = (), derived: Collection[str] = ()
+) -> list[str]:
+    """Return the zones that a machine may go to.
+
+    Args:
+        zones: Those that the cloud has for it, in its order.
+        wanted: The constraint `zones`; empty: any.
+        derived: Zones that its placement or its volumes force; empty: none do.
+    """
+    return [zone for zone in zones if (not wanted or zone in wanted) and (not derived or zone in derived)]
+
+
+def choose(
+    zones: Sequence[str],
+    population: Mapping[str, int],
+    *,
+    failed: Collection[str] = (),
+    draw: Callable[[Sequence[str]], str],
+) -> str | None:
+    """Return the zone with the fewest machines of the group; None when every zone has failed.
+
+    Args:
+        zones: As `candidates` returned them.
+        population: Zone -> machines of the distribution group; zones without one may be left out.
+        failed: Zones in which this machine could not be started in this round.
+        draw: Chooses among equals.
+    """
+    open_ones = [zone for zone in zones if zone not in failed]
+    if not open_ones:
+        return None
+    fewest = min(population.get(zone, 0) for zone in open_ones)
+    return draw([zone for zone in open_ones if population.get(zone, 0) == fewest])

@@ -1,0 +1,108 @@
+"""Looks at the instances of a model's machines from time to time. Layer: workers.
+
+Soon at first, ever later, slowly once all is well; one call for all instances of a model.
+Mirrors: juju worker/instancepoller (3.6)
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import timedelta
+
+from pushjuju.core.errors import NotFound, PushjujuError
+from pushjuju.core.status import InstanceStatus, StatusKind
+from pushjuju.plugins.types import Instance
+from pushjuju.services import machines, models, statuses, touch
+from pushjuju.services.context import Context
+from pushjuju.state.records import Machine
+from pushjuju.workers.contact import full_text
+from pushjuju.workers.outcome import Outcome
+from pushjuju.workers.workshop import MANUAL, Workshop, target_document
+
+SHORT_S = 3.0  # the first interval, doubled each time
+SHORT_MOST_S = 60.0
+LONG_S = 900.0  # when every machine has answered and has an address
+GONE = "the cloud has no such instance any more"
+_YOUNG = (InstanceStatus.ALLOCATING, InstanceStatus.PENDING)
+
+
+async def poll(shop: Workshop, model: str, attempts: int = 0) -> Outcome:
+    """Ask the cloud for a model's instances, and note what changed.
+
+    Args:
+        attempts: How often nothing had changed, in a row.
+    """
+    try:
+        kind = shop.host.provider_type(shop.cloud_type(model))
+    except NotFound:
+        return Outcome()
+    ctx = shop.ctx
+    with ctx.store.read() as tx:
+        models.get(tx, model)
+        listed = [
+            item for item in machines.list_machines(tx, model) if item.instance_id and item.provider != MANUAL
+        ]
+    if "poll" not in kind.features or not listed:
+        return Outcome()
+    try:
+        provider = shop.provider(model)
+        found = await provider.get([item.instance_id for item in listed])
+        targets = {
+            item.id: target_document(await provider.ssh_target(instance))
+            for item, instance in zip(listed, found, strict=True)
+            if instance is not None and not item.ssh.get("host") and instance.addresses
+        }
+    except PushjujuError as error:
+        due = ctx.clock.now() + timedelta(seconds=SHORT_MOST_S)
+        return Outcome(due=due, attempts=attempts + 1, reason=f"instances: {full_text(error)}")
+    changed = _note(ctx, listed, found, targets)
+    delay, attempts = _interval(listed, found, changed=changed, attempts=attempts)
+    return Outcome(due=ctx.clock.now() + timedelta(seconds=delay), attempts=attempts)
+
+
+def _interval(
+    listed: Sequence[Machine], found: Sequence[Instance | None], *, changed: bool, attempts: int
+) -> tuple[float, int]:
+    """Return seconds until the next look, and how many had nothing new."""
+    pairs = list(zip(listed, found, strict=True))
+    young = any(item is not None and item.status in _YOUNG for _, item in pairs)
+    settled = all(item is None or _is_well(machine, item) for machine, item in pairs)
+    if settled and not changed:
+        return LONG_S, 0
+    attempts = 0 if changed else attempts + 1
+    delay = min(SHORT_S * 2 ** min(attempts, 10), SHORT_MOST_S)
+    return (min(delay, SHORT_S) if young and changed else delay), attempts
+
+
+def _is_well(machine: Machine, instance: Instance) -> bool:
+    found = machine.addresses or instance.addresses
+    return bool(machine.last_seen and found and instance.status is InstanceStatus.RUNNING)
+
+
+def _note(
+    ctx: Context,
+    listed: Sequence[Machine],
+    found: Sequence[Instance | None],
+    targets: dict[str, dict[str, object]],
+) -> bool:
+    """Write down the statuses that changed; tell whether any did."""
+    now, changed = ctx.clock.now(), False
+    with ctx.store.write() as tx:
+        for machine, instance in zip(listed, found, strict=True):
+            status, message = (
+                (instance.status, instance.message) if instance else (InstanceStatus.UNKNOWN, GONE)
+            )
+            shown = statuses.get_status(tx, machine.model, StatusKind.INSTANCE, machine.id)
+            if machine.id in targets:
+                tx.run(
+                    "machine_set_ssh", model=machine.model, id=machine.id, ssh=json.dumps(targets[machine.id])
+                )
+                touch.machine(tx, machine.model, machine.id, now, "it has an address")
+                changed = True
+            if shown is None or (shown.status, shown.message) != (status, message):
+                statuses.set_status(
+                    tx, machine.model, StatusKind.INSTANCE, machine.id, status, message, now=now
+                )
+                changed = True
+    return changed

@@ -1,0 +1,170 @@
+"""The cloud-config document of a new machine. Layer: workers. Mirrors: juju cloudconfig (3.6)
+
+A template per family of bases, in the package or in the data directory's `templates/`; then what the model
+wants in `cloudinit-userdata`. The machine's host key is made here, so that its first answer is checked: it is
+drawn from the controller's own key and the request, and so is the same when a start is repeated.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pushjuju.core import cloudinit
+from pushjuju.core.errors import NotValid
+from pushjuju.plugins.types import StartRequest
+from pushjuju.state.datadir import ControllerDir
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_PROXIES = ("http-proxy", "https-proxy", "ftp-proxy", "no-proxy")
+KEYS = (
+    "cloudinit-userdata",
+    "enable-os-refresh-update",
+    "enable-os-upgrade",
+    "apt-mirror",
+    *_PROXIES,
+    *(f"juju-{name}" for name in _PROXIES),
+    *(f"apt-{name}" for name in _PROXIES),
+)
+_FAMILIES = {"centos": "centos", "rocky": "centos", "almalinux": "centos", "debian": "debian"}
+_TEMPLATES = Path(__file__).with_name("templates")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostIdentity:
+    """The SSH host key of a machine, in OpenSSH's form."""
+
+    public: str
+    private: str = field(repr=False)
+
+
+def host_identity(controller: ControllerDir, nonce: str) -> HostIdentity:
+    """Return the host key that belongs to a request: the same each time, and no other's."""
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    secret = controller.private_key.read_bytes()
+    seed = hmac.new(secret, b"pushjuju host key\0" + nonce.encode(), hashlib.sha256).digest()
+    key = Ed25519PrivateKey.from_private_bytes(seed)
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.OpenSSH, serialization.NoEncryption()
+    )
+    public = key.public_key().public_bytes(serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH)
+    return HostIdentity(public=public.decode(), private=private.decode())
+
+
+def wanted(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a document with what the model's `cloudinit-userdata` wants and nothing else."""
+    asked = parse(str(config.get("cloudinit-userdata") or ""))
+    own = {"package_update": True} if asked.get("packages") else {}
+    return cloudinit.merge(own, asked) if asked else {}
+
+
+def parse(text: str) -> dict[str, Any]:
+    """Read `cloudinit-userdata`.
+
+    Raises:
+        NotValid: It is no YAML, or holds what is not allowed.
+    """
+    if not text.strip():
+        return {}
+    from pushjuju.charms.yamlsafe import load
+
+    return cloudinit.check(load(text))  # it was looked at when it was set
+
+
+def whole(
+    request: StartRequest, config: Mapping[str, Any], identity: HostIdentity, overrides: Path
+) -> dict[str, Any]:
+    """Return the whole document of a machine that boots with it.
+
+    Args:
+        config: The model's values of `KEYS`.
+        overrides: A folder whose templates win over the package's.
+
+    Raises:
+        NotValid: A template of the user's cannot be rendered, or makes no map.
+    """
+    from jinja2 import TemplateError
+
+    from pushjuju.charms.yamlsafe import load
+
+    name = f"{_FAMILIES.get(request.base.os, 'ubuntu')}.yaml.j2"
+    try:
+        text = _environment(overrides).get_template(name).render(_values(request, config, identity))
+        document = load(text)
+    except (TemplateError, NotValid) as error:
+        raise NotValid(f"the template {name} of user data cannot be used: {error}") from None
+    if not isinstance(document, dict):
+        raise NotValid(f"the template {name} of user data makes no map")
+    return cloudinit.merge(document, parse(str(config.get("cloudinit-userdata") or "")))
+
+
+@cache
+def _environment(overrides: Path) -> Environment:
+    from jinja2 import FileSystemLoader, StrictUndefined
+    from jinja2.sandbox import SandboxedEnvironment
+
+    # Texts go through `tojson`, which is YAML too; nothing here becomes HTML.
+    return SandboxedEnvironment(
+        loader=FileSystemLoader([overrides, _TEMPLATES]), undefined=StrictUndefined, autoescape=False
+    )
+
+
+def _values(request: StartRequest, config: Mapping[str, Any], identity: HostIdentity) -> dict[str, Any]:
+    return {
+        "hostname": request.hostname,
+        "authorized_keys": list(request.authorized_keys),
+        "host_private": identity.private,
+        "host_public": identity.public,
+        "refresh": bool(config.get("enable-os-refresh-update", True)),
+        "upgrade": bool(config.get("enable-os-upgrade", True)),
+        "apt_mirror": str(config.get("apt-mirror") or ""),
+        "files": _files(config),
+        "base": request.base,
+        "tags": dict(request.tags),
+    }
+
+
+def _files(config: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Return the proxy files. Apt's settings fall back to Juju's, and these to the plain ones."""
+    files = []
+    apt = {name: _first(config, f"apt-{name}", f"juju-{name}", name) for name in _PROXIES[:3]}
+    lines = [
+        f'Acquire::{name.removesuffix("-proxy")}::Proxy "{value}";' for name, value in apt.items() if value
+    ]
+    if lines:
+        files.append(_file("/etc/apt/apt.conf.d/95-juju-proxy-settings", lines))
+    plain = {name.replace("-", "_"): str(config.get(name) or "") for name in _PROXIES}
+    if any(value for name, value in plain.items() if name != "no_proxy"):
+        exports = [
+            f"export {variant}={_quoted(value)}"
+            for name, value in plain.items()
+            if value
+            for variant in (name, name.upper())
+        ]
+        files.append(_file("/etc/juju-proxy.conf", exports))
+        source = "[ ! -f /etc/juju-proxy.conf ] || . /etc/juju-proxy.conf"
+        files.append(_file("/etc/profile.d/juju-proxy.sh", [source]))
+    return files
+
+
+def _quoted(value: str) -> str:
+    import shlex
+
+    return shlex.quote(value)
+
+
+def _first(config: Mapping[str, Any], *names: str) -> str:
+    return next((str(config[name]) for name in names if config.get(name)), "")
+
+
+def _file(path: str, lines: list[str]) -> dict[str, str]:
+    return {"path": path, "content": "\n".join(lines) + "\n", "permissions": "0644"}

@@ -1,0 +1,288 @@
+"""Zones, retries, kills at each step, harvest, the poller: with a cloud that keeps the contract in memory."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from pushjuju.core.errors import CredentialInvalid, ProviderError, QuotaExceeded
+from pushjuju.core.status import StatusKind
+from pushjuju.plugins.types import Instance, ProviderType, Started, StartRequest, Zone
+from pushjuju.services import machines, model_config, removal
+from pushjuju.workers import poller
+from tests.unit.services.world import UBUNTU, World
+from tests.unit.workers.fakes import Cloud, Shop, lane
+
+
+class ZonedCloud(Cloud):
+    """A cloud with zones, that finds an instance again by its request.
+
+    Attributes:
+        full: Zone -> the error of starts in it.
+        nonces: Instance -> the request that it was made for.
+    """
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        self.full: dict[str, Exception] = {}
+        self.nonces: dict[str, str] = {}
+        self.forced: list[str] = []
+        self.listed = ["a", "b", "c"]
+
+    async def zones(self) -> Sequence[Zone]:
+        """Return three zones, and one that is closed."""
+        return [*(Zone(name=name) for name in self.listed), Zone(name="closed", available=False)]
+
+    async def derive_zones(self, request: StartRequest) -> Sequence[str]:
+        """Return what the test forces."""
+        return self.forced
+
+    async def start(self, request: StartRequest) -> Started:
+        """Make a box in a zone, or find the one of this request."""
+        number = request.machine_id
+        if number in self.world.boxes and self.nonces.get(number) == request.nonce:
+            return Started(instance=self._instance(number), base=request.base)
+        if request.zone in self.full:
+            self.asked.append(request)
+            raise self.full[request.zone]
+        started = await super().start(request)
+        self.nonces[number] = request.nonce
+        return started
+
+
+class Died(BaseException):
+    """The controller was killed."""
+
+
+@pytest.fixture
+def work(shop: World) -> Shop:
+    """A workshop of that cloud."""
+    made = Shop(shop)
+    made.cloud = ZonedCloud(shop)
+    return made
+
+
+def _add(shop: World, count: int = 1, **constraints: Any) -> None:
+    for _ in range(count):
+        machines.add_machine(shop.ctx, shop.model, base=UBUNTU, constraints=constraints)
+
+
+def _zone(shop: World, machine: str) -> str:
+    with shop.ctx.store.read() as tx:
+        return str(next(iter(tx.rows("zone_get", model=shop.model, machine=machine)))["zone"])
+
+
+def _status(shop: World, machine: str = "0") -> tuple[str, str]:
+    return shop.status(StatusKind.INSTANCE, machine)
+
+
+async def test_machines_spread_over_zones(shop: World, work: Shop) -> None:
+    _add(shop, 7)
+    for number in range(7):
+        await lane(work, str(number))
+    held = Counter(_zone(shop, str(number)) for number in range(7))
+    assert sorted(held.values()) == [2, 2, 3]
+
+
+async def test_units_of_an_application_spread_by_themselves(shop: World, work: Shop) -> None:
+    work.cloud.forced = ["a"]
+    _add(shop, 2)
+    await lane(work, "0")
+    await lane(work, "1")
+    work.cloud.forced = []
+    shop.deploy(count=3)
+    for number in "234":
+        await lane(work, number)
+    assert {_zone(shop, number) for number in "234"} == {"a", "b", "c"}
+
+
+async def test_zones_constraint_and_what_placement_forces(shop: World, work: Shop) -> None:
+    _add(shop, 1, zones=["b"])
+    await lane(work, "0")
+    assert work.cloud.asked[-1].zone == "b"
+    _add(shop, 1, zones=["nowhere"])
+    outcome = await lane(work, "1")
+    assert outcome.due is None
+    assert _status(shop, "1") == (
+        "provisioning error",
+        "suitable availability zone for machine 1 not found",
+    )
+
+
+async def test_a_full_zone_is_left_for_the_next_without_using_up_a_try(shop: World, work: Shop) -> None:
+    work.cloud.listed = ["a", "b"]
+    work.cloud.full = {"a": ProviderError("no capacity"), "b": ProviderError("no capacity")}
+    _add(shop)
+    await lane(work)
+    first = work.cloud.asked[-1].zone
+    said = f'failed to start machine 0 in zone "{first}", retrying in 10s with new availability zone: '
+    assert _status(shop) == ("allocating", said + "no capacity")
+    assert shop.machine("0").attempts == 0
+    await lane(work)
+    assert {request.zone for request in work.cloud.asked} == {"a", "b"}
+    assert _status(shop)[1] == "failed to start machine 0 (no capacity), retrying in 10s (10 more attempts)"
+    work.cloud.full = {}
+    await lane(work)
+    assert shop.machine("0").instance_id == "i-0"
+
+
+async def test_eleven_rounds_then_a_person(shop: World, work: Shop) -> None:
+    work.cloud.listed = ["a", "b"]
+    work.cloud.full = {name: ProviderError("no capacity", detail="429 slow down") for name in "ab"}
+    _add(shop)
+    rounds = 0
+    while (await lane(work)).due is not None:
+        rounds += 1
+    assert rounds == 21
+    assert _status(shop) == ("provisioning error", "no capacity: 429 slow down")
+    with shop.ctx.store.read() as tx:
+        assert machines.not_started(tx, shop.model) == ["0"]
+
+
+async def test_a_quota_is_no_matter_of_zones(shop: World, work: Shop) -> None:
+    work.cloud.full = dict.fromkeys("abc", QuotaExceeded("quota of 3 instances is used up"))
+    _add(shop)
+    await lane(work)
+    assert shop.machine("0").attempts == 1
+
+
+async def test_a_refused_credential_waits_for_another_one(shop: World, work: Shop) -> None:
+    work.cloud.full = dict.fromkeys("abc", CredentialInvalid(detail="AuthFailure"))
+    _add(shop)
+    assert (await lane(work)).due is None
+    assert _status(shop) == ("provisioning error", "the cloud refuses the credential: AuthFailure")
+    assert shop.write(lambda tx: machines.retry_refused(tx, shop.model, shop.clock.now())) == ["0"]
+    work.cloud.full = {}
+    await lane(work)
+    assert _status(shop)[0] == "running"
+
+
+@pytest.mark.parametrize("point", ["zone-chosen", "instance-made", "machine-started"])
+async def test_killed_at_each_step_leaves_one_instance(shop: World, point: str) -> None:
+    def die(name: str) -> None:
+        if name == point:
+            raise Died
+
+    killed = Shop(shop, die)
+    cloud = killed.cloud = ZonedCloud(shop)
+    _add(shop)
+    with pytest.raises(Died):
+        await lane(killed)
+    again = Shop(shop)
+    again.cloud = cloud
+    assert not (await lane(again)).failed
+    assert len(cloud.asked) == 1
+    assert list(shop.boxes) == ["0"]
+    assert shop.machine("0").instance_id == "i-0"
+
+
+async def test_killed_after_the_answer_and_removed_leaves_none(shop: World) -> None:
+    def die(name: str) -> None:
+        if name == "instance-made":
+            raise Died
+
+    killed = Shop(shop, die)
+    cloud = killed.cloud = ZonedCloud(shop)
+    _add(shop)
+    with pytest.raises(Died):
+        await lane(killed)
+    removal.remove_machines(shop.ctx, shop.model, ["0"])
+    again = Shop(shop)
+    again.cloud = cloud
+    await lane(again)
+    assert (list(shop.boxes), shop.machine_ids()) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("mode", "stopped"),
+    [("destroyed", ["i-0"]), ("none", []), ("unknown", ["i-7"]), ("all", ["i-0", "i-7"])],
+)
+async def test_harvest(shop: World, work: Shop, mode: str, stopped: list[str]) -> None:
+    _add(shop, 2)
+    await lane(work, "0")
+    await lane(work, "1")
+    shop.boxes["7"] = dataclasses.replace(shop.boxes["1"], id="7")
+    shop.write(lambda tx: model_config.change(tx, shop.model, {"provisioner-harvest-mode": mode}))
+    removal.remove_machines(shop.ctx, shop.model, ["0"])
+    await lane(work, "0")
+    assert sorted(work.cloud.stopped) == stopped
+    assert shop.machine_ids() == ["1"]
+
+
+async def test_tags_of_an_instance(shop: World, work: Shop) -> None:
+    shop.write(lambda tx: model_config.change(tx, shop.model, {"resource-tags": "owner=ann"}))
+    shop.deploy()
+    await lane(work)
+    tags = work.cloud.asked[-1].tags
+    assert tags["juju-model-uuid"] == shop.model
+    assert tags["juju-machine-id"].endswith("-machine-0")
+    assert (tags["juju-units-deployed"], tags["owner"]) == ("web/0", "ann")
+
+
+# --- the poller -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def polled(work: Shop, monkeypatch: pytest.MonkeyPatch) -> Shop:
+    """A workshop whose cloud is looked after."""
+    kind = ProviderType(name="local", summary="", features=frozenset({"poll"}))
+    monkeypatch.setattr(work.host, "provider_type", lambda _name: kind)
+    return work
+
+
+async def _delay(shop: World, work: Shop, attempts: int) -> tuple[float, int]:
+    outcome = await poller.poll(work, shop.model, attempts)
+    assert outcome.due is not None
+    return (outcome.due - shop.clock.now()).total_seconds(), outcome.attempts
+
+
+async def test_a_model_is_looked_at_ever_later(shop: World, polled: Shop) -> None:
+    _add(shop)
+    await lane(polled)
+    shop.write(lambda tx: tx.run("machine_set_addresses", model=shop.model, id="0", addresses="[]"))
+    delays, attempts = [], 0
+    for _ in range(7):
+        delay, attempts = await _delay(shop, polled, attempts)
+        delays.append(delay)
+    assert delays == [6.0, 12.0, 24.0, 48.0, 60.0, 60.0, 60.0]
+
+
+async def test_all_is_well_is_looked_at_every_quarter_of_an_hour(shop: World, polled: Shop) -> None:
+    _add(shop)
+    await lane(polled)
+    found = '[{"value": "10.0.0.2"}]'
+    shop.write(lambda tx: tx.run("machine_set_addresses", model=shop.model, id="0", addresses=found))
+    assert await _delay(shop, polled, 3) == (900.0, 0)
+
+
+async def test_an_instance_that_disappears_is_told(shop: World, polled: Shop) -> None:
+    _add(shop)
+    await lane(polled)
+    shop.boxes.clear()
+    delay, attempts = await _delay(shop, polled, 4)
+    assert (delay, attempts) == (3.0, 0)
+    assert _status(shop) == ("unknown", "the cloud has no such instance any more")
+
+
+async def test_a_cloud_that_fails_is_asked_later(
+    shop: World, polled: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _add(shop)
+    await lane(polled)
+
+    async def fail(_ids: Sequence[str]) -> Sequence[Instance | None]:
+        raise ProviderError("the cloud failed", detail="503")
+
+    monkeypatch.setattr(polled.cloud, "get", fail)
+    outcome = await poller.poll(polled, shop.model, 0)
+    assert (outcome.reason, outcome.failed) == ("instances: the cloud failed: 503", False)
+
+
+async def test_clouds_that_need_no_looking_after_are_left_alone(shop: World, work: Shop) -> None:
+    _add(shop)
+    await lane(work)
+    assert (await poller.poll(work, shop.model)).due is None
