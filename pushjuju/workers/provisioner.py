@@ -262,7 +262,7 @@ async def _stop_unknown(shop: Workshop, machine: Machine) -> None:
     provider = shop.provider(machine.model)
     found = await provider.list()
     with shop.ctx.store.read() as tx:
-        known = {row["id"]: row["instance_id"] for row in tx.rows("machine_ids", model=machine.model)}
+        known = {row["id"]: row["instance_id"] for row in tx.rows("machine_instances", model=machine.model)}
     unknown = [
         item.id
         for item in found

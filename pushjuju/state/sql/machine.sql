@@ -53,8 +53,5 @@ SELECT DISTINCT unit.machine AS machine, machine_zone.zone AS zone
 FROM unit JOIN machine_zone ON machine_zone.model = unit.model AND machine_zone.machine = unit.machine
 WHERE unit.model = :model AND unit.application = :application AND unit.machine <> :machine
 
--- name: machine_ids
+-- name: machine_instances
 SELECT id, instance_id FROM machine WHERE model = :model
-
--- name: machine_exists
-SELECT id FROM machine WHERE model = :model AND id = :id
