@@ -36,6 +36,7 @@ TAIL = 0
 
 TAIL_LETTERS = 400
 CHUNK = 256 * 1024
+_OF_OPERATIONS = ("event", "live", "result", "error")
 BEAT_EVERY = 20.0  # seconds
 BEAT = wire.pack({"t": "beat"})
 REATTACH_FOR = 30.0  # seconds of trying to connect again before the caller hears of it
@@ -102,6 +103,31 @@ class _Pending:
             self.result.set_result(message)
 
 
+class _Ahead:
+    """What the machine says of an operation that was sent behind another one, until somebody waits for it."""
+
+    def __init__(self, link: bootstrap.Link) -> None:
+        self.link = link
+        self.messages: list[dict[str, Any]] = []
+        self._spent = 0
+        self._asking = 0
+
+    def take(self, message: dict[str, Any]) -> None:
+        """Keep a message.
+
+        Raises:
+            BadFrame: It is none, or there is no end of them.
+        """
+        if message.get("t") == "live":
+            self._asking += intake.live_cost(intake.live_call(message))
+        else:
+            events = intake.numbered(message, "es" if message.get("t") == "event" else "events")
+            self._spent += sum(intake.cost(event) for _, event in events)
+        if self._spent > limits.EVENTS or self._asking > limits.LIVE_CALLS:
+            raise wire.BadFrame("more messages of one operation than it may keep")
+        self.messages.append(message)
+
+
 class MachineSession:
     """An attachment to one machine, made by `open_session`.
 
@@ -132,6 +158,7 @@ class MachineSession:
         self._opening = asyncio.Lock()
         self._putting = asyncio.Lock()
         self._pending: dict[str, _Pending] = {}
+        self._ahead: dict[str, _Ahead] = {}
         self._puts: dict[str, asyncio.Future[dict[str, Any]]] = {}
         self._blobs: set[str] = set()
         self._told = asyncio.Event()
@@ -282,8 +309,14 @@ class MachineSession:
             self._told.set()
             return
         pending = self._pending.get(str(message.get("id")))
-        if pending is None:
-            return
+        if pending is not None:
+            self._give(pending, message)
+        elif (ahead := self._ahead.get(str(message.get("id")))) and kind in _OF_OPERATIONS:
+            ahead.take(message)
+
+    def _give(self, pending: _Pending, message: dict[str, Any]) -> None:
+        """Give a message to who waits for its operation."""
+        kind = message.get("t")
         if kind == "event":
             pending.take(intake.numbered(message, "es"))
             if "tail" in message:
@@ -344,7 +377,11 @@ class MachineSession:
     # -- operations ----------------------------------------------------------------------------------------
 
     async def run(
-        self, op: Mapping[str, Any], on_event: OnEvent | None = None, on_live: OnLive | None = None
+        self,
+        op: Mapping[str, Any],
+        on_event: OnEvent | None = None,
+        on_live: OnLive | None = None,
+        plan: Sequence[Mapping[str, Any]] = (),
     ) -> dict[str, Any]:
         """Run an operation and return its result.
 
@@ -355,22 +392,39 @@ class MachineSession:
             op: The operation; ``id`` is unique for all times and controllers.
             on_event: Called for each event as it comes.
             on_live: Answers live hook tool calls.
+            plan: Operations that go out behind it, each ``after`` another one: the machine begins it when
+                that one has ended well and wrote nothing. Run each, or `forget` it: what it says is kept.
 
         Returns:
             The result frame. ``events`` holds every event as ``{"seq", "e"}``, also those told by
-            ``on_event``.
+            ``on_event``. With ``code`` ``plan`` the operation of a plan was not begun, and never will be by
+            that order.
 
         Raises:
             ConnectionLost: The connection was cut and could not be had again in time; what was started goes
             on.
             Overtaken: Another controller process has a later lease; nothing was started.
         """
-        message = dict(op, t="op", lease=self.lease) if self.lease else dict(op, t="op")
-        result = await self._carry(message, on_event, on_live)
+        behind = [self._order(item) for item in plan]
+        result = await self._carry(self._order(op), on_event, on_live, behind)
         if result.get("code") == "lease":
             text = f"{self.target} works for another controller process now"
             raise Overtaken(text, int(result.get("lease") or 0))
         return result
+
+    def _order(self, op: Mapping[str, Any]) -> dict[str, Any]:
+        return dict(op, t="op", lease=self.lease) if self.lease else dict(op, t="op")
+
+    def forget(self, op_id: str) -> None:
+        """Let go of an operation of a plan that nobody will wait for."""
+        self._ahead.pop(op_id, None)
+
+    def _send(self, link: bootstrap.Link, message: dict[str, Any], behind: Sequence[dict[str, Any]]) -> None:
+        """Send an operation and what follows it."""
+        link.send(message)
+        for item in behind:
+            self._ahead[str(item["id"])] = _Ahead(link)
+            link.send(item)
 
     async def fetch(
         self, op_id: str, on_event: OnEvent | None = None, on_live: OnLive | None = None
@@ -383,12 +437,17 @@ class MachineSession:
         return await self._carry({"t": "fetch", "id": op_id}, on_event, on_live)
 
     async def _carry(
-        self, message: dict[str, Any], on_event: OnEvent | None, on_live: OnLive | None
+        self,
+        message: dict[str, Any],
+        on_event: OnEvent | None,
+        on_live: OnLive | None,
+        behind: Sequence[dict[str, Any]] = (),
     ) -> dict[str, Any]:
         op_id = str(message["id"])
         if op_id in self._pending:
             raise ValueError(f"operation {op_id} is being waited for already")
         pending = self._pending[op_id] = _Pending(on_event, on_live)
+        sent_on = self._claim(op_id, pending)
         loop = asyncio.get_running_loop()
         lost_at = loop.time()
         losses = 0  # in a row, without a new word about the operation
@@ -396,7 +455,8 @@ class MachineSession:
             while True:
                 link = await self._attach_again(lost_at)
                 heard = pending.spent
-                link.send(message)
+                if link is not sent_on:
+                    self._send(link, message, behind)
                 await asyncio.wait(_either(pending.result, link.lost), return_when=asyncio.FIRST_COMPLETED)
                 if pending.result.done():
                     return pending.result.result()
@@ -408,6 +468,15 @@ class MachineSession:
         finally:
             del self._pending[op_id]
             self.requests.pop(str(message.get("request")), None)
+
+    def _claim(self, op_id: str, pending: _Pending) -> bootstrap.Link | None:
+        """Take over what an operation of a plan has said; return the link that it was sent on."""
+        ahead = self._ahead.pop(op_id, None)
+        if ahead is None:
+            return None
+        for said in ahead.messages:
+            self._give(pending, said)
+        return ahead.link
 
     def _check_fault(self, link: bootstrap.Link) -> None:
         """Raise what the machine said wrong: to connect again would only let it say it again.

@@ -37,10 +37,11 @@ from pushjuju.uniter.operation import (
     workload_after,
 )
 from pushjuju.uniter.perform import perform
+from pushjuju.uniter.plan import drop, promote
+from pushjuju.uniter.prepared import read_operation
 from pushjuju.uniter.requests import commit_request
 from pushjuju.uniter.resolver import LocalState, Operation, OperationName
 from pushjuju.uniter.snapshot import View, look, store_local
-from pushjuju.uniter.turn import read_operation
 
 _FREE_TEXTS = ("message", "line", "version")
 _DEPLOYS = (OperationName.INSTALL, OperationName.UPGRADE)
@@ -61,6 +62,7 @@ class Committed:
         again_later: The machine could not even try; the charm is not to blame.
         killed: Its process was killed by a signal; it is to be run again.
         error: What `juju-exec` is to say in place of the outcome of its commands.
+        next: Id of the hook that was planned behind it, which must run now; empty for none.
     """
 
     ok: bool
@@ -69,6 +71,7 @@ class Committed:
     again_later: bool = False
     killed: bool = False
     error: str = ""
+    next: str = ""
 
 
 # --- events -----------------------------------------------------------------------------------------------
@@ -178,6 +181,8 @@ def commit(ctx: Context, operation_id: str, result: Result) -> Committed:
         _take_events(ctx, tx, found, ((item["seq"], item["e"]) for item in result["events"]))
         if found.unit:
             done = _commit_unit(ctx, tx, found, result)
+            if not done.next:
+                drop(tx, found.document.get("then", ""))
         else:
             done = Committed(ok=True, message=commit_commands(ctx, tx, found, result))
         _close(ctx, tx, found, result, done)
@@ -210,6 +215,7 @@ def _commit_unit(ctx: Context, tx: Tx, found: OperationRecord, result: Result) -
         reboot = _ask_reboot(ctx, tx, view) if result.get("reboot") else ""
         return Committed(ok=not error, message=error, reboot=reboot, error=error)
     outcome, problem = _judge(tx, view, operation, result)
+    following = ""
     writes = result.get("writes") or {}
     local = executed(view.local, operation, outcome, status_set=bool(writes.get("status_set")))
     _workload_after(ctx, tx, view, operation, outcome, writes)
@@ -217,6 +223,8 @@ def _commit_unit(ctx: Context, tx: Tx, found: OperationRecord, result: Result) -
         flush(ctx, tx, view, operation, writes)
     if is_success(outcome) and outcome is not Outcome.REBOOT_AFTER:
         local = _finish(ctx, tx, view, operation, local, missing=outcome is Outcome.MISSING)
+        if then := found.document.get("then", ""):
+            local, following = promote(ctx, tx, view, local, then)
     store_local(tx, view.unit, local)
     reboot = _ask_reboot(ctx, tx, view) if outcome in (Outcome.REBOOT_AFTER, Outcome.REBOOT_NOW) else ""
     _after(ctx, tx, view, operation, outcome, problem)
@@ -228,6 +236,7 @@ def _commit_unit(ctx: Context, tx: Tx, found: OperationRecord, result: Result) -
         reboot=reboot,
         again_later=machine_failed,
         killed=outcome is Outcome.TERMINATED,
+        next=following,
     )
 
 

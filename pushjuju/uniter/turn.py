@@ -7,10 +7,9 @@ prepared; an operation that needs no machine is committed in the same turn and t
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Any
 
 from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import PushjujuError
@@ -21,31 +20,28 @@ from pushjuju.core.status import (
     AGENT_INITIALISING,
     INSTALLING_AGENT,
     WAITING_FOR_MACHINE,
-    Agent,
     StatusKind,
     Workload,
 )
-from pushjuju.services import actions, charms, leadership, model_config, models, statuses
+from pushjuju.services import actions, leadership, model_config, statuses
 from pushjuju.services.context import Context
 from pushjuju.state.records import Operation as OperationRecord
 from pushjuju.state.records import Unit
 from pushjuju.state.store import Tx
-from pushjuju.uniter.actions import action_frame, settled_in_model
-from pushjuju.uniter.environment import hook_environment
-from pushjuju.uniter.hookcontext import hook_context
+from pushjuju.uniter.actions import settled_in_model
 from pushjuju.uniter.operation import (
     apply_effects,
     begin_effects,
     commit_effects,
     committed,
-    executing_message,
     prepare,
     restarted,
     skip_reason,
-    workload_before,
 )
 from pushjuju.uniter.perform import perform
-from pushjuju.uniter.requests import TITLE, Refusal, Request, Waiting, read_request, request_frame
+from pushjuju.uniter.plan import plan
+from pushjuju.uniter.prepared import Prepared, announce, document_of, prepared_operation
+from pushjuju.uniter.requests import Refusal, Request, Waiting
 from pushjuju.uniter.resolver import (
     Answer,
     Decision,
@@ -54,12 +50,9 @@ from pushjuju.uniter.resolver import (
     OperationName,
     Step,
     decide,
-    from_wire,
-    hook_name,
     next_update_status,
     reconcile_effects,
     record_text,
-    to_wire,
 )
 from pushjuju.uniter.snapshot import View, look, store_local
 
@@ -75,43 +68,31 @@ _BEFORE_AGENT = (WAITING_FOR_MACHINE, INSTALLING_AGENT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
-    """An operation that must run on the machine now.
-
-    Attributes:
-        id: The machine runs an id once.
-        title: `install`, `config-changed`, `charm local:web-0`: for people.
-        frame: The request, complete.
-        blob: SHA-256 of the archive that the machine must hold first; empty for none.
-    """
-
-    id: str
-    unit: str
-    title: str
-    frame: Mapping[str, Any]
-    blob: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
     """What a turn came to: an operation to run, or why there is none.
 
     Attributes:
         answer: `run`, `idle`, `waiting` or `dead`.
+        plan: What follows it unasked when it ends well, to be sent together with it.
         refused: Requests of `juju-exec` that are not run; the machine is to be told.
     """
 
     answer: Answer
     reason: str = ""
     prepared: Prepared | None = field(default=None)
+    plan: tuple[Prepared, ...] = ()
     refused: tuple[Refusal, ...] = ()
 
 
-def take_turn(ctx: Context, model: str, name: str, requests: Iterable[Request] = ()) -> Turn:
+def take_turn(
+    ctx: Context, model: str, name: str, requests: Iterable[Request] = (), *, ahead: bool = False
+) -> Turn:
     """Let a unit decide until something must run on its machine or nothing is left to do.
 
     Args:
         requests: What `juju-exec` asks for there, oldest first.
+        ahead: Whether what follows for certain is decided as well; whoever runs the first operation is then
+            to run what its commit names as the next.
 
     Raises:
         PushjujuError: The unit's state breaks a rule; the store is unchanged.
@@ -123,7 +104,7 @@ def take_turn(ctx: Context, model: str, name: str, requests: Iterable[Request] =
             view = look(tx, model, name, waiting.ids)
             if view is None:
                 return Turn(answer=Answer.DEAD, reason="the unit is gone")
-            turn = _step(ctx, tx, view, waiting)
+            turn = _step(ctx, tx, view, waiting, ahead=ahead)
             if turn is not None:
                 return replace(turn, refused=waiting.refused) if waiting.refused else turn
         raise PushjujuError(f"unit {name} does not come to a decision after {MAX_STEPS} steps")
@@ -169,7 +150,7 @@ def _initialising(ctx: Context, tx: Tx, unit: Unit) -> None:
         )  # fmt: skip
 
 
-def _step(ctx: Context, tx: Tx, view: View, waiting: Waiting) -> Turn | None:
+def _step(ctx: Context, tx: Tx, view: View, waiting: Waiting, *, ahead: bool) -> Turn | None:
     """Take one decision; None: decide again."""
     if view.unit.life == Life.DEAD:
         return Turn(answer=Answer.DEAD, reason="the unit is dead")
@@ -192,7 +173,7 @@ def _step(ctx: Context, tx: Tx, view: View, waiting: Waiting) -> Turn | None:
         request = waiting.take(view, decision.operation)
         if request is None:
             return None
-    return _take_up(ctx, tx, view, local, decision.operation, request)
+    return _take_up(ctx, tx, view, local, decision.operation, request, ahead=ahead)
 
 
 def _keep_decision(tx: Tx, view: View, decision: Decision) -> None:
@@ -204,7 +185,14 @@ def _keep_decision(tx: Tx, view: View, decision: Decision) -> None:
 
 
 def _take_up(
-    ctx: Context, tx: Tx, view: View, local: LocalState, operation: Operation, request: Request | None
+    ctx: Context,
+    tx: Tx,
+    view: View,
+    local: LocalState,
+    operation: Operation,
+    request: Request | None,
+    *,
+    ahead: bool,
 ) -> Turn | None:
     """Prepare an operation, or commit one that needs no machine."""
     settled = settled_in_model(ctx, tx, view, local, operation)
@@ -221,94 +209,24 @@ def _take_up(
         return None
     store_local(tx, view.unit, prepare(local, operation, view.remote))
     perform(ctx, tx, view, begin_effects(operation))
-    _announce(ctx, tx, view, local, operation)
+    announce(ctx, tx, view, local, operation)
     if operation.name is OperationName.RUN_ACTION:
         actions.start(tx, view.unit.model, int(operation.action_id), ctx.clock.now())
-    document = _document(operation, request)
+    document = document_of(operation, request)
     prepared = prepared_operation(tx, view, operation, str(uuid.uuid4()), document.get("request"))
-    tx.insert(
-        "operation",
-        OperationRecord(
-            id=prepared.id,
-            model=view.unit.model,
-            machine=view.machine.id,
-            unit=view.unit.name,
-            name=prepared.title,
-            state="prepared",
-            document=document,
-            prepared=to_iso(ctx.clock.now()),
-        ),
+    following = plan(ctx, tx, view, local, operation, prepared.id) if ahead else ()
+    if following:
+        document["then"] = following[0].id
+        prepared = replace(prepared, frame={**prepared.frame, "then": True})
+    record = OperationRecord(
+        id=prepared.id,
+        model=view.unit.model,
+        machine=view.machine.id,
+        unit=view.unit.name,
+        name=prepared.title,
+        state="prepared",
+        document=document,
+        prepared=to_iso(ctx.clock.now()),
     )
-    return Turn(answer=Answer.RUN, reason=operation.text, prepared=prepared)
-
-
-def _document(operation: Operation, request: Request | None) -> dict[str, Any]:
-    document = {"operation": to_wire(Decision(answer=Answer.RUN, operation=operation))["operation"]}
-    return {**document, "request": request.document()} if request else document
-
-
-def read_operation(document: Mapping[str, Any]) -> Operation:
-    """Read an operation back from its row."""
-    return from_wire(Operation, document["operation"])
-
-
-def _announce(ctx: Context, tx: Tx, view: View, local: LocalState, operation: Operation) -> None:
-    unit, now = view.unit, ctx.clock.now()
-    if before := workload_before(local, operation):
-        statuses.set_status(
-            tx, unit.model, StatusKind.WORKLOAD, unit.name, before.status, before.message, now=now
-        )
-    message = executing_message(operation)
-    if message is not None:
-        statuses.set_agent_status(tx, unit.model, unit.name, Agent.EXECUTING, message, now=now)
-
-
-def prepared_operation(
-    tx: Tx,
-    view: View,
-    operation: Operation,
-    operation_id: str,
-    request: Mapping[str, Any] | None = None,
-) -> Prepared:
-    """Build the request for an operation from the present state of the model.
-
-    Args:
-        request: What `juju-exec` asked for, from the operation's row.
-    """
-    if operation.name in (OperationName.INSTALL, OperationName.UPGRADE):
-        return _deploy(tx, view, operation, operation_id)
-    model = models.get(tx, view.unit.model)
-    if operation.name is OperationName.RUN_ACTION:
-        order = action_frame(tx, view, operation, model, operation_id)
-        return Prepared(id=operation_id, unit=view.unit.name, title=operation.action_name, frame=order)
-    if operation.name is OperationName.RUN_COMMANDS and request is not None:
-        order = request_frame(tx, view, operation, model, operation_id, read_request(request))
-        return Prepared(id=operation_id, unit=view.unit.name, title=TITLE, frame=order)
-    if operation.name is not OperationName.RUN_HOOK or operation.hook is None:
-        raise AssertionError(f"no snapshot of this version leads to {operation.text}")
-    title = hook_name(operation.hook, operation.endpoint)
-    frame = {
-        "t": "op",
-        "id": operation_id,
-        "kind": "hook",
-        "unit": view.unit.name,
-        "hook": title,
-        "env": hook_environment(tx, view, operation, model),
-        "context": hook_context(tx, view, operation, model),
-        "logging": model_config.get(tx, model.uuid, "logging-config"),
-    }
-    return Prepared(id=operation_id, unit=view.unit.name, title=title, frame=frame)
-
-
-def _deploy(tx: Tx, view: View, operation: Operation, operation_id: str) -> Prepared:
-    blob = charms.record(tx, view.unit.model, operation.charm_url).sha256
-    frame = {
-        "t": "op",
-        "id": operation_id,
-        "kind": "deploy",
-        "unit": view.unit.name,
-        "url": operation.charm_url,
-        "sha256": blob,
-    }
-    title = f"charm {operation.charm_url}"
-    return Prepared(id=operation_id, unit=view.unit.name, title=title, frame=frame, blob=blob)
+    tx.insert("operation", record)
+    return Turn(answer=Answer.RUN, reason=operation.text, prepared=prepared, plan=following)

@@ -17,7 +17,7 @@ from pushjuju.services.context import Context
 from pushjuju.state.records import Machine, Operation, Task
 from pushjuju.state.store import Tx
 from pushjuju.uniter.actions import commands_of, lock_of
-from pushjuju.uniter.turn import Prepared
+from pushjuju.uniter.prepared import Prepared
 
 TITLE = "juju-exec"
 _USER = "ubuntu"

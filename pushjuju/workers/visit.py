@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import uuid
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -27,10 +27,11 @@ from pushjuju.state.group import DeferredStore
 from pushjuju.state.records import Machine, Operation, Relation, Unit
 from pushjuju.uniter.actions import MACHINE, is_unwanted, next_lock
 from pushjuju.uniter.commit import commit, take_events
+from pushjuju.uniter.prepared import Prepared, prepared_operation, read_operation
 from pushjuju.uniter.requests import Request, relation_of
 from pushjuju.uniter.resolver import Answer
 from pushjuju.uniter.snapshot import look
-from pushjuju.uniter.turn import Prepared, Turn, prepared_operation, read_operation, take_turn
+from pushjuju.uniter.turn import Turn, take_turn
 from pushjuju.workers import commands, contact, deliver, live, requests, storage
 from pushjuju.workers.events import Event
 from pushjuju.workers.firewaller import Firewaller
@@ -41,8 +42,10 @@ MOST_KILLS = 5  # times in a row that a killed hook is run again at once
 LOOP_ERROR = "resolver loop error"
 LOGGER = "juju.worker.uniter"
 FIREWALL = "firewall"  # what is under way under this name needs no lock
+LEFT_OUT = "plan"  # the code of an operation of a plan that the machine did not begin
 EVENTS_S = 0.02  # how long what a running hook says may wait for more
 STORAGE = "storage"
+_OPEN = ("prepared", "planned")
 LOOK_S = 1.0  # how often a visit looks whether what runs is still wanted, and whether more may run beside it
 
 
@@ -242,7 +245,7 @@ class Visit:
         turn = self._ask(unit)
         if turn.prepared is not None:
             self._last = unit.name
-            self._start(unit.name, turn.prepared)
+            self._start(unit.name, turn.prepared, turn.plan)
             return True
         if turn.answer is Answer.DEAD and not self._has_subordinates(unit):
             self._locks[unit.name] = MACHINE
@@ -262,9 +265,9 @@ class Visit:
         with self.ctx.store.read() as tx:
             return bool(removal.lives_of_subordinates(tx, unit.model, unit.name))
 
-    def _start(self, key: str, prepared: Prepared) -> None:
+    def _start(self, key: str, prepared: Prepared, plan: tuple[Prepared, ...] = ()) -> None:
         self._locks[key] = str(prepared.frame.get("lock", MACHINE))
-        self._crew.start(key, self._execute(prepared))
+        self._crew.start(key, self._execute(prepared, plan))
 
     # --- what an earlier controller left ------------------------------------------------------------------
 
@@ -316,7 +319,7 @@ class Visit:
             found = self._operation(item["id"])
             if found is not None and (found.model, found.machine) != (self.model, self.machine.id):
                 found = None  # another machine's: nothing about it is told here
-            if found is None or found.state != "prepared":
+            if found is None or found.state not in _OPEN:
                 if not item["done"]:
                     await self._cancel(item["id"])  # its unit was removed by force
                 requests.tell_again(self.session, found)
@@ -344,15 +347,60 @@ class Visit:
                 tx, view, read_operation(document), operation.id, document.get("request")
             )
 
-    async def _execute(self, prepared: Prepared) -> None:
-        """Run an operation on the machine and take its result in."""
+    async def _execute(self, prepared: Prepared, plan: tuple[Prepared, ...] = ()) -> None:
+        """Run an operation on the machine and take its result in; then what was planned behind it."""
         await self._save()
         self._tell_unit(prepared, "running", "running")
         self.shop.checkpoint("prepared")
         if prepared.blob:
             await self.session.put_blob(prepared.blob, self.ctx.controller.blobs.path(prepared.blob))
             self.shop.checkpoint("charm-pushed")
+        try:
+            following = self._take_in(prepared, await self._run(prepared, plan))
+            while following:
+                await self._save()
+                prepared = self._promoted(following, plan)
+                self._tell_unit(prepared, "running", "running")
+                self.shop.checkpoint("promoted")
+                following = self._take_in(prepared, await self._run_planned(prepared))
+            await self._end_strays(plan)
+        finally:
+            for item in plan:
+                self.session.forget(item.id)
+
+    async def _end_strays(self, plan: tuple[Prepared, ...]) -> None:
+        """End what the machine may have begun of a plan whose unit was removed meanwhile."""
+        for item in plan:
+            if self._operation(item.id) is None:
+                await self.session.cancel(item.id)
+                return  # what follows it is not begun either
+
+    def _promoted(self, operation_id: str, plan: tuple[Prepared, ...]) -> Prepared:
+        """Return a planned operation whose turn has come: as it was sent, else as it is now."""
+        sent = next((item for item in plan if item.id == operation_id), None)
+        return sent or self._built_anew(operation_id)
+
+    def _built_anew(self, operation_id: str) -> Prepared:
+        with self.ctx.store.read() as tx:
+            found = tx.get(Operation, "operation_get", f"operation {operation_id} not found", id=operation_id)
+        prepared = self._prepared_again(found)
+        if prepared is None:
+            raise NotValid(f"unit {found.unit} is gone")
+        return prepared
+
+    async def _run_planned(self, prepared: Prepared) -> dict[str, Any]:
+        """Wait for an operation that was sent ahead; run it now where the machine did not begin it."""
         result = await self._run(prepared)
+        if result.get("code") == LEFT_OUT and "after" in prepared.frame:
+            result = await self._run(self._built_anew(prepared.id))
+        return result
+
+    def _take_in(self, prepared: Prepared, result: dict[str, Any]) -> str:
+        """Take the result of an operation into the model; return the id of the one that must run now.
+
+        Raises:
+            RemoteFailed: It must be tried again later.
+        """
         self.shop.checkpoint("result")
         done = commit(self.ctx, prepared.id, result)
         self._committed.append((prepared.id, str(prepared.frame.get("request", "")), done.error))
@@ -364,6 +412,7 @@ class Visit:
         self._count_kill(prepared, killed=done.killed)
         if done.again_later:
             raise RemoteFailed(f"unit {prepared.unit}: {prepared.title}: {done.message}")
+        return done.next
 
     def _count_kill(self, prepared: Prepared, *, killed: bool) -> None:
         """Give up for a while on a hook that is killed each time.
@@ -376,16 +425,20 @@ class Visit:
             what = f"unit {prepared.unit}: {prepared.title}"
             raise RemoteFailed(f"{what} was killed {MOST_KILLS} times in a row")
 
-    async def _run(self, prepared: Prepared) -> dict[str, Any]:
+    async def _run(self, prepared: Prepared, plan: tuple[Prepared, ...] = ()) -> dict[str, Any]:
         """Wait for an operation's result; end the operation when its unit or task is not wanted any more."""
         sink = _EventSink(self.ctx, prepared.id, self._show_line(prepared) if self.shop.watched else None)
         lookout = _Lookout(lambda: self._end_if_unwanted(prepared.id))
         try:
-            frame = {**prepared.frame, "tail": True} if self.shop.watched else prepared.frame
-            return await self.session.run(frame, sink.take, self._answering(prepared.unit))
+            frame, *behind = (self._frame(item) for item in (prepared, *plan))
+            return await self.session.run(frame, sink.take, self._answering(prepared.unit), behind)
         finally:
             lookout.close()
             sink.close()
+
+    def _frame(self, prepared: Prepared) -> Mapping[str, Any]:
+        """Return a request; its last lines come at once while somebody watches."""
+        return {**prepared.frame, "tail": True} if self.shop.watched else prepared.frame
 
     async def _end_if_unwanted(self, operation_id: str) -> None:
         # Without a connection the hook goes on for now: the next look comes.
@@ -397,7 +450,7 @@ class Visit:
         """Tell whether the unit of a running operation is gone, or its task was cancelled."""
         with self.ctx.store.read() as tx:
             found = tx.find(Operation, "operation_get", id=operation_id)
-            return found is None or found.state != "prepared" or is_unwanted(tx, found)
+            return found is None or found.state not in _OPEN or is_unwanted(tx, found)
 
     def _answering(self, unit: str) -> Any:
         async def on_live(call: dict[str, Any]) -> live.LiveAnswer:
@@ -535,7 +588,7 @@ def ask(ctx: Context, unit: Unit, waiting: Iterable[Request] = ()) -> Turn:
         StoreError: The store cannot be used.
     """
     try:
-        return take_turn(ctx, unit.model, unit.name, waiting)
+        return take_turn(ctx, unit.model, unit.name, waiting, ahead=True)
     except StoreError:
         raise
     except PushjujuError as error:

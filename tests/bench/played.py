@@ -50,11 +50,16 @@ class Tally:
 
 @dataclass(slots=True)
 class Box:
-    """A machine: it runs each operation at once and well."""
+    """A machine: it runs each operation at once and well.
+
+    Attributes:
+        loud: Operations that wrote something, or were not begun: nothing of a plan begins behind them.
+    """
 
     number: int
     tally: Tally
     results: set[str] = field(default_factory=set)
+    loud: set[str] = field(default_factory=set)
     blobs: list[str] = field(default_factory=list)
 
     @property
@@ -82,7 +87,10 @@ class Box:
             self.results.discard(message["id"])
         if message["t"] != "op":
             return None
-        self.tally.turns += 1
+        if message.get("after") in self.loud:
+            self.loud.add(message["id"])
+            return {"t": "result", "id": message["id"], "outcome": "not-begun", "events": [], "code": "plan"}
+        self.tally.turns += "after" not in message
         self.results.add(message["id"])
         found = {
             "t": "result", "id": message["id"], "outcome": "ok", "exit": 0, "signal": None, "message": "",
@@ -91,6 +99,8 @@ class Box:
         if message["kind"] == "hook":
             self.tally.hooks += 1
             self._run(message, found)
+        if found["writes"]:
+            self.loud.add(message["id"])
         return found
 
     def _run(self, message: dict[str, Any], found: dict[str, Any]) -> None:

@@ -13,9 +13,9 @@ from pushjuju.services import applications, logs, statuses, units
 from pushjuju.state.group import DeferredStore
 from pushjuju.state.records import Operation
 from pushjuju.state.store import Store, Tx
+from pushjuju.uniter.prepared import prepared_operation, read_operation
 from pushjuju.uniter.resolver import decide
 from pushjuju.uniter.snapshot import look
-from pushjuju.uniter.turn import prepared_operation, read_operation
 from tests.bench.figures import Report
 from tests.bench.statements import counted
 from tests.unit.services.world import World

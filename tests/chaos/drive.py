@@ -30,7 +30,7 @@ from pushjuju.workers import drive as drives
 from pushjuju.workers.drive import Driver
 from pushjuju.workers.events import Event
 
-OF_HOOKS = ("prepared", "charm-pushed", "result", "committed", "saved", "acknowledged")
+OF_HOOKS = ("prepared", "charm-pushed", "promoted", "result", "committed", "saved", "acknowledged")
 
 
 def die() -> None:
@@ -91,10 +91,13 @@ def name_operations() -> None:
     """Let each hook know the id of its operation."""
     run = MachineSession.run
 
-    async def named(self: MachineSession, op: Mapping[str, Any], *args: Any, **more: Any) -> dict[str, Any]:
-        if op.get("kind") == "hook":
-            op = {**op, "env": {**op["env"], "JUJU_CONTEXT_ID": op["id"]}}
-        return await run(self, op, *args, **more)
+    def name(op: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {**op, "env": {**op["env"], "JUJU_CONTEXT_ID": op["id"]}} if op.get("kind") == "hook" else op
+
+    async def named(
+        self: MachineSession, op: Mapping[str, Any], on_event: Any = None, on_live: Any = None, plan: Any = ()
+    ) -> dict[str, Any]:
+        return await run(self, name(op), on_event, on_live, [name(item) for item in plan])
 
     MachineSession.run = named  # type: ignore[method-assign]
 

@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import re
 from collections import Counter
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -29,7 +29,7 @@ from pushjuju.state.store import Store, Tx
 from pushjuju.state.work import HEARTBEAT_S, LEASE_S, Claim
 from pushjuju.workers.drive import AFTER_BUG_S
 from pushjuju.workers.lane import Outcome
-from tests.uniter.fleet import Box, Cloud, Controller, Session, Shop, pause
+from tests.uniter.fleet import Box, Cloud, Controller, Session, Shop, is_quiet, left_out, pause
 from tests.uniter.town import Town
 
 PACKAGE = Path(__file__).parents[2] / "pushjuju"
@@ -43,6 +43,7 @@ FAULTS = (
 MOST_PROCESSES = 4
 MOST_BEATS = 6  # times that a frozen process lets others go on
 STEP_S = 0.2
+QUIET = ("install", "config-changed")  # they write nothing: what is planned behind them may begin at once
 
 
 @cache
@@ -130,6 +131,7 @@ class Rig(Box):
 
     town: Any = None
     jobs: dict[str, Job] = field(default_factory=dict)
+    followers: dict[str, dict[str, Any]] = field(default_factory=dict)
     full: int = 0
     lease: int = 0
     skew: float = 0.0
@@ -140,7 +142,7 @@ class Rig(Box):
     def hello(self) -> dict[str, Any]:
         """What it tells at each contact."""
         known = [{"id": key, "done": True} for key in self.results]
-        running = [{"id": key, "done": False} for key in self.jobs]
+        running = [{"id": key, "done": False} for key in (*self.jobs, *self.waiting())]
         return {**super().hello(), "journal": known + running, "units": list(self.units)}
 
     def take(self, frame: dict[str, Any], lease: int) -> dict[str, Any] | None:
@@ -164,6 +166,39 @@ class Rig(Box):
         self.seen.add(frame["id"])
         self.jobs[frame["id"]] = Job(self, frame)
         return None
+
+    def follow(self, frame: dict[str, Any], lease: int) -> bool:
+        """Let an operation wait until the one before it has ended well; False when that is not under way."""
+        if frame["id"] in self.seen or lease < self.lease:
+            return True
+        before = frame["after"]
+        if before in self.jobs or any(item["id"] == before for item in self.followers.values()):
+            self.followers[before] = frame
+            return True
+        return False
+
+    def _go_on_with_plan(self, before: str, result: dict[str, Any]) -> None:
+        """Begin what follows an operation, or forget all of it."""
+        frame = self.followers.pop(before, None)
+        if frame is None:
+            return
+        if is_quiet(result):
+            self.seen.add(frame["id"])
+            self.jobs = {frame["id"]: Job(self, frame), **self.jobs}
+            return
+        self.leave_out(frame["id"])
+
+    def leave_out(self, operation: str) -> None:
+        """Forget what was to follow an operation, and that operation if it has not begun."""
+        for before, frame in list(self.followers.items()):
+            if frame["id"] == operation:
+                del self.followers[before]
+        while (frame := self.followers.pop(operation, None)) is not None:
+            operation = frame["id"]
+
+    def waiting(self) -> list[str]:
+        """Return the operations of plans that have not begun."""
+        return [str(frame["id"]) for frame in self.followers.values()]
 
     def answer(self, operation: str) -> dict[str, Any] | None:
         """Return the result of an operation as far as there is one."""
@@ -207,6 +242,7 @@ class Rig(Box):
             except StopIteration as ended:
                 del self.jobs[name]
                 self.results[name] = ended.value
+                self._go_on_with_plan(name, ended.value)
                 if job.frame["kind"] == "reboot":
                     self.restart()
         return bool(self.jobs)
@@ -219,7 +255,7 @@ class Rig(Box):
             self.results[name] = {"t": "result", "id": name, "message": "", **cut}
             if job.frame["kind"] in ("hook", "action", "commands") and self.started[name]:
                 self.town.witness.sent(job.frame, self.results[name])
-        self.jobs = {}
+        self.jobs, self.followers = {}, {}
 
     def restart(self) -> None:
         """Boot."""
@@ -318,23 +354,31 @@ class Wire(Session):
         if self.cut or self.rig.down or self.boot != self.rig.boot:
             raise ConnectionLost("the connection to the machine was lost")
 
-    async def run(self, frame: dict[str, Any], on_event: Any = None, on_live: Any = None) -> dict[str, Any]:
+    async def run(
+        self, frame: dict[str, Any], on_event: Any = None, on_live: Any = None, plan: Sequence[Any] = ()
+    ) -> dict[str, Any]:
         """Run an operation; when the connection is cut, connect again, or not."""
         while True:
             try:
-                return await self._carry(frame, on_live)
+                return await self._carry(frame, on_live, plan)
             except ConnectionLost:
                 if self.rig.down or self.town.chance.random() < 0.5:
                     raise
                 self.cut, self.boot, self.hello = False, self.rig.boot, self.rig.hello()
 
-    async def _carry(self, frame: dict[str, Any], on_live: Any) -> dict[str, Any]:
+    async def _carry(self, frame: dict[str, Any], on_live: Any, plan: Sequence[Any]) -> dict[str, Any]:
         await self.travel("send")
-        refused = self.rig.take(frame, self.lease)
+        if "after" in frame and not self.rig.follow(frame, self.lease):
+            return left_out(frame)
+        refused = None if frame["id"] in self.rig.waiting() else self.rig.take(frame, self.lease)
+        for item in plan:
+            self.rig.follow(item, self.lease)
         await self.travel("begun")
         while (found := refused or self.rig.answer(frame["id"])) is None:
-            job = self.rig.jobs[frame["id"]]
-            if job.call and job.answer is None and on_live:
+            job = self.rig.jobs.get(frame["id"])
+            if job is None and frame["id"] not in self.rig.waiting():
+                return left_out(frame)
+            if job and job.call and job.answer is None and on_live:
                 await self._answer(job, on_live)
             await self.travel("wait")
         self.town.strike("result", self.process, self.rig)
@@ -370,6 +414,7 @@ class Wire(Session):
         """Interrupt an operation."""
         await self.travel("send")
         job = self.rig.jobs.pop(operation, None)
+        self.rig.leave_out(operation)
         if job is not None:
             job.end()
             self.rig.results[operation] = {"id": operation, "outcome": "terminated", "signal": 9}
@@ -603,6 +648,8 @@ class Storm(Town):
         if result.get("outcome", "ok") != "ok":
             return result
         context, name = frame["context"], frame["id"]
+        if frame["hook"] in QUIET:
+            return result
         count = int(context["state"].get("count", "0")) + 1
         writes = result["writes"]
         writes["state"] = {**writes.get("state", {}), "count": str(count), "last": name}
@@ -616,5 +663,8 @@ class Storm(Town):
         """Tell the witness what the store has taken in by now."""
         for name in list(self.witness._sent):
             row = self.operation(name)
-            if row is None or row.state != "prepared":
+            if row is not None and row.outcome == "failed" and "is not leader of" in str(row.result):
+                # It wrote as the leader that it had been when it began: nothing of it counts.
+                self.good[row.unit] = [good for good in self.good.get(row.unit, []) if good != name]
+            if row is None or row.state not in ("prepared", "planned"):
                 self.committed(name)

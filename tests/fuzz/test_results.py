@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from pushjuju.services import actions
 from pushjuju.services.actions import ActionRequest, CommandRequest
 from pushjuju.uniter.commit import commit, take_events
+from pushjuju.uniter.prepared import Prepared
 from pushjuju.uniter.requests import Request
-from pushjuju.uniter.turn import Prepared
 from pushjuju.workers import commands
 from tests.fuzz.conftest import Stage
 from tests.fuzz.hostile import ODD, deep, fuzz, spoilt

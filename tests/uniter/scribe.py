@@ -14,7 +14,7 @@ from pushjuju.runner.remote import toolkit
 from pushjuju.services import update_status
 from pushjuju.state.store import Tx
 from pushjuju.uniter.commit import Committed
-from pushjuju.uniter.turn import Prepared
+from pushjuju.uniter.prepared import Prepared
 from pushjuju.workers import live
 from tests.unit.services.world import World, ok
 

@@ -11,6 +11,7 @@ from pushjuju.core.errors import NotValid
 from pushjuju.core.life import Life
 from pushjuju.services import applications
 from pushjuju.state.records import Operation as OperationRow
+from pushjuju.uniter.prepared import Prepared, prepared_operation, read_operation
 from pushjuju.uniter.requests import Request, error_of, placed, read_request
 from pushjuju.uniter.resolver import (
     HookInfo,
@@ -24,7 +25,6 @@ from pushjuju.uniter.resolver import (
     decide,
 )
 from pushjuju.uniter.snapshot import View, look
-from pushjuju.uniter.turn import Prepared, prepared_operation, read_operation
 from tests.unit.services.world import World
 from tests.unit.workers.fakes import Shop, lane
 

@@ -14,9 +14,9 @@ from pushjuju.core.status import StatusKind
 from pushjuju.services import model_config, removal, units
 from pushjuju.services.update_status import make_due
 from pushjuju.uniter import turn as turns
+from pushjuju.uniter.prepared import prepared_operation, read_operation
 from pushjuju.uniter.resolver import Answer, Decision, LocalState, Step, from_wire, replay
 from pushjuju.uniter.snapshot import look
-from pushjuju.uniter.turn import prepared_operation, read_operation
 from tests.unit.services.world import SETUP, World, failed, ok
 
 
@@ -125,7 +125,7 @@ def test_a_broken_state_changes_nothing(shop: World) -> None:
 def test_going_round_in_circles_is_noticed(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
     shop.active()
     before = shop.dump()
-    monkeypatch.setattr(turns, "_step", lambda ctx, tx, view, waiting: None)
+    monkeypatch.setattr(turns, "_step", lambda *_, **__: None)
     with pytest.raises(PushjujuError) as caught:
         shop.turn()
     assert caught.value.message == "unit web/0 does not come to a decision after 100 steps"

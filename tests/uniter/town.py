@@ -133,6 +133,8 @@ class Town(Fleet):
 
     async def charm(self, box: Box, frame: dict[str, Any], on_live: Any) -> dict[str, Any]:
         """Run a hook of a charm that tells everybody what it sees."""
+        if "after" in frame and all(unit.name != frame["unit"] for unit in self.all_units()):
+            return {}  # it was removed while the charm was on its way: nobody is told to stop at once
         hook = self.witness.began(frame)
         assert not SeriesStatus(self.unit(hook.unit).series).frozen, f"{hook} on a machine under upgrade"
         result: dict[str, Any] = {"writes": {"relations": self._says(frame)}}
@@ -147,6 +149,7 @@ class Town(Fleet):
         elif hook.name == "leader-elected":
             call = {"tool": "leader-set", "argv": [f"leader={hook.unit}"]}
             assert (await on_live(call))[0] == 0
+            result["asked"] = True
         self.witness.sent(frame, result)
         return result
 

@@ -120,10 +120,18 @@ class Witness:
             case "broken":
                 track.created = False
 
+    def _ended(self, unit: str) -> list[str]:
+        """Return the hooks of a plan that have ended well, and of which the controller has not heard."""
+        return [
+            str(frame["hook"])
+            for frame, result in self._sent.values()
+            if frame["unit"] == unit and "then" in frame and result.get("outcome", "ok") == "ok"
+        ]
+
     # --- what may follow what -----------------------------------------------------------------------------
 
     def _check_life(self, hook: Hook) -> None:
-        done = self.done.get(hook.unit, [])
+        done = [*self.done.get(hook.unit, []), *self._ended(hook.unit)]
         assert "remove" not in done, f"{hook} after remove"
         if hook.name == "install":
             assert "install" not in done, f"{hook} twice"

@@ -175,7 +175,11 @@ class Controllers:
         lock = str(message.get("lock", "machine" if kind in LOCKED_KINDS else "") or "")
         if "request" in message:
             self.state.requests[op_id] = str(message["request"])
-        self.state.queue.append(Queued(op_id, kind, lock, flag, payload, attachment))
+        queued = Queued(op_id, kind, lock, flag, payload, attachment)
+        if "after" not in message:
+            self.state.queue.append(queued)
+        elif not self.hosts.follow(str(message["after"]), queued):
+            self.hosts.leave_out(queued)
         self._unpurge(kind)
 
     def _unpurge(self, kind: str) -> None:
@@ -215,9 +219,9 @@ class Controllers:
     def _on_cancel(self, _attachment: Attachment, message: dict[str, Any]) -> None:
         op_id = str(message["id"])
         number = {"TERM": 15, "INT": 2, "KILL": 9}.get(str(message.get("signal", "KILL")), 9)
-        for queued in self.state.queue:
+        for queued in self.state.waiting():
             if queued.op_id == op_id:
-                self.state.queue.remove(queued)
+                self.hosts.withdraw(queued)
                 result = error_result("cancelled before it started")
                 never = dict(result, t="result", id=op_id, outcome="interrupted", events=[])
                 self.attachments.send(queued.who, never)

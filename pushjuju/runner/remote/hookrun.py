@@ -109,6 +109,8 @@ class _Run:
         self.host = host
         self.writes = new_writes()
         self.reads: dict[str, Any] = {"masks": host.masks}
+        if host.status:
+            host.op["context"]["status"] = {"unit": host.status}
         context_id = _context_id(host, unit)
         self.env = environment(host, unit, context_id)
         registry = load_registry(host.paths.program) if host.registry is None else host.registry
@@ -160,6 +162,7 @@ class _Run:
             return plain_result("failed", via=via, message=ended)
         outcome, message = judge(ended, self.host.cancelled)
         writes = self.writes
+        self.host.status = self.reads.get("status_set", {}).get("unit") or self.host.status
         if outcome != "ok" and not (self.host.op["kind"] == "commands" and outcome == "failed"):
             now = "now" if writes["reboot"] == "now" else ""
             kept = {key: writes[key] for key in KEPT_ON_FAILURE if key in writes}

@@ -60,6 +60,7 @@ class Host:
         registry: Hook tools by name; None when the server has not loaded them.
         begun: When it began, seconds since the epoch.
         cancelled: Signal number asked for by the user; 0 while nobody did.
+        status: The unit's workload status as the charm set it last in this plan; None for as in the context.
     """
 
     def __init__(
@@ -72,6 +73,8 @@ class Host:
         self.paths = paths
         self.registry = registry
         self.cancelled = 0
+        self.status: Any = setting.get("status")
+        self.asked = False  # the controller: it may have changed the model
         self.on_cancel: Callable[[int], None] | None = None
         self.live_results: dict[int, dict[str, Any]] = {}
         self.output_left_out = 0
@@ -288,6 +291,7 @@ class Host:
     def ask_controller(self, call: int, message: dict[str, Any]) -> dict[str, Any] | None:
         """Ask the controller and wait for the answer; None when it did not come in time."""
         self.flush_events()
+        self.asked = True
         frame = wire.pack(dict(message, t="live", id=self.op["id"], call=call))
         self._live_frames[call] = frame
         self._send(wire.LIVE, frame)
@@ -385,6 +389,8 @@ class Host:
             events.append({"seq": self._seq, "e": log_event("WARNING", RUNNER_LOGGER, note)})
         frame = wire.pack(dict(result, t="result", id=self.op["id"], events=events))
         if self._journal is None or not self.unsaved:
+            if "then" in self.op and not self.asked and is_quiet(result):
+                self._send(wire.QUIET, dumps({"status": self.status}).encode("ascii"))
             self._send(wire.RESULT, frame)
             return
         self._hold(result, frame)
@@ -444,6 +450,17 @@ def plain_result(outcome: str = "ok", via: str | None = None, message: str = "")
     }
     result.update(writes={}, reboot="")
     return result
+
+
+def is_quiet(result: dict[str, Any]) -> bool:
+    """Tell whether an operation ended well and left the model as it was, but for statuses and logs."""
+    if result["outcome"] not in ("ok", "missing") or result["reboot"]:
+        return False
+    return not any(_says(value) for key, value in result["writes"].items() if key != "status_set")
+
+
+def _says(value: Any) -> bool:
+    return any(_says(item) for item in value.values()) if isinstance(value, dict) else bool(value)
 
 
 def describe(error: BaseException) -> str:

@@ -8,7 +8,7 @@ import select
 
 from pushjuju.runner.remote import journal, wire
 from pushjuju.runner.remote.host import describe, error_result, monotonic
-from pushjuju.runner.remote.jsonlite import dumps
+from pushjuju.runner.remote.jsonlite import dumps, loads
 from pushjuju.runner.remote.ledger import forget_programs
 from pushjuju.runner.remote.parties import LIVE_TIMEOUT, Attachment, Queued, Running, Spare, State
 
@@ -71,6 +71,7 @@ class Hosts:
     def _start(self, queued: Queued) -> None:
         """Hand an operation to the process that waits for one, or to a new one."""
         setting = {"lock": queued.lock, "options": self.state.options, "boot_id": self.state.boot_id}
+        setting.update(queued.inherits)
         frame = wire.frame(wire.START, dumps(setting).encode("ascii") + b"\n" + queued.message)
         for _ in range(2):
             try:
@@ -82,6 +83,7 @@ class Hosts:
         else:
             result = error_result("cannot start a process: " + describe(reason), reason.errno)
             self.attachments.send(queued.who, dict(result, t="result", id=queued.op_id, events=[]))
+            self._end_plan(queued.op_id)
             return
         running = Running(queued.op_id, queued.lock, worker.channel, worker.pid)
         running.uses = worker.uses + 1 if queued.kind in REUSED_KINDS else MAX_USES
@@ -89,6 +91,46 @@ class Hosts:
         running.queued = queued
         self._watch(running)
         self.state.running[running.op_id] = running
+
+    # -- plans -----------------------------------------------------------------------------------------------
+
+    def follow(self, op_id: str, queued: Queued) -> bool:
+        """Let an operation wait until another one has ended well; False when that one is not under way."""
+        under_way = op_id in self.state.running or any(one.op_id == op_id for one in self.state.waiting())
+        if under_way:
+            self.state.followers[op_id] = queued
+        return under_way
+
+    def leave_out(self, queued: Queued) -> None:
+        """Tell that an operation was not begun, since the one before it did not end as it was planned."""
+        result = error_result("what it was to follow changed something, or did not end well")
+        answer = dict(result, t="result", id=queued.op_id, outcome="not-begun", events=[], code="plan")
+        self.attachments.send(queued.who, answer)
+
+    def _go_on(self, running: Running) -> None:
+        """Begin what follows an operation that has ended quietly, before all that waits."""
+        if not running.quiet:
+            self._end_plan(running.op_id)
+        elif running.op_id in self.state.followers:
+            queued = self.state.followers.pop(running.op_id)
+            queued.inherits = running.quiet
+            self.state.queue.insert(0, queued)
+
+    def _end_plan(self, op_id: str) -> None:
+        """Leave out all that was to follow an operation."""
+        while op_id in self.state.followers:
+            queued = self.state.followers.pop(op_id)
+            self.leave_out(queued)
+            op_id = queued.op_id
+
+    def withdraw(self, queued: Queued) -> None:
+        """Forget an operation that has not begun, and what was to follow it."""
+        if queued in self.state.queue:
+            self.state.queue.remove(queued)
+        for before, one in list(self.state.followers.items()):
+            if one is queued:
+                del self.state.followers[before]
+        self._end_plan(queued.op_id)
 
     def _fork_host(self) -> Spare:
         """Fork a process that waits for an operation."""
@@ -189,6 +231,8 @@ class Hosts:
                 running.live_since = monotonic()
             running.live[int(message["call"])] = payload
             self._pass_on(running, payload)
+        elif kind == wire.QUIET:
+            running.quiet = loads(payload.decode("ascii"))
         elif kind == wire.RESULT:
             self._pass_on(running, payload)
             path = self.state.journal_file(running.op_id)
@@ -196,9 +240,11 @@ class Hosts:
                 self.state.done[running.op_id] = path
             self._keep_for_next(running)
             self.forget(running)
+            self._go_on(running)
         elif kind == wire.KNOWN:
             subscriber = running.subscriber
             self.forget(running)
+            self._end_plan(running.op_id)
             if not self.ledger.find_on_disk(running.op_id):
                 self._never_began(running, subscriber)  # the other one is beginning or ending this moment
             elif subscriber is not None:
@@ -206,6 +252,7 @@ class Hosts:
         elif kind == wire.UNSAVED:
             running.unsaved = payload
             running.lock = ""
+            self._end_plan(running.op_id)
             self._pass_on(running, payload)
 
     def _pass_on(self, running: Running, frame: bytes) -> None:
@@ -259,6 +306,7 @@ class Hosts:
             if not unsaved:
                 self._never_began(running, subscriber)
             return
+        self._end_plan(running.op_id)
         if entry.result is None:
             self.ledger.bury(entry)
         self.state.done[running.op_id] = path
@@ -273,6 +321,7 @@ class Hosts:
             queued.who = subscriber
             self.state.queue.insert(0, queued)
             return
+        self._end_plan(running.op_id)
         result = error_result("the process that should run it ended before it began")
         self.attachments.send(subscriber, dict(result, t="result", id=running.op_id, events=[]))
 

@@ -87,7 +87,7 @@ class Ledger:
         """Return the operations that are not acknowledged, as a controller is told at hello."""
         done = [{"id": op_id, "done": True} for op_id in self.state.done]
         running = [{"id": op_id, "done": bool(one.unsaved)} for op_id, one in self.state.running.items()]
-        return done + running + [{"id": one.op_id, "done": False} for one in self.state.queue]
+        return done + running + [{"id": one.op_id, "done": False} for one in self.state.waiting()]
 
     def answer_known(self, attachment: Attachment, op_id: str) -> bool:
         """Answer for an id that the machine knows; False when it may be started."""
@@ -101,7 +101,7 @@ class Ledger:
             known = error_result("this operation was done and acknowledged before")
             self.attachments.send(attachment, dict(known, t="result", id=op_id, outcome="known", events=[]))
         else:
-            for queued in self.state.queue:
+            for queued in self.state.waiting():
                 if queued.op_id == op_id:
                     queued.who = attachment
                     return True

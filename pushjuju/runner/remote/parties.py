@@ -49,6 +49,7 @@ class Running:
         subscriber: Who gets its events and result.
         live: Frames of questions that the controller has not answered, by call number.
         unsaved: The result frame that no disk took.
+        quiet: What the operation after it in a plan takes over; empty when that may not begin.
     """
 
     def __init__(self, op_id: str, lock: str, channel: Any = None, pid: int = 0) -> None:
@@ -64,6 +65,7 @@ class Running:
         self.uses = 0
         self.alone_since = monotonic()
         self.unsaved = b""
+        self.quiet: dict[str, Any] = {}
 
 
 class Spare:
@@ -80,7 +82,11 @@ class Spare:
 
 
 class Queued:
-    """An operation that waits for its lock, as it came over the wire."""
+    """An operation that waits for its lock, or for the one before it in a plan, as it came over the wire.
+
+    Attributes:
+        inherits: What it takes over from the one before it.
+    """
 
     def __init__(
         self, op_id: str, kind: str, lock: str, flag: int, payload: bytes, who: Attachment | None
@@ -91,6 +97,7 @@ class Queued:
         self.message = bytes((flag,)) + payload
         self.who = who
         self.tries = 0
+        self.inherits: dict[str, Any] = {}
 
 
 class State:
@@ -105,6 +112,7 @@ class State:
         attachments: Controllers, by each of their descriptors.
         newcomers: Connections that have not said yet who they are, by descriptor.
         queue: Operations that wait for their lock, in order.
+        followers: Operations that wait for another one's good end, by the id of that one.
         running: Operations in flight, by id.
         channels: The same, by the descriptor of the socket to their process.
         spare: A process that waits for an operation.
@@ -122,6 +130,7 @@ class State:
         self.attachments: dict[int, Attachment] = {}
         self.newcomers: dict[int, Any] = {}
         self.queue: list[Queued] = []
+        self.followers: dict[str, Queued] = {}
         self.running: dict[str, Running] = {}
         self.channels: dict[int, Running] = {}
         self.spare: Spare | None = None
@@ -132,6 +141,10 @@ class State:
     def limit(self, name: str, default: float) -> float:
         """Return an option that is a number of seconds."""
         return float(self.options.get(name, default))
+
+    def waiting(self) -> list[Queued]:
+        """Return all operations that have not begun."""
+        return self.queue + list(self.followers.values())
 
     def journal_file(self, op_id: str) -> str:
         """Return where the journal of an operation is, or would be."""

@@ -23,6 +23,7 @@ BLOB = 2  # 32 bytes SHA-256, then a piece of that blob
 
 # Kinds of messages between the server and the process of an operation.
 EVENT, LIVE, RESULT, UNSAVED, HELLO, CANCEL, LIVE_RESULT, START, KNOWN = 10, 11, 12, 13, 14, 15, 16, 17, 18
+QUIET = 19  # before the result of an operation that wrote nothing: what follows it in a plan may begin
 
 COMPRESS_FROM = 8192
 MAX_FRAME = 64 * 1024 * 1024

@@ -112,6 +112,12 @@ SELECT * FROM operation WHERE id = :id
 UPDATE operation SET state = 'committed', outcome = :outcome, result = :result, committed = :now
 WHERE id = :id AND state = 'prepared'
 
+-- name: operation_promote
+UPDATE operation SET state = 'prepared' WHERE id = :id AND state = 'planned'
+
+-- name: operation_drop
+DELETE FROM operation WHERE id = :id AND state = 'planned'
+
 -- name: operation_set_events
 UPDATE operation SET events = :events WHERE id = :id
 

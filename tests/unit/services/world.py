@@ -28,9 +28,10 @@ from pushjuju.state.datadir import DataDir
 from pushjuju.state.records import Application, Machine, Model, Operation, Unit
 from pushjuju.state.store import Store, Tx
 from pushjuju.uniter.commit import Committed, commit
+from pushjuju.uniter.prepared import Prepared
 from pushjuju.uniter.requests import Request
 from pushjuju.uniter.resolver import Answer
-from pushjuju.uniter.turn import Prepared, Turn, take_turn
+from pushjuju.uniter.turn import Turn, take_turn
 
 UBUNTU = Base.parse("ubuntu@22.04")
 CONFIG = {

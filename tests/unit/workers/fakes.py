@@ -155,9 +155,12 @@ class Session:
         self.box.answered.append((request, error))
 
     async def run(
-        self, frame: Mapping[str, Any], on_event: Any = None, on_live: Any = None
+        self, frame: Mapping[str, Any], on_event: Any = None, on_live: Any = None, plan: Any = ()
     ) -> dict[str, Any]:
-        """Run an operation; a script may stream events, make live calls, or cut the connection."""
+        """Run an operation; a script may stream events, make live calls, or cut the connection.
+
+        Here nothing of a plan begins before somebody waits for it.
+        """
         known = frame["id"] in self.box.results
         result = self.box.run(frame)
         self.box.requests.pop(frame.get("request", ""), None)
@@ -180,6 +183,9 @@ class Session:
     async def look_again(self) -> None:
         """Hear what the box says now."""
         self.hello = self.box.hello()
+
+    def forget(self, operation: str) -> None:
+        """Let go of an operation of a plan; nothing is kept for it."""
 
     def forget_blob(self, sha256: str) -> None:
         """Take it that an archive is not there any more: all are taken again here anyway."""

@@ -130,7 +130,7 @@ async def test_a_cancelled_task_is_ended_on_its_machine(shop: World, monkeypatch
     ended = asyncio.Event()
 
     class Slow(Session):
-        async def run(self, frame: Any, on_event: Any = None, on_live: Any = None) -> Any:
+        async def run(self, frame: Any, on_event: Any = None, on_live: Any = None, plan: Any = ()) -> Any:
             actions.cancel(shop.ctx, shop.model, [number])
             await ended.wait()
             return {"outcome": "interrupted", "signal": 9, "exit": None, "message": "terminated"}

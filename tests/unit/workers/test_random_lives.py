@@ -15,9 +15,9 @@ from pushjuju.core.placement import Placement
 from pushjuju.services import applications, leadership, models, removal, units, update_status
 from pushjuju.services.removal import Force
 from pushjuju.uniter.commit import commit
+from pushjuju.uniter.prepared import Prepared, prepared_operation, read_operation
 from pushjuju.uniter.resolver import Answer, Decision, from_wire, replay
 from pushjuju.uniter.snapshot import look
-from pushjuju.uniter.turn import Prepared, prepared_operation, read_operation
 from tests.unit.services.world import Charms, World
 
 HOOKS = (

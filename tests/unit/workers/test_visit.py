@@ -40,7 +40,7 @@ class Gates:
         gates = self
 
         class Gated(Session):
-            async def run(self, frame: Any, on_event: Any = None, on_live: Any = None) -> Any:
+            async def run(self, frame: Any, on_event: Any = None, on_live: Any = None, plan: Any = ()) -> Any:
                 return await gates.run(frame, super().run(frame, on_event, on_live))
 
         return Gated(self.world.box())
@@ -135,7 +135,7 @@ async def test_an_action_that_is_asked_for_while_a_hook_runs_begins_beside_it(
     made, asked, seen = Shop(shop), [], asyncio.Event()
 
     class Slow(Session):
-        async def run(self, frame: Any, on_event: Any = None, on_live: Any = None) -> Any:
+        async def run(self, frame: Any, on_event: Any = None, on_live: Any = None, plan: Any = ()) -> Any:
             if frame.get("hook") == "update-status":
                 asked.extend(execute(shop, ["web/0"]))
                 await asyncio.wait_for(seen.wait(), 5)
