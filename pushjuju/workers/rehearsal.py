@@ -20,8 +20,9 @@ from pushjuju.services.storage_work import Todo
 from pushjuju.state.records import Machine, Operation, Unit
 from pushjuju.state.store import Tx
 from pushjuju.uniter.commit import commit
+from pushjuju.uniter.prepared import read_operation
 from pushjuju.uniter.resolver import Answer, HookKind, OperationName
-from pushjuju.uniter.turn import Turn, read_operation, take_turn
+from pushjuju.uniter.turn import Turn, take_turn
 
 MOST_HOOKS = 2000
 _TELLS = (HookKind.RELATION_CREATED, HookKind.RELATION_JOINED, HookKind.RELATION_CHANGED)
