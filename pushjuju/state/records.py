@@ -309,6 +309,8 @@ class Status:
 class Operation:
     """An operation sent to a machine: `prepared` until its result is `committed`.
 
+    One of a plan is `planned` before, until the operation that it follows is committed.
+
     `events`: number of the last event of it that was taken in.
     """
 

@@ -138,7 +138,9 @@ class Hot:
     def logs(self) -> list[str]:
         """Return all log lines."""
         with self.ctx.store.read() as tx:
-            found = tx.list(LogRecord, "log_after", model=self.model, after=0, limit=10_000, levels="", entities="")
+            found = tx.list(
+                LogRecord, "log_after", model=self.model, after=0, limit=10_000, levels="", entities=""
+            )
         return [f"{line.level} {line.message}" for line in found]
 
     @contextlib.asynccontextmanager

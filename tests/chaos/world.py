@@ -237,7 +237,9 @@ class World:
     def logs(self) -> list[str]:
         """Return all log lines: level and message."""
         with self.ctx.store.read() as tx:
-            every = tx.list(LogRecord, "log_after", model=self.uuid, after=0, limit=100_000, levels="", entities="")
+            every = tx.list(
+                LogRecord, "log_after", model=self.uuid, after=0, limit=100_000, levels="", entities=""
+            )
         return [f"{line.level} {line.message}" for line in every]
 
     def open_operations(self) -> list[Operation]:

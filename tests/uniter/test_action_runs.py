@@ -353,7 +353,9 @@ def test_what_an_action_prints_is_logged(shop: World) -> None:
     execute(shop)
     shop.box().will("commands", result(stderr="not logged\n"))
     shop.settle()
-    rows = shop.read(lambda tx: tx.rows("log_after", model=shop.model, after=0, limit=1000, levels="", entities=""))
+    rows = shop.read(
+        lambda tx: tx.rows("log_after", model=shop.model, after=0, limit=1000, levels="", entities="")
+    )
     found = [(row["level"], row["module"], row["message"]) for row in rows]
     assert found == [("WARNING", "unit.web/0.backup", "a"), ("WARNING", "unit.web/0.backup", "b")]
 
