@@ -15,7 +15,9 @@ from typing import Any
 MOST_KEPT = 8192  # answers in all; each is about a kilobyte. Four times as many saved a fleet nothing
 MOST_ROWS = 100  # of an answer that is kept
 _WRITES = (sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE)
-_PURE = frozenset(("coalesce", "count", "ifnull", "length", "like", "max", "min", "substr", "sum", "total"))
+_PURE = frozenset(
+    ["avg", "coalesce", "count", "ifnull", "instr", "length", "like", "max", "min", "substr", "sum", "total"]
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
