@@ -30,7 +30,7 @@ MODULES: dict[str, str] = {
     "constraining": "constraints set-constraints model-constraints set-model-constraints",
     "modelconfig": "model-config",
     "modeldefaults": "model-defaults",
-    "backups": "create-backup",
+    "backups": "create-backup restore-backup",
     "downloads": "download-backup",
     "branches": "add-branch branch track commit abort diff commits show-commit",
     "machines": "add-machine remove-machine machines show-machine retry-provisioning",

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pushjuju.core.errors import StoreDamaged, StoreError
 from pushjuju.state.files import explained, sync_dir
-from pushjuju.state.store import Store, Tx
+from pushjuju.state.store import Store, Tx, schema_version
 from pushjuju.state.work import lease_at_least
 
 _BUSY_S = 30.0
@@ -85,6 +85,57 @@ def check_copy(path: Path) -> None:
 
 def _strays(connection: sqlite3.Connection) -> list[tuple[str, int, str, int]]:
     return connection.execute("PRAGMA foreign_key_check").fetchall()
+
+
+def schema_of(path: Path) -> int:
+    """Return the schema's number of a copy."""
+    with _opened(path) as connection:
+        return schema_version(connection)
+
+
+def bring_up_to_date(copy: Path) -> None:
+    """Give a copy that nobody else has today's schema; afterwards it is one file again.
+
+    Raises:
+        StoreTooNew: It was made by a newer pushjuju.
+        StoreDamaged: It is not sound.
+    """
+    Store.open(copy).close()
+    with _opened(copy, "rw") as connection:
+        connection.execute("PRAGMA journal_mode = DELETE")
+
+
+def put_in_place(copy: Path, path: Path, before: Path) -> Path | None:
+    """Make a copy the store, where there is none or a damaged one, which is kept as `before`.
+
+    Killed at any point it leaves a store that is damaged as it was, none, or the new one: the same again
+    brings it to its end. Files that belong to the old one go with it, else SQLite would take them for the
+    new one's.
+
+    Returns:
+        Where the old one is; None where there was none.
+    """
+    new = path.with_name(f".new-{path.name}")
+    copy_store(copy, new)
+    store = Store.open(new)
+    try:
+        with store.write() as tx:
+            _free_claims(tx)
+    finally:
+        store.close()
+    with _opened(new, "rw") as connection:
+        connection.execute("PRAGMA journal_mode = DELETE")
+    with explained(path):
+        _sync(new)
+        kept = False
+        for end in ("-wal", "-shm", ""):
+            old = path.with_name(path.name + end)
+            if old.exists():
+                old.replace(before.with_name(before.name + end))
+                kept = True
+        new.replace(path)
+        sync_dir(path.parent)
+    return before if kept else None
 
 
 def take_back(store: Store, source: Path, before: Path) -> None:

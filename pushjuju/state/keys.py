@@ -132,6 +132,18 @@ class Keyring:
             keys = self._read()
             self._write({name: key for name, key in keys.items() if name in wanted})
 
+    def merge(self, text: str) -> None:
+        """Add the keys of another file of the same controller, as a copy holds it.
+
+        Raises:
+            WrongKey: A line in it is no key.
+        """
+        found = _parse_lines(text.splitlines(), "the key file in the copy")
+        with locked(self.path.with_name(f".{self.path.name}.lock")):
+            keys = self._read()
+            if found.keys() - keys.keys():
+                self._write({**keys, **{name: key for name, key in found.items() if name not in keys}})
+
     # --- the file -----------------------------------------------------------------------------------------
 
     def _begin(self, tx: Tx, now: datetime) -> str:
@@ -189,18 +201,22 @@ class Keyring:
             return {}
         except (OSError, UnicodeDecodeError) as error:
             raise WrongKey(f"the key file {self.path} cannot be read: {error}") from error
-        found = {}
-        for number, line in enumerate(lines, 1):
-            if line.strip() and not line.startswith("#"):
-                name, key = _parse(line)
-                if not key:
-                    raise WrongKey(f"the key file {self.path} is damaged: line {number} is no key")
-                found[name] = key
-        return found
+        return _parse_lines(lines, f"the key file {self.path}")
 
     def _write(self, keys: Mapping[str, bytes]) -> None:
         lines = (f"{name} {base64.b64encode(key).decode()}\n" for name, key in keys.items())
         replace_text(self.path, _HEAD.format(self._what) + "".join(lines))
+
+
+def _parse_lines(lines: Iterable[str], what: str) -> dict[str, bytes]:
+    found = {}
+    for number, line in enumerate(lines, 1):
+        if line.strip() and not line.startswith("#"):
+            name, key = _parse(line)
+            if not key:
+                raise WrongKey(f"{what} is damaged: line {number} is no key")
+            found[name] = key
+    return found
 
 
 def _name(key: bytes) -> str:

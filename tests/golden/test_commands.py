@@ -45,7 +45,6 @@ OWN_FLAGS = {"no-wait": "leaves the work to the background; Juju's client never 
 # Words of Juju that are not built yet: each is refused with one clear line. Built ones leave the table.
 NOT_BUILT = {
     "consume",
-    "create-backup",
     "find-offers",
     "offer",
     "offers",

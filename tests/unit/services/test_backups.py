@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import gzip
 import multiprocessing
+import shutil
 import sqlite3
 import tarfile
 from pathlib import Path
 
 import pytest
 
-from pushjuju.core.errors import LeaseLost, NotValid, StoreDamaged, StoreError
+from pushjuju.core.clock import FakeClock
+from pushjuju.core.errors import Conflict, LeaseLost, NotValid, StoreDamaged, StoreError, StoreTooNew
 from pushjuju.services import applications, backups
 from pushjuju.state.backup import check_copy, copy_store
+from pushjuju.state.datadir import DataDir
 from pushjuju.state.lease import LeasedStore
 from pushjuju.state.store import Store
 from pushjuju.state.work import SqliteWorkQueue
+from pushjuju.workers import background
 from tests.unit.services.world import World
 
 
@@ -121,7 +126,8 @@ def test_damaged_copy_is_refused_and_changes_nothing(shop: World, tmp_path: Path
     shop.deploy(count=30)
     made = backups.create(shop.ctx, tmp_path / "copy.tar")
     before = shop.dump()
-    data = bytearray(made.path.read_bytes())
+    plain = gzip.decompress(made.path.read_bytes())
+    data = bytearray(plain)
     at = data.index(b"SQLite format 3")
     data[at + 4096 * 5 : at + 4096 * 8] = b"\xff" * 4096 * 3
     made.path.write_bytes(data)
@@ -160,3 +166,182 @@ def test_archive_that_is_missing_is_told(shop: World, tmp_path: Path) -> None:
     with pytest.raises(StoreDamaged, match="are missing"):
         backups.create(shop.ctx, tmp_path / "copy.tar")
     assert not (tmp_path / "copy.tar").exists()
+
+
+# --- whatever there is of the controller ------------------------------------------------------------------
+
+
+def anywhere(shop: World, source: Path, name: str = "") -> backups.Restored:
+    """Put a copy back as the command does."""
+    return backups.restore_anywhere(shop.ctx.datadir, source, clock=shop.clock, name=name)
+
+
+def reopened(shop: World) -> dict[str, object]:
+    """Return what the controller holds now, read anew."""
+    store = Store.open(shop.ctx.controller.store_path)
+    try:
+        store.check()
+        with store.read() as tx:
+            return {"units": [row["name"] for row in tx.rows("unit_list", model=shop.model)]}
+    finally:
+        store.close()
+
+
+def test_copy_goes_where_the_store_is_in_use(shop: World, tmp_path: Path) -> None:
+    shop.deploy(count=2)
+    before, made = plain(shop), backups.create(shop.ctx, tmp_path / "copy.tar.gz", "some notes")
+    assert made.meta["notes"] == "some notes"
+    shop.deploy("other")
+    done = anywhere(shop, made.path)
+    assert (done.controller, done.was) == ("home", "in use")
+    assert plain(shop) == before
+    assert done.before is not None
+    check_copy(done.before)
+
+
+@pytest.mark.parametrize("how", ["overwritten", "cut", "empty"])
+def test_damaged_store_is_kept_and_replaced(shop: World, tmp_path: Path, how: str) -> None:
+    shop.deploy(count=2)
+    made = backups.create(shop.ctx, tmp_path / "copy.tar.gz")
+    shop.ctx.store.close()
+    path = shop.ctx.controller.store_path
+    bad = {
+        "overwritten": b"nonsense" * 4096,
+        "cut": path.read_bytes()[:20000],
+        "empty": b"SQLite format 3\0",
+    }[how]
+    path.write_bytes(bad)
+    done = anywhere(shop, made.path)
+    assert done.was == "damaged"
+    assert done.before is not None
+    assert done.before.read_bytes() == bad
+    assert reopened(shop) == {"units": ["web/0", "web/1"]}
+    lease = sqlite3.connect(path).execute("SELECT next FROM sequence WHERE name = 'lease'").fetchone()
+    assert lease[0] > 1
+
+
+def test_controller_that_is_gone_comes_back(shop: World, tmp_path: Path) -> None:
+    shop.deploy(count=1)
+    with shop.ctx.store.write() as tx:
+        sealed = shop.ctx.controller.keyring.seal(tx, "secret", "here", shop.clock.now())
+    (shop.ctx.controller.root / "known_hosts" / "m").write_text("host key\n")
+    made = backups.create(shop.ctx, tmp_path / "copy.tar.gz")
+    shop.ctx.store.close()
+    shutil.rmtree(shop.ctx.datadir.root)
+    done = anywhere(shop, made.path)
+    assert (done.controller, done.was, done.before) == ("home", "absent", None)
+    assert shop.ctx.datadir.controllers() == ["home"]
+    assert reopened(shop) == {"units": ["web/0"]}
+    found = shop.ctx.datadir.controller("home")
+    assert found.keyring.open(sealed, "here") == "secret"
+    assert (found.root / "known_hosts" / "m").read_text() == "host key\n"
+    assert [oct(path.stat().st_mode)[-3:] for path in (found.private_key, found.store_path)] == ["600"] * 2
+    assert sorted(path.name for path in (shop.ctx.datadir.root / "controllers").iterdir()) == ["home"]
+
+
+def test_keys_made_since_the_copy_stay(shop: World, tmp_path: Path) -> None:
+    with shop.ctx.store.write() as tx:
+        first = shop.ctx.controller.keyring.seal(tx, "one", "here", shop.clock.now())
+    made = backups.create(shop.ctx, tmp_path / "copy.tar.gz")
+    with shop.ctx.store.write() as tx:
+        shop.ctx.controller.keyring.renew(tx, shop.clock.now())
+        second = shop.ctx.controller.keyring.seal(tx, "two", "here", shop.clock.now())
+    shop.ctx.controller.keyring.forget([second.key])
+    anywhere(shop, made.path)
+    assert [shop.ctx.controller.keyring.open(item, "here") for item in (first, second)] == ["one", "two"]
+
+
+def test_copy_of_another_controller_is_refused(shop: World, tmp_path: Path) -> None:
+    made = backups.create(shop.ctx, tmp_path / "copy.tar.gz")
+    shop.ctx.controller.set("uuid", "another")
+    before = shop.dump()
+    with pytest.raises(NotValid, match="is a copy of another controller than home"):
+        anywhere(shop, made.path)
+    assert shop.dump() == before
+    assert anywhere(shop, made.path, "second").was == "absent"
+
+
+def test_copy_of_a_newer_pushjuju_is_refused(shop: World, tmp_path: Path) -> None:
+    copy = tmp_path / "state.db"
+    copy_store(shop.ctx.store.path, copy)
+    with sqlite3.connect(copy) as connection:
+        connection.execute("PRAGMA user_version = 9999")
+    connection.close()
+    with tarfile.open(tmp_path / "copy.tar", "w") as archive:
+        archive.add(copy, "state.db")
+    before = shop.dump()
+    with pytest.raises(StoreTooNew):
+        anywhere(shop, tmp_path / "copy.tar", "home")
+    assert shop.dump() == before
+
+
+def test_archive_cut_short_is_refused(shop: World, tmp_path: Path) -> None:
+    shop.deploy()
+    made = backups.create(shop.ctx, tmp_path / "copy.tar.gz")
+    content = made.path.read_bytes()
+    before = shop.dump()
+    for size in (10, len(content) // 3, len(content) // 2):
+        made.path.write_bytes(content[:size])
+        with pytest.raises((NotValid, StoreDamaged)):
+            anywhere(shop, made.path)
+    assert shop.dump() == before
+
+
+def test_background_process_holds_a_damaged_store(shop: World, tmp_path: Path) -> None:
+    made = backups.create(shop.ctx, tmp_path / "copy.tar.gz")
+    shop.ctx.store.close()
+    path = shop.ctx.controller.store_path
+    path.write_bytes(b"x" * 9000)
+    with background.only_one(shop.ctx.controller), pytest.raises(Conflict, match="background process"):
+        anywhere(shop, made.path)
+    assert path.read_bytes() == b"x" * 9000
+    assert anywhere(shop, made.path).was == "damaged"
+
+
+def _restore_and_die(root: str, source: str, at: int) -> None:
+    """Restore, and be killed at one of the calls that make something of it lasting."""
+    import os
+    import signal
+
+    left = [at]
+
+    def hook(event: str, _args: object) -> None:
+        if event in ("os.rename", "sqlite3.connect", "open", "os.mkdir"):
+            left[0] -= 1
+            if left[0] == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    datadir = DataDir(Path(root))
+    clock = FakeClock()
+    import sys
+
+    sys.addaudithook(hook)
+    backups.restore_anywhere(datadir, Path(source), clock=clock)
+    os._exit(0)
+
+
+@pytest.mark.parametrize("was", ["in use", "damaged", "absent"])
+def test_killed_at_any_point_it_can_be_done_again(shop: World, tmp_path: Path, was: str) -> None:
+    shop.deploy(count=2)
+    made = backups.create(shop.ctx, tmp_path / "copy.tar.gz")
+    shop.deploy("other")
+    shop.ctx.store.close()
+    path = shop.ctx.controller.store_path
+    if was == "damaged":
+        path.write_bytes(b"nonsense" * 4096)
+    elif was == "absent":
+        path.unlink()
+    spawn = multiprocessing.get_context("spawn")
+    ended, at = 1, 1
+    while ended != 0:
+        words = (str(shop.ctx.datadir.root), str(made.path), at)
+        process = spawn.Process(target=_restore_and_die, args=words)
+        process.start()
+        process.join()
+        ended, at = process.exitcode or 0, at + 11
+        if was == "in use":  # never anything but the old or the new one
+            assert reopened(shop)["units"] in (["other/0", "web/0", "web/1"], ["web/0", "web/1"])
+    anywhere(shop, made.path)
+    assert reopened(shop) == {"units": ["web/0", "web/1"]}
+    left = [item.name for item in path.parent.parent.iterdir() if item.name.startswith(".restore-")]
+    assert left == []
