@@ -16,12 +16,17 @@ import click
 
 from pushjuju.cli import logs
 from pushjuju.cli.console import Console
-from pushjuju.cli.gnuflag import FlagSet, FlagSpec, Kind, quote_list
+from pushjuju.cli.gnuflag import FlagSet, FlagSpec, Kind, dashed, quote_list
 from pushjuju.cli.output import Output
 from pushjuju.core.clock import Clock, SystemClock
 from pushjuju.core.errors import PushjujuError, UsageError
 
 Function = Callable[..., None]
+_IGNORED = (
+    "Accepted and ignored",
+    "For Kubernetes only",
+    "There are no agents",
+)  # how such flags' help begins
 
 GLOBAL_FLAGS = (
     FlagSpec(name="debug", help="Log at DEBUG to stderr (implies --show-log)"),
@@ -170,10 +175,17 @@ class Command(click.Command):
         assert cli is not None, "the entry point sets the object"
         cli.given, cli.word = ctx.meta["given"], self.name or ""
         _apply_globals(cli, ctx.params)
+        self._tell_ignored(cli)
         cli.output = self._output(cli, ctx.params)
         own = {spec.key: ctx.params[spec.key] for spec in self.specs if not spec.void}
         assert self.callback is not None, "every command has a function"
         self.callback(cli, tuple(ctx.args), **own)
+
+    def _tell_ignored(self, cli: Cli) -> None:
+        """Name the flags that were given and have no meaning here."""
+        for spec in self.specs:
+            if spec.void and spec.key in cli.given and spec.help.startswith(_IGNORED):
+                cli.console.info(f"{dashed(spec.name)} is ignored: {_why(spec.help)}")
 
     def _output(self, cli: Cli, values: Mapping[str, Any]) -> Output:
         if not self.formats:
@@ -187,6 +199,11 @@ class Command(click.Command):
             colour=colour,
             tints="no_color" in values,
         )
+
+
+def _why(about: str) -> str:
+    """Return why a flag has no meaning, out of its help."""
+    return about.removeprefix("Accepted and ignored").removeprefix(":").strip() or "it has no meaning here"
 
 
 def _apply_globals(cli: Cli, values: Mapping[str, Any]) -> None:

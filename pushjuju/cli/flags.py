@@ -62,7 +62,7 @@ CLIENT_OR_CONTROLLER = (
     switch("client", "Act on this client's own records"),
     text("controller", "Act on this controller", short="c"),
 )
-LOGIN = (switch("no-browser-login", "Accepted and ignored: no login needs a browser", short="B", void=True),)
+LOGIN = (switch("no-browser-login", "Never open a browser; no login needs one", short="B", void=True),)
 NO_PROMPT = (switch("no-prompt", "Do not ask for confirmation"),)
 COLOUR = (switch("color", "Force colours", void=True), switch("no-color", "Never use colours", void=True))
 CONFIG_NO_RESET = (

@@ -17,6 +17,7 @@ ORDER = (
     "root-disk-source", "tags", "spaces", "virt-type", "zones", "allocate-public-ip", "image-id",
 )  # fmt: skip
 ARCHES = ("amd64", "arm64", "ppc64el", "s390x", "riscv64")
+CONTAINERS = ("none", "lxd", "kvm")
 _SIZES = ("mem", "root-disk")
 _COUNTS = ("cores", "cpu-power")
 _LISTS = ("tags", "spaces", "zones")
@@ -51,9 +52,11 @@ def parse(texts: str | Iterable[str]) -> dict[str, Any]:
 
 def _value(name: str, text: str) -> Any:
     if name == "arch" and text not in ARCHES:
-        raise NotValid(f'bad "arch" constraint: "{text}" not recognized')
-    if name == "container" and text not in ("none", "lxd", "kvm"):
-        raise NotValid(f'bad "container" constraint: invalid container type "{text}"')
+        known = f"known ones: {', '.join(ARCHES)}"
+        raise NotValid(f'bad "arch" constraint: "{text}" not recognized', hint=known)
+    if name == "container" and text not in CONTAINERS:
+        known = f"known ones: {', '.join(CONTAINERS)}"
+        raise NotValid(f'bad "container" constraint: invalid container type "{text}"', hint=known)
     if name in _COUNTS:
         if not re.fullmatch("[0-9]{1,19}", text):
             raise NotValid(f'bad "{name}" constraint: must be a non-negative integer')

@@ -5,15 +5,18 @@ Mirrors: juju cmd/juju/commands/bootstrap.go (3.6)
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from pushjuju.cli import flags, session, values
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.gnuflag import Kind
 from pushjuju.core.clouds import DEFAULT_REGION
+from pushjuju.core.errors import UsageError
 from pushjuju.plugins.manager import PluginHost
-from pushjuju.services import clouds, model_config, models
+from pushjuju.services import clouds, constraints, model_config, models
 from pushjuju.services.context import Context
+from pushjuju.state.model import Model
 
 
 @command(
@@ -26,7 +29,7 @@ from pushjuju.services.context import Context
         flags.many("constraints", "Constraints of the controller model", kind=Kind.CONSTRAINTS, default=""),
         flags.many(
             "bootstrap-constraints",
-            "Accepted; there is no controller machine",
+            "Checked, and of no use: there is no controller machine",
             kind=Kind.CONSTRAINTS,
             default="",
         ),
@@ -94,8 +97,37 @@ def bootstrap(cli: Cli, args: tuple[str, ...], **asked: Any) -> None:
     cli.console.info(f'Bootstrap complete, controller "{name}" is now available')
     if asked["add_model"]:
         settings = {**defaults, **model_keys(config)}
-        _first_model(cli, ctx, asked["add_model"], asked["credential"], settings)
+        model = _first_model(cli, ctx, asked["add_model"], asked["credential"], settings)
+        _furnish(cli, ctx, model, asked)
+    elif asked["constraints"] or asked["storage_pool"]:
+        cli.console.info(
+            "--constraints and --storage-pool are ignored: they are for the model of --add-model"
+        )
     return None
+
+
+def _furnish(cli: Cli, ctx: Context, model: Model, asked: dict[str, Any]) -> None:
+    """Give the first model its constraints and its storage pool; in Juju the controller's model has them."""
+    if asked["constraints"]:
+        constraints.set_model(ctx, model.uuid, values.constraints(asked["constraints"], cli.console))
+    if asked["storage_pool"]:
+        from pushjuju.services import storage_pools
+
+        name, kind, attributes = _pool(asked["storage_pool"])
+        storage_pools.create(ctx, model.uuid, name, kind, attributes)
+
+
+def _pool(texts: Sequence[str]) -> tuple[str, str, dict[str, str]]:
+    """Return name, provider and attributes of `--storage-pool`.
+
+    Raises:
+        UsageError: Name or type is missing; the message is Juju's.
+    """
+    found = {key: str(value) for key, value in values.model_settings(texts).items()}
+    for key in ("name", "type"):
+        if not found.get(key):
+            raise UsageError(f"missing storage pool {key}")
+    return found.pop("name"), found.pop("type"), found
 
 
 def _reach(cli: Cli, text: str, credential: str) -> str:
@@ -130,12 +162,10 @@ def _check(cli: Cli, asked: dict[str, Any], config: dict[str, Any]) -> None:
     """Refuse what could only fail half-way, and name what has no meaning here."""
     values.constraints(asked["constraints"], cli.console)
     values.constraints(asked["bootstrap_constraints"], cli.console)
+    if asked["storage_pool"]:
+        _pool(asked["storage_pool"])
     for key, value in model_keys(config).items():
         model_config.parse_value(key, value)
-    ignored = sorted(spec.name for spec in bootstrap.specs if spec.void and spec.help.startswith("Accepted"))
-    given = [f"--{name}" for name in ignored if name.replace("-", "_") in cli.given]
-    if given:
-        cli.console.info(f"Without meaning where there are no agents, ignored: {', '.join(given)}")
 
 
 def model_keys(config: dict[str, Any]) -> dict[str, Any]:
@@ -143,10 +173,11 @@ def model_keys(config: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in config.items() if key in model_config.ATTRIBUTES}
 
 
-def _first_model(cli: Cli, ctx: Context, name: str, credential: str, config: dict[str, Any]) -> None:
+def _first_model(cli: Cli, ctx: Context, name: str, credential: str, config: dict[str, Any]) -> Model:
     model = models.add_model(ctx, name, credential=credential, config=config)
     session.focus(ctx, model)
     cli.console.info(f'Initial model "{name}" added')
+    return model
 
 
 def _list(cli: Cli, cloud: str) -> None:

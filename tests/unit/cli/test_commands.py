@@ -51,7 +51,7 @@ def test_bootstrap_says_what_juju_says(run: Run) -> None:
     ended = run("bootstrap", "local/default", "home", "--add-model", "x", "--build-agent")
     assert (ended.status, ended.out) == (0, "")
     assert ended.err == (
-        "Without meaning where there are no agents, ignored: --build-agent\n"
+        "--build-agent is ignored: there are no agents\n"
         'Creating Juju controller "home" on local/default\n'
         'Bootstrap complete, controller "home" is now available\n'
         'Initial model "x" added\n'

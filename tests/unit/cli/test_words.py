@@ -484,3 +484,27 @@ def test_a_name_that_does_not_exist_brings_the_nearest(lab: Run, words: tuple[st
 
 def test_nothing_near_is_nothing_said(lab: Run) -> None:
     assert "Did you mean" not in lab("config", "completely-else").err
+
+
+# --- flags without meaning --------------------------------------------------------------------------------
+
+
+def test_a_flag_without_meaning_is_told_of(lab: Run) -> None:
+    ok(lab("deploy", CHARM, "web", "--no-wait"))
+    assert lab("trust", "web", "--scope", "cluster").err == "--scope is ignored: for Kubernetes only\n"
+    assert lab("trust", "web", "--scope", "cluster", "-q").err == ""
+    assert lab("sync-agent-binary", "--stream", "x").err.startswith("--stream is ignored: ")
+
+
+def test_bootstrap_furnishes_the_first_model(run: Run) -> None:
+    refused(run("bootstrap", "local", "--storage-pool", "name=big"), "missing storage pool type", 2)
+    ok(
+        run(
+            "bootstrap", "local", "lab", "--add-model", "shop", "--constraints", "mem=2G",
+            "--storage-pool", "name=big", "--storage-pool", "type=rootfs",
+        )
+    )  # fmt: skip
+    assert ok(run("model-constraints")) == "mem=2048M\n"
+    assert "big" in json.loads(ok(run("storage-pools", "--format", "json")))
+    ended = run("bootstrap", "local", "other", "--constraints", "mem=2G")
+    assert "--constraints and --storage-pool are ignored" in ended.err

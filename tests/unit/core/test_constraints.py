@@ -42,6 +42,38 @@ def test_a_repeated_flag_is_one_text() -> None:
     assert constraints.parse(["mem=1G", "cores=2 arch=amd64"]) == {"mem": 1024, "cores": 2, "arch": "amd64"}
 
 
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        ("ram=1G", constraints.ORDER),
+        ("arch=i386", constraints.ARCHES),
+        ("container=x", constraints.CONTAINERS),
+    ],
+)
+def test_a_refusal_names_what_is_known(text: str, known: tuple[str, ...]) -> None:
+    with pytest.raises(NotValid) as caught:
+        constraints.parse(text)
+    assert caught.value.hint == f"known ones: {', '.join(known)}"
+
+
+@pytest.mark.parametrize("name", constraints.ORDER)
+def test_every_key_is_read_shown_and_cleared(name: str) -> None:
+    samples = {"arch": "arm64", "container": "lxd", "cores": "4", "cpu-power": "100", "mem": "8G"}
+    samples |= {
+        "root-disk": "1T",
+        "tags": "a,^b",
+        "spaces": "db,^dmz",
+        "zones": "z1,z2",
+        "allocate-public-ip": "true",
+    }
+    shown = {"mem": "8192M", "root-disk": "1048576M"}
+    text = samples.get(name, "some\\ text")
+    found = constraints.parse(f"{name}={text}")
+    assert constraints.render(found) == f"{name}={shown.get(name, text)}"
+    assert constraints.parse(f"{name}=") == {name: None}
+    assert constraints.render({name: None}) == ""
+
+
 SIZE = 'bad "mem" constraint: must be a non-negative float with optional M/G/T/P suffix'
 COUNT = 'bad "cores" constraint: must be a non-negative integer'
 
