@@ -46,6 +46,19 @@ class Painted(str):
         return made
 
 
+class Joined(str):
+    """Texts in one cell that have a colour each."""
+
+    __slots__ = ("parts",)
+    parts: tuple[str, ...]
+
+    def __new__(cls, *parts: str) -> Joined:
+        """Join some texts."""
+        made = super().__new__(cls, "".join(parts))
+        made.parts = parts
+        return made
+
+
 def paint(text: str, colour: str) -> str:
     """Return the text with its colour."""
     return Painted(text, colour) if text and colour else text
@@ -58,7 +71,9 @@ def paint_status(word: str, suffix: str = "") -> str:
 
 
 def escape(text: str) -> str:
-    """Return what a terminal must get to show the text in its colour."""
+    """Return what a terminal must get to show the text in its colours."""
+    if isinstance(text, Joined):
+        return "".join(map(escape, text.parts))
     return f"\x1b[{text.colour}m{text}\x1b[0m" if isinstance(text, Painted) and text.colour else text
 
 

@@ -37,7 +37,10 @@ if TYPE_CHECKING:
 
 LOST_AFTER_S = 60.0  # how long a machine may be silent before its units count as lost
 ALIVE = "alive"
-_HARDWARE_ORDER = ("arch", "cores", "cpu-power", "mem", "root-disk", "availability-zone", "virt-type")
+_HARDWARE_ORDER = (
+    "arch", "cores", "cpu-power", "mem", "root-disk", "root-disk-source", "tags", "availability-zone",
+    "virt-type",
+)  # fmt: skip
 _UNKNOWN = Seen(str(Workload.UNKNOWN))
 _PENDING = Seen(str(MachineStatus.PENDING))
 _ALLOCATING = Seen(str(Agent.ALLOCATING))

@@ -50,6 +50,10 @@ def test_the_table_in_colours(shop: ModuleType, golden: Golden) -> None:
     golden("status/coloured.txt", tabular(shop.DOCUMENT, relations=shop.RELATIONS, storage=True, colour=True))
 
 
+def test_the_summary_in_colours(shop: ModuleType, golden: Golden) -> None:
+    golden("status/coloured-summary.txt", formatters(colour=True)["summary"](shop.DOCUMENT))
+
+
 def test_yaml(shop: ModuleType, golden: Golden) -> None:
     golden("status/one-application.yaml", formatters()["yaml"](shop.one_application()))
 

@@ -10,7 +10,7 @@ from pushjuju.cli.formatters import status_units
 from pushjuju.cli.formatters.machine_table import state_of
 from pushjuju.cli.formatters.ports import ports_text
 from pushjuju.cli.formatters.table import naturally
-from pushjuju.cli.paint import paint_status
+from pushjuju.cli.paint import MAGENTA, Joined, paint, paint_status
 from pushjuju.cli.tabwriter import TabWriter
 
 
@@ -38,12 +38,12 @@ def summary(document: Mapping[str, Any], *, colour: bool = False) -> str:
 
 
 def _section(table: TabWriter, title: str, count: int) -> None:
-    table.closed(title, f"({count})")
+    table.closed(title, paint(f"({count})", MAGENTA))
 
 
 def _counts(table: TabWriter, words: Iterable[str]) -> None:
     for word, count in naturally(Counter(words)):
-        table.closed(paint_status(word, ":"), f" {count} ")
+        table.closed(paint_status(word, ":"), Joined(" ", paint(str(count), MAGENTA), " "))
     table.closed(" ")
 
 

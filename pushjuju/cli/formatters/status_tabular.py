@@ -15,11 +15,23 @@ from pushjuju.cli.formatters.machine_table import machine_section
 from pushjuju.cli.formatters.ports import ports_text
 from pushjuju.cli.formatters.storage_table import status_section
 from pushjuju.cli.formatters.table import heads, message, naturally
-from pushjuju.cli.paint import BRIGHT_MAGENTA, CYAN, GREEN, YELLOW, paint, paint_status
+from pushjuju.cli.paint import (
+    BRIGHT_MAGENTA,
+    CYAN,
+    GRAY,
+    GREEN,
+    MAGENTA,
+    RED,
+    YELLOW,
+    Joined,
+    paint,
+    paint_status,
+)
 from pushjuju.cli.tabwriter import TabWriter
 from pushjuju.core.natural import natural_key
 
 _CHARM_URL = re.compile(r"(?:.*[:/])?(?P<name>[^/:]+?)(?:-(?P<revision>\d+))?")
+_RELATION_COLOURS = {"suspended": YELLOW, "suspending": YELLOW, "broken": RED, "error": RED}
 Document = Mapping[str, Any]
 Units = Sequence[status_units.UnitEntry]
 
@@ -192,10 +204,18 @@ def relation_section(relations: Sequence[Document], *, colour: bool = False) -> 
     table = TabWriter(colour=colour)
     table.row(*heads("Integration provider", "Requirer", "Interface", "Type", "Message"))
     for relation in sorted(relations, key=lambda entry: (entry["provider"], entry["requirer"])):
-        cells = (relation["provider"], relation["requirer"], relation["interface"], relation["type"])
+        ends = (_end(relation["provider"]), _end(relation["requirer"]))
+        cells = (*ends, relation["interface"], relation["type"])
         status = relation.get("status", "")
         if status in ("", "joined"):
             table.closed(*cells)
         else:
-            table.row(*cells, status, relation.get("message", ""))
+            shown = paint(status, _RELATION_COLOURS.get(status, ""))
+            table.row(*cells, shown, paint(relation.get("message", ""), GRAY))
     return table.text()
+
+
+def _end(text: str) -> str:
+    """Return `application:endpoint`, the endpoint in its colour."""
+    application, colon, endpoint = text.partition(":")
+    return Joined(application, paint(colon + endpoint, MAGENTA))
