@@ -224,3 +224,70 @@ def test_deploying_shows_the_machine_and_then_the_unit(web: Client, screen: Term
     screen.until(lambda text: re.search(r"^ +(\d+s)? +more/0 ", text, re.MULTILINE) or "Deployed" in text, 60)
     assert screen.end(90) == 0
     web.run("remove-application", "more", "--no-prompt")
+
+
+@pytest.fixture(scope="module")
+def debugged(web: Client) -> Client:
+    """The unit's machine, with tmux as a person would install it."""
+    web.on("web/0", "rm -f /etc/hook-sleeps-config-changed")
+    done = web.try_run(
+        "ssh", "web/0", "sudo sh -c 'apt-get update -q && apt-get install -q -y tmux'", limit=180
+    )
+    if done.rc != 0:
+        pytest.skip(f"tmux cannot be installed on the machine: {done.stderr[-200:]}")
+    return web
+
+
+def typed(client: Client, window: str, text: str) -> None:
+    """Type a line into a window of the debug session on the machine, once its shell waits."""
+    socket = "$(ls /tmp/tmux-0 | grep pushjuju)"
+    client.until(
+        lambda: (
+            f"web/0:{window} %"
+            in client.try_run(
+                "ssh", "web/0", f"sudo sh -c 'tmux -L {socket} capture-pane -p -t web/0:{window}'"
+            ).stdout
+        )
+    )
+    client.run("ssh", "web/0", f"sudo sh -c 'tmux -L {socket} send-keys -t web/0:{window} \"{text}\" Enter'")
+
+
+def test_a_hook_is_run_by_hand(debugged: Client, screen: Terminal) -> None:
+    web = debugged
+    type_in(screen, web, "debug-hooks", "web/0", "config-changed")
+    screen.shows("Hooks and actions of web/0 open windows here as they come: config-changed", 30)
+    before = web.on("web/0", "cat /var/log/hooks-ended").count("config-changed")
+    with web.start("config", "web", "greeting=by hand") as change:
+        typed(web, "config-changed", "status-set maintenance looking")
+        web.until(lambda: web.units("web")["web/0"]["workload-status"].get("message") == "looking", 20)
+        typed(web, "config-changed", "./hooks/config-changed; exit")
+        _, said = change.communicate(timeout=60)
+    assert change.returncode == 0, said
+    assert web.on("web/0", "cat /var/log/hooks-ended").count("config-changed") == before + 1
+    assert "by hand, I am web/0" in web.on("web/0", "curl -s http://127.0.0.1:8080/")
+    with web.start("config", "web", "greeting=failed by hand") as change:
+        typed(web, "config-changed", "exit 1")
+        _, said = change.communicate(timeout=60)
+    assert change.returncode == 1, said
+    assert 'hook failed: "config-changed"' in said
+    screen.keys("C-b", "d")
+    assert screen.end(30) == 0
+    web.run("resolved", "web/0")
+    assert web.agents("web") == {"web/0": ("active", "idle")}
+    assert web.on("web/0", "ls /var/lib/juju/pushjuju/debug/unit-web-0").split() == ["lock"]
+
+
+def test_a_closed_terminal_lets_the_hook_run_by_itself(debugged: Client, screen: Terminal) -> None:
+    web = debugged
+    before = web.on("web/0", "cat /var/log/hooks-ended").count("config-changed")
+    type_in(screen, web, "debug-hooks", "web/0")
+    screen.shows("as they come: all of them", 30)
+    with web.start("config", "web", "greeting=alone") as change:
+        typed(web, "config-changed", "state-set lost=1")
+        screen.hang_up()
+        _, said = change.communicate(timeout=60)
+    assert change.returncode == 0, said
+    assert web.on("web/0", "cat /var/log/hooks-ended").count("config-changed") == before + 1
+    assert "alone, I am web/0" in web.on("web/0", "curl -s http://127.0.0.1:8080/")
+    assert web.run("exec", "--unit", "web/0", "state-get lost").strip() == ""
+    web.until(lambda: "tmux" not in web.on("web/0", "ps -eo comm="))

@@ -44,7 +44,9 @@ fi
 exit "$(cat "$JUJU_DEBUG/exit" || echo 1)"
 """
 
+# tmux has the mask of the one who opened the session; a hook's files are for everybody to read.
 _BEGIN = r"""#!/bin/bash
+umask 022
 . "$JUJU_DEBUG/env.sh"
 cd "$JUJU_CHARM_DIR" || exit 1
 echo $$ >"$JUJU_DEBUG/pid.new"
