@@ -238,3 +238,26 @@ def test_a_machine_without_tmux_says_what_to_install(
     assert "ERROR tmux is not installed on machine 0\n" in shown
     assert "pushjuju ssh 0 sudo apt-get install -y tmux" in shown
     assert not debugger.folder.exists()
+
+
+def test_the_session_is_roots_alone(machine: Machine, debugger: Debugger) -> None:
+    debugger.open("start")
+    debugger.own.shows("start")
+    for path in (debugger.folder, debugger.folder.parent, machine.base):
+        assert path.stat().st_mode & 0o077 == 0, path
+    for path in debugger.folder.iterdir():
+        assert path.stat().st_mode & 0o077 == 0, path
+
+
+async def test_odd_environments_reach_the_window_as_they_are(machine: Machine, debugger: Debugger) -> None:
+    machine.write_charm(start=SCRIPT)
+    odd = "a'b\"c$(touch x)\nd`e` é"
+    debugger.open("start", kind="code")
+    (machine.charm() / "hooks" / "start").write_text('#!/bin/sh\nstate-set odd="$ODD"\n')
+    debugger.own.shows("start")
+    op = hook_op("start")
+    op["env"] = {**op.get("env", {}), "ODD": odd}
+    async with running(machine, op) as task:
+        result = await asyncio.wait_for(task, 20)
+    assert result["writes"]["state"] == {"odd": odd}, result
+    assert not (machine.charm() / "x").exists()
