@@ -41,6 +41,13 @@ ARGUMENTS: Mapping[str, str] = {
     "trust": "application", "unexpose": "application", "unregister": "controller",
     "update-secret": "secret", "update-secret-backend": "backend", "update-status": "unit*",
     "update-storage-pool": "pool", "upgrade-machine": "machine", "wait-for": "waited",
+    "add-credential": "cloud", "application-storage": "application", "apply": "file",
+    "autoload-credentials": "cloud", "bootstrap": "cloud", "credentials": "cloud",
+    "default-credential": "cloud", "default-region": "cloud", "diff-bundle": "file",
+    "disable-command": "commands", "doctor": "cloud*", "enable-command": "commands", "login": "controller",
+    "regions": "cloud", "remove-cloud": "cloud", "remove-credential": "cloud",
+    "set-credential": "cloud", "show-cloud": "cloud", "show-credential": "cloud", "update-cloud": "cloud",
+    "update-credential": "cloud", "users": "model",
 }  # fmt: skip
 # Flag -> what its value is; those of one command alone are asked of its module.
 VALUES: Mapping[str, str] = {
@@ -55,6 +62,8 @@ VALUES: Mapping[str, str] = {
     "--revision": "none", "--logging-config": "none", "--message": "none", "--endpoint": "none",
     "--format": "format", "--level": "level", "-l": "level",
 }  # fmt: skip
+# Flags that mean something else in one command: there they take no value.
+BARE: Mapping[str, tuple[str, ...]] = {"info": ("--config",)}
 SWITCHES = frozenset((
     "--debug", "-v", "--verbose", "-q", "--quiet", "--show-log", "-h", "--help", "--utc", "--color",
     "--no-color", "--force", "--no-wait", "--no-prompt", "--dry-run", "--trust", "--follow", "--failed",
@@ -63,7 +72,7 @@ SWITCHES = frozenset((
 ))  # fmt: skip
 _FIXED: Mapping[str, str] = {
     "shell": "bash zsh fish", "driver": "run renew-key", "waited": "application machine model unit",
-    "level": "TRACE DEBUG INFO WARNING ERROR", "none": "",
+    "level": "TRACE DEBUG INFO WARNING ERROR", "none": "", "commands": "all destroy-model remove-object",
     "hook": "install start config-changed update-status upgrade-charm leader-elected stop remove",
 }  # fmt: skip
 _QUERIES: Mapping[str, str] = {
@@ -130,7 +139,7 @@ class Line:
     def takes_value(self, flag: str) -> bool:
         """Tell whether a flag is followed by its value."""
         if flag in VALUES:
-            return True
+            return flag not in BARE.get(self.command, ())
         if flag in SWITCHES or not self.command:
             return False
         return any(flag in names and not switch for names, switch, _, _ in flags_of(self.command))
@@ -374,6 +383,20 @@ def _controllers(line: Line) -> Iterator[Offer]:
         yield from ((name, "") for name in sorted(os.listdir(folder)) if not name.startswith("."))  # noqa: PTH208
 
 
+def _clouds(line: Line) -> Iterator[Offer]:
+    """Offer the clouds that are built in, and those that people defined."""
+    found = ["local", "manual"]
+    try:
+        with open(os.path.join(_root(line.env), "clouds.toml"), encoding="utf-8") as file:  # noqa: PTH118, PTH123
+            heads = (text.strip() for text in file if text.startswith("[clouds."))
+            found += [
+                head[len("[clouds.") :].partition("]")[0].partition(".")[0].strip("\"'") for head in heads
+            ]
+    except OSError:
+        pass
+    yield from ((name, "") for name in dict.fromkeys(found))
+
+
 def _model_keys(_line: Line) -> Iterator[Offer]:
     from pushjuju.services.model_config import ATTRIBUTES
 
@@ -385,6 +408,7 @@ _OFFERS: Mapping[str, Callable[[Line], Iterator[Offer]]] = {
     "flag": _flags,
     "format": _formats,
     "controller": _controllers,
+    "cloud": _clouds,
     "endpoint": _endpoints,
     "modelkey": _model_keys,
     "config": _of_charm("config", ends="="),

@@ -41,14 +41,17 @@ class Decided:
     title: str = ""
 
 
-def keep(tx: Tx, operation: Operation, now: datetime) -> None:
-    """Keep the decision that led to an operation, if it is still the last one of its unit."""
-    text = tx.scalar("unit_decision", model=operation.model, name=operation.unit)
-    if not text or _led_to(json.loads(text), operation) is None:
-        return
+def keep(tx: Tx, operation: Operation, record: str, now: datetime) -> None:
+    """Keep the decision that led to an operation, among the newest of its unit."""
     here = {"model": operation.model, "unit": operation.unit}
-    tx.run("decided_put", **here, operation=operation.id, kept=to_iso(now), record=text)
+    tx.run("decided_put", **here, operation=operation.id, kept=to_iso(now), record=record)
     tx.run("decided_trim", **here, most=KEPT_PER_UNIT)
+
+
+def last_of(tx: Tx, operation: Operation) -> str:
+    """Return the last decision of an operation's unit if it led to that operation, else an empty text."""
+    text = str(tx.scalar("unit_decision", model=operation.model, name=operation.unit) or "")
+    return text if text and _led_to(json.loads(text), operation) is not None else ""
 
 
 def _led_to(record: Mapping[str, Any], operation: Operation) -> Mapping[str, Any] | None:

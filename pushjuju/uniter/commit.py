@@ -19,7 +19,7 @@ from pushjuju.core.names import unit_tag
 from pushjuju.core.status import CHARM_STATUSES, Agent, StatusKind
 from pushjuju.core.tasks import EXEC
 from pushjuju.runner import intake
-from pushjuju.services import actions, decided, leadership, logs, model_config, statuses, touch
+from pushjuju.services import actions, leadership, logs, model_config, statuses, touch
 from pushjuju.services.context import Context
 from pushjuju.services.hook_changes import summary
 from pushjuju.services.secret_masks import Mask, mask_of, plain
@@ -27,6 +27,7 @@ from pushjuju.state.records import Operation as OperationRecord
 from pushjuju.state.store import Tx
 from pushjuju.uniter.actions import commit_action, commit_commands, task_number
 from pushjuju.uniter.flush import flush, refusal
+from pushjuju.uniter.keeping import keep
 from pushjuju.uniter.operation import (
     Outcome,
     apply_effects,
@@ -200,7 +201,7 @@ def _close(ctx: Context, tx: Tx, found: OperationRecord, result: Result, done: C
     text = json.dumps({**kept, **error, "message": done.message}, sort_keys=True)
     tx.run("operation_commit", id=found.id, outcome=outcome, result=text, now=to_iso(ctx.clock.now()))
     if not done.ok and found.unit:
-        decided.keep(tx, found, ctx.clock.now())
+        keep(tx, found, ctx.clock.now())
 
 
 def _commit_unit(ctx: Context, tx: Tx, found: OperationRecord, result: Result) -> Committed:

@@ -99,6 +99,8 @@ def offered(env: dict[str, str], line: str) -> list[str]:
         ("explain data/", ["data/0", "data/1"]),
         ("deploy --base x --cha", ["--channel"]),
         ("nope ", []),
+        ("doctor l", ["local"]),
+        ("disable-command ", ["all", "destroy-model", "remove-object"]),
         ("-- statu", ["status"]),
     ],
 )
@@ -124,7 +126,11 @@ def test_flags_of_the_table_are_read_as_the_commands_read_them() -> None:
         found = root.get_command(None, word)  # type: ignore[arg-type]
         for spec in found.specs if found is not None else ():
             for name in (f"--{name}" if len(name) > 1 else f"-{name}" for name in spec.names):
-                assert not (spec.switch and name in completing.VALUES), f"{word} {name} takes no value"
+                bare = name in completing.BARE.get(word, ())
+                assert not (spec.switch and name in completing.VALUES) or bare, (
+                    f"{word} {name} takes no value"
+                )
+                assert spec.switch or not bare, f"{word} {name} takes a value"
                 assert spec.switch or name not in completing.SWITCHES, f"{word} {name} takes a value"
 
 

@@ -191,6 +191,21 @@ def test_a_failure_is_decided_again(shop: World, run: Run) -> None:
     assert "the same" in run("replay", operation.id).out
 
 
+@pytest.mark.parametrize("hook", ["install", "config-changed", "db-relation-joined"])
+def test_a_hook_that_was_decided_ahead_is_decided_again(shop: World, run: Run, hook: str) -> None:
+    if hook != "db-relation-joined":
+        shop.deploy("late", packed=shop.charms.make("late", peers=None))
+    unit = "web/0" if hook == "db-relation-joined" else "late/0"
+    shop.until("server-relation-created", "db/0")
+    prepared = shop.until(hook, unit)
+    shop.write(lambda tx: tx.run("unit_set_decision", model=shop.model, name=unit, decision="{}"))
+    shop.commit(prepared, failed(1))
+    ended = run("replay", prepared.id, "--format", "json")
+    assert ended.status == 0, ended.err
+    document = json.loads(ended.out)
+    assert document["recorded"]["doing"].startswith(f"run {hook.removeprefix('db-')}")
+
+
 def test_the_last_decision_of_a_unit_is_decided_again(shop: World, run: Run) -> None:
     shop.settle()
     document = json.loads(run("replay", "web/0", "--format", "json").out)
