@@ -24,11 +24,20 @@ REGIONS = "region-defaults"
 
 def of_controller(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the controller says for all its models; `settings` is controller.toml."""
-    return dict(settings.get("config", {}).get(CONTROLLER, {}))
+    return _typed(settings.get("config", {}).get(CONTROLLER, {}))
 
 
 def _placed(settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    return {name: dict(table) for name, table in settings.get("config", {}).get(REGIONS, {}).items()}
+    return {name: _typed(table) for name, table in settings.get("config", {}).get(REGIONS, {}).items()}
+
+
+def _typed(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values as their keys' types: people and `bootstrap` may have written texts.
+
+    Raises:
+        NotValid: One does not fit.
+    """
+    return {key: model_config.parse_value(key, value) for key, value in table.items()}
 
 
 def of_cloud(settings: Mapping[str, Any], cloud: str) -> dict[str, Any]:

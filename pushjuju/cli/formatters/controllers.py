@@ -5,6 +5,7 @@ Mirrors: juju cmd/juju/controller/listcontrollersformatters.go, showcontroller.g
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +15,7 @@ from pushjuju.cli.output import Formatter, render
 from pushjuju.cli.paint import GREEN, paint
 from pushjuju.cli.tabwriter import TabWriter
 
+_ENDPOINTS = re.compile(r"(?m)^( *api-endpoints: ?)\n((?: *- .+\n)+)")
 _CACHED = "Use --refresh option with this command to see the latest information.\n\n"
 
 
@@ -21,9 +23,16 @@ def formatters(*, refreshed: bool, colour: bool = False) -> dict[str, Formatter]
     """Return format name -> function from the controllers document to text."""
     return {
         "tabular": lambda document: ("" if refreshed else _CACHED) + _table(document, colour=colour),
-        "yaml": lambda document: render("yaml", struct(document, "controllers")),
+        "yaml": lambda document: _flowing(render("yaml", struct(document, "controllers"))),
         "json": lambda document: render("json", struct(_controllers_json(document), "controllers")),
     }
+
+
+def _flowing(text: str) -> str:
+    """Write the list of addresses on one line, as Juju's yaml has it."""
+    return _ENDPOINTS.sub(
+        lambda found: f"{found[1].rstrip()} [{', '.join(re.findall('- (.+)', found[2]))}]\n", text
+    )
 
 
 def _controllers_json(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -76,7 +85,8 @@ def _availability(machines: Mapping[str, int] | None) -> str:
 def show_controller(form: str, document: Mapping[str, Any]) -> str:
     """Return the controllers of `show-controller` (name -> controller) as yaml or json."""
     shown = document if form == "yaml" else {name: _show_json(entry) for name, entry in document.items()}
-    return render(form, struct(shown, "*show-controller"))
+    text = render(form, struct(shown, "*show-controller"))
+    return _flowing(text) if form == "yaml" else text
 
 
 def _show_json(entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,156 @@
+"""What the data commands about models, controllers and users print, in all their formats, byte for byte.
+
+One file for each command under `words/`; `pytest tests/golden --golden-update` writes them anew.
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from pushjuju.cli import drive, main
+from pushjuju.cli.command import Command
+from pushjuju.cli.root import Root
+from pushjuju.core.clock import SystemClock
+from pushjuju.services import controllers, machines, models, payloads
+from pushjuju.services.context import open_context
+from pushjuju.state.datadir import DataDir
+from pushjuju.state.records import Unit
+
+Golden = Callable[[str, str], None]
+CHARM = str(Path(__file__).parents[2] / "contrib" / "charms" / "hello-page")
+NINE = datetime(2025, 3, 1, 9, 0, 0, tzinfo=UTC)
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILTw1yJzqNmzJc4p7Qz0oT4yZ0hYJtO6cQkqNq9bH2r1 kim@laptop"
+ROOT = Root()
+CONTEXT = click.Context(ROOT)
+# Command -> the command lines that are shown; each comes in all formats of the command.
+SHOWN: dict[str, tuple[tuple[str, ...], ...]] = {
+    "agreements": ((),),
+    "constraints": (("web",),),
+    "controller-config": ((),),
+    "controllers": ((), ("--refresh",)),
+    "disabled-commands": ((), ("--all",), ("-m", "empty")),
+    "machines": ((),),
+    "model-config": ((), ("mode",)),
+    "model-constraints": ((), ("-m", "empty")),
+    "model-defaults": ((), ("http-proxy",)),
+    "models": ((), ("--uuid",), ("--all",), ("--user", "kim"), ("--exact-time",)),
+    "payloads": ((), ("docker",), ("nothing",)),
+    "show-application": (("web",),),
+    "show-controller": ((),),
+    "show-machine": (("0",), ("9",)),
+    "show-model": ((), ("empty",)),
+    "show-unit": (("web/0",),),
+    "show-user": ((), ("kim",)),
+    "ssh-keys": ((), ("--full",), ("-m", "empty")),
+    "users": ((), ("--all",), ("shop",), ("--exact-time",)),
+    "whoami": ((),),
+}
+
+
+class Town:
+    """A controller with models, users and all that the commands show."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        for line in (
+            "bootstrap local home --add-model shop --model-default test-mode=true",
+            "add-model empty --no-switch",
+            f"deploy {CHARM} web -n 2 --constraints mem=2G --no-wait",
+            "set-model-constraints arch=amd64 cores=2",
+            "model-defaults http-proxy=http://10.0.0.1:3128",
+            "model-defaults --region local/default http-proxy=http://10.0.0.9:3128",
+            "controller-config auditing-enabled=false",
+            "model-config mode=",
+            "add-user kim",
+            "add-user rob Robin",
+            "disable-user rob",
+            "grant kim write shop",
+            "add-model dev --owner kim --no-switch",
+            "disable-command remove-object",
+            "disable-command destroy-model --",
+        ):
+            self.call(*line.split())
+        self.call("add-ssh-key", KEY)
+        self._register_payload()
+
+    def call(self, *words: str) -> tuple[str, str]:
+        """Run a command line that works; return stdout and stderr."""
+        out, err = io.StringIO(), io.StringIO()
+        env = {"PUSHJUJU_DATA": str(self.folder / "data"), "HOME": str(self.folder)}
+        status = main.run(words, stdin=io.StringIO(), stdout=out, stderr=err, env=env)
+        assert status == 0, f"{words}: {err.getvalue()}"
+        return out.getvalue(), err.getvalue()
+
+    def _register_payload(self) -> None:
+        ctx = open_context(DataDir(self.folder / "data"), "home")
+        with ctx.store.write() as tx:
+            model = next(row["uuid"] for row in tx.rows("model_list") if row["name"] == "shop")
+            unit = tx.get(Unit, "unit_get", "", model=model, name="web/0")
+            tx.run(
+                "payload_set", model=model, unit=unit.name, payload_class="front", type="docker",
+                id="c0ffee", labels='["prod"]', status="running",
+            )  # fmt: skip
+            assert payloads.of_unit(tx, unit)
+        ctx.close()
+
+
+@pytest.fixture(scope="module")
+def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
+    """Make one at nine o'clock UTC, with numbers in the place of random ids."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TZ", "UTC")
+        time.tzset()
+        numbers = itertools.count(1)
+
+        def numbered() -> str:
+            return f"00000000-0000-4000-8000-{next(numbers):012}"
+
+        for module in (controllers, models, machines):
+            patch.setattr(module, "new_uuid", numbered)
+        patch.setattr(SystemClock, "now", lambda _self: NINE)
+        patch.setattr(drive, "settle", lambda *_args, **_more: None)
+        yield Town(tmp_path_factory.mktemp("town"))
+    time.tzset()
+
+
+def _formats(name: str) -> tuple[str, ...]:
+    command = ROOT.get_command(CONTEXT, name)
+    assert isinstance(command, Command)
+    return command.formats
+
+
+@pytest.mark.parametrize("name", sorted(SHOWN))
+def test_a_data_command_in_all_its_formats(name: str, town: Town, golden: Golden) -> None:
+    parts: list[str] = []
+    for words in SHOWN[name]:
+        for form in _formats(name) or ("",):
+            line = (name, *words, *(("--format", form) if form else ()))
+            out, err = town.call(*line)
+            said = "".join(f"stderr: {text}\n" for text in err.splitlines())
+            parts.append(f"$ pushjuju {' '.join(line)}\n{out}{said}")
+    golden(f"words/{name}.txt", "\n".join(parts))
+
+
+def test_json_and_yaml_say_the_same(town: Town) -> None:
+    import json
+
+    from pushjuju.charms.yamlsafe import load
+
+    renamed = {"controller-config", "model-config", "controllers", "show-controller", "show-unit"}
+    for name in sorted(SHOWN.keys() - renamed):
+        if {"json", "yaml"} <= set(_formats(name)):
+            for words in SHOWN[name]:
+                texts: dict[str, Any] = {
+                    form: town.call(name, *words, "--format", form)[0] for form in ("json", "yaml")
+                }
+                if texts["json"]:
+                    assert json.loads(texts["json"]) == load(texts["yaml"].encode()), (name, words)
