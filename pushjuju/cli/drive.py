@@ -51,6 +51,8 @@ def settle(
         watched = wants_output(cli.console)
         driver = Driver(ctx, model, tell=report, warn=cli.console.warn, watched=watched)
         settled = asyncio.run(driver.settle())
+    for problem in settled.elsewhere:
+        cli.console.info(f"In error in another model: {problem}")
     judge(cli, ctx, model, settled.problems, touched)
 
 

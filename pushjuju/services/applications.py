@@ -123,6 +123,9 @@ def deploy(ctx: Context, model: str, request: DeployRequest) -> Deployed:
                 raise AlreadyExists(
                     f'cannot add application "{request.application}": application already exists'
                 )
+            if tx.row("remote_application_get", model=model, name=request.application):
+                what = f'cannot add application "{request.application}"'
+                raise AlreadyExists(f"{what}: saas application with same name already exists")
             url, revision = add_charm(ctx, tx, model, request.packed, request.origin)
             application = record(ctx, tx, model, request, url, files)
             attach = request.attach_storage

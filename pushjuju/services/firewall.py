@@ -34,6 +34,7 @@ from pushjuju.state.store import Tx
 
 MODE = "firewall-mode"
 SSH_ALLOW = "ssh-allow"
+SAAS_ALLOW = "saas-ingress-allow"
 DEFAULT_SSH_PORT = 22
 
 
@@ -108,16 +109,77 @@ def _ingress(tx: Tx, model: str, machine: str) -> Iterator[IngressRule]:
     """Yield the rules of the units of a machine, or of all units where machines are guarded alike."""
     if mode(tx, model) is Mode.GLOBAL:
         exposed = tx.list(ExposedEndpoint, "exposure_of_model", model=model)
-        ports = tx.list(Port, "port_list", model=model) if exposed else []
+        links = tx.rows("ingress_of_model", model=model)
+        ports = tx.list(Port, "port_list", model=model) if exposed or links else []
     else:
         exposed = tx.list(ExposedEndpoint, "exposure_on_machine", model=model, machine=machine)
-        ports = tx.list(Port, "port_on_machine", model=model, machine=machine) if exposed else []
+        links = tx.rows("ingress_on_machine", model=model, machine=machine)
+        ports = tx.list(Port, "port_on_machine", model=model, machine=machine) if exposed or links else []
     exposures: dict[str, list[Exposure]] = {}
     for row in exposed:
         exposures.setdefault(row.application, []).append(exposure(row))
     subnets = space_subnets(tx, model) if any(row.spaces for row in exposed) else {}
+    consumers = _consumers(tx, model, links)
     for unit, opened in _by_unit(ports).items():
-        yield from unit_ingress(opened, exposures.get(UnitName.parse(unit).application, ()), subnets)
+        application = UnitName.parse(unit).application
+        yield from unit_ingress(opened, exposures.get(application, ()), subnets)
+        if application not in exposures and (sources := consumers.get(application)):
+            yield from (IngressRule(item, sources) for item in sorted({port.range for port in opened}))
+
+
+# --- relations to other models ----------------------------------------------------------------------------
+
+
+def _consumers(tx: Tx, model: str, links: Iterable[Any]) -> dict[str, tuple[str, ...]]:
+    """Return application -> from where units of other models reach it; what is exposed needs no more.
+
+    Mirrors: juju worker/firewaller/firewaller.go ingressRulesForNonExposedMachineUnit (3.6)
+    """
+    found: dict[str, set[str]] = {}
+    for link in links:
+        sources = egress_of(tx, link["far_model"], link["far_relation"])
+        if not ingress_problem(tx, model, sources):
+            found.setdefault(link["application"], set()).update(sources)
+    return {name: tuple(sorted(sources)) for name, sources in found.items() if sources}
+
+
+def egress_of(tx: Tx, model: str, relation: int) -> list[str]:
+    """Return from where the units of a model come in a relation: as said with `--via`, or for the model.
+
+    Else each of them comes from its own public address.
+    """
+    row = tx.row("relation_get", model=model, id=relation)
+    told = row["egress"] if row is not None else ""
+    said = split(told) or split(str(model_config.get(tx, model, "egress-subnets") or ""))
+    if said:
+        return list(collapsed(said))
+    rows = tx.rows("scope_addresses", model=model, relation=relation)
+    public = (
+        network.public(json.loads(row["addresses"])) or str(json.loads(row["ssh"]).get("host", ""))
+        for row in rows
+    )
+    return list(collapsed(network.single_subnet(address) for address in public if address))
+
+
+def ingress_problem(tx: Tx, model: str, sources: Iterable[str]) -> str:
+    """Return why a model does not let others in from somewhere, or an empty text.
+
+    Mirrors: juju apiserver/common/crossmodel CheckIngressNetworks (3.6)
+    """
+    allowed = [ipaddress.ip_network(text, strict=False) for text in split(_saas_allow(tx, model))]
+    for text in sources:
+        wanted = ipaddress.ip_network(text)
+        if not any(item.version == wanted.version and _holds(item, wanted) for item in allowed):
+            return f"subnet {text} not in firewall whitelist"
+    return ""
+
+
+def _saas_allow(tx: Tx, model: str) -> str:
+    return str(model_config.get(tx, model, SAAS_ALLOW) or "")
+
+
+def _holds(outer: Any, inner: Any) -> bool:
+    return bool(inner.subnet_of(outer))
 
 
 def exposure(row: ExposedEndpoint) -> Exposure:

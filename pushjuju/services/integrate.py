@@ -5,123 +5,68 @@ Mirrors: juju apiserver/facades/client/application AddRelation, DestroyRelation,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
-from pushjuju.charms.endpoints import (
-    Bound,
-    Pair,
-    RelationFacts,
-    Side,
-    check_relation,
-    infer_endpoints,
-    parse_endpoint,
-    relation_key,
-)
+from pushjuju.charms.endpoints import Side, infer_endpoints, parse_endpoint
 from pushjuju.charms.goform import quote
-from pushjuju.charms.model import Endpoint, Role
-from pushjuju.core.base import Base
-from pushjuju.core.clock import to_iso
+from pushjuju.charms.model import Role
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.life import Life
+from pushjuju.core.offerurl import OfferUrl
 from pushjuju.core.status import StatusKind
-from pushjuju.services import charms, models, relations, removal, statuses, touch
+from pushjuju.services import crossmodel, models, pairing, relations, removal, statuses, touch
 from pushjuju.services.context import Context
-from pushjuju.state.records import Application, Relation, RelationEndpoint
+from pushjuju.state.records import Relation, RelationEndpoint
 from pushjuju.state.store import Tx
 
 _MOST = 2**63 - 1  # the store has no greater numbers
 _DIGITS = 20  # Python reads no number of thousands of digits
 
 
-def integrate(ctx: Context, model: str, first: str, second: str, *, via: Sequence[str] = ()) -> int:
+def integrate(
+    ctx: Context,
+    model: str,
+    first: str,
+    second: str,
+    *,
+    via: Sequence[str] = (),
+    offer: OfferUrl | None = None,
+) -> int:
     """Relate two applications; return the id of the relation.
 
     Args:
-        first: `APP[:ENDPOINT]`.
+        first: `APP[:ENDPOINT]`; the application may be one of another model that this one consumes.
         second: The other one.
-        via: Subnets that the requirer's traffic comes from.
+        via: Subnets that the traffic of this model comes from, for a relation to another model.
+        offer: Consumed first, under its own name; one of the two names it so.
 
     Raises:
-        NotFound: An application or endpoint is missing, or nothing fits.
+        NotFound: An application, endpoint or offer is missing, or nothing fits.
         NotValid, Conflict, AlreadyExists: A rule forbids it; the messages are Juju's.
     """
+    now = ctx.clock.now()
     with ctx.store.write() as tx:
         models.require_alive(tx, model)
-        return relate(tx, model, first, second, via=via, now=ctx.clock.now())
+        if offer is not None:
+            crossmodel.consume_in(ctx, tx, model, offer)
+        return relate(tx, model, first, second, via=via, now=now)
 
 
 def relate(tx: Tx, model: str, first: str, second: str, *, via: Sequence[str] = (), now: datetime) -> int:
     """Relate two applications inside a transaction; as `integrate`."""
     pair = infer_endpoints(first, second, lambda name: _side(tx, model, name))
-    pair = check_relation(pair, _facts(tx, model, pair))
-    return _add(tx, model, pair, ",".join(via), now)
+    pair = pairing.checked(tx, model, pair)
+    if via and not any(item.side.remote for item in pair):
+        raise NotValid("integration via subnets for non cross model relations not supported")
+    made = pairing.add(tx, model, pair, ",".join(via), now)
+    crossmodel.link(tx, made, pair, now)
+    return made.id
 
 
 def _side(tx: Tx, model: str, name: str) -> Side | None:
-    found = tx.find(Application, "application_get", model=model, name=name)
-    if found is None:
-        return None
-    charm = charms.get(tx, model, found.charm_url)
-    return Side(
-        application=name,
-        provides=charm.meta.provides,
-        requires=charm.meta.requires,
-        peers=charm.meta.peers,
-        subordinate=charm.meta.subordinate,
-        alive=found.life == Life.ALIVE,
-        bases=charm.bases(),
-        base=None if found.subordinate else Base.parse(found.base),
-    )
-
-
-def _facts(tx: Tx, model: str, pair: Pair) -> RelationFacts:
-    names = {item.side.application for item in pair}
-    existing = {item.key: item for name in names for item in relations.of_application(tx, model, name)}
-    counts = {str(item): _count(tx, model, item, existing.values()) for item in pair}
-    return RelationFacts(
-        counts=counts, existing={key: item.life == Life.ALIVE for key, item in existing.items()}
-    )
-
-
-def _count(tx: Tx, model: str, item: Bound, existing: Iterable[Relation]) -> int:
-    count = 0
-    for relation in existing:
-        if not relation.suspended:
-            sides = relations.endpoints(tx, model, relation.id)
-            count += any(f"{side.application}:{side.endpoint}" == str(item) for side in sides)
-    return count
-
-
-def _add(tx: Tx, model: str, pair: Pair, egress: str, now: datetime) -> int:
-    relation = Relation(
-        model=model,
-        id=tx.next(model, "relation"),
-        key=relation_key(pair),
-        life=Life.ALIVE,
-        scope=pair[0].endpoint.scope,
-        egress=egress,
-        created=to_iso(now),
-    )
-    tx.insert("relation", relation)
-    for item in pair:
-        tx.insert("relation_endpoint", _endpoint_row(model, relation.id, item.side, item.endpoint))
-        relations.put_bag(tx, model, relation.id, item.side.application, {})
-        touch.application(tx, model, item.side.application, now, f"relation {relation.id}")
-    statuses.set_status(tx, model, StatusKind.RELATION, str(relation.id), "joining", now=now)
-    return relation.id
-
-
-def _endpoint_row(model: str, relation: int, side: Side, endpoint: Endpoint) -> RelationEndpoint:
-    return RelationEndpoint(
-        model=model,
-        relation=relation,
-        application=side.application,
-        endpoint=endpoint.name,
-        role=endpoint.role,
-        interface=endpoint.interface,
-        capacity=endpoint.limit,
-    )
+    found = pairing.side_of(tx, model, name)
+    return found if found is not None else crossmodel.side_of(tx, model, name)
 
 
 # --- finding and ending -----------------------------------------------------------------------------------
@@ -239,21 +184,24 @@ def _set_suspended(
         raise NotValid(f"relation {quote(relation.key)} is not alive")
     if bool(relation.suspended) == suspended:
         return
-    tx.run(
-        "relation_set_suspended",
-        model=relation.model,
-        id=relation.id,
-        suspended=int(suspended),
-        reason=reason,
-    )
+    if relation.far_model and not relation.offer:
+        what = f"cannot set suspend status for {quote(relation.key)}"
+        raise NotValid(
+            f"{what} which is not associated with an offer", hint="suspend it in the model of the offer"
+        )
+    for item in (relation, relations.far(tx, relation)):
+        if item is not None:
+            _change(tx, item, suspended=suspended, reason=reason, now=now)
+    relations.touch_firewalls(tx, relation, now, "relation suspended or resumed")
+
+
+def _change(tx: Tx, relation: Relation, *, suspended: bool, reason: str, now: datetime) -> None:
+    """Suspend the row of a relation in one model, or let it go on."""
+    key = {"model": relation.model, "id": relation.id}
+    tx.run("relation_set_suspended", **key, suspended=int(suspended), reason=reason)
+    word = "suspending" if suspended else "joining"
     statuses.set_status(
-        tx,
-        relation.model,
-        StatusKind.RELATION,
-        str(relation.id),
-        "suspending" if suspended else "joining",
-        reason if suspended else "",
-        now=now,
+        tx, relation.model, StatusKind.RELATION, str(relation.id), word, reason if suspended else "", now=now
     )
-    for side in sides:
+    for side in relations.endpoints(tx, relation.model, relation.id):
         touch.application(tx, relation.model, side.application, now, "relation suspended or resumed")

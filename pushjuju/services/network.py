@@ -205,9 +205,8 @@ def single_subnet(value: str) -> str:
         return value
 
 
-def relation_settings(machine: Machine, egress: Iterable[str] = (), space: str = ALPHA_ID) -> dict[str, str]:
-    """Return the keys that a unit's bag gets when it enters a relation."""
-    info = network_info(machine, egress, space)
+def relation_settings(info: Mapping[str, Any]) -> dict[str, str]:
+    """Return the keys that a unit's bag gets when it enters a relation, of what network-get tells of it."""
     if not info:
         return {}
     first = info["ingress-addresses"][0]
@@ -216,6 +215,21 @@ def relation_settings(machine: Machine, egress: Iterable[str] = (), space: str =
         "ingress-address": first,
         "private-address": first,
     }
+
+
+def between_models(info: Mapping[str, Any], public: str, egress: Iterable[str] = ()) -> dict[str, Any]:
+    """Return what network-get tells of a binding in a relation to another model: a public address.
+
+    Args:
+        info: What it tells of the binding.
+        public: The unit's public address; empty: none is known.
+        egress: Subnets that the relation or the model names; else the public address alone.
+
+    Mirrors: juju apiserver/facades/agent/uniter/networkinfobase.go (3.6)
+    """
+    ingress = [public] if public else list(info.get("ingress-addresses", ()))
+    subnets = list(egress) or [single_subnet(value) for value in ingress[:1]]
+    return {**info, "egress-subnets": subnets, "ingress-addresses": ingress}
 
 
 def check_egress(text: str) -> None:

@@ -15,7 +15,9 @@ _SUBORDINATE = "container"
 
 
 def relation_rows(ctx: Context, model: str) -> list[dict[str, Any]]:
-    """Return `provider`, `requirer`, `interface`, `type`, `status` and `message` of every relation.
+    """Return `provider`, `requirer`, `interface`, `type`, `status` and `message` of the relations of a model.
+
+    Those by which other models consume its offers are theirs to show.
 
     A peer relation has its one endpoint on both sides.
     """
@@ -30,7 +32,7 @@ def relation_rows(ctx: Context, model: str) -> list[dict[str, Any]]:
     return [
         _row(relation, by_relation[relation.id], present.get(relation.id, ("joining", "")))
         for relation in relations
-        if relation.id in by_relation
+        if relation.id in by_relation and not relation.offer
     ]
 
 

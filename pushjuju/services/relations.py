@@ -1,4 +1,9 @@
-"""Relations: making peers, scopes, bags, ends. Layer: services. Mirrors: juju state/relation*.go (3.6)."""
+"""Relations: making peers, scopes, bags, ends. Layer: services. Mirrors: juju state/relation*.go (3.6).
+
+A relation between models has a row in each, with both sides' units in scope and all bags in both: whoever
+reads needs to know of one model only. What is written in one is written in the other in the same transaction,
+under the names that the other one uses.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +16,8 @@ from pushjuju.core.clock import to_iso
 from pushjuju.core.jsontext import compact
 from pushjuju.core.life import Life
 from pushjuju.core.status import StatusKind
-from pushjuju.services import statuses, touch
-from pushjuju.state.records import Bag, Relation, RelationEndpoint, RelationScope, Unit
+from pushjuju.services import firewall, statuses, touch
+from pushjuju.state.records import Bag, Relation, RelationEndpoint, RelationScope, RemoteApplication, Unit
 from pushjuju.state.store import Tx
 
 
@@ -132,20 +137,96 @@ def merged(present: Mapping[str, str], changes: Mapping[str, str | None]) -> dic
 
 
 def update_bag(
-    tx: Tx, model: str, relation: int, entity: str, changes: Mapping[str, str | None], now: datetime
+    tx: Tx, relation: Relation, entity: str, changes: Mapping[str, str | None], now: datetime
 ) -> bool:
-    """Merge changes into a bag; None or empty deletes a key. Those who see it look again.
+    """Merge changes into the bag of a unit or application of this model; None or empty deletes a key.
+
+    Those who see it look again.
 
     Returns:
         Whether anything changed; what is set to its old value does not count.
     """
-    old = bag(tx, model, relation, entity)
+    old = bag(tx, relation.model, relation.id, entity)
     new = merged(old, changes)
     if new == old:
         return False
-    put_bag(tx, model, relation, entity, new)
-    touch_counterparts(tx, model, relation, entity, now, "relation settings changed")
+    for model, number, name in both(relation, entity):
+        put_bag(tx, model, number, name, new)
+        touch_counterparts(tx, model, number, name, now, "relation settings changed")
     return True
+
+
+# --- relations between models -----------------------------------------------------------------------------
+
+
+def both(relation: Relation, entity: str) -> list[tuple[str, int, str]]:
+    """Return where a unit or application of this model stands: (model, relation, its name there)."""
+    here = (relation.model, relation.id, entity)
+    if not relation.far_model:
+        return [here]
+    return [here, (relation.far_model, relation.far_relation, renamed(entity, relation.far_alias))]
+
+
+def renamed(entity: str, application: str) -> str:
+    """Return a unit or application under another name of the application."""
+    _, slash, number = entity.partition("/")
+    return f"{application}{slash}{number}"
+
+
+def far(tx: Tx, relation: Relation) -> Relation | None:
+    """Return the row of a relation in the other model; None for one inside a model."""
+    if not relation.far_model:
+        return None
+    return tx.find(Relation, "relation_get", model=relation.far_model, id=relation.far_relation)
+
+
+def remote(tx: Tx, model: str, name: str) -> RemoteApplication | None:
+    """Return an application of another model by the name that it has here, or None."""
+    return tx.find(RemoteApplication, "remote_application_get", model=model, name=name)
+
+
+def _everywhere(tx: Tx, relation: Relation, unit: str) -> list[tuple[str, int, str]]:
+    """Return where a unit stands, whichever model it is of."""
+    if not relation.far_model:
+        return [(relation.model, relation.id, unit)]
+    found = remote(tx, relation.model, unit.partition("/")[0])
+    if found is None:
+        return both(relation, unit)
+    there = (relation.far_model, relation.far_relation, renamed(unit, found.application))
+    return [(relation.model, relation.id, unit), there]
+
+
+def touch_firewalls(tx: Tx, relation: Relation, now: datetime, reason: str) -> None:
+    """Let the machines of both sides of a relation between models look at their rules again.
+
+    The side that is not let in is told so, in the status of the relation.
+    """
+    other = far(tx, relation)
+    if other is None:
+        return
+    for one, its_far in ((relation, other), (other, relation)):
+        provider = next(side for side in endpoints(tx, one.model, one.id) if side.role == Role.PROVIDER)
+        if remote(tx, one.model, provider.application) is None:
+            firewall.changed_of(tx, one.model, provider.application, now, reason)
+            _judge_ingress(tx, one.model, its_far, now)
+
+
+def _judge_ingress(tx: Tx, model: str, comer: Relation, now: datetime) -> None:
+    """Say whether a model lets the units of another one in; once it does, the relation is as it was.
+
+    Mirrors: juju worker/firewaller publishNetworkChanged (3.6)
+    """
+    problem = firewall.ingress_problem(tx, model, firewall.egress_of(tx, comer.model, comer.id))
+    status = statuses.get_status(tx, comer.model, StatusKind.RELATION, str(comer.id))
+    word, message = (status.status, status.message) if status else ("", "")
+    if comer.suspended or (problem == "" and word != "error") or (word, message) == ("error", problem):
+        return
+    usual = "joined" if is_entered(tx, comer.model, comer.id) else "joining"
+    word = "error" if problem else usual
+    statuses.set_status(tx, comer.model, StatusKind.RELATION, str(comer.id), word, problem, now=now)
+
+
+# --- who looks again --------------------------------------------------------------------------------------
 
 
 def touch_members(tx: Tx, model: str, relation: int, now: datetime, reason: str) -> None:
@@ -169,13 +250,15 @@ def touch_counterparts(tx: Tx, model: str, relation: int, entity: str, now: date
 
 def enter_scope(tx: Tx, unit: Unit, relation: Relation, settings: Mapping[str, str], now: datetime) -> None:
     """Put a unit into the scope of a relation with fresh settings; the others look again."""
-    scope = RelationScope(
-        model=unit.model, relation=relation.id, unit=unit.name, application=unit.application,
-        container=(unit.principal or unit.name) if relation.scope == "container" else "",
-    )  # fmt: skip
-    tx.insert("relation_scope", scope)
-    put_bag(tx, unit.model, relation.id, unit.name, settings)
-    touch_counterparts(tx, unit.model, relation.id, unit.name, now, f"{unit.name} joins")
+    container = (unit.principal or unit.name) if relation.scope == "container" else ""
+    for model, number, name in both(relation, unit.name):
+        scope = RelationScope(
+            model=model, relation=number, unit=name, application=name.partition("/")[0], container=container
+        )
+        tx.insert("relation_scope", scope)
+        put_bag(tx, model, number, name, settings)
+        touch_counterparts(tx, model, number, name, now, f"{name} joins")
+    touch_firewalls(tx, relation, now, f"{unit.name} joins")
 
 
 def leave_scope(tx: Tx, model: str, relation_id: int, unit: str, now: datetime) -> None:
@@ -184,7 +267,13 @@ def leave_scope(tx: Tx, model: str, relation_id: int, unit: str, now: datetime) 
         return
     touch_counterparts(tx, model, relation_id, unit, now, f"{unit} leaves")
     relation = tx.find(Relation, "relation_get", model=model, id=relation_id)
-    if relation and relation.life != Life.ALIVE and not is_entered(tx, model, relation_id):
+    if relation is None:
+        return
+    for there, number, name in _everywhere(tx, relation, unit)[1:]:
+        tx.run("scope_leave", model=there, relation=number, unit=name)
+        touch_counterparts(tx, there, number, name, now, f"{name} leaves")
+    touch_firewalls(tx, relation, now, f"{unit} leaves")
+    if relation.life != Life.ALIVE and not is_entered(tx, model, relation_id):
         remove(tx, model, relation_id, now)
 
 
@@ -192,7 +281,10 @@ def depart(tx: Tx, unit: Unit, now: datetime) -> None:
     """Mark a dying unit as departing everywhere; counterparts run relation-departed."""
     tx.run("scope_depart", model=unit.model, unit=unit.name)
     for scope in tx.list(RelationScope, "scope_of_unit", model=unit.model, unit=unit.name):
-        touch_counterparts(tx, unit.model, scope.relation, unit.name, now, f"{unit.name} departs")
+        relation = tx.find(Relation, "relation_get", model=unit.model, id=scope.relation)
+        for model, number, name in both(relation, unit.name) if relation else ():
+            tx.run("scope_depart_one", model=model, relation=number, unit=name)
+            touch_counterparts(tx, model, number, name, now, f"{name} departs")
 
 
 def destroy(tx: Tx, relation: Relation, now: datetime) -> None:
@@ -201,12 +293,23 @@ def destroy(tx: Tx, relation: Relation, now: datetime) -> None:
     if not members:
         remove(tx, relation.model, relation.id, now)
         return
-    tx.run("relation_set_life", model=relation.model, id=relation.id, life=Life.DYING)
-    touch_members(tx, relation.model, relation.id, now, "relation removed")
+    for item in (relation, far(tx, relation)):
+        if item is not None:
+            tx.run("relation_set_life", model=item.model, id=item.id, life=Life.DYING)
+            touch_members(tx, item.model, item.id, now, "relation removed")
 
 
 def remove(tx: Tx, model: str, relation_id: int, now: datetime) -> None:
-    """Delete a relation with its bags; a dying application may have waited for it."""
+    """Delete a relation with its bags, in both models; a dying application may have waited for it."""
+    relation = tx.find(Relation, "relation_get", model=model, id=relation_id)
+    other = far(tx, relation) if relation else None
+    if relation and other:
+        touch_firewalls(tx, relation, now, "a relation to another model is gone")
+        _remove(tx, other.model, other.id, now)
+    _remove(tx, model, relation_id, now)
+
+
+def _remove(tx: Tx, model: str, relation_id: int, now: datetime) -> None:
     touch.cleaner(tx, model, now, f"relation {relation_id} is gone")
     tx.run("relation_delete", model=model, id=relation_id)
     statuses.forget(tx, model, str(relation_id), [StatusKind.RELATION])

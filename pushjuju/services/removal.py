@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import Conflict, NotFound, NotValid
@@ -23,7 +24,9 @@ from pushjuju.services import (
     leadership,
     machines,
     models,
+    offers,
     relations,
+    remotes,
     secrets,
     statuses,
     storage,
@@ -36,7 +39,7 @@ from pushjuju.services import (
 from pushjuju.services.context import Context
 from pushjuju.services.forced_ends import forced_ends as forced_ends  # noqa: PLC0414 - part of removals
 from pushjuju.services.forced_ends import forced_subject as forced_subject  # noqa: PLC0414
-from pushjuju.state.records import Application, Machine, Model, Relation, RelationScope, Unit
+from pushjuju.state.records import Application, Machine, Model, Offer, Relation, RelationScope, Unit
 from pushjuju.state.store import Tx
 from pushjuju.state.work import machine_key
 
@@ -176,8 +179,14 @@ def destroy_application(
 ) -> None:
     """Make an application go: its relations, then its units, then itself.
 
+    Raises:
+        Conflict: Other models are related to it, and nobody forces it; the message is Juju's.
+
     Mirrors: juju state/application.go DestroyOperation (3.6)
     """
+    if application.offered:
+        end = partial(destroy_relation, tx, now=now, force=force) if force else None
+        offers.remove_of_application(tx, application, now, end)
     tx.run("application_set_life", model=application.model, name=application.name, life=Life.DYING)
     for relation in relations.of_application(tx, application.model, application.name):
         if relation.life == Life.ALIVE and not relations.is_peer(
@@ -225,8 +234,18 @@ def force_relation(tx: Tx, model: str, relation_id: int, now: datetime) -> None:
         relations.leave_scope(tx, model, relation_id, scope.unit, now)
 
 
+def remove_offer(tx: Tx, offer: Offer, now: datetime, force: Force | None = None) -> None:
+    """Take an offer back; by force, the relations to it end.
+
+    Raises:
+        Conflict: There are some, and nobody forces it.
+    """
+    offers.remove(tx, offer, now, partial(destroy_relation, tx, now=now, force=force) if force else None)
+
+
 def finish_applications(tx: Tx, model: str, now: datetime) -> None:
-    """Delete the dying applications whose last unit or relation is gone."""
+    """Delete the dying applications whose last unit or relation is gone, and what stands for remote ones."""
+    remotes.finish(tx, model)
     for row in tx.rows("application_dying", model=model):
         finish_application(tx, model, row["name"], now)
 
@@ -325,12 +344,24 @@ def destroy_model(
     if force:
         for row in tx.rows("storage_instance_list", model=model.uuid):
             force_storage_later(tx, model.uuid, row["id"], now, force)
+    _end_of_other_models(tx, model, now, force)
     for application in tx.list(Application, "application_list", model=model.uuid):
         destroy_application(tx, application, now, force)
     for machine in machines.list_machines(tx, model.uuid):
         if machine.life == Life.ALIVE and (force or not machines.units_on(tx, model.uuid, machine.id)):
             destroy_machine(tx, machine, now, force=force)
     touch.cleaner(tx, model.uuid, now, "destroy-model")
+
+
+def _end_of_other_models(tx: Tx, model: Model, now: datetime, force: Force | None) -> None:
+    """End what ties a model to others: its offers go, whoever is related to them; it consumes no more.
+
+    Mirrors: juju state/cleanup.go removeOffersForDyingModel, removeRemoteApplicationsForDyingModel (3.6)
+    """
+    for offer in offers.of_model(tx, model.uuid):
+        offers.remove(tx, offer, now, partial(destroy_relation, tx, now=now, force=force))
+    for remote in remotes.consumed(tx, model.uuid):
+        remotes.destroy(tx, remote, now, partial(destroy_relation, tx, now=now, force=force))
 
 
 # --- forced ends ------------------------------------------------------------------------------------------
@@ -450,4 +481,5 @@ def blockers(tx: Tx, model: str) -> list[str]:
         f"application {item.name} is {item.life}"
         for item in tx.list(Application, "application_list", model=model)
     ]
+    waits += [f"SAAS {item.name} is {item.life}" for item in remotes.consumed(tx, model)]
     return waits + storage_work.waits(tx, model)

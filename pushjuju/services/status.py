@@ -55,10 +55,12 @@ def document(ctx: Context, model: Model, moment: Moment = from_iso) -> dict[str,
     with ctx.store.read() as tx:
         rows = status_rows.read(ctx, tx, model, moment)
         stored = _storage(tx, model, moment)
+        others = _other_models(tx, rows, moment)
     return {
         "model": _model(rows),
         "machines": _machines(rows, None),
         "applications": {name: _application(rows, app) for name, app in rows.applications.items()},
+        **others,
         "storage": stored,
         "controller": {"timestamp": rows.now},
     }
@@ -71,6 +73,18 @@ def _storage(tx: Tx, model: Model, moment: Moment) -> dict[str, Any]:
     from pushjuju.services.storage_document import combined
 
     return combined(tx, model.uuid, moment)
+
+
+def _other_models(tx: Tx, rows: Rows, moment: Moment) -> dict[str, Any]:
+    """Return what ties a model to others; relations of those who only consume its offers are not shown."""
+    if not tx.scalar("crossmodel_any", model=rows.model.uuid):
+        return {}
+    from pushjuju.services import crossmodel_documents
+
+    hidden = crossmodel_documents.proxies(tx, rows.model.uuid)
+    for name, ties in rows.sides_of.items() if hidden else ():
+        rows.sides_of[name] = [sides for sides in ties if not hidden & {side.application for side in sides}]
+    return crossmodel_documents.sections(tx, rows.model.uuid, moment)
 
 
 def _status(seen: Seen, *, version: bool = False, life: str = ALIVE) -> dict[str, Any]:

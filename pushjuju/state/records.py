@@ -68,7 +68,12 @@ class UnitResource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Application:
-    """An application; `secrets`: it or one of its units has ever owned or read a secret."""
+    """An application.
+
+    Attributes:
+        secrets: 1 when it or one of its units has ever owned or read a secret; 2: one of another model.
+        offered: It was offered to other models, at some time.
+    """
 
     model: str
     name: str
@@ -85,6 +90,7 @@ class Application:
     workload_version: str = ""
     secrets: int = 0
     created: str
+    offered: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,7 +207,16 @@ class Unit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relation:
-    """A relation; `scope` is global or container, `egress` the requirer's subnets with commas."""
+    """A relation; `scope` is global or container, `egress` the requirer's subnets with commas.
+
+    One between models has a record in each of them.
+
+    Attributes:
+        far_model: The other model; empty for a relation inside one model.
+        far_relation: Its id there.
+        far_alias: What the other model calls the application of this side.
+        offer: UUID of the offer that it leads to, on the offering side.
+    """
 
     model: str
     id: int
@@ -211,6 +226,46 @@ class Relation:
     suspended: int = 0
     suspended_reason: str = ""
     egress: str = ""
+    created: str
+    far_model: str = ""
+    far_relation: int = 0
+    far_alias: str = ""
+    offer: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """Endpoints of an application that other models may relate to: their names in the offer -> its own."""
+
+    uuid: str
+    model: str
+    name: str
+    application: str
+    endpoints: Mapping[str, str] = field(metadata=_JSON)
+    created: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteApplication:
+    """An application of another model, as this one sees it.
+
+    Attributes:
+        name: What this model calls it.
+        url: `[controller:]owner/model.offer`; empty for the proxy of one that consumes an offer.
+        offer: UUID of the offer; it may be gone.
+        source: The model where it is.
+        application: Its name there.
+        endpoints: Name -> `interface` and `role`.
+    """
+
+    model: str
+    name: str
+    url: str = ""
+    offer: str
+    source: str
+    application: str
+    life: str
+    endpoints: Mapping[str, Mapping[str, Any]] = field(metadata=_JSON)
     created: str
 
 

@@ -82,7 +82,7 @@ def _size(settings: Mapping[str, str]) -> int:
 def _flush_relations(ctx: Context, tx: Tx, view: View, writes: Writes) -> None:
     unit = view.unit
     for relation_id, entity, changes in _bags(view, writes):
-        relations.update_bag(tx, unit.model, relation_id, entity, changes, ctx.clock.now())
+        relations.update_bag(tx, view.relations[relation_id], entity, changes, ctx.clock.now())
         if entity == unit.application and view.remote.relations[relation_id].peer:
             touch.unit(tx, unit, ctx.clock.now(), "own application settings changed")
 
@@ -94,8 +94,10 @@ def _refresh_addresses(ctx: Context, tx: Tx, view: View) -> None:
         if relation_id in view.remote.relations:
             endpoint = view.remote.relations[relation_id].endpoint
             settings: dict[str, str | None] = dict.fromkeys(_TOLD)
-            settings.update(relation_settings(tx, view, view.relations[relation_id], endpoint))
-            relations.update_bag(tx, unit.model, relation_id, unit.name, settings, ctx.clock.now())
+            relation = view.relations[relation_id]
+            settings.update(relation_settings(tx, view, relation, endpoint))
+            if relations.update_bag(tx, relation, unit.name, settings, ctx.clock.now()):
+                relations.touch_firewalls(tx, relation, ctx.clock.now(), "addresses changed")
 
 
 # --- ports ------------------------------------------------------------------------------------------------
@@ -170,8 +172,13 @@ def _flush_ports(ctx: Context, tx: Tx, view: View, writes: Writes) -> None:
         tx.run("port_delete", **_columns(view, port))
     for port in sorted(wanted - present):
         tx.insert("port", Port(**_columns(view, port)))
-    if wanted != present and view.application.exposed:
+    if wanted != present and (view.application.exposed or _is_reached(view)):
         firewall.changed_on(tx, unit.model, unit.machine, ctx.clock.now(), "ports changed")
+
+
+def _is_reached(view: View) -> bool:
+    """Tell whether units of other models may reach what this one opens."""
+    return any(relation.far_model for relation in view.relations.values())
 
 
 def _columns(view: View, port: OpenPort) -> dict[str, Any]:

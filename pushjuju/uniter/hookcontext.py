@@ -18,7 +18,7 @@ from pushjuju.services import bindings, leadership, model_config, network, relat
 from pushjuju.services.units import of_application
 from pushjuju.state.records import Bag, Model, Port, Relation, Unit
 from pushjuju.state.store import Tx
-from pushjuju.uniter.resolver import HookInfo, HookKind, LocalState, Operation, RemoteState, hook_name
+from pushjuju.uniter.resolver import HookInfo, HookKind, LocalState, Operation, hook_name
 from pushjuju.uniter.secrets import context_secrets
 from pushjuju.uniter.snapshot import View
 from pushjuju.uniter.storage import storage_context
@@ -67,7 +67,7 @@ def application_status(tx: Tx, unit: Unit) -> dict[str, Any]:
 def goal_state(tx: Tx, view: View) -> dict[str, Any]:
     """Return what `goal-state` shows."""
     peers = _Units.read(tx, view.unit.model, view.unit.application)
-    return _goal_state(tx, view.unit, view.remote, peers)
+    return _goal_state(tx, view, peers)
 
 
 def _hook_relation(hook: HookInfo | None, endpoint: str) -> dict[str, Any] | None:
@@ -159,7 +159,7 @@ def _relation(
         },
         "app_bags": {name: dict(bag.data) for name, bag in bags.items() if name in apps},
         "key": " ".join(f"{side.application}:{side.endpoint}" for side in _by_role(sides)),
-        "remote_model_uuid": unit.model,
+        "remote_model_uuid": view.relations[relation_id].far_model or unit.model,
     }
 
 
@@ -216,7 +216,15 @@ def relation_settings(tx: Tx, view: View, relation: Relation, endpoint: str) -> 
     """Return what a unit tells of its addresses in a relation."""
     egress = network.split_egress(relation.egress) or egress_subnets(tx, view.unit.model)
     space = bindings.space_of(view.bindings, endpoint)
-    return network.relation_settings(view.machine, egress, space)
+    info = network.network_info(view.machine, egress, space)
+    if _is_public(relation, space) and info:
+        info = network.between_models(info, network.public_address(view.machine), egress)
+    return network.relation_settings(info)
+
+
+def _is_public(relation: Relation, space: str) -> bool:
+    """Tell whether the other side of a relation is told the unit's public address."""
+    return bool(relation.far_model) and space == network.ALPHA_ID
 
 
 def _network(tx: Tx, view: View) -> dict[str, Any]:
@@ -228,7 +236,7 @@ def _network(tx: Tx, view: View) -> dict[str, Any]:
     }
     return {
         "bindings": {name: infos[spaces[name]] for name in names},
-        "relations": _egress(view),
+        "relations": _egress(view, egress, infos, spaces),
         "private_address": _bind_address(infos[default]) or network.private_address(view.machine),
         "public_address": network.public_address(view.machine),
     }
@@ -239,20 +247,30 @@ def _bind_address(info: Mapping[str, Any]) -> str:
     return str(info["bind-addresses"][0]["addresses"][0]["value"]) if info else ""
 
 
-def _egress(view: View) -> dict[str, Any]:
-    """Return what relations made with `--via` say of the subnets that traffic comes from."""
-    return {
-        str(relation.id): {"egress-subnets": network.split_egress(relation.egress)}
-        for relation in view.relations.values()
-        if relation.egress
-    }
+def _egress(
+    view: View, egress: list[str], infos: Mapping[str, Mapping[str, Any]], spaces: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return what relations to other models say of addresses, and those made with `--via`."""
+    found: dict[str, Any] = {}
+    for relation in view.relations.values():
+        if not (relation.egress or relation.far_model):
+            continue
+        subnets = network.split_egress(relation.egress) or egress
+        space = spaces.get(view.remote.relations[relation.id].endpoint, network.ALPHA_ID)
+        if _is_public(relation, space) and infos.get(space):
+            told = network.between_models(infos[space], network.public_address(view.machine), subnets)
+            found[str(relation.id)] = {key: told[key] for key in ("egress-subnets", "ingress-addresses")}
+        elif subnets:
+            found[str(relation.id)] = {"egress-subnets": subnets}
+    return found
 
 
 def _charm_state(tx: Tx, unit: Unit) -> dict[str, str]:
     return {row["key"]: row["value"] for row in tx.rows("charm_state_list", model=unit.model, unit=unit.name)}
 
 
-def _goal_state(tx: Tx, unit: Unit, remote: RemoteState, peers: _Units) -> dict[str, Any]:
+def _goal_state(tx: Tx, view: View, peers: _Units) -> dict[str, Any]:
+    unit = view.unit
     units = {
         peer.name: peers.goal(peer)
         for peer in peers.units
@@ -260,13 +278,17 @@ def _goal_state(tx: Tx, unit: Unit, remote: RemoteState, peers: _Units) -> dict[
     }
     goals: dict[str, dict[str, Any]] = {}
     known: dict[str, _Units] = {}  # several relations may lead to one application
-    for relation_id, relation in remote.relations.items():
-        if relation.peer:
-            continue
+    for relation_id, relation in view.remote.relations.items():
+        record = view.relations[relation_id]
+        if relation.peer or record.offer:
+            continue  # who consumes an offer is no goal of the one that offers
         entry = goals.setdefault(relation.endpoint, {})
         status = statuses.get_status(tx, unit.model, StatusKind.RELATION, str(relation_id))
-        entry[relation.remote_application] = _goal_status(status or StatusInfo(status="joining"))
         name = relation.remote_application
+        consumed = relations.remote(tx, unit.model, name) if record.far_model else None
+        entry[consumed.url if consumed else name] = _goal_status(status or StatusInfo(status="joining"))
+        if record.far_model:
+            continue  # its units are in another model
         others = known[name] = known.get(name) or _Units.read(tx, unit.model, name)
         entry.update({other.name: others.goal(other) for other in others.units if other.life != Life.DEAD})
     return {"units": units, "relations": goals}

@@ -12,7 +12,16 @@ from pushjuju.core.clock import to_iso
 from pushjuju.core.life import Life
 from pushjuju.core.series import SeriesStatus
 from pushjuju.core.status import Agent, StatusKind
-from pushjuju.services import applications, relations, removal, statuses, storage, units, upgrade_machine
+from pushjuju.services import (
+    applications,
+    relations,
+    remotes,
+    removal,
+    statuses,
+    storage,
+    units,
+    upgrade_machine,
+)
 from pushjuju.services.context import Context
 from pushjuju.state.records import Relation, RelationScope
 from pushjuju.state.store import Tx
@@ -38,8 +47,10 @@ def _perform(ctx: Context, tx: Tx, view: View, effect: Effect) -> bool:
             statuses.set_agent_status(
                 tx, unit.model, unit.name, Agent.ERROR, effect.message, now=now, data=effect.data
             )
+            _tell_consumers(tx, view, now)
         case EffectKind.REPORT_IDLE:
             statuses.set_agent_status(tx, unit.model, unit.name, Agent.IDLE, now=now)
+            _tell_consumers(tx, view, now)
         case EffectKind.CLEAR_RESOLVED:
             tx.run("unit_set_resolved", model=unit.model, name=unit.name, resolved="none")
         case EffectKind.ARM_RETRY_TIMER:
@@ -70,6 +81,12 @@ def _perform(ctx: Context, tx: Tx, view: View, effect: Effect) -> bool:
         case _:
             raise AssertionError(f"no snapshot of this version leads to {effect.kind}")
     return True
+
+
+def _tell_consumers(tx: Tx, view: View, now: datetime) -> None:
+    """Tell other models how an application is that they consume."""
+    if view.application.offered:
+        remotes.tell_consumers(tx, view.unit.model, view.unit.application, now)
 
 
 def _set_retry(tx: Tx, view: View, attempt: int, due: str | None) -> None:

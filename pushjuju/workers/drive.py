@@ -14,6 +14,7 @@ from datetime import timedelta
 
 from pushjuju.core.errors import LeaseLost, PushjujuError, StoreDamaged, StoreError, StoreTooNew
 from pushjuju.services.context import Context
+from pushjuju.services.crossmodel import connected
 from pushjuju.services.secrets import LOOP
 from pushjuju.state.records import Status
 from pushjuju.state.work import HEARTBEAT_S, Claim, SqliteWorkQueue, process_owner
@@ -38,9 +39,11 @@ class Settled:
 
     Attributes:
         problems: One sentence per thing that failed: unit, hook, reason.
+        elsewhere: The same of other models, which are related to the one that was worked.
     """
 
     problems: tuple[str, ...] = ()
+    elsewhere: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -67,6 +70,7 @@ class Driver:
         ctx.store.remember()
         self.ctx = ctx
         self.prefix = prefix
+        self._prefixes: tuple[str, ...] = (prefix,)
         self.tell = tell
         self.shop = Workshop(ctx, tell, warn, checkpoint, watched=watched)
         self.queue = SqliteWorkQueue(ctx.store, process_owner())
@@ -83,6 +87,7 @@ class Driver:
             until: Called at rest; False: stay for what becomes due later.
         """
         self._check_keys()
+        self._prefixes = self._related()
         try:
             while True:
                 self._claim_all()
@@ -119,6 +124,13 @@ class Driver:
         finally:
             await self._end()
 
+    def _related(self) -> tuple[str, ...]:
+        """Return what is worked: a model, and those that its applications are related to."""
+        if not self.prefix:
+            return ("",)
+        with self.ctx.store.read() as tx:
+            return (self.prefix, *connected(tx, self.prefix))
+
     def _check_keys(self) -> None:
         """Check that the keys of the secrets are there, before anything is worked.
 
@@ -145,14 +157,15 @@ class Driver:
         self._ended.clear()
         if self._broken is not None:
             raise self._broken
-        free = LANES - len(self._tasks)
-        if free <= 0:
-            return
         now = self.ctx.clock.now()
-        for claim in self.queue.claim_some(self.prefix, now, free, busy=self._tasks, later=True):
-            task = asyncio.create_task(self._work(claim), name=claim.key)
-            self._tasks[claim.key] = task
-            task.add_done_callback(self._finished)
+        for prefix in self._prefixes:
+            free = LANES - len(self._tasks)
+            if free <= 0:
+                return
+            for claim in self.queue.claim_some(prefix, now, free, busy=self._tasks, later=True):
+                task = asyncio.create_task(self._work(claim), name=claim.key)
+                self._tasks[claim.key] = task
+                task.add_done_callback(self._finished)
 
     def _finished(self, task: asyncio.Task[None]) -> None:
         self._tasks.pop(task.get_name(), None)
@@ -225,7 +238,8 @@ class Driver:
 
     def anything_due(self) -> bool:
         """Tell whether a key is due, here or at another process."""
-        return self.queue.anything_due(self.prefix, self.ctx.clock.now())
+        now = self.ctx.clock.now()
+        return any(self.queue.anything_due(prefix, now) for prefix in self._prefixes)
 
     async def _wait(self, seconds: float) -> None:
         """Wait until a task has ended, for some seconds at most."""
@@ -246,11 +260,23 @@ class Driver:
     # --- the end ------------------------------------------------------------------------------------------
 
     def _summary(self) -> Settled:
-        problems = [_problem(key, why) for key, why in self._worked.failures.items()]
+        problems: dict[str, list[str]] = {model: [] for model in self._prefixes}
+        for key, why in self._worked.failures.items():
+            problems.setdefault(key.partition("/")[0], []).append(_problem(key, why))
         with self.ctx.store.read() as tx:
-            errors = tx.list(Status, "units_in_error", model=self.prefix)
-        problems += [f"unit {item.entity}: {item.message}" for item in errors]
-        return Settled(problems=tuple(problems))
+            for model, found in problems.items():
+                errors = tx.list(Status, "units_in_error", model=model)
+                found += [f"unit {item.entity}: {item.message}" for item in errors]
+        return Settled(
+            problems=tuple(text for model in problems if self._is_ours(model) for text in problems[model]),
+            elsewhere=tuple(
+                text for model in problems if not self._is_ours(model) for text in problems[model]
+            ),
+        )
+
+    def _is_ours(self, model: str) -> bool:
+        """Tell whether a model is what this driver is for; without a model all are."""
+        return self.prefix in ("", model)
 
 
 def _problem(key: str, why: str) -> str:

@@ -561,11 +561,8 @@ def test_a_snapshot_holds_nothing_of_others(world: World) -> None:
             tx, units.get(tx, world.model, "web/0"), {"a": "mark-of-web"}, world.clock.now()
         )
     )
-    world.write(
-        lambda tx: relations.update_bag(
-            tx, world.model, PEERS, "web", {"k": "mark-of-web"}, world.clock.now()
-        )
-    )
+    peers = world.read(lambda tx: relations.of_application(tx, world.model, "web"))[0]
+    world.write(lambda tx: relations.update_bag(tx, peers, "web", {"k": "mark-of-web"}, world.clock.now()))
     world.write(lambda tx: charms.put_settings(tx, world.model, "web", url, {"title": "mark-of-web"}))
     told = json.dumps(dict(world.until("update-status", "db/0").frame))
     assert "mark-of-web" not in told

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from pushjuju.cli import flags, session
 from pushjuju.cli.command import Cli, Command, Function, command
-from pushjuju.core.errors import NotFound, UsageError
+from pushjuju.core.errors import UsageError
 from pushjuju.services import clouds, models, people
 from pushjuju.services.context import Context
 from pushjuju.services.people import LEVELS, Kind
@@ -61,17 +61,22 @@ def _targets(ctx: Context, kind: Kind, names: Sequence[str]) -> list[str]:
     if kind is Kind.CONTROLLER:
         return [""]
     if kind is Kind.OFFER:
-        return [_offer(name) for name in names]
+        return [_offer(ctx, name) for name in names]
     return [models.resolve(ctx, name.rpartition(":")[2]).uuid for name in names]
 
 
-def _offer(name: str) -> str:
+def _offer(ctx: Context, name: str) -> str:
     """Return an offer's key.
 
     Raises:
         NotFound: There is no such offer; the message is Juju's.
+        NotValid: It is no URL of one.
     """
-    raise NotFound(f'application offer "{name}" not found')
+    from pushjuju.core.offerurl import parse
+    from pushjuju.services import offers
+
+    with ctx.store.read() as tx:
+        return offers.resolve(ctx, tx, parse(name))[1].uuid
 
 
 def _made(name: str, summary: str, act: Act, examples: str) -> Command:

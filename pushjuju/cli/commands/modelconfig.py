@@ -58,9 +58,12 @@ def model_config_command(
                 secret_backends.follow(tx, opened.uuid, cli.clock.now())
             touch.all_units(tx, opened.uuid, cli.clock.now(), "model config changed")
             firewall.changed_everywhere(tx, opened.uuid, cli.clock.now(), "model config changed")
+            from pushjuju.services import crossmodel
+
+            crossmodel.config_changed(tx, opened.uuid, cli.clock.now())
         if not drive.waits(cli):
             drive.background(cli, opened.ctx)
-        elif {firewall.SSH_ALLOW, secret_backends.KEY} & {*changes, *asked.reset}:
+        elif {firewall.SSH_ALLOW, firewall.SAAS_ALLOW, secret_backends.KEY} & {*changes, *asked.reset}:
             drive.settle(cli, opened.ctx, opened.uuid, touched=())
         return
     with opened.ctx.store.read() as tx:

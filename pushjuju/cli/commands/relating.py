@@ -13,6 +13,7 @@ from pushjuju.cli import drive, flags, removals, session
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.gnuflag import quote
 from pushjuju.core.errors import AlreadyExists, NotValid, UsageError
+from pushjuju.core.offerurl import OfferUrl, parse
 from pushjuju.services import integrate as service
 
 _EVERYWHERE = ("0.0.0.0/0", "::/0")
@@ -28,23 +29,44 @@ _EVERYWHERE = ("0.0.0.0/0", "::/0")
         flags.text("via", "For cross-model relations: the subnets that traffic comes from"),
         *flags.NO_WAIT,
     ),
-    details="An endpoint must be named where more than one pair of endpoints fits.",
-    examples="    pushjuju integrate wordpress mysql\n    pushjuju integrate wordpress:db mysql:server\n",
-    see_also=("remove-relation", "status"),
+    details="An endpoint must be named where more than one pair of endpoints fits. One side may be an offer\n"
+    "of another model: [<controller>:][<owner>/]<model>.<offer>[:<endpoint>]; it is consumed first.",
+    examples="    pushjuju integrate wordpress mysql\n    pushjuju integrate wordpress:db mysql:server\n"
+    "    pushjuju integrate wordpress admin/prod.mysql --via 192.168.0.0/16\n",
+    see_also=("consume", "find-offers", "remove-relation", "suspend-relation"),
 )
 def integrate(cli: Cli, args: tuple[str, ...], *, model: str, via: str, no_wait: bool) -> None:
     """Relate two applications."""
     if len(args) != 2:
         raise UsageError("an integration must involve two applications")
-    touched = _applications(args)
-    if _subnets(via):
-        raise UsageError("integration via subnets for non cross model relations not supported")
+    names, offer = _ends(args)
+    touched, subnets = _applications(names), _subnets(via)
     opened = session.open_model(cli, model)
     try:
-        service.integrate(opened.ctx, opened.uuid, *args)
+        service.integrate(opened.ctx, opened.uuid, *names, via=subnets, offer=offer)
     except AlreadyExists as error:
         raise _in_parts(error) from None
     drive.settle(cli, opened.ctx, opened.uuid, touched=touched, no_wait=no_wait)
+
+
+def _ends(args: Sequence[str]) -> tuple[list[str], OfferUrl | None]:
+    """Return both ends as `APP[:ENDPOINT]`, and the offer that one of them is.
+
+    Raises:
+        UsageError: Both are offers.
+    """
+    names, found = [], []
+    for arg in args:
+        try:
+            url = parse(arg)
+        except NotValid:
+            names.append(arg)  # an application of this model, or nothing at all
+            continue
+        found.append(url)
+        names.append(f"{url.offer}:{url.endpoint}" if url.endpoint else url.offer)
+    if len(found) > 1:
+        raise UsageError("providing more than one remote endpoints not supported")
+    return names, found[0] if found else None
 
 
 def _applications(args: Sequence[str]) -> list[str]:

@@ -74,6 +74,9 @@ SELECT * FROM relation_scope WHERE model = :model AND unit = :unit ORDER BY rela
 -- name: scope_depart
 UPDATE relation_scope SET departing = 1 WHERE model = :model AND unit = :unit
 
+-- name: scope_depart_one
+UPDATE relation_scope SET departing = 1 WHERE model = :model AND relation = :relation AND unit = :unit
+
 -- name: scope_leave
 DELETE FROM relation_scope WHERE model = :model AND relation = :relation AND unit = :unit
 

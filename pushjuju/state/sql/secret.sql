@@ -167,6 +167,11 @@ WHERE c.model = :model AND c.unit = :unit ORDER BY c.secret
 -- name: secret_consumer_forget
 DELETE FROM secret_consumer WHERE model = :model AND unit = :unit
 
+-- name: secret_consumer_forget_application
+-- Those of an application of another model.
+DELETE FROM secret_consumer WHERE model = :model
+  AND substr(unit, 1, length(:application) + 1) = :application || '/'
+
 -- name: secret_grant_put
 INSERT INTO secret_grant (model, secret, kind, target, relation)
 VALUES (:model, :secret, :kind, :target, :relation)

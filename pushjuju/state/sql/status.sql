@@ -17,6 +17,11 @@ SELECT s.* FROM unit u CROSS JOIN status s
 WHERE u.model = :model AND u.application = :application
   AND s.model = u.model AND s.kind = 'workload' AND s.entity = u.name
 
+-- name: agent_errors_of_application
+SELECT s.* FROM unit u CROSS JOIN status s
+WHERE u.model = :model AND u.application = :application
+  AND s.model = u.model AND s.kind = 'juju-unit' AND s.entity = u.name AND s.status = 'error'
+
 -- name: status_set
 INSERT INTO status (model, kind, entity, status, message, data, since)
 VALUES (:model, :kind, :entity, :status, :message, :data, :since)

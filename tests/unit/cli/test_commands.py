@@ -390,7 +390,7 @@ def test_removals_ask_first(lab: Run) -> None:
             "--destroy-storage and --release-storage",
         ),
         (["destroy-model", "x", "--timeout", "1s"], 2, "--timeout can only be used with --force (dangerous)"),
-        (["consume", "x"], 1, "consume not supported by pushjuju"),
+        (["branch", "x"], 1, "branch not supported by pushjuju"),
         (["expose", "web"], 1, 'application "web" not found'),
         (["expose"], 2, "no application name specified"),
         (["set-firewall-rule"], 2, "no well known service specified"),

@@ -130,8 +130,8 @@ def test_a_relation_goes_by_its_id(lab: Run, settled: list[Any]) -> None:
         (["integrate", "wordpress", "mysql", "--via", "0.0.0.0/0"], 2, 'CIDR "0.0.0.0/0" not allowed'),
         (["integrate", "wordpress", "mysql", "--via", "10.0.0.0/8,x"], 2, "invalid CIDR address: x"),
         (
-            ["integrate", "wordpress", "mysql", "--via", "10.0.0.0/8"],
-            2,
+            ["integrate", "wordpress:db", "mysql", "--via", "10.0.0.0/8"],
+            1,
             "integration via subnets for non cross model relations not supported",
         ),
         (["integrate", "wordpress", "oracle"], 1, 'application "oracle" not found'),

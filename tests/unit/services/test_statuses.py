@@ -249,7 +249,8 @@ def test_touches(shop: World) -> None:
 
 def _bag(shop: World, entity: str, **changes: Any) -> bool:
     now = shop.clock.now()
-    return bool(shop.write(lambda tx: relations.update_bag(tx, shop.model, 0, entity, changes, now)))
+    relation = shop.read(lambda tx: relations.of_application(tx, shop.model, "web"))[0]
+    return bool(shop.write(lambda tx: relations.update_bag(tx, relation, entity, changes, now)))
 
 
 def test_bags_count_their_changes(shop: World) -> None:

@@ -29,6 +29,7 @@ TABLES = {
     "MachineUpgrade": "machine_upgrade",
     "ExposedEndpoint": "exposed_endpoint",
     "MachineFirewall": "machine_firewall",
+    "RemoteApplication": "remote_application",
     "MachineUpgradeMessage": "machine_upgrade_message",
     "StoragePool": "storage_pool",
     "StorageDirective": "storage_directive",
