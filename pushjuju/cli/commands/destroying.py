@@ -100,7 +100,7 @@ def destroy_model(
         _confirm(cli, ctx, model)
     cli.console.info("Destroying model")
     cli.on_interrupt = _STILL.format(program=cli.program)
-    if waits := _begin(cli, ctx, model, forced, destroy_storage=said):
+    if waits := _begin(cli, ctx, [model], forced, destroy_storage=said):
         cli.console.info(f"Waiting for model to be removed, {waits}...")
     _await_removal(cli, ctx, model, forced=force)
     cli.console.info("Model destroyed.")
@@ -151,18 +151,26 @@ def _confirm(cli: Cli, ctx: Context, model: Model) -> None:
 
 
 def _begin(
-    cli: Cli, ctx: Context, model: Model, force: removal.Force | None, *, destroy_storage: bool | None
+    cli: Cli,
+    ctx: Context,
+    doomed: Sequence[Model],
+    force: removal.Force | None,
+    *,
+    destroy_storage: bool | None,
 ) -> str:
-    """Make a model die; return what waits for that, in words."""
+    """Make models die, all of them or, after a refusal, none; return what waits for that, in words."""
+    waits: list[str] = []
+    hosts = left = 0
     with ctx.store.write() as tx:
-        found = models.get(tx, model.uuid)
-        removal.destroy_model(tx, found, cli.clock.now(), force, destroy_storage=destroy_storage)
-        waits = removal.blockers(tx, model.uuid)
-        left = tx.list(Application, "application_list", model=model.uuid)
-        hosts = machines.list_machines(tx, model.uuid)
-    if session.current_model(ctx) == model.qualified:
+        for model in doomed:
+            found = models.get(tx, model.uuid)
+            removal.destroy_model(tx, found, cli.clock.now(), force, destroy_storage=destroy_storage)
+            waits += removal.blockers(tx, model.uuid)
+            left += len(tx.list(Application, "application_list", model=model.uuid))
+            hosts += len(machines.list_machines(tx, model.uuid))
+    if session.current_model(ctx) in [model.qualified for model in doomed]:
         ctx.controller.set("current-model", None)
-    return emptied([(len(hosts), "machine"), (len(left), "application")]) if waits else ""
+    return emptied([(hosts, "machine"), (left, "application")]) if waits else ""
 
 
 def _await_removal(cli: Cli, ctx: Context, model: Model, *, forced: bool, until: float | None = None) -> None:
@@ -254,8 +262,7 @@ def destroy_controller(
         _confirm_controller(cli, ctx, hosted)
     cli.console.info("Destroying controller")
     cli.on_interrupt = _STILL_ALL
-    for model in hosted:
-        _begin(cli, ctx, model, forced, destroy_storage=said)
+    _begin(cli, ctx, hosted, forced, destroy_storage=said)
     if hosted:
         cli.console.info("Waiting for model resources to be reclaimed")
     for number, model in enumerate(hosted):
@@ -356,8 +363,7 @@ def kill_controller(cli: Cli, args: tuple[str, ...], *, no_prompt: bool, timeout
     cli.console.info(f'Destroying controller "{name}"')
     cli.on_interrupt = _STILL_ALL
     until = time.monotonic() + max(0.0, timeout)
-    for model in hosted:
-        _begin(cli, ctx, model, removal.Force(wait_s=0.0), destroy_storage=True)
+    _begin(cli, ctx, hosted, removal.Force(wait_s=0.0), destroy_storage=True)
     for number, model in enumerate(hosted):
         _tell_left(cli, ctx, hosted[number:])
         _kill_model(cli, ctx, model, until)
