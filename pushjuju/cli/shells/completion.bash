@@ -1,4 +1,5 @@
-# Completion of pushjuju for bash: `source <(pushjuju completion bash)`, also for the name juju.
+# Completion of pushjuju for bash: `source <(pushjuju completion bash)`.
+# For another name of it: `complete -F _pushjuju_complete juju`.
 # The program itself answers; nothing here knows a command.
 _pushjuju_complete() {
     local -a answer

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pushjuju.core.clock import SystemClock
 from pushjuju.services import decided, hook_runs, integrate
 from pushjuju.services.hook_changes import MOST_NAMES, summary
 from pushjuju.state.records import Operation
@@ -149,6 +151,29 @@ def test_hooks_of_what_is_not_there(shop: World, run: Run, words: list[str], sta
     ended = run("hooks", *words)
     assert ended.status == status
     assert ended.err.startswith(f"ERROR {text}")
+
+
+def test_hooks_are_followed(shop: World, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    shop.until("server-relation-created", "db/0")
+    prepared = shop.prepared("web/0")
+    looks = iter(range(9))
+
+    def sleep(_seconds: float) -> None:
+        match next(looks):
+            case 0:
+                shop.commit(prepared, ok(started=1.0, ended=1.5))
+            case 1:
+                shop.commit(shop.prepared("web/0"), failed(4))
+            case 3:
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr(time, "sleep", sleep)
+    monkeypatch.setattr(SystemClock, "now", lambda _clock: shop.clock.now())
+    ended = run("hooks", "web/0", "--follow", "--limit", "1", "--format", "json")
+    assert (ended.status, ended.err) == (130, "\nFollowing ended.\n")
+    followed = [json.loads(line) for line in ended.out.splitlines()]
+    assert [one["hook"] for one in followed[-2:]] == [prepared.title, followed[-1]["hook"]]
+    assert [one["result"] for one in followed] == ["ok", "failed"]
 
 
 def test_a_running_hook_is_told(shop: World) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from pushjuju.cli import drive
 from pushjuju.core.clock import SystemClock
-from pushjuju.services import integrate
+from pushjuju.services import integrate, models
 from tests.unit.services.world import SETUP, Charms, World, failed
 
 Run = Callable[..., Any]
@@ -226,6 +226,14 @@ def test_what_cannot_be_planned(shop: World, run: Run, words: list[str], text: s
     ended = run("plan", "--", *words)
     assert (ended.status, ended.err.splitlines()[0]) == (1, f"ERROR {text}")
     assert ended.out == ""
+
+
+def test_the_model_that_is_meant(shop: World, run: Run) -> None:
+    models.add_model(shop.ctx, "other")
+    assert run("plan", "-m", "other", "--", "config", "web", "a=b").err.startswith("ERROR application")
+    assert run("plan", "-m", "shop", "--", "config", "web", "title=x").status == 2
+    assert run("plan", "--", "config", "-m", "shop", "web", "title=x").status == 2
+    assert run("plan", "-m", "nope", "--", "config", "web").status == 1
 
 
 def test_a_plan_of_nothing(run: Run) -> None:
