@@ -52,9 +52,8 @@ def tree(rows: Iterable[Row], *, now: float, since: float, room: int, colour: bo
     """
     every = list(rows)
     shown = _choose(every, max(room - 2, 1))
-    counts = ", ".join(
-        f"{count} {word}" for word in _FIRST if (count := sum(row.state == word for row in every))
-    )
+    told = [row.state for row in every if row.text]
+    counts = ", ".join(f"{told.count(word)} {word}" for word in _FIRST if word in told)
     head = _tinted(f"Working for {duration(now - since)}: {counts}", GRAY if colour else "")
     longest = max((len(_name(row)) for row in shown), default=0)
     lines = [head, *(_line(row, longest, now, colour=colour) for row in shown)]
@@ -82,7 +81,8 @@ def _line(row: Row, longest: int, now: float, *, colour: bool) -> str:
     text = harmless(row.text.removesuffix(": running"))
     shown = _tinted(text, _COLOURS.get(row.state, "") if colour else "")
     line = _tinted(f"  {harmless(row.line)}", GRAY if colour else "") if row.line else ""
-    return f"{took:>7} {_name(row):<{longest}}  {shown}{line}".replace("\t", " ").replace("\n", " ")
+    text = f"{took:>7} {_name(row):<{longest}}  {shown}{line}"
+    return text.replace("\t", " ").replace("\n", " ").rstrip(" ")
 
 
 def _tinted(text: str, colour: str) -> str:

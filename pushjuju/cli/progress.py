@@ -107,6 +107,16 @@ class _Screen:
         if (row.text, row.state) != (text, event.state):
             row.began, row.line = time.monotonic(), ""
         row.text, row.state, row.parent = text, event.state, event.parent or row.parent
+        if row.parent:
+            self._at_hand(row.parent)
+
+    def _at_hand(self, machine: str) -> None:
+        """Note that units of a machine are worked: it is there."""
+        home = self._rows.get(machine)
+        if home is None:
+            self._rows[machine] = Row(entity=machine, state="done")
+        elif home.state == "running":
+            home.text, home.state = "", "done"
 
     def _tick(self) -> None:
         wait = _AFTER_S

@@ -135,7 +135,8 @@ class Firewaller:
                 now=to_iso(self._ctx.clock.now()),
             )
         if not wanted.in_force:
-            self._shop.tell(Event(entity=f"machine {self._machine.id}", text="firewall rules in force"))
+            told = Event(entity=f"machine {self._machine.id}", text="firewall rules in force", state="done")
+            self._shop.tell(told)
 
     def _look(self, session: MachineSession) -> _Wanted:
         """Return what is wanted now, with the way by which this controller came in kept open."""

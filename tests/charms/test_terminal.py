@@ -291,3 +291,18 @@ def test_a_closed_terminal_lets_the_hook_run_by_itself(debugged: Client, screen:
     assert "alone, I am web/0" in web.on("web/0", "curl -s http://127.0.0.1:8080/")
     assert web.run("exec", "--unit", "web/0", "state-get lost").strip() == ""
     web.until(lambda: "tmux" not in web.on("web/0", "ps -eo comm="))
+
+
+def test_wait_for_drives_what_nobody_else_does(web: Client) -> None:
+    web.run("deploy", str(HELLO), "later", env={"PUSHJUJU_WAIT": "0"})
+    query = 'status=="active" && forEach(units, u => startsWith(u.name, "later/"))'
+    done = web.try_run("wait-for", "application", "later", "--query", query, "--timeout", "90s")
+    assert done.rc == 0, str(done)
+    assert "status: active\n" in done.stdout
+    assert 'application "later" is running' in done.stderr
+    with web.start("wait-for", "unit", "later/0", "--query", 'life=="dead"', "--timeout", "60s") as waiting:
+        time.sleep(1)
+        web.run("remove-application", "later", "--no-prompt")
+        _, said = waiting.communicate(timeout=60)
+    assert waiting.returncode == 0, said
+    assert 'unit "later/0" has been removed' in said

@@ -96,6 +96,24 @@ def test_on_a_terminal_a_tree_moves_and_goes() -> None:
     assert console.painter is None
 
 
+def test_a_machine_is_there_when_its_units_are_worked() -> None:
+    err = Terminal()
+    with progress(_console(err, TERM="xterm", NO_COLOR="1")) as report:
+        report(ProgressEvent(entity="machine 0", text="starting machine"))
+        report(ProgressEvent(entity="web/0", text="install: running", parent="machine 0"))
+        report(ProgressEvent(entity="db/0", text="install: running", parent="machine 1"))
+        report(ProgressEvent(entity="web/0", line="Setting up nginx"))
+        end = time.monotonic() + 10
+        while "nginx" not in err.getvalue():
+            assert time.monotonic() < end
+            time.sleep(0.01)
+    lines = err.getvalue().split("\x1b[0K\n")
+    assert [line.strip() for line in lines[1:5]] == [
+        "machine 0", "0s   web/0    install  Setting up nginx", "machine 1", "0s   db/0     install",
+    ]  # fmt: skip
+    assert lines[0].endswith("Working for 0s: 2 running")
+
+
 def test_what_is_over_at_once_draws_nothing() -> None:
     err = Terminal()
     with progress(_console(err, TERM="xterm")) as report:
