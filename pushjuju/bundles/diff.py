@@ -21,6 +21,7 @@ from pushjuju.bundles.plan import (
 )
 from pushjuju.bundles.values import Application, Bundle, Exposed
 from pushjuju.core import constraints as rules
+from pushjuju.core.channel import Channel
 from pushjuju.core.natural import natural_key
 
 
@@ -67,7 +68,7 @@ def _application(bundle: Bundle, app: Application, there: ApplicationFacts, *, a
     base = application_base(bundle, app)
     if base and base != there.base:
         made["base"] = _sides(base, there.base)
-    if not app.is_local and app.channel != there.channel:
+    if not app.is_local and _channel(app.channel) != there.channel:
         made["channel"] = _sides(app.channel, there.channel)
     revision = -1 if app.revision is None else app.revision
     if not app.is_local and revision != there.revision:
@@ -85,6 +86,11 @@ def _application(bundle: Bundle, app: Application, there: ApplicationFacts, *, a
     if not same_constraints(app.constraints, there.constraints):
         made["constraints"] = _sides(app.constraints, rules.render(there.constraints))
     return made
+
+
+def _channel(text: str) -> str:
+    """Return a channel in full, as a model has it; a bundle may leave track or risk out."""
+    return str(Channel.parse(text).full()) if text else ""
 
 
 def _exposures(bundle: Mapping[str, Exposed], model: Mapping[str, Exposed]) -> dict[str, Fields]:

@@ -142,8 +142,8 @@ def _new_application(planner: _Planner, app: Application) -> None:
 def _upload(planner: _Planner, app: Application, charm: ResolvedCharm) -> str:
     """Return the step that brings the charm; empty when it is there."""
     arch = _arch(planner, app)
-    channel = "" if app.is_local else app.channel or "stable"
-    revision = app.revision if app.revision is not None else charm.revision
+    channel = "" if app.is_local else charm.channel
+    revision = charm.revision
     key = (app.charm_name, arch, charm.base, channel, revision)
     if key in planner.uploads:
         return planner.uploads[key]

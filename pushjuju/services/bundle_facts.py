@@ -15,7 +15,7 @@ from pushjuju.core.base import Base
 from pushjuju.core.life import Life
 from pushjuju.core.names import parent_machine
 from pushjuju.core.natural import natural_key
-from pushjuju.services import bindings, charms, model_config, notes, resources, spaces, storage
+from pushjuju.services import bindings, charms, model_config, notes, origins, resources, spaces, storage
 from pushjuju.state.records import (
     Application,
     ExposedEndpoint,
@@ -65,12 +65,13 @@ def _application(tx: Tx, app: Application, units: list[Unit], noted: Mapping[str
     if app.exposed and not exposures:
         exposures = {ALL: Exposed(cidrs=EVERYWHERE)}
     local = record.origin == "local"
+    origin = None if local else origins.find(tx, model, name)
     return ApplicationFacts(
         name=name,
         charm=app.charm_url if local else record.name,
         charm_name=record.name,
         origin=record.origin,
-        channel=record.channel,
+        channel=origin.channel if origin else record.channel,
         revision=-1 if local else record.revision,
         base=str(Base.parse(app.base)),
         settings=settings,

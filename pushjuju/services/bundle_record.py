@@ -39,7 +39,9 @@ from pushjuju.state.records import Application
 from pushjuju.state.store import Tx
 
 if TYPE_CHECKING:
+    from pushjuju.core.charmstore import StoreResource
     from pushjuju.services.storage_pools import Pools
+    from pushjuju.services.store_charms import StoreOrigin
 
 Tell = Callable[[Change], None]
 
@@ -50,16 +52,19 @@ class Order:
 
     Attributes:
         changes: The plan, sorted.
-        packed: Step that brings a charm -> the charm.
+        packed: Step that deploys or upgrades -> its charm.
+        origins: Application -> the store that its charm comes from.
+        store_resources: Application -> what that store has for its resources.
         files: Application -> name of a resource -> file.
         storage: Application -> store -> directive that `--storage` gave.
-        fingerprint: That of the model which the plan was made for; empty: any.
     """
 
     changes: Sequence[Change]
     packed: Mapping[str, PackedCharm] = field(default_factory=dict)
     files: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     storage: Mapping[str, Mapping[str, Directive]] = field(default_factory=dict)
+    origins: Mapping[str, StoreOrigin] = field(default_factory=dict)
+    store_resources: Mapping[str, tuple[StoreResource, ...]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -119,8 +124,9 @@ def record(
 
 def _files(order: Order) -> Iterator[tuple[str, tuple[PackedCharm, Mapping[str, str]]]]:
     for change in order.changes:
-        if change.method is Method.DEPLOY and (given := order.files.get(change.args["application"])):
-            yield change.id, (order.packed[str(change.args["charm"]).removeprefix("$")], given)
+        wanted = change.method in (Method.DEPLOY, Method.UPGRADE_CHARM)
+        if wanted and (given := order.files.get(change.args["application"])):
+            yield change.id, (order.packed[change.id], given)
 
 
 @contextlib.contextmanager
@@ -234,14 +240,20 @@ def _first_on(work: _Work, machine: Change) -> str:
 
 
 def _add_charm(work: _Work, change: Change) -> None:
-    packed = work.order.packed[change.id]
-    work.urls[change.id], _ = applications.add_charm(work.ctx, work.tx, work.model, packed)
+    """Make the model know a charm: that of the first application which takes it."""
+    user = next(item for item in work.order.changes if item.args.get("charm") == f"${change.id}")
+    origin = work.order.origins.get(str(user.args["application"]))
+    packed = work.order.packed[user.id]
+    work.urls[change.id], _ = applications.add_charm(work.ctx, work.tx, work.model, packed, origin)
 
 
 def _deploy(work: _Work, change: Change) -> None:
     args, step = change.args, str(change.args["charm"]).removeprefix("$")
-    packed, name = work.order.packed[step], str(args["application"])
+    packed, name = work.order.packed[change.id], str(args["application"])
+    origin = work.order.origins.get(name)
     url = work.urls.get(step, step)  # a charm that the model knows is named by its URL
+    if origin and step not in work.urls:
+        url, _ = applications.add_charm(work.ctx, work.tx, work.model, packed, origin)
     if work.tx.find(Application, "application_get", model=work.model, name=name):
         raise AlreadyExists(f'cannot add application "{name}": application already exists')
     given = {store: Directive.parse(text) for store, text in args.get("storage", {}).items()}
@@ -255,6 +267,8 @@ def _deploy(work: _Work, change: Change) -> None:
         trust=bool(args.get("trust")),
         storage={**given, **work.order.storage.get(name, {})},
         bind=args.get("endpoint-bindings", {}),
+        origin=origin,
+        store_resources=work.order.store_resources.get(name, ()),
     )
     applications.check(request)
     if packed.charm.meta.storage and work.pools is None:
@@ -263,6 +277,26 @@ def _deploy(work: _Work, change: Change) -> None:
         work.pools = open_pools(work.ctx, work.tx, work.model)
     files = work.uploads.get(change.id, [])
     applications.record(work.ctx, work.tx, work.model, request, url, files, work.pools)
+
+
+def _upgrade(work: _Work, change: Change) -> None:
+    from pushjuju.services import refresh
+
+    name = str(change.args["application"])
+    found = work.order.store_resources.get(name, ())
+    given = work.uploads.get(change.id, [])
+    request = refresh.RefreshRequest(
+        application=name,
+        packed=work.order.packed[change.id],
+        switch=True,
+        force=bool(change.args.get("force")),
+        origin=work.order.origins.get(name),
+        store_resources={item.name: item for item in found},
+        asked_resources=[
+            key for key, value in change.args.get("resources", {}).items() if isinstance(value, int)
+        ],
+    )
+    refresh.record(work.ctx, work.tx, work.model, request, given)
 
 
 def _nothing(work: _Work, change: Change) -> None:
@@ -360,7 +394,7 @@ def _removal(name: str) -> Callable[[_Work, Change], None]:
 _STEPS: Mapping[Method, Callable[[_Work, Change], None]] = {
     Method.ADD_CHARM: _add_charm,
     Method.DEPLOY: _deploy,
-    Method.UPGRADE_CHARM: _not_yet,
+    Method.UPGRADE_CHARM: _upgrade,
     Method.ADD_MACHINES: _nothing,
     Method.ADD_UNIT: _add_unit,
     Method.ADD_RELATION: _relate,

@@ -30,13 +30,15 @@ from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError
 from pushjuju.core.storage import Directive
-from pushjuju.services import bundle_facts, bundle_record, charms
+from pushjuju.services import bundle_facts, bundle_record, bundle_store, charms
 from pushjuju.services.context import Context
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pushjuju.bundles.compose import Composed
     from pushjuju.charms.pack import PackedCharm
+    from pushjuju.services.store_charms import StoreOrigin
     from pushjuju.state.store import Tx
 
 _DEBIAN = ("debian@12", "debian@13")
@@ -66,6 +68,9 @@ class Prepared:
     Attributes:
         facts: The model that it was made for.
         paths: Application -> path of its charm.
+        origins: Application -> the store that its charm comes from.
+        composed: The text of the bundle, for the places of faults.
+        known: Application -> charm, as far as it was read.
         located: Lines that tell which charm of a store was found.
     """
 
@@ -77,6 +82,9 @@ class Prepared:
     wishes: Wishes = field(default_factory=Wishes)
     warnings: tuple[str, ...] = ()
     located: tuple[str, ...] = ()
+    origins: Mapping[str, StoreOrigin] = field(default_factory=dict)
+    composed: Composed
+    known: Mapping[str, Charm] = field(default_factory=dict)
 
     @property
     def applications(self) -> list[str]:
@@ -114,11 +122,20 @@ def prepare(ctx: Context, model: str, loaded: Loaded, wishes: Wishes) -> Prepare
     mapping = machines.parse(wishes.map_machines)
     with ctx.store.read() as tx:
         facts = bundle_facts.read(tx, model)
+    store = bundle_store.resolve(ctx, model, bundle, facts, force=wishes.force)
+    with ctx.store.read() as tx:
         found = _find_charms(ctx, tx, model, replace(loaded, bundle=bundle), facts, wishes)
     faults = charmcheck.check(bundle, loaded.composed, found.charms, frozenset(found.new))
     if faults:
         raise BundleFaulty(faults)
     _check_image_ids(bundle)
+    for name, origin in store.origins.items():
+        found.resolved[name] = ResolvedCharm(
+            name=origin.charm.name,
+            base=str(origin.base),
+            channel=str(origin.channel),
+            revision=origin.charm.revision,
+        )
     changes = _planned(bundle, found, mapping, facts, wishes)
     return Prepared(
         bundle=bundle,
@@ -128,6 +145,10 @@ def prepare(ctx: Context, model: str, loaded: Loaded, wishes: Wishes) -> Prepare
         folder=loaded.folder,
         wishes=wishes,
         warnings=(*loaded.warnings, *dict.fromkeys(found.warnings)),
+        located=store.lines,
+        origins=store.origins,
+        composed=loaded.composed,
+        known=found.charms,
     )
 
 
@@ -174,8 +195,8 @@ def _find_charms(
             url = _url_of(tx, model, name)
             found.charms[name] = charms.get(tx, model, url)
             continue
-        if not app.is_local:
-            raise _no_store(app)
+        if not app.is_local:  # its charm is looked at when it is here
+            continue
         if app.charm.startswith("local:"):
             charm = _known(tx, model, app)
         else:
@@ -210,14 +231,6 @@ def _url_of(tx: Tx, model: str, name: str) -> str:
     from pushjuju.services import applications
 
     return applications.get(tx, model, name).charm_url
-
-
-def _no_store(app: Application) -> NotValid:
-    name = app.charm_name
-    return NotValid(
-        f"cannot resolve charm or bundle {quote(name)}: only local charms are deployed so far",
-        hint=f"download it with `juju download {name}` and name the file in an overlay",
-    )
 
 
 def _known(tx: Tx, model: str, app: Application) -> Charm:
@@ -289,12 +302,14 @@ def carry_out(
     Raises:
         PushjujuError: A step is not possible; nothing is changed.
     """
-    with _packed(ctx, model, prepared) as packed:
+    with _packed(ctx, model, prepared) as (packed, fetched):
         order = bundle_record.Order(
             changes=prepared.changes,
             packed=packed,
             files=_resource_files(prepared),
             storage=prepared.wishes.storage,
+            origins=prepared.origins,
+            store_resources=fetched.resources,
         )
         return bundle_record.record(ctx, model, order, check)
 
@@ -312,18 +327,53 @@ def same_model(model: str, digest: str) -> Callable[[Tx], None]:
 
 
 @contextmanager
-def _packed(ctx: Context, model: str, prepared: Prepared) -> Iterator[dict[str, PackedCharm]]:
-    """Pack the charms that come from files, each once; those that the model knows are taken as they are."""
+def _packed(
+    ctx: Context, model: str, prepared: Prepared
+) -> Iterator[tuple[dict[str, PackedCharm], bundle_store.Fetched]]:
+    """Bring all charms: step that deploys or upgrades -> charm; each is packed or fetched once.
+
+    Raises:
+        BundleFaulty: The bundle asks charms of the store for what they do not have.
+    """
     from pushjuju.charms.pack import pack
 
     found: dict[str, PackedCharm] = {}
-    with tempfile.TemporaryDirectory(prefix="pushjuju-") as folder:
+    paths: dict[str, PackedCharm] = {}
+    uploads = {
+        f"${change.id}": str(change.args["charm"])
+        for change in prepared.changes
+        if change.method is Method.ADD_CHARM
+    }
+    with tempfile.TemporaryDirectory(prefix="pushjuju-") as work:
+        folder = Path(work)
+        store = folder / "store"
+        store.mkdir()
+        fetched = bundle_store.fetch(ctx, model, prepared.changes, prepared.bundle, prepared.origins, store)
+        _check_fetched(prepared, fetched)
         for change in prepared.changes:
-            if change.method is Method.ADD_CHARM:
-                found[change.id] = pack(Path(change.args["charm"]), Path(folder) / change.id)
-            elif change.method is Method.DEPLOY and not str(change.args["charm"]).startswith("$"):
-                found[change.args["charm"]] = _stored(ctx, model, change.args["charm"])
-        yield found
+            if change.method not in (Method.DEPLOY, Method.UPGRADE_CHARM):
+                continue
+            name, charm = str(change.args["application"]), str(change.args["charm"])
+            if name in fetched.packed:
+                found[change.id] = fetched.packed[name]
+            elif charm in uploads:
+                path = uploads[charm]
+                if path not in paths:
+                    paths[path] = pack(Path(path), folder / str(len(paths)))
+                found[change.id] = paths[path]
+            else:
+                found[change.id] = _stored(ctx, model, charm)
+        yield found, fetched
+
+
+def _check_fetched(prepared: Prepared, fetched: bundle_store.Fetched) -> None:
+    """Hold the bundle against the charms that came from the store."""
+    if not fetched.packed:
+        return
+    charms_ = {**prepared.known, **{name: packed.charm for name, packed in fetched.packed.items()}}
+    faults = charmcheck.check(prepared.bundle, prepared.composed, charms_, frozenset(fetched.packed))
+    if faults:
+        raise BundleFaulty(faults)
 
 
 def _stored(ctx: Context, model: str, url: str) -> PackedCharm:
@@ -339,9 +389,11 @@ def _resource_files(prepared: Prepared) -> dict[str, dict[str, str]]:
     """Return application -> resource -> file; a path is relative to the bundle."""
     found: dict[str, dict[str, str]] = {}
     for change in prepared.changes:
-        if change.method is not Method.DEPLOY:
+        if change.method not in (Method.DEPLOY, Method.UPGRADE_CHARM):
             continue
         for name, value in change.args.get("resources", {}).items():
+            if isinstance(value, int) and change.args["application"] in prepared.origins:
+                continue  # a revision in the store
             text = str(value)
             if isinstance(value, str) and prepared.folder is not None:
                 text = str(prepared.folder / value)

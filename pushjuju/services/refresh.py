@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -88,23 +88,29 @@ def refresh(ctx: Context, model: str, request: RefreshRequest) -> tuple[int, lis
             resources.uploads(ctx.controller.blobs, declared, request.resources) as files,
             ctx.store.write() as tx,
         ):
-            application = applications.get(tx, model, request.application)
-            warnings = _check(tx, application, request)
-            of_store = _of_store(request)
-            old = applications.current_charm(tx, application)
-            resources.refresh(ctx, tx, application, old, files, declared, of_store)
-            changes = resources.taken_from_store(tx, application, of_store, request.asked_resources)
-            resources.put_store(tx, application, changes)
-            charm = request.packed.charm
-            bindings.refresh(tx, application, charm, request.bind, force=request.force)
-            url, revision = applications.add_charm(ctx, tx, model, request.packed, request.origin)
-            origins.put(tx, application, request.origin)
-            if request.origin is not None:
-                charm_updates.watch(ctx, tx, model)
-            _switch(ctx, tx, application, request, url)
+            return record(ctx, tx, model, request, files)
     except BaseException:
         applications.drop_unused_blob(ctx, request.packed.sha256)
         raise
+
+
+def record(
+    ctx: Context, tx: Tx, model: str, request: RefreshRequest, files: Sequence[resources.Upload]
+) -> tuple[int, list[str]]:
+    """Put an application on another charm inside a transaction; as `refresh`."""
+    application = applications.get(tx, model, request.application)
+    warnings = _check(tx, application, request)
+    of_store = _of_store(request)
+    old, charm = applications.current_charm(tx, application), request.packed.charm
+    resources.refresh(ctx, tx, application, old, files, charm.meta.resources, of_store)
+    changes = resources.taken_from_store(tx, application, of_store, request.asked_resources)
+    resources.put_store(tx, application, changes)
+    bindings.refresh(tx, application, charm, request.bind, force=request.force)
+    url, revision = applications.add_charm(ctx, tx, model, request.packed, request.origin)
+    origins.put(tx, application, request.origin)
+    if request.origin is not None:
+        charm_updates.watch(ctx, tx, model)
+    _switch(ctx, tx, application, request, url)
     return revision, warnings
 
 

@@ -219,11 +219,6 @@ def test_trust_is_asked_for(world: World, shelf: Path) -> None:
     assert world.application("db").trust == 0
 
 
-def test_store_names_are_refused_in_one_line(world: World, shelf: Path) -> None:
-    with pytest.raises(NotValid, match='cannot resolve charm or bundle "mysql"'):
-        prepare(world, shelf, "applications: {x: {charm: mysql}}")
-
-
 # --- export and compare -----------------------------------------------------------------------------------
 
 

@@ -1,0 +1,166 @@
+"""The charms of a bundle that come from a store: resolved in one request, fetched before they are recorded.
+
+Layer: services. Mirrors: juju cmd/juju/application/deployer/bundlehandler.go resolveCharmsAndEndpoints (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pushjuju.bundles.changes import Change, Method
+from pushjuju.bundles.facts import ModelFacts
+from pushjuju.bundles.plan import application_base
+from pushjuju.bundles.values import Application, Bundle
+from pushjuju.charms.goform import quote
+from pushjuju.core import constraints as rules
+from pushjuju.core.base import Base
+from pushjuju.core.channel import Channel
+from pushjuju.core.errors import PushjujuError
+from pushjuju.services.context import Context
+
+if TYPE_CHECKING:
+    from pushjuju.charms.pack import PackedCharm
+    from pushjuju.core.charmstore import StoreResource
+    from pushjuju.services.store_charms import StoreOrigin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolved:
+    """Which revisions the names of a bundle mean.
+
+    Attributes:
+        origins: Application -> what the store answered.
+        lines: What people are told of it.
+    """
+
+    origins: Mapping[str, StoreOrigin] = field(default_factory=dict)
+    lines: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fetched:
+    """Charms that are here.
+
+    Attributes:
+        packed: Application -> its charm.
+        resources: Application -> what the store has for its resources.
+    """
+
+    packed: Mapping[str, PackedCharm] = field(default_factory=dict)
+    resources: Mapping[str, tuple[StoreResource, ...]] = field(default_factory=dict)
+
+
+def resolve(ctx: Context, model: str, bundle: Bundle, facts: ModelFacts, *, force: bool) -> Resolved:
+    """Ask the store which revisions are meant; nobody is asked where the model has them all.
+
+    Raises:
+        HubError: A name, channel or revision is not there, or the store is away; the messages are Juju's.
+    """
+    wanted = [app for app in _sorted(bundle) if not app.is_local and not _has(facts, app)]
+    if not wanted:
+        return Resolved()
+    from pushjuju.services import store_charms
+
+    requests = [
+        store_charms.CharmRequest(
+            url=f"ch:{app.charm_name}",
+            channel=app.channel,
+            revision=-1 if app.revision is None else app.revision,
+            base=_base(bundle, app),
+            arch=str(rules.parse(app.constraints).get("arch") or facts.arch),
+            force=force,
+            resources={name: item for name, item in app.resources.items() if isinstance(item, int)},
+        )
+        for app in wanted
+    ]
+    origins: dict[str, StoreOrigin] = {}
+    failed: list[PushjujuError] = []
+    for app, found in zip(wanted, store_charms.resolve(ctx, model, requests), strict=True):
+        if isinstance(found, PushjujuError):
+            found.message = f"cannot resolve charm or bundle {quote(app.charm_name)}: {found.message}"
+            failed.append(found)
+        else:
+            origins[app.name] = found
+    if failed:
+        first, *others = failed
+        first.detail = "\n".join(filter(None, (first.detail, *(error.message for error in others))))
+        raise first
+    lines = [_line(app) for app in wanted if not _same_charm(facts, app)]
+    return Resolved(origins=origins, lines=tuple(lines))
+
+
+def _sorted(bundle: Bundle) -> list[Application]:
+    return [bundle.applications[name] for name in sorted(bundle.applications)]
+
+
+def _same_charm(facts: ModelFacts, app: Application) -> bool:
+    there = facts.applications.get(app.name)
+    return there is not None and there.charm == app.charm_name
+
+
+def _has(facts: ModelFacts, app: Application) -> bool:
+    """Tell whether an application has exactly the charm that a bundle names."""
+    there = facts.applications.get(app.name)
+    if there is None or there.charm != app.charm_name or app.revision is None:
+        return False
+    return there.revision == app.revision and there.channel == str(Channel.parse(app.channel).full())
+
+
+def _base(bundle: Bundle, app: Application) -> Base | None:
+    text = application_base(bundle, app)
+    return Base.parse(text) if text else None
+
+
+def _line(app: Application) -> str:
+    channel = f", channel {app.channel}" if app.channel else ""
+    return f"Located charm {quote(app.charm_name)} in charm-hub{channel}"
+
+
+def fetch(
+    ctx: Context,
+    model: str,
+    changes: Iterable[Change],
+    bundle: Bundle,
+    origins: Mapping[str, StoreOrigin],
+    folder: Path,
+) -> Fetched:
+    """Bring the charms that a plan needs, each revision once, and find their resources.
+
+    Args:
+        folder: Where their stored form is kept until it is recorded.
+
+    Raises:
+        HubError: Something does not come, or is not what the store said.
+    """
+    names = [
+        str(change.args["application"])
+        for change in changes
+        if change.method in (Method.DEPLOY, Method.UPGRADE_CHARM) and change.args["application"] in origins
+    ]
+    if not names:
+        return Fetched()
+    from pushjuju.services import store_charms
+
+    store = store_charms.open_store(ctx, model)
+    packed: dict[str, PackedCharm] = {}
+    resources: dict[str, tuple[StoreResource, ...]] = {}
+    known: dict[str, PackedCharm] = {}
+    for name in names:
+        origin = origins[name]
+        key = origin.charm.download.sha256 or origin.charm.download.sha384
+        if key not in known:
+            place = folder / str(len(known))
+            place.mkdir()
+            known[key] = store_charms.fetch(ctx, store, origin, place)
+        packed[name] = known[key]
+        asked = {
+            item: number
+            for item, number in bundle.applications[name].resources.items()
+            if isinstance(number, int)
+        }
+        declared = packed[name].charm.meta.resources
+        resources[name] = tuple(store_charms.pick_resources(store, origin, asked, declared).values())
+    return Fetched(packed=packed, resources=resources)

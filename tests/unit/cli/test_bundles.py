@@ -1,0 +1,228 @@
+"""deploy, diff-bundle, export-bundle and apply on the command line, with charms of files and of a store."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from pushjuju.cli import drive
+from tests.charms_tools.hubstore import JAMMY, HubStore
+from tests.unit.cli.conftest import Ended, Run
+from tests.unit.services.world import Charms
+
+RESOURCE = {"blob": {"type": "file", "filename": "blob.txt"}}
+STORE = """\
+default-base: ubuntu@22.04
+applications:
+  front: {charm: web, channel: stable, num_units: 2, resources: {blob: 1}, options: {port: 81}}
+  back: {charm: ch:web, num_units: 1, to: [front/1], resources: {blob: ./blob.txt}}
+  other: {charm: other, channel: latest/stable, revision: 3}
+relations: [[front:db, other:db]]
+"""
+
+
+def ok(ended: Ended) -> str:
+    assert ended.status == 0, ended.err
+    return ended.out
+
+
+@pytest.fixture(autouse=True)
+def at_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody works the models."""
+    monkeypatch.setattr(drive, "settle", lambda *_words, **_more: None)
+
+
+@pytest.fixture
+def shelf(hub: HubStore, packs: Charms, tmp_path: Path) -> HubStore:
+    """A store with `web` in two revisions and `other`; a bundle of them."""
+    db = {"db": {"interface": "sql"}}
+    web = packs.make("web", resources=RESOURCE, requires=db).path
+    hub.add("web", web, revision=11, bases=[JAMMY], resources={"blob": 1})
+    for number in (1, 2):
+        hub.add_resource("web", "blob", number, f"text {number}".encode(), "blob.txt")
+    hub.add("other", packs.make("other", provides=db).path, revision=3, bases=[JAMMY])
+    (tmp_path / "bundle.yaml").write_text(STORE)
+    (tmp_path / "blob.txt").write_text("mine")
+    return hub
+
+
+@pytest.fixture
+def lab(run: Run, shelf: HubStore, tmp_path: Path) -> Run:
+    """A command line with a model whose store is the stand-in."""
+
+    def call(*argv: str, **more: Any) -> Ended:
+        env = {"PUSHJUJU_CACHE": str(tmp_path / "cache")}
+        return run(*argv, env={**env, **more.pop("env", {})}, **more)
+
+    ok(call("bootstrap", "local", "home"))
+    ok(call("add-model", "shop", "--config", f"charmhub-url={shelf.url}"))
+    return call
+
+
+def test_charms_of_a_store(lab: Run, shelf: HubStore) -> None:
+    dry = lab("deploy", "./bundle.yaml", "--dry-run")
+    assert dry.out.splitlines()[0] == "Changes to deploy bundle:"
+    assert shelf.asked("download") == []
+    done = lab("deploy", "./bundle.yaml")
+    assert done.status == 0, done.err
+    assert done.out.splitlines() == [
+        "Executing changes:",
+        "- upload charm web from charm-hub for base ubuntu@22.04/stable with architecture=amd64",
+        "- deploy application back from charm-hub on ubuntu@22.04/stable using web",
+        "- deploy application front from charm-hub on ubuntu@22.04/stable with stable using web",
+        (
+            "- upload charm other from charm-hub for base ubuntu@22.04/stable with revision 3 "
+            "with architecture=amd64"
+        ),
+        "- deploy application other from charm-hub on ubuntu@22.04/stable with latest/stable",
+        "- add relation front:db - other:db",
+        "- add unit front/0 to new machine 0",
+        "- add unit front/1 to new machine 1",
+        "- add unit back/0 to new machine 1 to satisfy [front/1]",
+    ]
+    assert 'Located charm "web" in charm-hub, channel stable\n' in done.err
+    assert 'Located charm "web" in charm-hub\n' in done.err
+    assert done.err.endswith("Deploy of bundle completed.\n")
+    apps = json.loads(ok(lab("status", "--format", "json")))["applications"]
+    assert (apps["front"]["charm-rev"], apps["front"]["charm-channel"]) == (11, "latest/stable")
+    assert json.loads(ok(lab("resources", "front", "--format", "json")))["resources"][0]["revision"] == "1"
+    assert lab("deploy", "./bundle.yaml").err.endswith("No changes to apply.\n")
+    compared = yaml.safe_load(ok(lab("diff-bundle", "./bundle.yaml")))
+    assert compared["applications"]["back"]["channel"] == {"bundle": "", "model": "latest/stable"}
+    assert compared["applications"]["front"]["revision"] == {"bundle": -1, "model": 11}
+    assert "channel" not in compared["applications"]["front"]
+    assert set(compared["applications"]["other"]) == {"options"}  # defaults that the bundle does not name
+    assert compared["machines"] == {"0": {"missing": "bundle"}, "1": {"missing": "bundle"}}
+    assert "relations" not in compared
+
+
+def test_newer_revision_is_an_upgrade(lab: Run, shelf: HubStore, packs: Charms) -> None:
+    ok(lab("deploy", "./bundle.yaml"))
+    newer = packs.make("web", resources=RESOURCE, requires={"db": {"interface": "sql"}}, files={"src/x": "2"})
+    shelf.add("web", newer.path, revision=12, bases=[JAMMY], resources={"blob": 2})
+    done = lab("deploy", "./bundle.yaml")
+    assert done.status == 0, done.err
+    assert done.out.splitlines()[1:] == [
+        "- upload charm web from charm-hub for base ubuntu@22.04/stable with architecture=amd64",
+        "- upgrade back from charm-hub using charm web for base ubuntu@22.04/stable",
+        "- upgrade front from charm-hub using charm web for base ubuntu@22.04/stable from channel stable",
+    ]
+    apps = json.loads(ok(lab("status", "--format", "json")))["applications"]
+    assert {apps[name]["charm-rev"] for name in ("front", "back")} == {12}
+    assert json.loads(ok(lab("resources", "front", "--format", "json")))["resources"][0]["revision"] == "1"
+
+
+def test_export_names_revisions_and_deploys_again_without_the_store(lab: Run, shelf: HubStore) -> None:
+    Path("bundle.yaml").write_text(STORE.replace(", resources: {blob: ./blob.txt}", ""))
+    ok(lab("deploy", "./bundle.yaml"))
+    assert ok(lab("export-bundle", "--filename", "out.yaml")) == "Bundle successfully exported to out.yaml\n"
+    text = Path("out.yaml").read_text()
+    assert (
+        "    charm: web\n    channel: latest/stable\n    revision: 11\n    resources:\n      blob: 1\n"
+        in text
+    )
+    asked = len(shelf.asked("refresh"))
+    assert lab("deploy", "./out.yaml").err.endswith("No changes to apply.\n")
+    assert len(shelf.asked("refresh")) == asked
+    ok(lab("add-model", "second", "--config", f"charmhub-url={shelf.url}"))
+    ok(lab("deploy", "./out.yaml"))
+    assert ok(lab("export-bundle")) == text
+    assert oct(Path("out.yaml").stat().st_mode)[-3:] == "600"
+
+
+def test_names_that_a_store_does_not_have(lab: Run, shelf: HubStore) -> None:
+    Path("bundle.yaml").write_text(
+        "applications: {a: {charm: nosuch}, b: {charm: web, channel: 99/stable}, c: {charm: web}}"
+    )
+    ended = lab("deploy", "./bundle.yaml")
+    assert ended.status == 1
+    assert 'ERROR cannot resolve charm or bundle "nosuch": ' in ended.err
+    assert 'cannot resolve charm or bundle "web": ' in ended.err
+    assert json.loads(ok(lab("status", "--format", "json")))["applications"] == {}
+
+
+def test_what_store_charms_do_not_have_stops_it_before_anything_is_changed(lab: Run) -> None:
+    Path("bundle.yaml").write_text(STORE.replace("port: 81", "nosuch: 81"))
+    ended = lab("deploy", "./bundle.yaml")
+    assert ended.status == 1
+    assert 'configuration option "nosuch" not found in charm "web"' in ended.err
+    assert json.loads(ok(lab("status", "--format", "json")))["applications"] == {}
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "text"),
+    [
+        (("--config", "x=1"), 2, "options provided but not supported when deploying a bundle: --config"),
+        (("-n", "2", "--to", "0"), 2, "supported when deploying a bundle: --num-units, --to"),
+        (("--channel", "edge", "--revision", "3"), 2, "revision and channel are mutually exclusive"),
+        (("--storage", "data=1G"), 2, 'expected "application:name=constraints" for a bundle, got "data=1G"'),
+        (("--map-machines", "x=y"), 1, 'bundle-id "x" is not a top level machine id'),
+        (("--overlay", "none.yaml"), 1, '"none.yaml" not found'),
+    ],
+)
+def test_flags_that_bundles_do_not_take(lab: Run, words: tuple[str, ...], status: int, text: str) -> None:
+    ended = lab("deploy", "./bundle.yaml", *words)
+    assert (ended.status, ended.out) == (status, "")
+    assert text in ended.err
+
+
+def test_charms_take_no_overlays(lab: Run) -> None:
+    ended = lab("deploy", "web", "--overlay", "x.yaml")
+    assert (ended.status, "--overlay" in ended.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "text"),
+    [
+        ((), 2, "no bundle specified"),
+        (("none.yaml",), 1, '"none.yaml" not found'),
+        (("blob.txt",), 1, 'couldn\'t interpret "blob.txt" as a local bundle'),
+        (("bundle.yaml", "--series", "jammy", "--base", "ubuntu@22.04"), 2, "cannot be specified together"),
+        (
+            ("bundle.yaml", "--arch", "vax"),
+            2,
+            'unexpected architecture flag value "vax", expected <all|',
+        ),
+        (("bundle.yaml", "--map-machines", "1=2=3"), 1, "error in --map-machines: expected"),
+    ],
+)
+def test_diff_bundle_refuses(lab: Run, words: tuple[str, ...], status: int, text: str) -> None:
+    ended = lab("diff-bundle", *words)
+    assert (ended.status, text in ended.err) == (status, True), ended.err
+
+
+def test_apply_shows_asks_and_prunes(lab: Run) -> None:
+    ok(lab("apply", "./bundle.yaml", "--no-prompt"))
+    Path("bundle.yaml").write_text("applications: {other: {charm: other, channel: stable, revision: 3}}")
+    kept = lab("apply", "./bundle.yaml")
+    assert (kept.status, kept.out) == (0, "")
+    assert kept.err == (
+        "Left alone without --prune:\n- remove application back\n-   with unit back/0\n"
+        "- remove application front\n-   with unit front/0\n-   with unit front/1\nNo changes to apply.\n"
+    )
+    asked = lab("apply", "./bundle.yaml", "--prune", stdin="n\n")
+    assert (asked.status, "aborted" in asked.err) == (1, True)
+    assert ok(lab("apply", "./bundle.yaml", "--prune", "--save-plan", "plan.json")).startswith(
+        "Changes to apply:"
+    )
+    ok(lab("deploy", "other", "third"))
+    stale = lab("apply", "./bundle.yaml", "--prune", "--plan", "plan.json", "--no-prompt")
+    assert (stale.status, "the model changed since the plan was made" in stale.err) == (1, True)
+    ok(lab("apply", "./bundle.yaml", "--prune", "--save-plan", "plan.json"))
+    ok(lab("apply", "./bundle.yaml", "--prune", "--plan", "plan.json", "--no-prompt"))
+    assert list(json.loads(ok(lab("status", "--format", "json")))["applications"]) == ["other"]
+    assert lab("apply", "./bundle.yaml", "--destroy-storage").status == 2
+
+
+def test_ignored_fields_are_told_on_a_dry_run(lab: Run) -> None:
+    Path("bundle.yaml").write_text("applications:\n  a: {charm: web, foo: 1}\n")
+    told = lab("deploy", "./bundle.yaml", "--dry-run")
+    assert told.status == 0, told.err
+    assert told.err.startswith(
+        "WARNING These fields\n unmarshal document 0: yaml: unmarshal errors:\n"
+        "   line 2: field foo not found in applications\nwill be ignored during deployment\n"
+    )
