@@ -170,7 +170,9 @@ def pushjuju_open_storage(
 
 
 @hookspec(firstresult=True)
-def pushjuju_open_firewall(model: ModelInfo, mode: str, asked: bool, provider_type: str) -> Firewall | None:
+def pushjuju_open_firewall(
+    model: ModelInfo, mode: str, asked: bool, provider_type: str, provider: Provider | None
+) -> Firewall | None:
     """Return what guards machines of a model, or None when you do not guard such machines.
 
     Fires once per model, kind of machine and run, unless the model's `firewall-mode` is none. The first
@@ -182,6 +184,7 @@ def pushjuju_open_firewall(model: ModelInfo, mode: str, asked: bool, provider_ty
         mode: `instance`: each machine has its own rules; `global`: all have those of all.
         asked: The mode was named when the model was made; it is not the default.
         provider_type: The type of the cloud that made the machines; `manual` for those that were given.
+        provider: The cloud, where its type has the feature `firewall`; else None. Since 1.3.
     """
 
 

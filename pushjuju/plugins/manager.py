@@ -207,11 +207,17 @@ class PluginHost:
         return found
 
     def open_firewall(
-        self, *, model: ModelInfo, mode: str, asked: bool, provider_type: str
+        self,
+        *,
+        model: ModelInfo,
+        mode: str,
+        asked: bool,
+        provider_type: str,
+        provider: Provider | None = None,
     ) -> Firewall | None:
         """Return what guards one kind of a model's machines; None: nobody does."""
         found: Firewall | None = self._host().manager.hook.pushjuju_open_firewall(
-            model=model, mode=mode, asked=asked, provider_type=provider_type
+            model=model, mode=mode, asked=asked, provider_type=provider_type, provider=provider
         )
         return found
 

@@ -163,9 +163,16 @@ class Workshop:
                     mode=mode,
                     asked=asked,
                     provider_type=machine.provider,
+                    provider=self._guarding(machine),
                 )
             )
         return self._firewalls[key]
+
+    def _guarding(self, machine: Machine) -> Provider | None:
+        """Return the cloud of a machine, where it has a firewall of its own."""
+        known = {kind.name: kind.features for kind in self.host.provider_types()}
+        has_one = machine.provider != MANUAL and "firewall" in known.get(machine.provider, ())
+        return self.provider(machine.model) if has_one else None
 
     async def session(self, machine: Machine) -> MachineSession:
         """Return the open session to a machine, or open one.

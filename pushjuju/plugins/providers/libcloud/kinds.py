@@ -58,7 +58,7 @@ _EC2 = ProviderType(
     summary="Amazon Web Services",
     credential_schemas={"access-key": _ACCESS_KEY},
     config_schema=(Attr(name="vpc-id", summary="Use a specific AWS VPC ID"),),
-    features=frozenset({"start", "zones", "host-keys"}),
+    features=frozenset({"start", "host-keys", "user-data", "poll", "firewall"}),
     public_clouds={
         "aws": {
             "description": "Amazon Web Services",

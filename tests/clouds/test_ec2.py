@@ -1,0 +1,362 @@
+"""EC2 over HTTP, against moto: every call of the provider reaches a server that checks it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pushjuju.core.base import Base
+from pushjuju.core.constraint_rules import check
+from pushjuju.core.errors import CredentialInvalid, NotFound, NotValid, ProviderError, QuotaExceeded
+from pushjuju.core.firewall import IngressRule, MachineRules
+from pushjuju.core.ports import PortRange
+from pushjuju.core.status import InstanceStatus
+from pushjuju.plugins.manager import PluginHost
+from pushjuju.plugins.providers.libcloud import ec2
+from pushjuju.plugins.providers.libcloud.calls import Calls
+from pushjuju.plugins.providers.libcloud.ec2provider import Ec2Provider
+from pushjuju.plugins.providers.libcloud.firewall import SecurityGroups
+from pushjuju.plugins.types import (
+    CloudSpec,
+    Constrained,
+    Credential,
+    GuardedMachine,
+    ModelInfo,
+    Provider,
+    Reachable,
+    ScriptResult,
+    Services,
+    StartRequest,
+    Zoned,
+)
+
+pytest.importorskip("moto", reason="moto plays EC2 here")
+pytest.importorskip("libcloud", reason="the provider of EC2 needs apache-libcloud")
+pytestmark = pytest.mark.timeout(120)
+
+MODEL = "aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee"
+OTHER = "bbbbbbbb-bbbb-4ccc-8ddd-eeeeeeeeeeee"
+CREDENTIAL = Credential(
+    name="me", auth_type="access-key", attributes={"access-key": "AKIAEXAMPLE", "secret-key": "hunter2"}
+)
+
+
+@dataclass(frozen=True)
+class Moto:
+    """A running server."""
+
+    url: str
+
+    def reset(self) -> None:
+        request = urllib.request.Request(f"{self.url}/moto-api/reset", method="POST")
+        urllib.request.urlopen(request, timeout=30).read()
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Moto]:
+    """Moto on a free port."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    argv = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    process = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        url = f"http://127.0.0.1:{port}"
+        for _ in range(600):
+            try:
+                urllib.request.urlopen(f"{url}/moto-api/data.json", timeout=5).read()
+                break
+            except OSError:
+                assert process.poll() is None
+                time.sleep(0.1)
+        yield Moto(url)
+    finally:
+        process.terminate()
+        process.wait()
+
+
+@pytest.fixture
+def cloud(server: Moto) -> CloudSpec:
+    """An account without anything in it, and an image that moto has."""
+    server.reset()
+    spec = CloudSpec(name="aws", type="ec2", region="us-east-1", endpoint=server.url)
+    driver = ec2.connect(spec, CREDENTIAL)
+    image = driver.list_images(ex_owner="099720109477")[0].id
+    return replace(spec, config={"images": {"ubuntu@24.04": image}})
+
+
+Open = Callable[..., Ec2Provider]
+
+
+@pytest.fixture
+def opened(cloud: CloudSpec, tmp_path: Path) -> Open:
+    """Return a function that opens the provider as a controller does."""
+
+    def call(model: str = MODEL, *, spec: CloudSpec | None = None, calls: Calls | None = None) -> Ec2Provider:
+        return Ec2Provider(
+            cloud=spec or cloud,
+            credential=CREDENTIAL,
+            model=ModelInfo(uuid=model, name="shop", controller_uuid="c"),
+            config={},
+            services=Services(data_dir=tmp_path),
+            calls=calls,
+        )
+
+    return call
+
+
+def _request(machine: str = "0", **changes: Any) -> StartRequest:
+    wanted: dict[str, Any] = {
+        "machine_id": machine,
+        "base": Base.parse("ubuntu@24.04"),
+        "nonce": f"machine-0:{machine}",
+        "hostname": f"juju-eeeeee-{machine}",
+        "zone": "us-east-1a",
+        "tags": {"juju-model-uuid": MODEL, "juju-units-deployed": "web/0"},
+        "user_data": {"hostname": "x", "packages": ["python3"]},
+    }
+    return StartRequest(**{**wanted, **changes})
+
+
+def _node(cloud: CloudSpec, name: str) -> Any:
+    (found,) = ec2.connect(cloud, CREDENTIAL).list_nodes(ex_node_ids=[name])
+    return found
+
+
+async def test_the_life_of_a_machine(opened: Open, cloud: CloudSpec) -> None:
+    provider = opened()
+    assert isinstance(provider, Provider)
+    assert isinstance(provider, Zoned)
+    assert isinstance(provider, Constrained)
+    assert isinstance(provider, Reachable)
+    started = await provider.start(_request(constraints={"mem": 4096, "root-disk": 20480}))
+    instance = started.instance
+    assert instance.status in (InstanceStatus.PENDING, InstanceStatus.RUNNING)
+    assert instance.hardware.availability_zone == "us-east-1a"
+    assert (instance.hardware.mem or 0) >= 4096
+    assert instance.machine_id == "0"
+    assert instance.tags["juju-units-deployed"] == "web/0"
+    assert [item.id for item in await opened().list()] == [instance.id]
+    target = await provider.ssh_target(instance)
+    assert (target.host, target.user) == (instance.addresses[0].value, "ubuntu")
+    await provider.stop([instance.id, "i-0123456789abcdef0"])
+    assert list(await provider.get([instance.id])) == [None]
+    with pytest.raises(NotFound):
+        await provider.ssh_target(instance)
+    await provider.stop([instance.id])
+    await provider.destroy_model()
+    driver = ec2.connect(cloud, CREDENTIAL)
+    assert ec2.groups(driver, {f"tag:{ec2.MODEL_TAG}": MODEL}) == []
+
+
+async def test_user_data_arrives(opened: Open, cloud: CloudSpec) -> None:
+    started = await opened().start(_request())
+    driver = ec2.connect(cloud, CREDENTIAL)
+    params = {
+        "Action": "DescribeInstanceAttribute",
+        "InstanceId": started.instance.id,
+        "Attribute": "userData",
+    }
+    answer = driver.connection.request(driver.path, params=params).body
+    import base64
+    import re
+
+    found = re.search(r"<value>([^<]+)</value>", answer)
+    assert found is not None
+    assert base64.b64decode(found[1]).decode() == "#cloud-config\nhostname: x\npackages:\n- python3\n"
+
+
+async def test_a_repeated_start_finds_its_instance_and_another_replaces_it(opened: Open) -> None:
+    first = await opened().start(_request())
+    again = await opened().start(_request(zone="us-east-1b"))
+    assert again.instance.id == first.instance.id
+    other = await opened().start(_request(nonce="machine-0:other"))
+    assert other.instance.id != first.instance.id
+    assert [item.id for item in await opened().list()] == [other.instance.id]
+
+
+async def test_models_do_not_see_each_other(opened: Open) -> None:
+    one = await opened().start(_request())
+    two = await opened(OTHER).start(_request())
+    assert await opened().get([two.instance.id]) == [None]
+    await opened().destroy_model()
+    assert [item.id for item in await opened(OTHER).list()] == [two.instance.id]
+    assert one.instance.id != two.instance.id
+
+
+async def test_twenty_at_once_within_two_seconds(opened: Open) -> None:
+    provider = opened()
+    await provider.precheck(Base.parse("ubuntu@24.04"), {}, "")
+    before = time.monotonic()
+    ticks = 0
+
+    async def tick() -> None:
+        nonlocal ticks
+        while True:
+            ticks += 1
+            await asyncio.sleep(0.01)
+
+    beat = asyncio.create_task(tick())
+    started = await asyncio.gather(*(provider.start(_request(str(number))) for number in range(20)))
+    taken = time.monotonic() - before
+    beat.cancel()
+    assert len({item.instance.id for item in started}) == 20
+    assert ticks > 10  # the loop went on
+    print(json.dumps({"20 instances, s": round(taken, 2)}))
+
+
+async def test_what_bootstrap_hears(opened: Open) -> None:
+    found = await opened().check()
+    assert "No machine is started now. A machine without constraints is a " in found.costs
+    assert "USD an hour" in found.costs
+    assert [item.ok for item in await opened().doctor()] == [True]
+
+
+async def test_zones_rules_and_placement(opened: Open) -> None:
+    provider = opened()
+    names = [zone.name for zone in await provider.zones()]
+    assert "us-east-1a" in names
+    assert list(await provider.derive_zones(_request(placement="zone=us-east-1b"))) == ["us-east-1b"]
+    await provider.precheck(Base.parse("ubuntu@24.04"), {}, "zone=us-east-1b")
+    for placement, problem in (("zone=moon", "not valid"), ("host.maas", "unknown placement directive")):
+        with pytest.raises(NotValid, match=problem):
+            await provider.precheck(Base.parse("ubuntu@24.04"), {}, placement)
+    with pytest.raises(NotValid, match="no instance types in us-east-1 matching constraints"):
+        await provider.precheck(Base.parse("ubuntu@24.04"), {"cores": 4000}, "")
+    rules = await provider.rules()
+    assert check({"tags": ["x"]}, rules) == ["tags"]
+    with pytest.raises(NotValid, match="invalid constraint value: instance-type=m99"):
+        check({"instance-type": "m99"}, rules)
+    with pytest.raises(NotValid, match='"instance-type" overlaps with "mem"'):
+        check({"instance-type": "t3.small", "mem": 5}, rules)
+
+
+async def test_a_base_without_an_image(opened: Open) -> None:
+    with pytest.raises(NotValid, match="no image for base centos@9"):
+        await opened().start(_request(base=Base.parse("centos@9")))
+    assert await opened().list() == []
+
+
+async def test_security_groups_follow_the_rules(opened: Open, cloud: CloudSpec) -> None:
+    provider = opened()
+    await provider.start(_request())
+    guard = SecurityGroups(provider)
+
+    async def run(_script: str) -> ScriptResult:
+        return ScriptResult(rc=0)
+
+    machine = GuardedMachine(machine_id="0", instance_id="i", run=run)
+    driver = ec2.connect(cloud, CREDENTIAL)
+    (group,) = ec2.groups(driver, {"group-name": f"juju-{MODEL}-0"})
+    web = IngressRule(PortRange("tcp", 80, 90), ("0.0.0.0/0", "::/0"))
+    await guard.apply(machine, MachineRules(ingress=(web,)))
+    assert {(item.first, item.last, item.source) for item in ec2.permissions(driver, group)} == {
+        (80, 90, "0.0.0.0/0"),
+        (80, 90, "::/0"),
+    }
+    dns = IngressRule(PortRange("udp", 53, 53), ("10.0.0.0/8",))
+    await guard.apply(machine, MachineRules(ingress=(dns,)))
+    await guard.apply(machine, MachineRules(ingress=(dns,)))
+    assert [item.protocol for item in ec2.permissions(driver, group)] == ["udp"]
+    await guard.clear(machine)
+    assert ec2.permissions(driver, group) == set()
+
+
+# --- what a cloud says when it does not want to ----------------------------------------------------------
+
+
+class Refusing:
+    """A driver whose next starts are refused."""
+
+    def __init__(self, driver: Any, errors: list[Exception]) -> None:
+        self._driver, self._errors = driver, errors
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._driver, name)
+
+    def create_node(self, **arguments: Any) -> Any:
+        """Fail as told, then go on."""
+        if self._errors:
+            raise self._errors.pop(0)
+        return self._driver.create_node(**arguments)
+
+
+def _said(text: str, code: int = 400) -> Exception:
+    from importlib import import_module
+
+    error: Exception = import_module("libcloud.common.exceptions").BaseHTTPError(code, text)
+    return error
+
+
+def _calls(cloud: CloudSpec, errors: list[Exception], pauses: list[float]) -> Calls:
+    return Calls(lambda: Refusing(ec2.connect(cloud, CREDENTIAL), errors), pauses.append)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("InsufficientInstanceCapacity: not enough in us-east-1a", ProviderError),
+        ("VcpuLimitExceeded: you have 32 of 32", QuotaExceeded),
+        ("InstanceLimitExceeded: 20", QuotaExceeded),
+        ("UnauthorizedOperation: You are not authorized", CredentialInvalid),
+        ("AuthFailure: no", CredentialInvalid),
+    ],
+)
+async def test_refusals(opened: Open, cloud: CloudSpec, text: str, kind: type[ProviderError]) -> None:
+    provider = opened(calls=_calls(cloud, [_said(text)], []))
+    with pytest.raises(kind) as caught:
+        await provider.start(_request())
+    assert type(caught.value) is kind
+    assert caught.value.detail == text
+    assert "hunter2" not in str(caught.value) + caught.value.detail
+
+
+async def test_throttling_and_faults_are_waited_out(opened: Open, cloud: CloudSpec) -> None:
+    pauses: list[float] = []
+    errors = [
+        _said("RequestLimitExceeded: slow down", 503),
+        _said("", 429),
+        _said("oops", 500),
+        OSError("reset"),
+    ]
+    await opened(calls=_calls(cloud, errors, pauses)).start(_request())
+    assert pauses == [0.5, 1.0, 2.0, 4.0]
+    assert len(await opened().list()) == 1
+
+
+async def test_a_cloud_that_is_away(opened: Open, cloud: CloudSpec) -> None:
+    away = replace(cloud, endpoint="http://127.0.0.1:9")
+    calls = Calls(lambda: ec2.connect(away, CREDENTIAL), lambda _: None)
+    with pytest.raises(ProviderError, match="the cloud"):
+        await opened(spec=away, calls=calls).check()
+    with pytest.raises(NotValid, match="Invalid region: mars"):
+        await opened(spec=replace(cloud, region="mars")).check()
+
+
+def test_the_plugin_opens_ec2_and_loads_nothing_before(tmp_path: Path) -> None:
+    program = (
+        "import sys\n"
+        "from pushjuju.plugins.manager import PluginHost\n"
+        "host = PluginHost(environ={}, path=[])\n"
+        "assert host.provider_type('ec2').public_clouds['aws']\n"
+        "assert not {'libcloud', 'pylxd', 'jinja2'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+    provider = PluginHost(environ={}, path=[]).open_provider(
+        cloud=CloudSpec(name="aws", type="ec2", region="us-east-1"),
+        credential=CREDENTIAL,
+        model=ModelInfo(uuid=MODEL, name="m", controller_uuid="c"),
+        services=Services(data_dir=tmp_path),
+    )
+    assert isinstance(provider, Ec2Provider)
