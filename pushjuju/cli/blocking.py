@@ -22,8 +22,9 @@ REMOVES = frozenset(
 )  # fmt: skip
 CHANGES = frozenset(
     (
-        "add-machine", "add-ssh-key", "add-secret", "add-space", "add-storage", "add-unit", "attach-resource",
-        "attach-storage", "bind", "consume", "create-storage-pool", "deploy", "exec", "expose",
+        "add-machine", "add-ssh-key", "add-secret", "add-space", "add-storage", "add-unit", "apply",
+        "attach-resource", "attach-storage", "bind", "consume", "create-storage-pool", "deploy", "exec",
+        "expose",
         "grant-secret", "import-filesystem", "import-ssh-key", "integrate", "move-to-space", "refresh",
         "reload-spaces", "remove-secret", "remove-space", "remove-ssh-key", "remove-storage-pool",
         "rename-space", "resolved", "resume-relation", "retry-provisioning", "revoke-secret", "run",

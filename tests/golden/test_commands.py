@@ -43,7 +43,7 @@ OURS |= {"completion", "man", "backups", "restore-backup", "schema"}
 # Flags that Juju does not have, on any command.
 OWN_FLAGS = {"no-wait": "leaves the work to the background; Juju's client never works itself"}
 # Words of Juju that are not built yet: each is refused with one clear line. Built ones leave the table.
-NOT_BUILT: frozenset[str] = set()
+NOT_BUILT: frozenset[str] = frozenset()
 # Words of Juju that are gone in its last 3.6, or come with a feature flag only: as unknown as any other.
 GONE = {"metrics", "collect-metrics", "set-meter-status"}
 # Differences by choice: (command, what) -> why.
@@ -127,6 +127,12 @@ def call(tmp_path: Path, *argv: str, stdin: str = "") -> tuple[int, str, str]:
     env = {"PUSHJUJU_DATA": str(tmp_path / "data"), "HOME": str(tmp_path), "PUSHJUJU_WAIT": "0"}
     status = main.run(argv, stdin=io.StringIO(stdin), stdout=out, stderr=err, env=env)
     return status, out.getvalue(), err.getvalue()
+
+
+def test_what_is_not_built_is_refused_with_one_line(tmp_path: Path) -> None:
+    for word in sorted(NOT_BUILT):
+        text = f"ERROR {word} not supported by pushjuju: it is not built yet\n"
+        assert call(tmp_path, word) == (1, "", text)
 
 
 @pytest.mark.parametrize("word", sorted(GONE))

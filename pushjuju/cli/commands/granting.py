@@ -99,7 +99,7 @@ def _made(name: str, summary: str, act: Act, examples: str) -> Command:
         details=f"Permissions: login, superuser (controller); read, write, admin (model); read, consume,\n"
         f"admin (offer).\n\n{_NOTE}",
         examples=examples,
-        see_also=("users", "add-user", "grant", "revoke"),
+        see_also=("users", "add-user", *({"grant", "revoke"} - {name})),
     )(function)
 
 
@@ -127,7 +127,7 @@ def _made_cloud(name: str, summary: str, act: Act) -> Command:
         summary=summary,
         flags=(*flags.CONTROLLER, *flags.LOGIN),
         details=f"Permissions: add-model, admin.\n\n{_NOTE}",
-        see_also=("users", "grant-cloud", "revoke-cloud", "clouds"),
+        see_also=("users", "clouds", *({"grant-cloud", "revoke-cloud"} - {name})),
     )(function)
 
 

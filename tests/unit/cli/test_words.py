@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli import drive
+from pushjuju.cli import blocking, drive, registry
 
 Run = Callable[..., Any]
 CHARM = str(Path(__file__).parents[3] / "contrib" / "charms" / "hello-page")
@@ -508,3 +508,26 @@ def test_bootstrap_furnishes_the_first_model(run: Run) -> None:
     assert "big" in json.loads(ok(run("storage-pools", "--format", "json")))
     ended = run("bootstrap", "local", "other", "--constraints", "mem=2G")
     assert "--constraints and --storage-pool are ignored" in ended.err
+
+
+# --- the tables -------------------------------------------------------------------------------------------
+
+
+def test_every_command_that_can_be_disabled_is_there() -> None:
+    tables = (blocking.DESTROYS, blocking.REMOVES, blocking.CHANGES, blocking.MIXED)
+    assert sum(len(table) for table in tables) == len(frozenset().union(*tables))
+    assert frozenset().union(*tables) <= registry.words().keys()
+
+
+def test_the_reference_is_written_out_of_the_commands(run: Run, tmp_path: Path) -> None:
+    whole = ok(run("documentation"))
+    folder = tmp_path / "pages"
+    ok(run("documentation", "--split", "--out", str(folder)))
+    pages = {path.stem: path.read_text() for path in folder.iterdir()}
+    assert set(pages) == registry.words().keys() | {"index"}
+    for word in registry.words():
+        assert pages[word].startswith(f"# {word}\n")
+        assert pages[word] in whole
+        assert f"[{word}]" in pages["index"]
+    assert "(https://docs/" in ok(run("documentation", "--url", "https://docs/"))
+    assert not ok(run("documentation", "--no-index")).startswith("# Index")
