@@ -46,7 +46,7 @@ _DISPATCH = """#!/bin/sh
 # The entry of every event: runs the charm's Python code with the packages it carries.
 export JUJU_DISPATCH_PATH="${JUJU_DISPATCH_PATH:-$0}"
 export PYTHONPATH=lib:venv
-exec python3 src/charm.py
+exec python3 {entry}
 """
 
 
@@ -67,9 +67,20 @@ def generate(data: bytes, present: Callable[[str], bool]) -> dict[str, bytes]:
         bases = list(_bases(project))
         if bases:
             out["manifest.yaml"] = _document({"bases": bases})
-    if not present("dispatch") and not present("hooks") and present("src/charm.py"):
-        out["dispatch"] = _DISPATCH.encode()
+    entry = _entry(project)
+    if not present("dispatch") and not present("hooks") and present(entry):
+        out["dispatch"] = _DISPATCH.replace("{entry}", entry).encode()
     return out
+
+
+def _entry(project: Mapping[str, Any]) -> str:
+    """Return the program that events run: `src/charm.py` unless the plugin charm names another."""
+    parts = project.get("parts")
+    for part in parts.values() if isinstance(parts, dict) else ():
+        chosen = part.get("charm-entrypoint") if isinstance(part, dict) else None
+        if isinstance(chosen, str) and re.fullmatch(r"[\w./-]+", chosen) and ".." not in chosen:
+            return chosen
+    return "src/charm.py"
 
 
 def _project(data: bytes) -> dict[str, Any]:

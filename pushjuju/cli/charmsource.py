@@ -56,16 +56,48 @@ def is_store_name(argument: str) -> bool:
     return classify_argument(argument, lambda text: Path(text).exists()).kind is ArgumentKind.CHARMHUB
 
 
-def from_place(cli: Cli, argument: str, folder: Path) -> Acquired:
+def from_place(cli: Cli, argument: str, folder: Path, base: Base | None = None) -> Acquired:
     """Bring a charm from a path or a git repository, packed; a source tree is built first.
+
+    Args:
+        base: Of the machines that it is for; None: chosen among those of the charm.
 
     Raises:
         NotFound: There is none.
-        InvalidCharm: It is refused.
+        InvalidCharm: It is refused, or cannot be built here.
     """
     from pushjuju.charms.pack import pack
 
-    return Acquired(packed=pack(bring(cli, argument, folder), folder / "charm"))
+    path = bring(cli, argument, folder)
+    return Acquired(packed=pack(built(cli, path, folder, base), folder / "charm"))
+
+
+def built(cli: Cli, path: Path, folder: Path, base: Base | None = None) -> Path:
+    """Return a tree with its packages for a source tree that has none yet; any other path as it is.
+
+    Raises:
+        InvalidCharm: It cannot be built here.
+    """
+    if not path.is_dir() or not (path / "charmcraft.yaml").is_file():
+        return path
+    from pushjuju.services import charm_build
+
+    if not charm_build.is_source(path):
+        return path
+    work = folder / "built"
+    work.mkdir()
+    return charm_build.built(
+        path, work, base=base or _base_of(path), environ=cli.env, say=cli.console.info
+    )  # fmt: skip
+
+
+def _base_of(path: Path) -> Base:
+    """Return the base that a source tree is for when nobody says: Juju's default one, else its first."""
+    from pushjuju.charms.bases import DEFAULT_LTS
+    from pushjuju.charms.reader import read_charm
+
+    bases = read_charm(path).charm.bases()
+    return bases[0] if bases and not any(item.matches(DEFAULT_LTS) for item in bases) else DEFAULT_LTS
 
 
 def bring(cli: Cli, argument: str, folder: Path) -> Path:

@@ -64,7 +64,7 @@ def get_charm(cli: Cli, opened: Session, known: Known, asked: Mapping[str, Any],
     if place:
         if asked["channel"]:
             raise NotValid("--channel chooses among a store's charms, not for one at a path")
-        found = charmsource.from_place(cli, place, folder)
+        found = charmsource.from_place(cli, place, folder, Base.parse(known.application.base))
         return replace(found, files=asked["resource"])
     if known.origin is None and not asked["switch"]:
         raise NotValid(

@@ -62,6 +62,8 @@ MODULES: dict[str, str] = {
     "credentials": "credentials show-credential add-credential update-credential remove-credential"
     " autoload-credentials default-credential",
     "blocks": "disable-command enable-command disabled-commands",
+    "packing": "pack",
+    "mirroring": "mirror",
     "charmhub": "find info download",
     "terms": "agree agreements",
     "payloads": "payloads",

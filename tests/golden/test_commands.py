@@ -39,6 +39,7 @@ OURS = {
     "replay",
     "apply",
 }
+OURS |= {"mirror", "pack"}
 OURS |= {"completion", "man", "backups", "restore-backup", "schema"}
 # Flags that Juju does not have, on any command.
 OWN_FLAGS = {"no-wait": "leaves the work to the background; Juju's client never works itself"}

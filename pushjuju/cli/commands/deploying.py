@@ -87,7 +87,7 @@ def deploy(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **aske
             opened = session.open_or_make_model(cli, model)
             found = _from_store(cli, opened, args[0], asked, chosen, targets, folder)
         else:
-            found = charmsource.from_place(cli, args[0], folder)
+            found = charmsource.from_place(cli, args[0], folder, chosen)
         charm = found.packed.charm
         _warn(cli, charm.warnings)
         if not asked["force"]:
