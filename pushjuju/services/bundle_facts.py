@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pushjuju.bundles.facts import ApplicationFacts, MachineFacts, ModelFacts, UnitFacts
+from pushjuju.bundles.facts import ApplicationFacts, MachineFacts, ModelFacts, OfferFacts, UnitFacts
 from pushjuju.bundles.values import ALL, EVERYWHERE, Exposed
 from pushjuju.charms.config import merge_settings
 from pushjuju.charms.model import Role
@@ -15,7 +15,18 @@ from pushjuju.core.base import Base
 from pushjuju.core.life import Life
 from pushjuju.core.names import parent_machine
 from pushjuju.core.natural import natural_key
-from pushjuju.services import bindings, charms, model_config, notes, origins, resources, spaces, storage
+from pushjuju.services import (
+    bindings,
+    charms,
+    model_config,
+    notes,
+    offers,
+    origins,
+    remotes,
+    resources,
+    spaces,
+    storage,
+)
 from pushjuju.state.records import (
     Application,
     ExposedEndpoint,
@@ -46,6 +57,7 @@ def read(tx: Tx, model: str) -> ModelFacts:
         machines=_machines(tx, model),
         relations=_relations(tx, model),
         sequences=_sequences(tx, model),
+        saas={item.name: item.url for item in remotes.consumed(tx, model)},
         default_base=_default_base(tx, model),
     )
 
@@ -87,8 +99,19 @@ def _application(tx: Tx, app: Application, units: list[Unit], noted: Mapping[str
         storage={row.name: (row.pool, row.size, row.count) for row in storage.directives(tx, model, name)},
         resources=_resources(tx, app),
         trust=bool(app.trust),
+        offers=_offers(tx, app),
         declared=tuple(sorted(charm.config)),
     )
+
+
+def _offers(tx: Tx, app: Application) -> dict[str, OfferFacts]:
+    if not app.offered:
+        return {}
+    found = {}
+    for item in offers.of_application(tx, app.model, app.name):
+        acl = {user: level for user, level in offers.users(tx, item).items() if user != offers.EVERYONE}
+        found[item.name] = OfferFacts(endpoints=tuple(sorted(item.endpoints)), acl=acl)
+    return found
 
 
 def _units(units: list[Unit]) -> list[UnitFacts]:
@@ -127,7 +150,10 @@ def _relations(tx: Tx, model: str) -> list[tuple[str, str]]:
     for row in tx.list(RelationEndpoint, "relation_endpoint_list", model=model):
         sides.setdefault(row.relation, []).append(row)
     found = []
+    proxies = {item.name for item in remotes.every(tx, model) if not item.url}
     for _, pair in sorted(sides.items()):
+        if proxies & {side.application for side in pair}:
+            continue  # it is the other model's
         if len(pair) == 2 and all(side.role != Role.PEER for side in pair):
             ordered = sorted(pair, key=lambda side: (side.role != Role.PROVIDER, side.application))
             first, second = (f"{side.application}:{side.endpoint}" for side in ordered)

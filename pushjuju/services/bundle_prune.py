@@ -10,8 +10,8 @@ from datetime import datetime
 from typing import Any
 
 from pushjuju.core.life import Life
-from pushjuju.services import applications, expose, integrate, machines, notes, removal, units
-from pushjuju.services import relations as relation_rows
+from pushjuju.services import applications, expose, integrate, machines, notes, remotes, removal, units
+from pushjuju.state.records import Offer
 from pushjuju.state.store import Tx
 
 
@@ -30,7 +30,7 @@ def remove_relation(tx: Tx, model: str, args: Mapping[str, Any], now: datetime) 
     """End a relation, unless that of its application ended it."""
     relation = integrate.find(tx, model, [args["endpoint1"], args["endpoint2"]])
     if relation.life == Life.ALIVE:
-        relation_rows.destroy(tx, relation, now)
+        removal.destroy_relation(tx, relation, now)
 
 
 def remove_unit(tx: Tx, model: str, args: Mapping[str, Any], now: datetime) -> None:
@@ -51,3 +51,16 @@ def remove_machine(tx: Tx, model: str, args: Mapping[str, Any], now: datetime) -
     machine = machines.get(tx, model, args["machine"])
     if machine.life == Life.ALIVE and not machines.units_on(tx, model, machine.id):
         removal.destroy_machine(tx, machine, now)
+
+
+def remove_offer(tx: Tx, model: str, args: Mapping[str, Any], now: datetime) -> None:
+    """Take an offer back that nobody is related to."""
+    found = tx.get(Offer, "offer_get", f'offer "{args["offer"]}" not found', model=model, name=args["offer"])
+    removal.remove_offer(tx, found, now)
+
+
+def remove_saas(tx: Tx, model: str, args: Mapping[str, Any], now: datetime) -> None:
+    """Let the model consume an offer no more; its relations end first."""
+    found = remotes.find(tx, model, args["name"])
+    if found is not None:
+        remotes.destroy(tx, found, now, lambda item: removal.destroy_relation(tx, item, now))

@@ -99,11 +99,11 @@ def record(
     Raises:
         PushjujuError: A step is not possible; its text says which. Nothing is changed.
     """
+    uploads: dict[str, list[resources.Upload]] = {}
     try:
         with contextlib.ExitStack() as stack:
-            uploads = {
-                step: stack.enter_context(_copies(ctx, order, step, found)) for step, found in _files(order)
-            }
+            for step, found in _files(order):
+                uploads[step] = stack.enter_context(_copies(ctx, order, step, found))
             with ctx.store.write() as tx:
                 models.require_alive(tx, model)
                 if check:
@@ -114,8 +114,9 @@ def record(
                     with _named(change):
                         _STEPS[change.method](work, change)
     except BaseException:
-        for packed in {item.sha256: item for item in order.packed.values()}.values():
-            applications.drop_unused_blob(ctx, packed.sha256)
+        copies = {upload.copy.sha256 for files in uploads.values() for upload in files}
+        for blob in copies | {packed.sha256 for packed in order.packed.values()}:
+            applications.drop_unused_blob(ctx, blob)
         raise
     return sorted(
         {str(change.args["application"]) for change in order.changes if "application" in change.args}
@@ -376,8 +377,37 @@ def _set_trust(work: _Work, change: Change) -> None:
     touch.application(work.tx, work.model, name, work.now, "trust changed")
 
 
-def _not_yet(_work: _Work, change: Change) -> None:
-    raise NotValid(f"{change.method} is not supported yet by pushjuju")
+def _consume(work: _Work, change: Change) -> None:
+    from pushjuju.core import offerurl
+    from pushjuju.services import crossmodel
+
+    url = offerurl.parse(str(change.args["url"]))
+    if url.endpoint:
+        raise NotValid(f'saas offer "{change.args["url"]}" shouldn\'t include endpoint')
+    crossmodel.consume_in(work.ctx, work.tx, work.model, url, str(change.args["application-name"]))
+
+
+def _offer(work: _Work, change: Change) -> None:
+    from pushjuju.services import offers
+
+    args = change.args
+    offers.offer_in(
+        work.ctx, work.tx, work.model, str(args["application"]), args["endpoints"], str(args["offer-name"])
+    )
+
+
+def _grant(work: _Work, change: Change) -> None:
+    from pushjuju.services import offers, people
+    from pushjuju.services.context import DEFAULT_USER
+    from pushjuju.state.records import Offer
+
+    user, level, name = (str(change.args[key]) for key in ("user", "access", "offer"))
+    found = work.tx.get(Offer, "offer_get", f'offer "{name}" not found', model=work.model, name=name)
+    if level not in people.LEVELS[people.Kind.OFFER]:
+        raise NotValid(f'"{level}" offer access not valid')
+    if user == DEFAULT_USER or offers.users(work.tx, found).get(user) == level:
+        return
+    people.grant(work.tx, user, level, people.Kind.OFFER, found.uuid)
 
 
 def _removal(name: str) -> Callable[[_Work, Change], None]:
@@ -402,17 +432,17 @@ _STEPS: Mapping[Method, Callable[[_Work, Change], None]] = {
     Method.SET_ANNOTATIONS: _annotate,
     Method.SET_OPTIONS: _set_options,
     Method.SET_CONSTRAINTS: _set_constraints,
-    Method.CONSUME_OFFER: _not_yet,
-    Method.CREATE_OFFER: _not_yet,
-    Method.GRANT_OFFER_ACCESS: _not_yet,
+    Method.CONSUME_OFFER: _consume,
+    Method.CREATE_OFFER: _offer,
+    Method.GRANT_OFFER_ACCESS: _grant,
     Method.RESET_OPTIONS: _reset_options,
     Method.SET_TRUST: _set_trust,
     Method.UNSET_ANNOTATIONS: _removal("unset_annotations"),
     Method.UNEXPOSE: _removal("unexpose"),
-    Method.REMOVE_OFFER: _not_yet,
+    Method.REMOVE_OFFER: _removal("remove_offer"),
     Method.REMOVE_RELATION: _removal("remove_relation"),
     Method.REMOVE_UNIT: _removal("remove_unit"),
     Method.REMOVE_APPLICATION: _removal("remove_application"),
-    Method.REMOVE_SAAS: _not_yet,
+    Method.REMOVE_SAAS: _removal("remove_saas"),
     Method.REMOVE_MACHINE: _removal("remove_machine"),
 }

@@ -100,20 +100,24 @@ def offer(ctx: Context, model: str, application: str, wanted: Sequence[str], nam
         NotValid: A name that is none, or an endpoint for subordinates.
         Conflict: An endpoint would go that others are related to.
     """
-    name = name or application
     with ctx.store.write() as tx:
-        present = tx.find(Offer, "offer_get", model=model, name=name)
-        doing = "update" if present else "add"
-        try:
-            models.require_alive(tx, model)
-            made = _checked(ctx, tx, model, application, wanted, name)
-            if present is None:
-                _insert(tx, made)
-                return made
-            return _update(tx, present, made, ctx.clock.now())
-        except (NotFound, NotValid, Conflict) as error:
-            what = f"cannot {doing} application offer {quote(name)}"
-            raise type(error)(f"{what}: {error.message}") from None
+        return offer_in(ctx, tx, model, application, wanted, name or application)
+
+
+def offer_in(ctx: Context, tx: Tx, model: str, application: str, wanted: Sequence[str], name: str) -> Offer:
+    """Offer endpoints of an application; as `offer`, in a transaction."""
+    present = tx.find(Offer, "offer_get", model=model, name=name)
+    doing = "update" if present else "add"
+    try:
+        models.require_alive(tx, model)
+        made = _checked(ctx, tx, model, application, wanted, name)
+        if present is None:
+            _insert(tx, made)
+            return made
+        return _update(tx, present, made, ctx.clock.now())
+    except (NotFound, NotValid, Conflict) as error:
+        what = f"cannot {doing} application offer {quote(name)}"
+        raise type(error)(f"{what}: {error.message}") from None
 
 
 def _checked(ctx: Context, tx: Tx, model: str, application: str, wanted: Sequence[str], name: str) -> Offer:

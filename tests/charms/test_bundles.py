@@ -91,6 +91,8 @@ applications:
   front:
     expose: false
     exposed-endpoints: {"": {expose-to-cidrs: [10.0.0.0/8]}}
+  rows:
+    offers: {rows: {endpoints: [db]}}
 """
 
 

@@ -26,6 +26,7 @@ from pushjuju.services import (
     expose,
     models,
     notes,
+    people,
     spaces,
     storage,
 )
@@ -314,6 +315,68 @@ def test_uploaded_charm_deploys_where_it_is(world: World, shelf: Path) -> None:
     (shelf / "bundle.yaml").write_text("applications: {x: {charm: 'local:none-4'}}")
     with pytest.raises(NotFound, match='charm "local:none-4" not found'):
         prepare(world, shelf)
+
+
+def test_offers_and_what_is_consumed(world: World, shelf: Path) -> None:
+    people.add(world.ctx, "bob", "")
+    over = """
+applications:
+  db: {offers: {rows: {endpoints: [db], acl: {bob: consume, admin: admin}}}}
+"""
+    told = deploy(world, shelf, over)
+    assert [line for line in told if " offer " in line and "upload" not in line] == [
+        "create offer rows using db:db",
+        "grant user admin admin access to offer rows",
+        "grant user bob consume access to offer rows",
+    ]
+    assert deploy(world, shelf, over) == []
+    seller, text = world.model, exported(world)
+    assert text.endswith(
+        "--- # overlay.yaml\napplications:\n  db:\n    offers:\n"
+        "      rows:\n        endpoints:\n        - db\n"
+        "        acl:\n          admin: admin\n          bob: consume\n"
+    )
+    world.model = models.add_model(world.ctx, "buyer").uuid
+    (shelf / "bundle.yaml").write_text(
+        "default-base: ubuntu@22.04\napplications: {web: {charm: ./web, num_units: 1}}\n"
+        "saas: {far: {url: admin/shop.rows}}\nrelations: [[web:db, far:db]]\n"
+    )
+    assert [line for line in deploy(world, shelf) if "far" in line] == [
+        "consume offer far at admin/shop.rows",
+        "add relation web:db - far:db",
+    ]
+    assert deploy(world, shelf) == []
+    text = exported(world)
+    assert "saas:\n  far:\n    url: home:admin/shop.rows\n" in text
+    assert text.endswith("relations:\n- - far:db\n  - web:db\n")
+    world.model, buyer = seller, world.model
+    assert "remote-" not in exported(world)  # the relation is the other model's
+    world.model = buyer
+    (shelf / "bundle.yaml").write_text(
+        "default-base: ubuntu@22.04\napplications: {web: {charm: ./web, num_units: 1}}"
+    )
+    pruned, _ = bundles.with_removals(prepare(world, shelf), prune=True)
+    assert [line for change in pruned.changes for line in change.lines] == ["remove saas far"]
+    bundles.carry_out(world.ctx, world.model, pruned)
+    assert "saas" not in exported(world)
+
+
+@pytest.mark.parametrize(
+    ("over", "text"),
+    [
+        ("applications: {db: {offers: {o: {endpoints: [none]}}}}", 'application "db" has no "none" relation'),
+        ("applications: {db: {offers: {o: {endpoints: [db], acl: {x: read}}}}}", 'user "x" not found'),
+        ("applications: {db: {offers: {o: {endpoints: [db], acl: {admin: all}}}}}", '"all" offer access'),
+        ("saas: {s: {url: admin/none.o}}", 'model "admin/none" not found'),
+        ("saas: {s: {url: 'admin/shop.o:db'}}", "shouldn't include endpoint"),
+    ],
+)
+def test_offers_that_are_refused(world: World, shelf: Path, over: str, text: str) -> None:
+    before = world.dump()
+    with pytest.raises((NotFound, NotValid)) as caught:
+        deploy(world, shelf, over)
+    assert text in caught.value.message
+    assert world.dump() == before
 
 
 # --- apply ------------------------------------------------------------------------------------------------
