@@ -1,20 +1,22 @@
-"""The history of hook runs, from the operations that are kept anyway: what `hooks` tells. Layer: services."""
+"""The history of hook runs, from the operations that are kept anyway: what `hooks` tells. Layer: services.
+
+Rows are read as they are: records of every table take as long to import as the rest of the command.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from sqlite3 import Row
 from typing import Any
 
 from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import NotFound
 from pushjuju.core.natural import natural_key
 from pushjuju.core.status import StatusKind
-from pushjuju.services import statuses
 from pushjuju.services.context import Context
-from pushjuju.services.statuses import HistoryEntry
-from pushjuju.state.records import Operation, Unit
 from pushjuju.state.store import Tx
 
 _FOREVER = 2**62
@@ -79,10 +81,11 @@ def history(ctx: Context, model: str, wanted: Wanted) -> list[HookRun]:
     with ctx.store.read() as tx:
         if wanted.units:
             for name in wanted.units:
-                tx.get(Unit, "unit_get", f'unit "{name}" not found', model=model, name=name)
+                if tx.row("unit_get", model=model, name=name) is None:
+                    raise NotFound(f'unit "{name}" not found')
             names = list(wanted.units)
         else:
-            names = [unit.name for unit in tx.list(Unit, "unit_list", model=model)]
+            names = [row["name"] for row in tx.rows("unit_list", model=model)]
         asked = [
             (name, hook) for name in dict.fromkeys(names) for hook in dict.fromkeys(wanted.hooks or [""])
         ]
@@ -92,8 +95,7 @@ def history(ctx: Context, model: str, wanted: Wanted) -> list[HookRun]:
 
 
 def _of_unit(tx: Tx, model: str, name: str, hook: str, wanted: Wanted) -> list[HookRun]:
-    rows = tx.list(
-        Operation,
+    rows = tx.rows(
         "operation_history",
         model=model,
         unit=name,
@@ -104,30 +106,30 @@ def _of_unit(tx: Tx, model: str, name: str, hook: str, wanted: Wanted) -> list[H
     )
     if not rows:
         return []
-    try:
-        told = statuses.history(tx, model, StatusKind.WORKLOAD, name, limit=_MOST_STATUSES)
-    except NotFound:
-        told = []
+    kind, since = StatusKind.WORKLOAD.value, rows[-1]["prepared"]
+    told = tx.rows(
+        "history_list", model=model, entity=name, kind=kind, other=kind, limit=_MOST_STATUSES, since=since
+    )
     return [_run(row, told) for row in rows]
 
 
-def _run(row: Operation, told: Iterable[HistoryEntry]) -> HookRun:
-    result, begun = row.result, from_iso(row.prepared)
-    over = from_iso(row.committed) if row.committed else None
-    operation = row.document.get("operation", {}).get("name", "")
+def _run(row: Row, told: Iterable[Row]) -> HookRun:
+    result, begun = json.loads(row["result"]), from_iso(row["prepared"])
+    over = from_iso(row["committed"]) if row["committed"] else None
+    operation = json.loads(row["document"]).get("operation", {}).get("name", "")
     return HookRun(
-        unit=row.unit,
-        hook=row.name,
+        unit=row["unit"],
+        hook=row["name"],
         kind=_KINDS.get(operation, "commands"),
-        operation=row.id,
-        result=_RESULTS.get(row.outcome, row.outcome or "ok") if over else "running",
+        operation=row["id"],
+        result=_RESULTS.get(row["outcome"], row["outcome"] or "ok") if over else "running",
         exit_status=result.get("exit"),
         signal=result.get("signal"),
         message=str(result.get("message") or ""),
         started=_within(result.get("started"), begun, over),
         committed=over,
         took_s=_seconds(result),
-        changes=_changes(row, told, begun, over),
+        changes=_changes(result, told, begun, over),
     )
 
 
@@ -144,15 +146,15 @@ def _seconds(result: Mapping[str, Any]) -> float | None:
 
 
 def _changes(
-    row: Operation, told: Iterable[HistoryEntry], begun: datetime, over: datetime | None
+    result: Mapping[str, Any], told: Iterable[Row], begun: datetime, over: datetime | None
 ) -> dict[str, Any]:
     """Return what a run wrote, with the workload statuses that were set meanwhile."""
-    found = dict(row.result.get("changes", {}))
+    found = dict(result.get("changes", {}))
     if over is not None:
         words = [
-            f"{item.status}: {item.message}" if item.message else item.status
+            f"{item['status']}: {item['message']}" if item["message"] else item["status"]
             for item in told
-            if begun <= item.since <= over
+            if begun <= from_iso(item["since"]) <= over
         ]
         if words:
             found["status"] = words

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pushjuju.core.errors import NotValid
+from pushjuju.core.jsontext import compact
 from pushjuju.uniter.resolver import (
     RESOLVERS,
     Decision,
@@ -107,4 +108,4 @@ def _differences(where: str, kept: Any, now: Any) -> list[str]:
 
 
 def _shown(value: Any) -> str:
-    return "nothing" if value is None else str(value)
+    return "nothing" if value is None else value if isinstance(value, str) else compact(value)

@@ -1,0 +1,141 @@
+"""What pushjuju's own commands print, byte for byte, in each of their formats."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from pushjuju.cli.commands.planning import Plan
+from pushjuju.cli.formatters import inspected, listings, planned, replayed
+from pushjuju.cli.output import render
+from pushjuju.core.status import StatusInfo
+from pushjuju.runner.remote.goformat import Struct
+from pushjuju.services.decided import Decided
+from pushjuju.services.hook_runs import HookRun
+from pushjuju.services.inventory import Change
+from pushjuju.services.relation_view import Member, RelationSide, RelationView
+from pushjuju.uniter.replaying import replayed as decided_again
+from pushjuju.uniter.resolver import LocalState, RemoteState, decide, record
+from pushjuju.workers.rehearsal import Foreseen
+
+Golden = Callable[[str, str], None]
+ID = "-0000-4000-8000-000000000000"
+NINE = datetime(2025, 3, 1, 9, 0, 0, tzinfo=UTC)
+
+
+@pytest.fixture(autouse=True)
+def _utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+def compare(golden: Golden, name: str, document: Any, table: str) -> None:
+    """Hold all formats of a document against their files."""
+    golden(f"own/{name}.txt", table)
+    golden(f"own/{name}.yaml", render("yaml", document))
+    golden(f"own/{name}.json", render("json", document))
+
+
+def test_show_relation(golden: Golden) -> None:
+    units = [
+        Member(name="db/0", data={"password": "x" * 60, "note": "two\nlines"}, in_scope=True, leader=True),
+        Member(name="db/10", data={}, in_scope=False),
+    ]
+    db = RelationSide(
+        application="db",
+        endpoint="server",
+        role="provider",
+        interface="sql",
+        data={"version": "14"},
+        units=units,
+    )
+    asker = Member(name="web/0", data={"user": "web"}, in_scope=True, departing=True)
+    web = RelationSide(
+        application="web", endpoint="db", role="requirer", interface="sql", remote=True, units=[asker]
+    )
+    view = RelationView(
+        id=4, key="web:db db:server", scope="global", life="alive", suspended=True,
+        status=StatusInfo(status="suspended", message="maintenance", since=NINE), sides=[db, web],
+    )  # fmt: skip
+    document = inspected.relation_document(view)
+    compare(golden, "show-relation", document, inspected.relation_table(document))
+
+
+def test_hooks(golden: Golden) -> None:
+    changes = {
+        "relations": {"4": {"unit": ["user"], "app": ["version"]}}, "ports": {"open": ["80/tcp"]},
+        "state": ["seen"], "storage": {"data": 2}, "secrets": {"create": 1}, "status": ["active: ready"],
+    }  # fmt: skip
+    later = NINE + timedelta(minutes=3)
+    runs = [
+        HookRun(
+            unit="web/0", hook="db-relation-joined", kind="hook", operation=f"3f2a9c11{ID}",
+            result="ok", exit_status=0, started=NINE, committed=later, took_s=125.4, changes=changes,
+        ),
+        HookRun(
+            unit="web/0", hook="greet", kind="action", operation=f"4f2a9c11{ID}",
+            result="failed", exit_status=3, started=later, committed=later, took_s=0.035,
+            message="exit status 3",
+        ),
+        HookRun(
+            unit="web/10", hook="config-changed", kind="hook", operation=f"5f2a9c11{ID}",
+            result="running", started=later,
+        ),
+    ]  # fmt: skip
+    document = [inspected.run_document(run) for run in runs]
+    compare(golden, "hooks", document, inspected.runs_table(runs, inspected.Look()))
+
+
+def test_plan(golden: Golden) -> None:
+    changes = [
+        Change(action="add", kind="application", name="web", model="shop", fields={"charm": "local:web-0"}),
+        Change(action="change", kind="application", name="db", model="shop", fields={"exposed": (0, 1)}),
+        Change(action="remove", kind="unit", name="db/1", model="shop", fields={"machine": "3"}),
+    ]
+    steps = [
+        (Foreseen(model="u", machine="3", unit="db/1", title="stop", kind="hook"), False),
+        (Foreseen(model="u", machine="0", unit="db/0", title="greet", kind="action"), True),
+    ]
+    unknown = ["the addresses of machine 4, which is to be made or taken in first"]
+    made = Plan(command=["deploy", "./web"], changes=changes, steps=steps, unknown=unknown)
+    compare(golden, "plan", planned.document(made), planned.table(made))
+    nothing = Plan(command=["expose", "db"], changes=[], steps=steps[1:], unknown=[])
+    golden("own/plan-nothing.txt", planned.table(nothing))
+
+
+def test_explain(golden: Golden) -> None:
+    entries = [
+        Struct(
+            {
+                "subject": "web/0", "doing": "idle",
+                "reason": 'hook failed: "start": a retry will follow (hooks)',
+                "again": "01 Mar 2025 09:00:05Z", "attempts": 2, "since": "01 Mar 2025 09:00:00Z",
+                "running": "start of web/0", "held-by": "host:12:34",
+                "next": [
+                    "resolved web/0    tries it again at once",
+                    "resolved web/0 --no-retry    goes on without it",
+                ],
+            }
+        ),
+        Struct({"subject": "web", "doing": "1 idle", "leader": "web/0"}),
+        Struct({"subject": "machine 0", "doing": "at rest"}),
+    ]  # fmt: skip
+    compare(golden, "explain", entries, listings.reasons(entries, wide=True))
+    golden("own/explain-all.txt", listings.reasons(entries))
+
+
+def test_replay(golden: Golden) -> None:
+    local = LocalState(installed=True, started=True, config_hash="a")
+    remote = RemoteState(unit="web/0", config_hash="b", leader=False)
+    kept = record(local, remote, decide(local, remote))
+    kept["decision"] = {"answer": "idle", "reason": "of old", "badge": "core"}
+    found = Decided(subject="3f2a", unit="web/0", record=kept, operation="3f2a", title="config-changed")
+    document = replayed.document(found, decided_again(kept))
+    compare(golden, "replay", document, replayed.text(document))
