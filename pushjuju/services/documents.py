@@ -281,6 +281,7 @@ def _relation_info(tx: Tx, unit: Unit, relation_id: int) -> dict[str, Any]:
         relations.own_endpoint(sides, unit.application),
         relations.remote_endpoint(sides, unit.application),
     )
+    far = {"cross-model": True} if relations.remote(tx, unit.model, other.application) else {}
     bags = relations.bags(tx, unit.model, relation_id)
     scopes = {
         scope.unit for scope in tx.list(RelationScope, "scope_list", model=unit.model, relation=relation_id)
@@ -288,6 +289,7 @@ def _relation_info(tx: Tx, unit: Unit, relation_id: int) -> dict[str, Any]:
     found: dict[str, Any] = {
         "relation-id": relation_id,
         "endpoint": own.endpoint,
+        **far,
         "related-endpoint": other.endpoint,
         "application-data": _data(bags, other.application),
     }

@@ -20,6 +20,7 @@ from pushjuju.core.status import Agent, MachineStatus, StatusKind
 from pushjuju.core.tasks import Receiver
 from pushjuju.services import (
     actions,
+    far_secrets,
     firewall,
     leadership,
     machines,
@@ -108,6 +109,7 @@ def remove_unit(tx: Tx, unit: Unit, now: datetime) -> None:
     leadership.revoke(tx, unit, now)
     if _has_secrets(tx, unit.model, unit.application):
         secrets.forget_unit(tx, unit, now)
+        far_secrets.forget_unit(tx, unit, now)
     if unit.storage:
         storage.unit_gone(tx, unit, now)
     actions.cancel_all(tx, unit.model, Receiver.UNIT, unit.name, actions.UNIT_REMOVED, now)

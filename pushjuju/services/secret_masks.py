@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from pushjuju.core.errors import StoreError
 from pushjuju.core.secrets import MASK, Content
-from pushjuju.services import secrets
+from pushjuju.services import far_secrets, secrets
 from pushjuju.services.context import Context
 from pushjuju.state.records import Application, Unit
 from pushjuju.state.secret_records import RevisionRow, SecretRow
@@ -35,7 +35,7 @@ def mask_of(ctx: Context, tx: Tx, model: str, unit: str) -> Mask:
     found = tx.find(Unit, "unit_get", model=model, name=unit)
     if found is None:
         return plain
-    values = sorted(_values(_contents(ctx, tx, found)), key=len, reverse=True)
+    values = sorted(_values(_contents(ctx, tx, found, far=application.secrets > 1)), key=len, reverse=True)
     return _masking(values) if values else plain
 
 
@@ -49,10 +49,10 @@ def _masking(values: list[str]) -> Mask:
     return mask
 
 
-def _contents(ctx: Context, tx: Tx, unit: Unit) -> Iterator[Content]:
+def _contents(ctx: Context, tx: Tx, unit: Unit, *, far: bool) -> Iterator[Content]:
     """Yield what a unit may know, as far as it is in the store; nothing without the key."""
     try:
-        for row in _revisions(tx, unit):
+        for row in _revisions(tx, unit, far=far):
             content = secrets.stored(ctx, row).content
             if content is not None:
                 yield content
@@ -60,7 +60,7 @@ def _contents(ctx: Context, tx: Tx, unit: Unit) -> Iterator[Content]:
         return
 
 
-def _revisions(tx: Tx, unit: Unit) -> list[RevisionRow]:
+def _revisions(tx: Tx, unit: Unit, *, far: bool) -> list[RevisionRow]:
     known = {row.id: row for row in secrets.managed(tx, unit)}
     for read in tx.rows("secret_consumed", model=unit.model, unit=unit.name):
         row = known.get(read["secret"]) or tx.find(
@@ -68,6 +68,11 @@ def _revisions(tx: Tx, unit: Unit) -> list[RevisionRow]:
         )
         if row is not None:
             known[row.id] = row
+    if far:
+        for model, read in far_secrets.consumed(tx, unit):
+            row = secrets.find(tx, model, read["secret"])
+            if row is not None:
+                known[far_secrets.uri(model, row.id)] = row
     every = [item for row in known.values() for item in secrets.revisions(tx, row)]
     return sorted(every, key=lambda item: item.created, reverse=True)[:MOST]
 

@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 from pushjuju.charms.goform import quote
 from pushjuju.core.errors import NotFound, NotPermitted, NotValid
-from pushjuju.core.secrets import Content, OwnerKind
-from pushjuju.services import leadership, secret_backends, secrets
+from pushjuju.core.secrets import Content, OwnerKind, parse_uri
+from pushjuju.services import far_secrets, leadership, secret_backends, secrets
 from pushjuju.services.context import Context
 from pushjuju.services.secrets import Change, Owner
 from pushjuju.state.records import Unit
@@ -27,7 +27,7 @@ def read(ctx: Context, tx: Tx, unit: Unit, mode: str, secret: str, label: str) -
 
     Args:
         mode: `get` the revision that it tracks, `peek` at the latest, or `refresh` to the latest for good.
-        secret: The id; empty: look for the label.
+        secret: The id, for another model's `UUID/id`; empty: look for the label.
         label: With an id, what the unit calls the secret from now on.
 
     Raises:
@@ -37,9 +37,14 @@ def read(ctx: Context, tx: Tx, unit: Unit, mode: str, secret: str, label: str) -
     """
     if mode not in MODES:
         raise NotValid(f"secret-get takes no mode {quote(mode)}")
-    row = secrets.get(tx, unit.model, secret) if secret else _labelled(tx, unit, label)
-    if not secrets.may_read(tx, unit, row):
+    row, reader = _meant(tx, unit, secret, label)
+    if not secrets.may_read(tx, reader, row):
         raise NotPermitted("permission denied")
+    if reader.model != unit.model:
+        far_secrets.mark(tx, unit)
+        if secret:
+            far_secrets.check_label(tx, unit, label)
+    unit = reader
     if secret and label:
         row, label = _call(ctx, tx, unit, row, label)
     else:
@@ -52,6 +57,29 @@ def read(ctx: Context, tx: Tx, unit: Unit, mode: str, secret: str, label: str) -
         kept = before.revision if before is not None and mode != "refresh" else number
         secrets.track(tx, row, unit, kept, ctx.clock.now(), label or None)
     return secrets.stored(ctx, found).content or secret_backends.reader(ctx, tx, found)
+
+
+def _meant(tx: Tx, unit: Unit, secret: str, label: str) -> tuple[SecretRow, Unit]:
+    """Return a secret, and the unit as the secret's model knows it.
+
+    Raises:
+        NotFound: There is no such secret or label.
+        NotPermitted: It is another model's, and was not granted.
+        NotValid: It is no id.
+    """
+    model, number = parse_uri(secret) if "/" in secret else ("", secret)
+    if model not in ("", unit.model):
+        found = far_secrets.find(tx, unit, model, number)
+        return found.row, found.unit
+    if number:
+        return secrets.get(tx, unit.model, number), unit
+    try:
+        return _labelled(tx, unit, label), unit
+    except NotFound:
+        seen = far_secrets.labelled(tx, unit, label) if label else None
+        if seen is None:
+            raise
+        return seen.row, seen.unit
 
 
 def _labelled(tx: Tx, unit: Unit, label: str) -> SecretRow:

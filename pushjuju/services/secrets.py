@@ -478,6 +478,8 @@ def touch_consumers(tx: Tx, row: SecretRow, now: datetime, reason: str) -> None:
     """Make those who read a secret look again."""
     for found in tx.rows("secret_consumer_machines", model=row.model, secret=row.id):
         touch.machine(tx, row.model, found["machine"], now, reason)
+    for found in tx.rows("secret_far_consumer_machines", model=row.model, secret=row.id):
+        touch.machine(tx, found["source"], found["machine"], now, reason)
 
 
 def touch_owner(tx: Tx, row: SecretRow, now: datetime, reason: str) -> None:

@@ -19,7 +19,7 @@ from pushjuju.core import limits
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import AlreadyExists, NotFound, NotPermitted, NotValid, PushjujuError
 from pushjuju.core.secrets import OwnerKind, parse_uri, uri
-from pushjuju.services import secrets
+from pushjuju.services import far_secrets, secrets
 from pushjuju.services.context import Context
 from pushjuju.services.secrets import Change, Owner
 from pushjuju.state.records import Unit
@@ -41,13 +41,39 @@ _TIME = "%Y-%m-%dT%H:%M:%SZ"
 # --- what a decision sees ---------------------------------------------------------------------------------
 
 
-def with_secrets(tx: Tx, unit: Unit, local: LocalState, remote: RemoteState) -> RemoteState:
-    """Return a remote state with the secrets that a unit reads and answers for."""
+def with_secrets(tx: Tx, unit: Unit, local: LocalState, remote: RemoteState, *, far: bool) -> RemoteState:
+    """Return a remote state with the secrets that a unit reads and answers for.
+
+    Args:
+        far: Whether its application has ever read a secret of another model.
+    """
+    found = _with_own(tx, unit, local, remote)
+    return _with_far(tx, unit, local, found) if far else found
+
+
+def _with_far(tx: Tx, unit: Unit, local: LocalState, remote: RemoteState) -> RemoteState:
+    """Add what a unit reads of other models; only news of it counts, as for secrets of its own."""
+    rows = {far_secrets.uri(model, row["secret"]): row for model, row in far_secrets.consumed(tx, unit)}
+    news = {
+        name: ConsumedSecret(revision=row["latest"], label=row["label"])
+        for name, row in rows.items()
+        if row["latest"] > row["noted"]
+    }
+    noted = {name for name in local.secret_revisions if far_secrets.is_far(name)}
+    return replace(
+        remote,
+        secrets_consumed={**remote.secrets_consumed, **news},
+        secrets_deleted=(*remote.secrets_deleted, *sorted(noted - rows.keys())),
+    )
+
+
+def _with_own(tx: Tx, unit: Unit, local: LocalState, remote: RemoteState) -> RemoteState:
     here = {"model": unit.model, "application": unit.application, "unit": unit.name}
     consumed = tx.rows("secret_consumed", model=unit.model, unit=unit.name)
     owned = secrets.managed(tx, unit)
     known = {uri(row["secret"]) for row in consumed} | {uri(row.id) for row in owned}
-    noted = local.secret_revisions.keys() | local.secret_obsolete_revisions.keys()
+    every = local.secret_revisions.keys() | local.secret_obsolete_revisions.keys()
+    noted = {name for name in every if not far_secrets.is_far(name)}
     obsolete: dict[str, tuple[int, ...]] = {}
     for row in tx.rows("secret_obsolete_managed", **here):
         obsolete[uri(row["secret"])] = (*obsolete.get(uri(row["secret"]), ()), row["revision"])

@@ -102,7 +102,9 @@ def look(tx: Tx, model: str, name: str, commands: tuple[str, ...] = ()) -> View 
         sides=around.sides,
         bindings=bound,
         local=local,
-        remote=with_secrets(tx, unit, local, remote) if application.secrets else remote,
+        remote=with_secrets(tx, unit, local, remote, far=application.secrets > 1)
+        if application.secrets
+        else remote,
     )
 
 

@@ -125,6 +125,21 @@ def test_a_hook_writes_for_the_other_model(twins: Twins) -> None:
     assert seen["app_bags"]["db"] == {"name": "main"}
 
 
+def test_a_unit_reaches_no_other_model_than_its_relations_do(twins: Twins) -> None:
+    here = twins.ready()
+    there = twins.relations(twins.prod)[0].id
+    before = dict(twins.bag(twins.prod, there, "db/0"))
+    bags = {"unit": {"k": "v"}, "app": {"k": "app"}}
+    numbers = {str(number): bags for number in (here, there, here + 1, there + 7)}
+    twins.shop.clock.advance(600)
+    done = twins.shop.hook("update-status", ok(writes={"relations": numbers}), "web/0")
+    assert done.ok
+    assert twins.bag(twins.prod, there, f"{twins.proxy()}/0")["k"] == "v"
+    assert twins.bag(twins.prod, there, twins.proxy()) == {"k": "app"}
+    assert dict(twins.bag(twins.prod, there, "db/0")) == before
+    assert twins.bag(twins.prod, there, "db") == {}
+
+
 def test_application_data_goes_both_ways(twins: Twins) -> None:
     here = twins.ready()
     twins.clear()

@@ -56,6 +56,12 @@ def _id(text: str) -> str:
     return name
 
 
+def _source(ctx: ToolContext, text: str) -> str:
+    """Return the model of a URI, where it is another one than the unit's; else nothing."""
+    source = text.rpartition("/")[0].rpartition("/")[2]
+    return "" if source == ctx.context["model_uuid"] else source
+
+
 def _is_uri(text: str) -> bool:
     """Tell whether an argument beside a label is a URI: else it is a key."""
     return text.startswith("secret:") or (len(text) == 20 and not text.strip(_ALPHABET))
@@ -457,7 +463,8 @@ def _get(ctx: ToolContext, args: Args) -> Any:
         raise usage_error("require either a secret URI or label")
     if args["peek"] and args["refresh"]:
         raise usage_error("specify one of --peek or --refresh but not both")
-    content = _read(ctx, secret, label, args)
+    source = _source(ctx, text) if secret else ""
+    content = _read(ctx, "%s/%s" % (source, secret) if source else secret, label, args)
     if not key:
         return {name: _decode(value).decode("utf-8", "surrogateescape") for name, value in content.items()}
     name = key[:-7] if key.endswith("#base64") else key

@@ -59,6 +59,17 @@ DELETE FROM secret WHERE model = :model AND id = :id
 -- name: secret_mark_application
 UPDATE application SET secrets = 1 WHERE model = :model AND name = :name AND secrets = 0
 
+-- name: secret_mark_far
+UPDATE application SET secrets = 2 WHERE model = :model AND name = :name AND secrets < 2
+
+-- name: secret_far_consumer_machines
+-- Where units of other models are that read a secret; read from left to right.
+SELECT DISTINCT a.source, u.machine FROM remote_application a CROSS JOIN secret_consumer c CROSS JOIN unit u
+WHERE a.model = :model AND c.model = a.model AND c.secret = :secret
+  AND substr(c.unit, 1, length(a.name) + 1) = a.name || '/'
+  AND u.model = a.source AND u.name = a.application || substr(c.unit, length(a.name) + 1)
+  AND u.machine IS NOT NULL
+
 -- name: secret_rotations_due
 SELECT * FROM secret WHERE model = :model AND next_rotation IS NOT NULL AND next_rotation <= :now
   AND rotation_due = 0 ORDER BY next_rotation, id
