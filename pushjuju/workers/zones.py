@@ -41,6 +41,8 @@ async def choose(ctx: Context, machine: Machine, provider: Provider, request: St
     if not isinstance(provider, Zoned):
         return Choice()
     listed = [zone.name for zone in await provider.zones() if zone.available]
+    if not listed:
+        return Choice()
     derived = await provider.derive_zones(request)
     usable = rules.candidates(listed, wanted=machine.constraints.get("zones") or (), derived=derived)
     if not usable:

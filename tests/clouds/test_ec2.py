@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-import socket
 import subprocess
 import sys
 import time
-import urllib.request
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +38,7 @@ from pushjuju.plugins.types import (
     StartRequest,
     Zoned,
 )
+from tests.clouds.moto_server import Moto, server  # noqa: F401
 
 pytest.importorskip("moto", reason="moto plays EC2 here")
 pytest.importorskip("libcloud", reason="the provider of EC2 needs apache-libcloud")
@@ -52,42 +51,8 @@ CREDENTIAL = Credential(
 )
 
 
-@dataclass(frozen=True)
-class Moto:
-    """A running server."""
-
-    url: str
-
-    def reset(self) -> None:
-        request = urllib.request.Request(f"{self.url}/moto-api/reset", method="POST")
-        urllib.request.urlopen(request, timeout=30).read()
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Moto]:
-    """Moto on a free port."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    argv = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
-    process = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        url = f"http://127.0.0.1:{port}"
-        for _ in range(600):
-            try:
-                urllib.request.urlopen(f"{url}/moto-api/data.json", timeout=5).read()
-                break
-            except OSError:
-                assert process.poll() is None
-                time.sleep(0.1)
-        yield Moto(url)
-    finally:
-        process.terminate()
-        process.wait()
-
-
 @pytest.fixture
-def cloud(server: Moto) -> CloudSpec:
+def cloud(server: Moto) -> CloudSpec:  # noqa: F811
     """An account without anything in it, and an image that moto has."""
     server.reset()
     spec = CloudSpec(name="aws", type="ec2", region="us-east-1", endpoint=server.url)

@@ -24,6 +24,7 @@ PUSHJUJU_API = (1, 1)
 
 _CONFIG = (
     Attr(name="subnet", summary="IPv4 network of the machines; a free 10.x.y.0/24 when not set"),
+    Attr(name="zones", summary="names of zones that machines are spread over, all on this host", type="list"),
     Attr(name="machines-dir", summary="where machines are kept; the controller's directory when not set"),
     Attr(
         name="stand-in",

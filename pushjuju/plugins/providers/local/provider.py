@@ -40,10 +40,12 @@ from pushjuju.plugins.types import (
     SSHTarget,
     Started,
     StartRequest,
+    Zone,
     no_progress,
 )
 
 _PARALLEL = 8
+ZONE_TAG = "pushjuju-zone"
 
 
 class LocalProvider:
@@ -58,6 +60,7 @@ class LocalProvider:
         self._model = model
         self._services = services
         self._bases = BasesConfig.of(cloud.config)
+        self._zones = _zone_names(cloud.config.get("zones", ()))
         self._subnet = str(cloud.config.get("subnet", ""))
         if self._subnet:
             parse_subnet(self._subnet)
@@ -75,8 +78,12 @@ class LocalProvider:
             NotValid: A placement, another architecture, or a virtual machine.
             NotFound: A base that nobody knows, where nothing may stand in.
         """
-        if placement:
+        if placement and placement.removeprefix("zone=") not in self._zones:
             raise NotValid(f"unknown placement directive: {placement}")
+        unknown = [zone for zone in constraints.get("zones") or () if zone not in self._zones]
+        if self._zones and unknown:
+            listed = " ".join(self._zones)
+            raise NotValid(f"invalid constraint value: zones={unknown[0]}\nvalid values are: [{listed}]")
         arch = constraints.get("arch")
         if arch and arch != host_arch():
             raise NotValid(f'arch "{arch}" not valid: local machines have {host_arch()}')
@@ -84,6 +91,14 @@ class LocalProvider:
             raise NotValid(f'virt-type "{constraints["virt-type"]}" not valid: local machines are containers')
         if not self._bases.stand_in and self._bases.source(base, host_arch()) is None:
             raise NotFound(f"no root file system for base {base.display}")
+
+    async def zones(self) -> Sequence[Zone]:
+        """Return the zones that the cloud's table names; none: machines have no zone."""
+        return [Zone(name=name) for name in self._zones]
+
+    async def derive_zones(self, request: StartRequest) -> Sequence[str]:
+        """Return the zone that a placement names."""
+        return [request.placement.removeprefix("zone=")] if request.placement else []
 
     async def start(self, request: StartRequest) -> Started:
         """Make and boot a machine; returns when it boots, about half a second before it answers SSH."""
@@ -102,7 +117,7 @@ class LocalProvider:
             mem=request.constraints.get("mem"),
             subnet=self._subnet,
             authorized_keys=request.authorized_keys,
-            tags=dict(request.tags),
+            tags={**request.tags, **({ZONE_TAG: request.zone} if request.zone else {})},
             user_data=self._user_data(request),
         )
         request.progress(InstanceStatus.ALLOCATING, "starting machine")
@@ -259,8 +274,20 @@ def hardware(record: Record, *, cores: int, mem: int) -> Hardware:
         arch=record.arch,
         cores=min(record.cores or cores, cores),
         mem=min(record.mem or mem, mem),
+        availability_zone=record.tags.get(ZONE_TAG, ""),
         virt_type="container",
     )
+
+
+def _zone_names(given: object) -> tuple[str, ...]:
+    """Return the zones of a cloud's table.
+
+    Raises:
+        NotValid: No list of names.
+    """
+    if not isinstance(given, (list, tuple)) or any(not isinstance(name, str) or not name for name in given):
+        raise NotValid("`zones` of a local cloud must be a list of names")
+    return tuple(dict.fromkeys(given))
 
 
 def _host_mem_mib() -> int:

@@ -1,0 +1,90 @@
+"""A plugin for tests: EC2 whose instances have a machine of the cloud `local` behind them.
+
+Everything that is asked of the cloud goes through libcloud to the server; only the boot is ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pushjuju.plugins.hookspecs import hookimpl
+from pushjuju.plugins.providers.libcloud.ec2provider import Ec2Provider
+from pushjuju.plugins.providers.libcloud.firewall import SecurityGroups
+from pushjuju.plugins.providers.libcloud.kinds import BY_NAME
+from pushjuju.plugins.providers.local.provider import LocalProvider
+from pushjuju.plugins.types import (
+    CloudSpec,
+    Credential,
+    Firewall,
+    Instance,
+    ModelInfo,
+    Provider,
+    ProviderType,
+    Services,
+    SSHTarget,
+    Started,
+    StartRequest,
+)
+
+KIND = "ec2-here"
+
+
+@hookimpl
+def pushjuju_provider_types() -> Sequence[ProviderType]:
+    """The same as EC2 in all but its name."""
+    return [replace(BY_NAME["ec2"], name=KIND, public_clouds={})]
+
+
+@hookimpl
+def pushjuju_open_provider(
+    cloud: CloudSpec,
+    credential: Credential,
+    model: ModelInfo,
+    config: Mapping[str, Any],
+    services: Services,
+) -> Provider | None:
+    """Open it."""
+    if cloud.type != KIND:
+        return None
+    return Backed(cloud=cloud, credential=credential, model=model, config=config, services=services)
+
+
+@hookimpl
+def pushjuju_open_firewall(provider_type: str, provider: Provider | None) -> Firewall | None:
+    """Guard by security groups."""
+    return SecurityGroups(provider) if provider_type == KIND and isinstance(provider, Backed) else None
+
+
+class Backed(Ec2Provider):
+    """EC2 with machines."""
+
+    def __init__(self, *, cloud: CloudSpec, model: ModelInfo, services: Services, **more: Any) -> None:
+        super().__init__(cloud=cloud, model=model, services=services, **more)
+        self._here = LocalProvider(
+            cloud=CloudSpec(name="local", type="local"), model=model, services=services
+        )
+
+    async def start(self, request: StartRequest) -> Started:
+        """Start an instance, and boot what stands for it."""
+        started = await super().start(request)
+        await self._here.start(replace(request, zone="", placement="", constraints={}, user_data={}))
+        return started
+
+    async def ssh_target(self, instance: Instance) -> SSHTarget:
+        """Lead to the machine, if the cloud has the instance."""
+        await super().ssh_target(instance)
+        (found,) = [item for item in await self._here.list() if item.machine_id == instance.machine_id]
+        return await self._here.ssh_target(found)
+
+    async def stop(self, ids: Sequence[str]) -> None:
+        """End both."""
+        gone = {item.machine_id for item in await self.get(ids) if item is not None}
+        await super().stop(ids)
+        await self._here.stop([item.id for item in await self._here.list() if item.machine_id in gone])
+
+    async def destroy_model(self) -> None:
+        """End all of both."""
+        await super().destroy_model()
+        await self._here.destroy_model()
