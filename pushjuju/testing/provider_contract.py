@@ -160,7 +160,8 @@ class ProviderContract:
             return
         try:
             usable = [zone.name for zone in await provider.zones() if zone.available]
-            assert usable
+            if not usable:
+                return  # this cloud has none
             for number, zone in enumerate(usable[:2]):
                 request = dataclasses.replace(bench.request(str(number)), zone=zone)
                 assert list(await provider.derive_zones(request)) == []

@@ -234,3 +234,29 @@ def test_keys_of_a_model_go_with_a_given_machine(client: Client, image: Server) 
     client.run("remove-machine", "0", "--no-prompt")
     _until_clean(client, image)
     assert image.run("cat /home/ubuntu/.ssh/authorized_keys\n") == f"{image.cloud.public_key}\n"
+
+
+def test_all_hosts_of_an_inventory(client: Client, server: Server, image: Server, tmp_path: Path) -> None:
+    """Two machines and one that is not there: two are taken in, the third is told; again changes nothing."""
+    client.run("bootstrap", "manual", "lab", "--add-model", "shop")
+    inventory = tmp_path / "hosts.ini"
+    inventory.write_text(
+        f"[web]\none ansible_host={server.host} ansible_user=bob\n"
+        f"two ansible_host={image.host} ansible_user=ubuntu\n"
+        "gone ansible_host=127.0.0.1 ansible_port=9 ansible_user=bob\n"
+        f"[web:vars]\nansible_ssh_private_key_file={server.key}\n"
+    )
+    done = client.try_run("add-machine", "--from", inventory)
+    assert done.rc == 1, str(done)
+    assert "(one)\n" in done.stderr
+    assert "(two)\n" in done.stderr
+    assert "ERROR gone: " in done.stderr
+    hosts = {item["dns-name"] for item in client.status()["machines"].values()}
+    assert hosts == {server.host, image.host}
+    again = client.try_run("add-machine", "--from", inventory)
+    assert "2 of 3 hosts are machines of the model already\n" in again.stderr
+    assert len(client.status()["machines"]) == 2
+    refused = client.fail("add-machine", "--from", inventory, "-n", "2", rc=2)
+    assert refused.error.startswith("ERROR --from takes hosts as they are")
+    client.run("destroy-model", "shop", "--no-prompt")
+    _until_clean(client, server)

@@ -349,3 +349,26 @@ async def test_base_is_built_from_an_archive(bench: LocalBench, tmp_path: Path) 
 
 def _names(root: str) -> list[str]:
     return sorted(path.name for path in Path(root).iterdir())
+
+
+async def test_machines_of_a_cloud_with_zones(local_cloud: LocalCloud) -> None:
+    """The zone that was chosen is what the machine says, also to a controller that comes later."""
+    data_dir = local_cloud.data_dir()
+    config = {"zones": ["rack-1", "rack-2"]}
+    provider = local_cloud.provider(data_dir, config=config)
+    assert [zone.name for zone in await provider.zones()] == ["rack-1", "rack-2"]
+    base = local_cloud.base
+    await provider.precheck(base, {"zones": ["rack-1"]}, "zone=rack-2")
+    for constraints, placement in (({"zones": ["moon"]}, ""), ({}, "zone=moon"), ({}, "rack")):
+        with pytest.raises(NotValid):
+            await provider.precheck(base, constraints, placement)
+    try:
+        await provider.start(local_cloud.request("0", zone="rack-2"))
+        (found,) = await local_cloud.provider(data_dir, config=config).list()
+        assert found.hardware.availability_zone == "rack-2"
+        request = local_cloud.request("1", placement="zone=rack-1")
+        assert list(await provider.derive_zones(request)) == ["rack-1"]
+    finally:
+        await provider.destroy_model()
+    with pytest.raises(NotValid, match="must be a list of names"):
+        local_cloud.provider(data_dir, config={"zones": "a"})

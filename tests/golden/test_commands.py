@@ -42,7 +42,10 @@ OURS = {
 OURS |= {"mirror", "pack"}
 OURS |= {"completion", "man", "backups", "restore-backup", "schema"}
 # Flags that Juju does not have, on any command.
-OWN_FLAGS = {"no-wait": "leaves the work to the background; Juju's client never works itself"}
+OWN_FLAGS = {
+    "from": "takes the hosts of a file of another tool; Juju takes one host at a time",
+    "no-wait": "leaves the work to the background; Juju's client never works itself",
+}
 # Words of Juju that are not built yet: each is refused with one clear line. Built ones leave the table.
 NOT_BUILT: frozenset[str] = frozenset()
 # Words of Juju that are gone in its last 3.6, or come with a feature flag only: as unknown as any other.

@@ -11,12 +11,15 @@ from pushjuju.cli.formatters import machines as formatters
 from pushjuju.cli.gnuflag import Kind
 from pushjuju.cli.statusdoc import status_document
 from pushjuju.core.base import Base
-from pushjuju.core.errors import NotValid, UsageError
+from pushjuju.core.errors import NotValid, PushjujuError, Silent, UsageError
 from pushjuju.core.placement import Placement, PlacementKind
 from pushjuju.services import machines, model_config, removal
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pushjuju.cli.progress import Report
+    from pushjuju.services.inventories import Listed
 
 
 @command(
@@ -41,10 +44,15 @@ if TYPE_CHECKING:
         ),
         flags.text("private-key", "Private key to use for the ssh: connection"),
         flags.text("public-key", "Public key to install on the host"),
+        flags.text(
+            "from", "Take in all hosts of an ssh_config, Ansible inventory or Terraform state", dest="source"
+        ),
         *flags.NO_WAIT,
     ),
-    details="`ssh:[user@]host[:port]` takes a machine that is there already; nothing is installed on it.",
-    examples="    pushjuju add-machine ssh:root@10.0.0.7\n    pushjuju add-machine -n 2\n",
+    details="`ssh:[user@]host[:port]` takes a machine that is there already; nothing is installed on it.\n"
+    "--from takes all that a file names; those that are in the model already are left as they are.",
+    examples="    pushjuju add-machine ssh:root@10.0.0.7\n    pushjuju add-machine -n 2\n"
+    "    pushjuju add-machine --from inventory.ini\n",
     see_also=("machines", "remove-machine"),
 )
 def add_machine(
@@ -59,9 +67,15 @@ def add_machine(
     disks: tuple[str, ...],
     private_key: str,
     public_key: str,
+    source: str,
     no_wait: bool,
 ) -> None:
     """Add machines."""
+    if source:
+        if args or n != 1 or constraints or disks or base or series:
+            raise UsageError("--from takes hosts as they are: no placement, -n, base, constraints or disks")
+        _take_in_file(cli, model, source, private_key=private_key, public_key=public_key, no_wait=no_wait)
+        return
     target = machines.check_placement(args[0] if args else "")
     if target is not None and n != 1:
         raise UsageError("cannot use -n when specifying a placement directive")
@@ -101,6 +115,83 @@ def add_machine(
             )
             cli.console.info(f"created machine {machine.id}")
     drive.settle(cli, opened.ctx, opened.uuid, touched=(), no_wait=no_wait)
+
+
+def _take_in_file(
+    cli: Cli, model: str, source: str, *, private_key: str, public_key: str, no_wait: bool
+) -> None:
+    """Take in the hosts of a file; one that cannot be taken does not stop the others."""
+    import asyncio
+
+    from pushjuju.cli.progress import progress
+    from pushjuju.services import inventories
+
+    try:
+        listed = inventories.read(values.read_file(source, cli.console.stdin).decode(), source)
+    except UnicodeDecodeError:
+        raise NotValid(f"{source} is no text") from None
+    keys = [values.read_file(public_key).decode().strip()] if public_key else []
+    opened = session.open_or_make_model(cli, model)
+    with opened.ctx.store.read() as tx:
+        known = {
+            (machine.ssh.get("host"), machine.ssh.get("port"))
+            for machine in machines.list_machines(tx, opened.uuid)
+        }
+    new = [item for item in listed if (item.host, item.port) not in known]
+    if len(new) < len(listed):
+        cli.console.info(f"{len(listed) - len(new)} of {len(listed)} hosts are machines of the model already")
+    with progress(cli.console) as report:
+        found = asyncio.run(_enlist_all(cli, opened, new, report, private_key=private_key, keys=keys))
+    for item, outcome in zip(new, found, strict=True):
+        if isinstance(outcome, str):
+            cli.console.info(f"created machine {outcome} ({item.name})")
+        else:
+            cli.console.error(type(outcome)(f"{item.name}: {outcome.message}", detail=outcome.detail))
+    drive.settle(cli, opened.ctx, opened.uuid, touched=(), no_wait=no_wait)
+    if any(not isinstance(outcome, str) for outcome in found):
+        raise Silent
+
+
+async def _enlist_all(
+    cli: Cli,
+    opened: session.Session,
+    listed: Sequence[Listed],
+    report: Report,
+    *,
+    private_key: str,
+    keys: Sequence[str],
+) -> list[str | PushjujuError]:
+    """Return the id of each host's machine, or why it is none."""
+    import asyncio
+
+    from pushjuju.workers.enlist import add_given_machine
+    from pushjuju.workers.workshop import STARTS, Workshop
+
+    shop = Workshop(opened.ctx, report, cli.console.warn)
+    slots = asyncio.Semaphore(STARTS)
+
+    async def enlist(item: Listed) -> str | PushjujuError:
+        async with slots:
+            try:
+                machine = await add_given_machine(
+                    shop,
+                    opened.uuid,
+                    item.target,
+                    identities=_identities(private_key, item.identity),
+                    public_keys=keys,
+                )
+            except PushjujuError as error:
+                return error
+        return machine.id
+
+    try:
+        return list(await asyncio.gather(*(enlist(item) for item in listed)))
+    finally:
+        await shop.close()
+
+
+def _identities(*paths: str) -> list[Path]:
+    return [Path(path).expanduser() for path in paths if path]
 
 
 def _take_in(cli: Cli, opened: session.Session, target: str, *, private_key: str, public_key: str) -> str:

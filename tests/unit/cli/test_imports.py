@@ -9,7 +9,7 @@ import pytest
 
 HEAVY = (
     "asyncssh", "libcloud", "rich", "jsonschema", "cryptography", "tomlkit", "yaml", "pluggy",
-    "importlib.metadata", "asyncio",
+    "importlib.metadata", "asyncio", "pylxd", "jinja2",
 )  # fmt: skip
 
 _PROBE = """
@@ -30,4 +30,20 @@ def test_nothing_heavy_is_imported(words: list[str], tmp_path: object) -> None:
         capture_output=True, text=True, check=True, cwd=str(tmp_path),
     )  # fmt: skip
     _status, *loaded = done.stdout.split()
+    assert loaded == []
+
+
+_CLOUDLESS = [["clouds", "--all"], ["credentials"], ["regions", "aws"], ["show-cloud", "aws"], ["plugins"]]
+
+
+@pytest.mark.parametrize("words", _CLOUDLESS)
+def test_what_asks_no_cloud_loads_no_clouds_library(words: list[str], tmp_path: object) -> None:
+    """Plugins are loaded for these, the libraries behind them are not."""
+    libraries = ("libcloud", "pylxd", "jinja2", "asyncssh")
+    done = subprocess.run(
+        [sys.executable, "-c", _PROBE % (libraries,), *words],
+        capture_output=True, text=True, check=True, cwd=str(tmp_path),
+    )  # fmt: skip
+    status, *loaded = done.stdout.split()[-1 - len(libraries) :][-1:]
+    assert status == "0", done
     assert loaded == []
