@@ -14,7 +14,7 @@ from pushjuju.state.store import Tx
 
 KINDS = (
     "model", "application", "machine", "unit", "relation", "storage", "setting", "binding", "exposure",
-    "resource", "model_config",
+    "resource", "model_config", "constraints", "offer", "saas",
 )  # fmt: skip
 _TITLES = {"model_config": "model config"}
 _DULL = (None, "", "none", "alive", "{}", "[]", 0, "global")  # not worth a word when something is added

@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 CHANGES = 2  # exit status, as `terraform plan -detailed-exitcode` has it
 PLANNED = (
     "add-machine", "add-model", "add-storage", "add-unit", "attach-resource", "attach-storage", "bind",
-    "config", "deploy", "detach-storage", "expose", "import-filesystem", "integrate", "model-config",
-    "refresh", "remove-application", "remove-machine", "remove-relation", "remove-storage", "remove-unit",
-    "resolved", "resume-relation", "retry-provisioning", "set-application-base", "set-constraints",
+    "config", "consume", "deploy", "detach-storage", "expose", "import-filesystem", "integrate",
+    "model-config", "offer", "refresh", "remove-application", "remove-machine", "remove-offer",
+    "remove-relation", "remove-saas", "remove-storage", "remove-unit", "resolved",
+    "resume-relation", "retry-provisioning", "set-application-base", "set-constraints",
     "set-model-constraints", "suspend-relation", "trust", "unexpose",
 )  # fmt: skip
 _WHY_NOT = {

@@ -35,6 +35,16 @@ SELECT model, id AS entity, owner, life, pool, size FROM storage_instance
 -- name: inventory_model_config
 SELECT model, key AS entity, value FROM model_config
 
+-- name: inventory_constraints
+SELECT model, 'of the model' AS entity, value FROM model_constraints
+
+-- name: inventory_offer
+SELECT model, name AS entity, application, endpoints FROM offer
+
+-- name: inventory_saas
+-- What was consumed; the proxies of those who consume come and go with their relations.
+SELECT model, name AS entity, url, life FROM remote_application WHERE url <> ''
+
 -- name: work_take_due
 -- A rehearsal works its own copy of the queue: nobody else is there to hold a key.
 UPDATE work SET due = NULL, owner = NULL, leased_until = NULL WHERE due IS NOT NULL AND due <= :now

@@ -228,6 +228,24 @@ def test_what_cannot_be_planned(shop: World, run: Run, words: list[str], text: s
     assert ended.out == ""
 
 
+def test_offers_and_what_is_consumed(shop: World, run: Run) -> None:
+    assert changes(planned(run, "offer", "db:server")) == ["add offer db"]
+    assert run("offer", "db:server").status == 0
+    models.add_model(shop.ctx, "other")
+    plan = planned(run, "consume", "-m", "other", "admin/shop.db")
+    assert [(one["kind"], one["model"]) for one in plan["changes"]] == [("saas", "other")]
+    assert changes(planned(run, "remove-offer", "admin/shop.db", "-y")) == ["remove offer db"]
+
+
+def test_a_bundle(shop: World, run: Run, packs: Charms, tmp_path: Path) -> None:
+    packed = packs.make("third", peers=None, config=None)
+    charm = {"charm": str(packs.root / packed.path.stem), "num_units": 1}
+    (tmp_path / "bundle.yaml").write_text(json.dumps({"applications": {"third": charm}}))
+    plan = planned(run, "deploy", str(tmp_path / "bundle.yaml"))
+    assert changes(plan) == ["add application third", "add machine 2", "add unit third/0"]
+    assert hooks(plan, "third/0")[:2] == ["charm local:third-0", "install"]
+
+
 def test_the_model_that_is_meant(shop: World, run: Run) -> None:
     models.add_model(shop.ctx, "other")
     assert run("plan", "-m", "other", "--", "config", "web", "a=b").err.startswith("ERROR application")
