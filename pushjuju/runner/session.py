@@ -19,7 +19,7 @@ from typing import Any, Self
 
 from pushjuju.core import limits
 from pushjuju.core.errors import BadAnswer, ConnectionLost, DiskFull, Overtaken, RemoteFailed, Unreachable
-from pushjuju.runner import bootstrap, intake
+from pushjuju.runner import bootstrap, delta, intake
 from pushjuju.runner.packer import Program, pack
 from pushjuju.runner.remote import wire
 from pushjuju.runner.target import MachineTarget
@@ -539,8 +539,11 @@ class MachineSession:
 
     # -- blobs ---------------------------------------------------------------------------------------------
 
-    async def put_blob(self, sha256: str, path: Path) -> None:
+    async def put_blob(self, sha256: str, path: Path, like: tuple[str, Path] | None = None) -> None:
         """Bring a file into the machine's cache, once; a cut transfer goes on where it stopped.
+
+        Args:
+            like: SHA-256 and path of an archive that the machine may have: only what differs is sent.
 
         Raises:
             DiskFull: The machine has no room for it.
@@ -548,13 +551,13 @@ class MachineSession:
             ConnectionLost: The connection was cut and could not be had again in time.
         """
         async with self._putting:  # one after the other: they share the wire anyway
-            await self._put(sha256, path)
+            await self._put(sha256, path, like)
 
     def forget_blob(self, sha256: str) -> None:
         """Take it that a file is not in the machine's cache any more."""
         self._blobs.discard(sha256)
 
-    async def _put(self, sha256: str, path: Path) -> None:
+    async def _put(self, sha256: str, path: Path, like: tuple[str, Path] | None) -> None:
         loop = asyncio.get_running_loop()
         lost_at = loop.time()
         restarts = 0
@@ -564,7 +567,8 @@ class MachineSession:
                 return
             done = self._puts[sha256] = loop.create_future()
             try:
-                await self._send_blob(link, sha256, path, done)
+                source = like if like and not restarts and like[0] in self._blobs else None
+                await self._send_blob(link, sha256, path, done, source)
                 await asyncio.wait(_either(done, link.lost), return_when=asyncio.FIRST_COMPLETED)
             except ConnectionLost:
                 pass
@@ -583,20 +587,30 @@ class MachineSession:
                 raise BadAnswer(f"{self.target} asks for {path.name} again and again")
 
     async def _send_blob(
-        self, link: bootstrap.Link, sha256: str, path: Path, done: asyncio.Future[dict[str, Any]]
+        self,
+        link: bootstrap.Link,
+        sha256: str,
+        path: Path,
+        done: asyncio.Future[dict[str, Any]],
+        like: tuple[str, Path] | None = None,
     ) -> None:
         size = path.stat().st_size  # noqa: ASYNC240 - a local file, and it is read here anyway
         offset = min(link.hello["parts"].pop(sha256, 0), size)
+        found = await asyncio.to_thread(delta.pieces, path, like[1]) if like else delta.pieces(path, None)
         link.send({"t": "put", "sha256": sha256, "size": size, "offset": offset})
         name = bytes.fromhex(sha256)
         with path.open("rb") as file:
-            file.seek(offset)
-            while not done.done():
-                data = file.read(CHUNK)
-                if not data:
-                    return
-                link.send_frame(wire.BLOB, name + data)
-                await link.drain()
+            for piece in delta.behind(found, offset):
+                if piece.source >= 0 and like:
+                    copy = {"t": "copy", "sha256": sha256, "from": like[0]}
+                    link.send(copy | {"offset": piece.source, "length": piece.length})
+                    continue
+                file.seek(piece.at)
+                left = piece.length
+                while left and not done.done() and (data := file.read(min(CHUNK, left))):
+                    left -= len(data)
+                    link.send_frame(wire.BLOB, name + data)
+                    await link.drain()
 
     def _check_put(self, answer: dict[str, Any], path: Path) -> None:
         if answer.get("t") == "ok":

@@ -52,6 +52,11 @@ class Blobs:
             raise NotFound(f"blob {sha256[:12]} is missing from {self.root}")
         return path
 
+    def find(self, sha256: str) -> Path | None:
+        """Return where a blob lies; None: it is not there."""
+        path = self.root / sha256[:2] / sha256
+        return path if path.exists() else None
+
     def add(self, source: Path) -> str:
         """Copy a file in and return its SHA-256; durable when this returns.
 

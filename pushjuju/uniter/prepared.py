@@ -37,6 +37,7 @@ class Prepared:
         title: `install`, `config-changed`, `charm local:web-0`: for people.
         frame: The request, complete.
         blob: SHA-256 of the archive that the machine must hold first; empty for none.
+        like: SHA-256 of an archive that it holds and that is much like it; empty for none.
     """
 
     id: str
@@ -44,6 +45,7 @@ class Prepared:
     title: str
     frame: Mapping[str, Any]
     blob: str = ""
+    like: str = ""
 
 
 def document_of(operation: Operation, request: Request | None) -> dict[str, Any]:
@@ -117,4 +119,10 @@ def _deploy(tx: Tx, view: View, operation: Operation, operation_id: str) -> Prep
         "sha256": blob,
     }
     title = f"charm {operation.charm_url}"
-    return Prepared(id=operation_id, unit=view.unit.name, title=title, frame=frame, blob=blob)
+    old = (
+        tx.row("charm_by_url", model=view.unit.model, url=view.unit.charm_url)
+        if view.unit.charm_url
+        else None
+    )
+    like = str(old["sha256"]) if old else ""
+    return Prepared(id=operation_id, unit=view.unit.name, title=title, frame=frame, blob=blob, like=like)

@@ -353,7 +353,11 @@ class Visit:
         self._tell_unit(prepared, "running", "running")
         self.shop.checkpoint("prepared")
         if prepared.blob:
-            await self.session.put_blob(prepared.blob, self.ctx.controller.blobs.path(prepared.blob))
+            blobs = self.ctx.controller.blobs
+            like = blobs.find(prepared.like) if prepared.like else None
+            await self.session.put_blob(
+                prepared.blob, blobs.path(prepared.blob), (prepared.like, like) if like else None
+            )
             self.shop.checkpoint("charm-pushed")
         try:
             following = self._take_in(prepared, await self._run(prepared, plan))

@@ -398,7 +398,7 @@ class Wire(Session):
         if job.call is call:  # the first answer counts
             job.answer = answer
 
-    async def put_blob(self, sha256: str, path: Any) -> None:
+    async def put_blob(self, sha256: str, path: Any, like: Any = None) -> None:
         """Take an archive."""
         assert path.is_file(), sha256
         await self.travel("push")

@@ -7,6 +7,10 @@ import stat
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from pushjuju.runner import bootstrap
+from pushjuju.runner.remote import wire
 from pushjuju.runner.session import MachineSession
 
 from .conftest import Machine, charm_zip, hook_op, lines
@@ -74,3 +78,33 @@ async def test_exec_runs_programs_and_scripts_as_root(machine: Machine) -> None:
         assert (done.exit, done.stdout) == (3, "0\nin\n")
         done = await session.exec(script="echo $FOO >&2", env={"FOO": "bar"})
         assert (done.exit, done.stderr) == (0, "bar\n")
+
+
+async def test_only_what_an_edit_changed_is_sent(
+    machine: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also when the archive that it is like is gone from the machine meanwhile: then all of it is sent."""
+    sent = [0]
+    send = bootstrap.Link.send_frame
+
+    def counted(link: bootstrap.Link, flag: int, payload: bytes) -> None:
+        sent[0] += len(payload) if flag == wire.BLOB else 0
+        send(link, flag, payload)
+
+    monkeypatch.setattr(bootstrap.Link, "send_frame", counted)
+    big = {f"lib/{number}": os.urandom(20_000).hex() for number in range(10)}
+    old, old_path = charm_zip(tmp_path / "old.zip", {**V0, **big})
+    new, new_path = charm_zip(tmp_path / "new.zip", {**V1, **big})
+    last, last_path = charm_zip(tmp_path / "last.zip", {**V0, **big, "x": "y"})
+    async with machine.session() as session:
+        await session.put_blob(old, old_path)
+        whole, sent[0] = sent[0], 0
+        await session.put_blob(new, new_path, (old, old_path))
+        assert 0 < sent[0] < whole / 20
+        blobs = machine.base / "blobs"
+        assert (blobs / new).read_bytes() == new_path.read_bytes()
+        (blobs / old).unlink()
+        sent[0] = 0
+        await session.put_blob(last, last_path, (old, old_path))
+        assert sent[0] > whole / 2
+        assert (blobs / last).read_bytes() == last_path.read_bytes()

@@ -102,6 +102,24 @@ class Receiver:
             view = view[done:]
         return self.settle()
 
+    def copy(self, source: str, start: int, length: int) -> bool:
+        """Take a piece out of another blob; return True when the blob is complete and in place.
+
+        Raises:
+            OSError: The other blob is not there, or the disk does not take it.
+            ValueError: It is too short, or the content is not what the name says.
+        """
+        done = False
+        with open(source, "rb") as file:
+            file.seek(start)
+            while length > 0:
+                data = file.read(min(1 << 20, length))
+                if not data:
+                    raise ValueError("the other blob is too short")
+                length -= len(data)
+                done = self.feed(data)
+        return done
+
     def settle(self) -> bool:
         """Put the blob in place if it is complete."""
         if self.offset < self.size:

@@ -286,6 +286,23 @@ class Controllers:
             receiver.abort()
             self._put_failed(attachment, digest, error)
 
+    def _on_copy(self, attachment: Attachment, message: dict[str, Any]) -> None:
+        """Take a piece of a blob out of another one that is here; what fails is sent as a whole."""
+        digest, source = str(message["sha256"]), str(message["from"])
+        receiver = attachment.receivers.get(digest)
+        if receiver is None:
+            return
+        try:
+            if not blobs.is_digest(source):
+                raise ValueError("bad blob name")
+            start, length = int(message["offset"]), int(message["length"])
+            if receiver.copy(self.state.paths.blobs + "/" + source, start, length):
+                self._received(attachment, digest)
+        except (OSError, ValueError):
+            receiver.abort()
+            attachment.receivers.pop(digest, None)
+            self.attachments.send(attachment, {"t": "put-error", "sha256": digest, "restart": True})
+
     def _received(self, attachment: Attachment, digest: str) -> None:
         del attachment.receivers[digest]
         self.attachments.send(attachment, {"t": "ok", "sha256": digest})
@@ -305,4 +322,5 @@ class Controllers:
         "beat": _on_beat,
         "facts": _on_facts,
         "put": _on_put,
+        "copy": _on_copy,
     }

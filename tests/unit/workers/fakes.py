@@ -175,7 +175,7 @@ class Session:
             on_event(item["seq"], item["e"])
         return result
 
-    async def put_blob(self, sha256: str, path: Path) -> None:
+    async def put_blob(self, sha256: str, path: Path, like: Any = None) -> None:
         """Take an archive."""
         assert path.stat().st_size  # noqa: ASYNC240 - a small local file
         self.box.blobs.append(sha256)
