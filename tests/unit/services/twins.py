@@ -36,6 +36,17 @@ class Twins:
         self.prod.boxes = Others(self.prod)
         self.charms = charms
 
+    @classmethod
+    def copy(cls, source: Path, root: Path, charms: Charms) -> Twins:
+        """Copy what was made before and nobody has open, with machines anew."""
+        made = cls.__new__(cls)
+        made.shop = World.copy(source, root, charms)
+        ctx = made.shop.ctx
+        made.prod = World(ctx, made.shop.clock, charms, models.resolve(ctx, "prod"))
+        made.prod.boxes = Others(made.prod)
+        made.charms = charms
+        return made
+
     @property
     def ctx(self) -> Any:
         """The controller of both."""
