@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from pushjuju.cli.root import closest
+from pushjuju.cli.suggest import distance
 
 if TYPE_CHECKING:
     from pushjuju.cli.command import Cli
@@ -38,7 +39,8 @@ def hint(message: str, cli: Cli) -> str:
         found = pattern.search(message)
         if found is not None and len(found[1]) <= _LONGEST:
             near = closest(found[1], list(_candidates(kind, cli))[:_MOST])
-            return f"\nDid you mean:\n\t{near}" if near and near != found[1] else ""
+            apart = distance(found[1], near)
+            return f"\nDid you mean:\n\t{near}" if near and 0 < apart < len(found[1]) else ""
     return ""
 
 
