@@ -28,7 +28,7 @@ from pushjuju.services import (
 from pushjuju.services.context import Context
 from pushjuju.state.records import Machine
 from pushjuju.state.store import Tx
-from pushjuju.workers import requests
+from pushjuju.workers import firstboot, requests
 from pushjuju.workers.provisioner import given
 from pushjuju.workers.workshop import Workshop, target_document
 
@@ -62,6 +62,8 @@ async def attach(shop: Workshop, machine: Machine) -> MachineSession:
             raise
         machine = found
         session = await _open(shop, machine, patient=True)
+    if not machine.last_seen and not given(machine):
+        await firstboot.wait(shop, machine, session)
     requests.listen(shop.base_ctx, session, machine)
     if session is known and _is_old(machine, shop.ctx.clock.now()):
         await session.look_again()

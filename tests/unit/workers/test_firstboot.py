@@ -1,0 +1,89 @@
+"""What a new machine says of its cloud-init, whatever it says."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from pushjuju.core.errors import Unreachable
+from pushjuju.plugins.types import ProviderType
+from pushjuju.services import machines
+from pushjuju.workers import firstboot
+from tests.unit.services.world import UBUNTU, World
+from tests.unit.workers.fakes import Shop, lane
+
+
+@dataclass
+class Answer:
+    """How the script ended."""
+
+    stdout: str = ""
+    exit: int | None = 0
+    signal: int | None = None
+
+
+@dataclass
+class Session:
+    """A session that answers one script."""
+
+    answer: Answer
+    asked: int = 0
+
+    async def exec(self, **_: Any) -> Answer:
+        """Answer."""
+        self.asked += 1
+        return self.answer
+
+
+async def _wait(
+    shop: World, monkeypatch: pytest.MonkeyPatch, answer: Answer, *features: str
+) -> tuple[int, str]:
+    work = Shop(shop)
+    machines.add_machine(shop.ctx, shop.model, base=UBUNTU, constraints={})
+    await lane(work)
+    kind = ProviderType(name="local", summary="", features=frozenset(features))
+    monkeypatch.setattr(work.host, "provider_types", lambda: (kind,))
+    session: Any = Session(answer)
+    await firstboot.wait(work, shop.machine("0"), session)
+    return session.asked, work.events[-1].text
+
+
+async def test_machines_without_our_document_are_not_asked(
+    shop: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert (await _wait(shop, monkeypatch, Answer()))[0] == 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        '{"v1": 5}',
+        '{"v1": {"errors": []}}',
+        '{"v1": {"errors": 7}}',
+        "[" * 5000,
+        "\x00",
+    ],
+)
+async def test_an_end_without_an_error_that_can_be_read(
+    shop: World, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    asked, said = await _wait(shop, monkeypatch, Answer(text), "user-data")
+    assert (asked, said) == (1, "setting itself up (cloud-init)")
+
+
+async def test_an_error_is_told_shortly(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = json.dumps({"v1": {"errors": ["x" * 1000]}})
+    _, said = await _wait(shop, monkeypatch, Answer(text), "user-data")
+    assert said == "cloud-init ended with an error: " + "x" * 300
+
+
+async def test_an_end_that_does_not_come(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(Unreachable, match="cloud-init did not end on machine 0 in 30 minutes"):
+        await _wait(shop, monkeypatch, Answer(exit=75), "user-data")
