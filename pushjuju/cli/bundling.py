@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pushjuju.bundles.changes import Change
     from pushjuju.bundles.load import Loaded
     from pushjuju.cli.command import Cli
+    from pushjuju.cli.session import Session
     from pushjuju.core.storage import Directive
     from pushjuju.services.bundles import Prepared, Wishes
 
@@ -35,21 +36,52 @@ def names_bundle(argument: str) -> bool:
 
 def deploy(cli: Cli, argument: str, *, model: str, no_wait: bool, asked: Mapping[str, Any]) -> None:
     """Deploy a bundle."""
-    from pushjuju.cli import drive, session
+    from pushjuju.cli import session
     from pushjuju.services import bundles
 
     check_flags(cli, asked)
+    given = [f"--{key}" for key in ("channel", "revision") if key in cli.given]
+    if given:
+        raise UsageError(f"{', '.join(given)} is for bundles of a store; this one is a file")
     loaded = load(cli, argument, asked["overlay"], dry_run=asked["dry_run"])
     wishes = wishes_of(asked)
     bundles.require_trust(loaded, wishes)
     opened = session.open_or_make_model(cli, model)
+    _deploy(cli, opened, loaded, wishes, no_wait=no_wait, dry_run=asked["dry_run"])
+
+
+def deploy_of_store(cli: Cli, opened: Session, name: str, *, no_wait: bool, asked: Mapping[str, Any]) -> None:
+    """Deploy a bundle of the model's store."""
+    from dataclasses import replace
+
+    from pushjuju.services import bundle_store, bundles
+
+    check_flags(cli, asked)
+    path, found, revision = bundle_store.bring_bundle(
+        opened.ctx, opened.uuid, name, channel=asked["channel"], revision=asked["revision"]
+    )
+    cli.console.info(f'Located bundle "{found}" in charm-hub, revision {revision}')
+    loaded = load(cli, str(path), asked["overlay"], dry_run=asked["dry_run"])
+    wishes = replace(wishes_of(asked), store_bundle=f"ch:bundle/{found}-{revision}")
+    bundles.require_trust(loaded, wishes)
+    _deploy(cli, opened, loaded, wishes, no_wait=no_wait, dry_run=asked["dry_run"])
+
+
+def _deploy(
+    cli: Cli, opened: Session, loaded: Loaded, wishes: Wishes, *, no_wait: bool, dry_run: bool
+) -> None:
+    """Show what a bundle changes, and change it."""
+    from pushjuju.cli import drive
+    from pushjuju.services import bundles
+
     prepared = bundles.prepare(opened.ctx, opened.uuid, loaded, wishes)
     tell_prepared(cli, prepared)
+    precheck(cli, opened, prepared)
     if not prepared.changes:
         cli.console.info("No changes to apply.")
     else:
-        tell_changes(cli, WOULD if asked["dry_run"] else EXECUTING, prepared.changes)
-    if asked["dry_run"]:
+        tell_changes(cli, WOULD if dry_run else EXECUTING, prepared.changes)
+    if dry_run:
         return
     if prepared.changes:
         bundles.carry_out(opened.ctx, opened.uuid, prepared)
@@ -71,9 +103,6 @@ def check_flags(cli: Cli, asked: Mapping[str, Any]) -> None:
         )
     if used:
         raise UsageError(f"options provided but not supported when deploying a bundle: {', '.join(used)}")
-    given = [f"--{key}" for key in ("channel", "revision") if key in cli.given]
-    if given:
-        raise UsageError(f"{', '.join(given)} is for bundles of a store; this one is a file")
 
 
 def wishes_of(asked: Mapping[str, Any]) -> Wishes:
@@ -132,6 +161,27 @@ def load(cli: Cli, argument: str, overlays: Iterable[str], *, dry_run: bool) -> 
         lines = "\n".join(f" {line}" for line in loaded.ignored)
         cli.console.warn(f"These fields\n{lines}\nwill be ignored during deployment")
     return loaded
+
+
+def precheck(cli: Cli, opened: Session, prepared: Prepared) -> None:
+    """Let the cloud refuse machines that it can never start."""
+    from pushjuju.services import bundles
+
+    needs = bundles.machine_needs(prepared)
+    if not needs:
+        return
+    from pushjuju.workers.precheck import precheck_units
+
+    for base, constraints in needs:
+        precheck_units(
+            opened.ctx,
+            opened.uuid,
+            base=base,
+            constraints=constraints,
+            count=1,
+            placements=(),
+            warn=cli.console.warn,
+        )
 
 
 def tell_prepared(cli: Cli, prepared: Prepared) -> None:

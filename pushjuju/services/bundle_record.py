@@ -34,6 +34,7 @@ from pushjuju.services import (
     touch,
     units,
 )
+from pushjuju.services import constraints as of_machines
 from pushjuju.services.context import Context
 from pushjuju.state.records import Application
 from pushjuju.state.store import Tx
@@ -226,7 +227,7 @@ def _needs(
     if change.method is Method.ADD_MACHINES:
         base = args.get("base") or base
         own = rules.parse(args.get("constraints", ""))
-    return Base.parse(base), rules.merge({}, own)
+    return Base.parse(base), of_machines.for_machine(work.tx, work.model, own)
 
 
 def _first_on(work: _Work, machine: Change) -> str:

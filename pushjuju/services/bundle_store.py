@@ -119,6 +119,26 @@ def _line(app: Application) -> str:
     return f"Located charm {quote(app.charm_name)} in charm-hub{channel}"
 
 
+def bring_bundle(
+    ctx: Context, model: str, name: str, *, channel: str, revision: int
+) -> tuple[Path, str, int]:
+    """Bring a bundle of the model's store here.
+
+    Returns:
+        The archive, the bundle's name and its revision.
+
+    Raises:
+        HubError: There is none, or the store is away; the messages are Juju's.
+    """
+    from pushjuju.services import store_charms
+
+    request = store_charms.CharmRequest(url=name, channel=channel, revision=revision, kind="bundle")
+    store = store_charms.open_store(ctx, model)
+    found = store_charms.resolve_one(ctx, model, request, store=store).charm
+    path = store_charms.fetch_file(ctx, store, found.download, f'bundle "{found.name}"')
+    return path, found.name, found.revision
+
+
 def fetch(
     ctx: Context,
     model: str,

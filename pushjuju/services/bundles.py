@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pushjuju.bundles import charmcheck, machines
 from pushjuju.bundles.changes import Change, Method
@@ -53,12 +53,14 @@ class Wishes:
         trust: Applications that ask for it may have the cloud's credentials.
         force: Bases, features and channels are not checked.
         storage: Application -> store -> directive.
+        store_bundle: URL of the bundle, when it comes from a store.
     """
 
     map_machines: str = ""
     trust: bool = False
     force: bool = False
     storage: Mapping[str, Mapping[str, Directive]] = field(default_factory=dict)
+    store_bundle: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +167,13 @@ def require_trust(loaded: Loaded, wishes: Wishes) -> None:
 def _planned(
     bundle: Bundle, found: _Found, mapping: MachineMap, facts: ModelFacts, wishes: Wishes
 ) -> tuple[Change, ...]:
-    wanted = Wanted(bundle=bundle, charms=found.resolved, mapping=mapping, force=wishes.force)
+    wanted = Wanted(
+        bundle=bundle,
+        charms=found.resolved,
+        mapping=mapping,
+        force=wishes.force,
+        store_bundle=wishes.store_bundle,
+    )
     return plan(wanted, facts)
 
 
@@ -286,6 +294,35 @@ def with_removals(
     if prune:
         return replace(prepared, changes=(*prepared.changes, *removed)), []
     return prepared, [f"- {line}" for change in removed for line in change.lines]
+
+
+def machine_needs(prepared: Prepared) -> list[tuple[Base, dict[str, Any]]]:
+    """Return base and constraints of the new machines, each pair once, for a cloud to look at."""
+    bases = {name: app.base for name, app in prepared.facts.applications.items()}
+    constraints = {name: dict(app.constraints) for name, app in prepared.facts.applications.items()}
+    hosts: dict[str, str] = {}
+    for change in prepared.changes:
+        if change.method is Method.DEPLOY:
+            name = str(change.args["application"])
+            bases[name] = str(change.args["base"])
+            constraints[name] = rules.parse(str(change.args.get("constraints", "")))
+        elif change.method is Method.ADD_UNIT:
+            hosts.setdefault(str(change.args.get("to", "")), str(change.args["application"]))
+    found: list[tuple[Base, dict[str, Any]]] = []
+    for change in prepared.changes:
+        if change.method is Method.ADD_MACHINES:
+            owner = hosts.get(f"${change.id}", str(change.args.get("application", "")))
+            text = str(change.args.get("base") or bases.get(owner, ""))
+            wanted = rules.parse(str(change.args.get("constraints", "")))
+        elif change.method is Method.ADD_UNIT and "to" not in change.args:
+            text = bases[str(change.args["application"])]
+            wanted = constraints[str(change.args["application"])]
+        else:
+            continue
+        pair = (Base.parse(text), rules.merge({}, wanted)) if text else None
+        if pair and pair not in found:
+            found.append(pair)
+    return found
 
 
 # --- carrying it out --------------------------------------------------------------------------------------

@@ -216,6 +216,7 @@ def apply(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **asked
     opened = session.open_model(cli, model)
     prepared = bundles.prepare(opened.ctx, opened.uuid, loaded, bundling.wishes_of(asked))
     bundling.tell_prepared(cli, prepared)
+    bundling.precheck(cli, opened, prepared)
     prepared, left = bundles.with_removals(
         prepared, prune=asked["prune"], destroy_storage=asked["destroy_storage"]
     )

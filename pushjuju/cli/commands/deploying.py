@@ -14,11 +14,12 @@ from pushjuju.cli.gnuflag import FlagSpec, Kind
 from pushjuju.core import limits
 from pushjuju.core.base import Base
 from pushjuju.core.charmstore import DEFAULT_ARCH
-from pushjuju.core.errors import NotFound, NotValid, UsageError
+from pushjuju.core.errors import HubError, NotFound, NotValid, UsageError
 from pushjuju.core.names import is_application
 from pushjuju.core.placement import Placement
 from pushjuju.services import model_config
 
+_GOT_BUNDLE = "expected charm, got bundle"  # how a store says that a name is a bundle's
 _CONFIG = flags.many(
     "config", "Configuration, key=value or a YAML file; repeatable", kind=Kind.KEY_VALUE_OR_FILE, default=""
 )
@@ -85,9 +86,15 @@ def deploy(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **aske
         folder = Path(work)
         if of_store:
             opened = session.open_or_make_model(cli, model)
-            found = _from_store(cli, opened, args[0], asked, chosen, targets, folder)
+            try:
+                found = _from_store(cli, opened, args[0], asked, chosen, targets, folder)
+            except HubError as error:
+                if not error.message.startswith(_GOT_BUNDLE):
+                    raise
+                return bundling.deploy_of_store(cli, opened, args[0], no_wait=no_wait, asked=asked)
         else:
             found = charmsource.from_place(cli, args[0], folder, chosen)
+        _check_charm_flags(asked)
         charm = found.packed.charm
         _warn(cli, charm.warnings)
         if not asked["force"]:
@@ -181,6 +188,14 @@ def _check_flags(cli: Cli, asked: Mapping[str, Any]) -> None:
         raise NotValid("specifying a revision requires a channel for future upgrades. Please use --channel")
     if asked["device"]:
         raise UsageError("--device is only allowed with k8s models")
+
+
+def _check_charm_flags(asked: Mapping[str, Any]) -> None:
+    """Refuse what only bundles take.
+
+    Raises:
+        UsageError: The message is Juju's.
+    """
     unsupported = ("overlay", "map_machines")
     named = [f"--{key.replace('_', '-')}" for key in unsupported if asked[key]]
     if named:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -226,3 +227,19 @@ def test_ignored_fields_are_told_on_a_dry_run(lab: Run) -> None:
         "WARNING These fields\n unmarshal document 0: yaml: unmarshal errors:\n"
         "   line 2: field foo not found in applications\nwill be ignored during deployment\n"
     )
+
+
+def test_bundle_of_a_store(lab: Run, shelf: HubStore, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "shop.zip", "w") as archive:
+        archive.writestr("bundle.yaml", STORE.replace("blob: ./blob.txt", "blob: 1"))
+        archive.writestr("README.md", "A shop.")
+    shelf.add("shop", tmp_path / "shop.zip", revision=7, bases=[JAMMY], kind="bundle")
+    refused = lab("deploy", "shop", "-n", "2")
+    assert (refused.status, "--num-units" in refused.err) == (2, True)
+    done = lab("deploy", "shop")
+    assert done.status == 0, done.err
+    assert done.err.startswith('Located bundle "shop" in charm-hub, revision 7\n')
+    assert "- set annotations for front\n" in done.out
+    assert "bundleURL: ch:bundle/shop-7" in ok(lab("export-bundle"))
+    again = lab("deploy", "shop")
+    assert (again.out, again.err.endswith("No changes to apply.\n")) == ("", True)

@@ -23,6 +23,7 @@ from pushjuju.services import (
     bundle_plans,
     bundles,
     charms,
+    constraints,
     expose,
     models,
     notes,
@@ -149,6 +150,17 @@ def test_deploy_records_all_of_it(world: World, shelf: Path) -> None:
     assert [item.size for item in world.read(lambda tx: storage.directives(tx, world.model, "db"))] == [2048]
     noted = world.read(lambda tx: notes.of_model(tx, world.model, notes.Kind.MACHINE))
     assert noted == {"0": {"rack": "a1"}}
+
+
+def test_new_machines_get_the_models_constraints(world: World, shelf: Path) -> None:
+    constraints.set_model(world.ctx, world.model, {"cores": 2, "mem": 512})
+    prepared = prepare(world, shelf)
+    assert [(str(base), wanted) for base, wanted in bundles.machine_needs(prepared)] == [
+        ("ubuntu@22.04/stable", {"mem": 2048}), ("ubuntu@22.04/stable", {}),
+    ]  # fmt: skip
+    bundles.carry_out(world.ctx, world.model, prepared)
+    assert world.machine("0").constraints == {"cores": 2, "mem": 2048}
+    assert world.machine("1").constraints == {"cores": 2, "mem": 512}
 
 
 def test_again_there_is_nothing_to_do(world: World, shelf: Path) -> None:
