@@ -33,6 +33,16 @@ SELECT name FROM secret_backend LIMIT 500
 -- name: complete_space
 SELECT name FROM space WHERE model = :model LIMIT 500
 
+-- name: complete_offer
+SELECT name, application FROM offer WHERE model = :model LIMIT 500
+
+-- name: complete_offer_url
+SELECT m.owner || '/' || m.name || '.' || o.name, o.application FROM offer o JOIN model m ON m.uuid = o.model
+LIMIT 500
+
+-- name: complete_saas
+SELECT name, url FROM remote_application WHERE model = :model AND url <> '' LIMIT 500
+
 -- name: complete_operation
 SELECT id, summary FROM action_operation WHERE model = :model ORDER BY id DESC LIMIT 50
 

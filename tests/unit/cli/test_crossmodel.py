@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli import drive
+from pushjuju.cli import completing, drive
 from tests.unit.services.twins import Twins
 from tests.unit.services.world import Charms
 
@@ -153,6 +153,30 @@ def test_offers_without_any(lab: Run) -> None:
         "Offer  User  Relation ID  Status  Endpoint  Interface  Role  Ingress subnets\n"
     )
     assert lab("list-offers", "--format", "json").out == "{}\n"
+
+
+def test_completion(lab: Run, tmp_path: Path) -> None:
+    env = {"PUSHJUJU_DATA": str(tmp_path / "data"), "HOME": str(tmp_path)}
+
+    def told(*argv: str) -> list[str]:
+        return [text for text, _ in completing.answer(argv, env)[1]]
+
+    lab("offer", "prod.db:server", "hosted")
+    lab("consume", "prod.hosted", "mine")
+    assert told("consume", "") == ["admin/prod.hosted"]
+    assert told("remove-saas", "") == ["mine"]
+    assert "admin/prod.hosted" in told("integrate", "web", "")
+    assert told("offers", "-m", "prod", "") == ["hosted"]
+
+
+def test_the_plan_of_an_integration(lab: Run) -> None:
+    lab("offer", "prod.db:server")
+    before = lab("status", "--format", "json").out
+    ended = lab("plan", "--", "integrate", "web", "prod.db")
+    assert "Traceback" not in ended.err
+    assert "db" in ended.out
+    after = lab("status", "--format", "json").out
+    assert json.loads(before)["applications"] == json.loads(after)["applications"]
 
 
 def test_grant_on_an_offer(lab: Run) -> None:
