@@ -135,7 +135,8 @@ def make_controller(
         folder, cloud, name, now=cli.clock.now(), config=config, host=host, credential=credential
     )
     if switch:
-        folder.set_current_controller(made.name)
+        with moving(cli):
+            folder.set_current_controller(made.name)
     return made.name
 
 

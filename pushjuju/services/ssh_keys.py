@@ -8,9 +8,6 @@ Mirrors: juju apiserver/facades/client/keymanager, juju/utils/ssh (3.6)
 
 from __future__ import annotations
 
-import base64
-import binascii
-import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -60,12 +57,15 @@ def parse(text: str) -> PublicKey:
     Raises:
         NotValid: It is none; the message is Juju's.
     """
+    import base64  # here: whoever looks at machines comes through this module, few parse keys
+    import hashlib
+
     words = text.split(None, 2)
     if len(text) > _LONGEST or not text.isprintable() or len(words) < 2 or words[0] not in _TYPES:
         raise NotValid(f"invalid ssh key: {text[:80]}")
     try:
         blob = base64.b64decode(words[1], validate=True)
-    except (binascii.Error, ValueError):
+    except ValueError:
         raise NotValid(f"invalid ssh key: {text[:80]}") from None
     size = int.from_bytes(blob[:4], "big")
     if blob[4 : 4 + size] != words[0].encode() or len(blob) <= 4 + size:

@@ -198,8 +198,9 @@ def test_switch_goes_back_and_forth(lab: Run) -> None:
     assert lab("switch", "-").err == "lab:admin/two -> lab:admin/shop\n"
     assert lab("switch", "-").err == "lab:admin/shop -> lab:admin/two\n"
     ok(lab("bootstrap", "local", "other"))
-    assert lab("switch", "lab:shop").err == "other -> lab:admin/shop\n"
-    assert lab("switch", "-").err == "lab:admin/shop -> other\n"
+    assert lab("switch", "-").err == "other -> lab:admin/two\n"
+    assert lab("switch", "lab:shop").err == "lab:admin/two -> lab:admin/shop\n"
+    assert lab("switch", "other").err == "lab:admin/shop -> other\n"
     assert lab("switch", ":none").status == 1
     assert lab("switch", "lab").err == "other -> lab:admin/shop\n"
     assert lab("switch", ":two").err == "lab:admin/shop -> lab:admin/two\n"
