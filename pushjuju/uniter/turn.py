@@ -48,6 +48,7 @@ from pushjuju.uniter.resolver import (
     LocalState,
     Operation,
     OperationName,
+    RemoteState,
     Step,
     decide,
     next_update_status,
@@ -64,6 +65,7 @@ _NOT_ON_MACHINE = (
     OperationName.COMPLETE_SERIES,
     OperationName.SECRETS_REMOVED,
 )
+WORK = (Answer.RUN, Answer.RESTART, Answer.DEAD)
 _BEFORE_AGENT = (WAITING_FOR_MACHINE, INSTALLING_AGENT)
 
 
@@ -85,7 +87,13 @@ class Turn:
 
 
 def take_turn(
-    ctx: Context, model: str, name: str, requests: Iterable[Request] = (), *, ahead: bool = False
+    ctx: Context,
+    model: str,
+    name: str,
+    requests: Iterable[Request] = (),
+    *,
+    ahead: bool = False,
+    prepare: bool = True,
 ) -> Turn:
     """Let a unit decide until something must run on its machine or nothing is left to do.
 
@@ -93,6 +101,8 @@ def take_turn(
         requests: What `juju-exec` asks for there, oldest first.
         ahead: Whether what follows for certain is decided as well; whoever runs the first operation is then
             to run what its commit names as the next.
+        prepare: False: only look. A unit that has something to do is left as it is, and its answer tells
+            that; one that has not takes its whole turn.
 
     Raises:
         PushjujuError: The unit's state breaks a rule; the store is unchanged.
@@ -104,7 +114,7 @@ def take_turn(
             view = look(tx, model, name, waiting.ids)
             if view is None:
                 return Turn(answer=Answer.DEAD, reason="the unit is gone")
-            turn = _step(ctx, tx, view, waiting, ahead=ahead)
+            turn = _step(ctx, tx, view, waiting, ahead=ahead, prepare=prepare)
             if turn is not None:
                 return replace(turn, refused=waiting.refused) if waiting.refused else turn
         raise PushjujuError(f"unit {name} does not come to a decision after {MAX_STEPS} steps")
@@ -150,15 +160,19 @@ def _initialising(ctx: Context, tx: Tx, unit: Unit) -> None:
         )  # fmt: skip
 
 
-def _step(ctx: Context, tx: Tx, view: View, waiting: Waiting, *, ahead: bool) -> Turn | None:
+def _step(ctx: Context, tx: Tx, view: View, waiting: Waiting, *, ahead: bool, prepare: bool) -> Turn | None:
     """Take one decision; None: decide again."""
     if view.unit.life == Life.DEAD:
         return Turn(answer=Answer.DEAD, reason="the unit is dead")
-    done = perform(ctx, tx, view, reconcile_effects(view.local, view.remote))
-    if done:
+    wanted = reconcile_effects(view.local, view.remote)
+    if wanted and not prepare:
+        return Turn(answer=Answer.RUN, reason="the model is to be set right")
+    if done := perform(ctx, tx, view, wanted):
         store_local(tx, view.unit, apply_effects(view.local, done))
         return None
     decision = decide(view.local, view.remote)
+    if not prepare and decision.answer in WORK:
+        return Turn(answer=decision.answer, reason=decision.reason)
     perform(ctx, tx, view, decision.effects)
     local = apply_effects(view.local, decision.effects)
     _keep_decision(tx, view, decision)
@@ -177,11 +191,20 @@ def _step(ctx: Context, tx: Tx, view: View, waiting: Waiting, *, ahead: bool) ->
 
 
 def _keep_decision(tx: Tx, view: View, decision: Decision) -> None:
+    made = (view.local, view.remote, decision)
+    if tx.meant(_decided, view.unit.decision) == made:
+        return
     # The local state is on the unit already, as the very text that it has in the record.
     local = view.unit.state if view.unit.state != "{}" else None
     text = record_text(view.local, view.remote, decision, local)
     if text != view.unit.decision:
         tx.run("unit_set_decision", model=view.unit.model, name=view.unit.name, decision=text)
+    tx.means(_decided, text, made)
+
+
+def _decided(text: str) -> tuple[LocalState, RemoteState, Decision]:
+    """Stand for what a record of a decision means; it is only ever told, never read."""
+    raise AssertionError(text)
 
 
 def _take_up(

@@ -19,8 +19,9 @@ from pushjuju.services.context import Context
 from pushjuju.state.records import Machine, Operation, Unit
 from pushjuju.state.store import Tx
 from pushjuju.state.work import lease_at_least, skip_leases
-from pushjuju.uniter.resolver import Answer, decide, reconcile_effects
+from pushjuju.uniter.resolver import decide, reconcile_effects
 from pushjuju.uniter.snapshot import look
+from pushjuju.uniter.turn import WORK
 from pushjuju.workers import commands, contact, keywriter, provisioner, requests, storage
 from pushjuju.workers.events import Event
 from pushjuju.workers.firewaller import Firewaller
@@ -99,7 +100,7 @@ class Lane:
             self.shop.checkpoint("machine-started")
         if self._must_go(machine):
             return await self._end(machine)
-        if self._needs_machine(machine) or self._settle_units() or self._wants_rules(machine):
+        if self._needs_machine(machine) or self._has_work(machine) or self._wants_rules(machine):
             visit = await self._visit(machine)
             if machine.keys_due:
                 await keywriter.write(self.shop, machine, visit.session)
@@ -176,11 +177,21 @@ class Lane:
             return True
         if storage.is_due(self.ctx, machine):
             return True
-        if commands.waiting(self.ctx, self.model, self.machine_id) or requests.waiting(self.shop, machine):
-            return True
-        with self.ctx.store.read() as tx:
-            units = machines.units_on(tx, self.model, self.machine_id)
-            return any(self._wants_to_run(tx, unit) for unit in units)
+        return bool(
+            commands.waiting(self.ctx, self.model, self.machine_id) or requests.waiting(self.shop, machine)
+        )
+
+    def _has_work(self, machine: Machine) -> bool:
+        """Tell whether a unit has something to do; those that have not take their turns.
+
+        A machine that was silent claims no leadership before it answers: two such would wake each other.
+        """
+        if machine.unreachable_since is not None:
+            with self.ctx.store.read() as tx:
+                units = machines.units_on(tx, self.model, self.machine_id)
+                if any(self._wants_to_run(tx, unit) for unit in units):
+                    return True
+        return any(ask(self.ctx, unit, prepare=False).answer in WORK for unit in self._units())
 
     def _wants_to_run(self, tx: Tx, unit: Unit) -> bool:
         now = to_iso(self.ctx.clock.now())
@@ -194,7 +205,7 @@ class Lane:
             return False
         if reconcile_effects(view.local, view.remote):
             return True
-        return decide(view.local, view.remote).answer in (Answer.RUN, Answer.RESTART, Answer.DEAD)
+        return decide(view.local, view.remote).answer in WORK
 
     def _wants_rules(self, machine: Machine) -> bool:
         """Tell whether the machine's firewall is not as it should be."""
@@ -204,15 +215,6 @@ class Lane:
     def _open_operations(self) -> list[Operation]:
         with self.ctx.store.read() as tx:
             return tx.list(Operation, "operation_open", model=self.model, machine=self.machine_id)
-
-    def _settle_units(self) -> bool:
-        """Let units report that they have nothing to run; asked when none of them has.
-
-        Returns:
-            Whether one has something to run after all: it took a leadership that had become free.
-        """
-        turns = [ask(self.ctx, unit) for unit in self._units()]
-        return any(turn.prepared is not None for turn in turns)
 
     def _next_due(self) -> datetime | None:
         dues = [due for unit in self._units() for due in (unit.retry_due, unit.update_status_due) if due]

@@ -582,17 +582,18 @@ def stays(machine: Machine) -> bool:
     return given(machine) or bool(machine.keep_instance)
 
 
-def ask(ctx: Context, unit: Unit, waiting: Iterable[Request] = ()) -> Turn:
+def ask(ctx: Context, unit: Unit, waiting: Iterable[Request] = (), *, prepare: bool = True) -> Turn:
     """Let a unit take its turn; one that cannot decide says so in its status, and holds nobody else up.
 
     Args:
         waiting: What `juju-exec` asks for on its machine.
+        prepare: False: only look whether it has something to do.
 
     Raises:
         StoreError: The store cannot be used.
     """
     try:
-        return take_turn(ctx, unit.model, unit.name, waiting, ahead=True)
+        return take_turn(ctx, unit.model, unit.name, waiting, ahead=True, prepare=prepare)
     except StoreError:
         raise
     except PushjujuError as error:
