@@ -275,15 +275,10 @@ class Shop:
 
     warn = checkpoint = staticmethod(lambda text: None)
 
-    @property
-    def starts(self) -> Any:
+    @asynccontextmanager
+    async def starts(self, model: str) -> Any:
         """No limit."""
-
-        @asynccontextmanager
-        async def free() -> Any:
-            yield
-
-        return free()
+        yield
 
     def provider(self, model: str, cloud: str | None = None) -> Cloud:
         """Return the one provider of a model."""
