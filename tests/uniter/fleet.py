@@ -12,12 +12,14 @@ import uuid
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from functools import cache
 from types import coroutine
 from typing import Any, Self
 
 from pushjuju.core.errors import ConnectionLost, LeaseLost, StoreError, Unreachable
 from pushjuju.core.firewall import MachineRules
 from pushjuju.core.status import InstanceStatus
+from pushjuju.plugins.manager import PluginHost
 from pushjuju.plugins.types import Firewall, GuardedMachine, Instance, SSHTarget, Started, StartRequest
 from pushjuju.runner.remote import host
 from pushjuju.runner.session import ExecResult
@@ -171,7 +173,7 @@ class Session:
         self.box.results.pop(name)
         return ExecResult(exit=0, signal=None, stdout="", stderr="")
 
-    async def put_blob(self, sha256: str, path: Any) -> None:
+    async def put_blob(self, sha256: str, path: Any, like: Any = None) -> None:
         """Take an archive."""
         assert path.is_file(), sha256
         await self._travel()
@@ -251,6 +253,12 @@ class Cloud:
         assert not self.boxes
 
 
+@cache
+def plugins() -> PluginHost:
+    """Return what is known of types of providers."""
+    return PluginHost(environ={})
+
+
 class Shop:
     """What lanes share."""
 
@@ -274,6 +282,8 @@ class Shop:
         self.fleet.told.append(f"{event.entity}: {event.text}")
 
     warn = checkpoint = staticmethod(lambda text: None)
+
+    host = property(lambda _: plugins())
 
     @asynccontextmanager
     async def starts(self, model: str) -> Any:

@@ -121,7 +121,7 @@ def test_more_secrets_than_there_may_be_are_refused(town: World, monkeypatch: py
         (["steal", NEW, ""], 'secret-get takes no mode "steal"'),
         (["get", NEW, ""], f'secret "{NEW}" not found'),
         (["get", "", ""], 'consumer label "" not found'),
-        (["get", "../../x", ""], 'secret "../../x" not found'),
+        (["get", "../../x", ""], 'secret URI "../../x" not valid'),
     ],
 )
 def test_odd_calls_are_answered_with_a_sentence(town: World, words: list[str], text: str) -> None:
