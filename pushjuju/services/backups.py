@@ -372,7 +372,8 @@ def _unpack(source: Path, folder: Path) -> _Unpacked:
                         stream.write(piece)
                 found[member.name] = target
     except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
-        raise NotValid(f"{source} is no copy of a controller: {error}") from error
+        reason = str(error).partition("\n")[0].rstrip(":")
+        raise NotValid(f"{source} is no copy of a controller: {reason}") from error
     if STORE not in found:
         raise NotValid(f"{source} is no copy of a controller: it holds no store")
     return _Unpacked(

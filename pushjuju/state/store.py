@@ -30,6 +30,7 @@ TABLES = ("model", "application", "unit", "machine", "operation", "status", "seq
 PAGES_KIB = (
     65536  # of the file that SQLite may keep in memory, in a process that reads all of it again and again
 )
+_FROM_COPY = "pushjuju restore-backup FILE    restores it from a copy"
 BUSY_TIMEOUT_S = 30.0  # how long a writer waits for another process before it gives up
 
 R = TypeVar("R")
@@ -271,7 +272,7 @@ class Store:
         except sqlite3.Error as error:
             raise explain_error(error, self.path) from error
         if problems:
-            text, hint = f"the store {self.path} is damaged", "restore the file from a copy"
+            text, hint = f"the store {self.path} is damaged", _FROM_COPY
             raise StoreDamaged(text, detail=problems[0], hint=hint)
 
     def close(self) -> None:
@@ -451,7 +452,7 @@ def _check_tables(connection: sqlite3.Connection, path: Path) -> None:
     missing = [name for name in TABLES if name not in names]
     if missing:
         text = f"the store {path} cannot be used: it has no table {missing[0]}"
-        raise StoreDamaged(text, hint="restore the file from a copy")
+        raise StoreDamaged(text, hint=_FROM_COPY)
 
 
 def _apply(connection: sqlite3.Connection, number: int, script: str) -> None:
@@ -505,5 +506,5 @@ def explain_error(error: sqlite3.Error, path: Path) -> StoreError:
         )
     text = f"the store {path} cannot be used: {text}"
     if "malformed" in text or "not a database" in text:
-        return StoreDamaged(text, hint="restore the file from a copy")
+        return StoreDamaged(text, hint=_FROM_COPY)
     return StoreError(text)

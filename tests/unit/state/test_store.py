@@ -307,7 +307,8 @@ WORDS = (
     ("disk I/O error", StoreError, "the store /s cannot be used: disk I/O error", ""),
     (
         "database disk image is malformed", StoreDamaged,
-        "the store /s cannot be used: database disk image is malformed", "restore the file from a copy",
+        "the store /s cannot be used: database disk image is malformed",
+        "pushjuju restore-backup FILE    restores it from a copy",
     ),
 )  # fmt: skip
 
