@@ -1,0 +1,51 @@
+"""A command works the models that its own is related to; what fails there is told apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pushjuju.state.work import machine_key
+from pushjuju.workers.drive import Driver
+from tests.unit.services.twins import Twins
+from tests.unit.services.world import Charms
+
+
+@pytest.fixture
+def twins(tmp_path: Path, packs: Charms) -> Twins:
+    """Two models, related and at rest."""
+    made = Twins(tmp_path, packs)
+    made.ready()
+    return made
+
+
+def test_related_models_are_worked_together(twins: Twins) -> None:
+    assert Driver(twins.ctx, twins.shop.model)._related() == (twins.shop.model, twins.prod.model)
+    assert Driver(twins.ctx, twins.prod.model)._related() == (twins.prod.model, twins.shop.model)
+    assert Driver(twins.ctx)._related() == ("",)
+
+
+def test_work_of_a_related_model_is_due(twins: Twins) -> None:
+    twins.shop.forget_work()
+    driver = Driver(twins.ctx, twins.shop.model)
+    driver._prefixes = driver._related()
+    assert not driver.anything_due()
+    twins.prod.write(lambda tx: tx.run("work_touch", **_due(twins)))
+    assert driver.anything_due()
+
+
+def _due(twins: Twins) -> dict[str, str]:
+    now = twins.shop.clock.now().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    return {"key": machine_key(twins.prod.model, "0"), "due": now, "reason": "a test"}
+
+
+def test_what_fails_elsewhere_is_no_failure_of_the_command(twins: Twins) -> None:
+    twins.prod.box().fail("update-status", times=9)
+    twins.shop.clock.advance(600)
+    twins.settle()
+    driver = Driver(twins.ctx, twins.shop.model)
+    driver._prefixes = driver._related()
+    ended = driver._summary()
+    assert ended.problems == ()
+    assert ended.elsewhere == ('unit db/0: hook failed: "update-status"',)
