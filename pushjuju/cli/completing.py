@@ -88,6 +88,7 @@ _QUERIES: Mapping[str, str] = {
     "saas": "complete_saas",
 }  # fmt: skip
 _RELATION_KINDS = ("requires", "provides", "peers")
+_PLAIN = "-_.,:/@=+%"
 _MOST = 1000
 _BUSY_S = 0.1
 
@@ -166,9 +167,15 @@ def answer(words: Sequence[str], env: Mapping[str, str]) -> tuple[str, list[Offe
     if kind == "file":
         return "files", []
     start = line.current.removeprefix(head)
-    found = [(head + text, about) for text, about in _offers(line, kind) if text.startswith(start)]
+    offers = ((text, about) for text, about in _offers(line, kind) if text.startswith(start))
+    found = [(head + text, about) for text, about in offers if _is_plain(text)]
     ends_open = bool(found) and all(text.endswith("=") for text, _ in found)
     return ("nospace" if ends_open else "plain"), found[:_MOST]
+
+
+def _is_plain(text: str) -> bool:
+    """Tell whether a shell takes a text as one word and as nothing else: charms choose some of the names."""
+    return text.isascii() and all(sign.isalnum() or sign in _PLAIN for sign in text)
 
 
 def _kind(line: Line) -> tuple[str, str]:
@@ -444,7 +451,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _shown(shell: str, text: str, about: str) -> str:
-    about = "" if shell == "bash" else " ".join(about.split())[:80]
+    about = "" if shell == "bash" else " ".join("".join(filter(str.isprintable, about)).split())[:80]
     return f"{text}\t{about}" if about else text
 
 

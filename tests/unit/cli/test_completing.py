@@ -115,6 +115,21 @@ def test_words_about_the_offers(env: dict[str, str]) -> None:
     assert completing.answer(["show-application", "--output", ""], env)[0] == "files"
 
 
+def test_names_of_charms_cannot_say_anything_to_a_shell(tmp_path: Path, packs: Charms) -> None:
+    world = World.build(tmp_path, packs)
+    odd = {
+        name: {"type": "string", "description": "\x1b[2Jx"}
+        for name in ("a$(id)", "b`id`", "c;d", "e f", "ok")
+    }
+    world.deploy("web", packed=packs.make("web", peers=None, config=odd))
+    world.ctx.controller.set("current-model", "admin/shop")
+    world.ctx.datadir.set_current_controller("home")
+    world.ctx.close()
+    env = {"PUSHJUJU_DATA": str(world.ctx.datadir.root), "HOME": str(tmp_path)}
+    assert offered(env, "config web ") == ["ok="]
+    assert asked(env, "zsh", "config", "web", "").stdout == "nospace\nok=\t[2Jx\n"
+
+
 def test_every_command_is_offered_and_every_rule_is_of_a_command() -> None:
     assert {text for text, _ in completing.answer([""], {"HOME": "/nope"})[1]} == set(registry.words())
     assert set(completing.ARGUMENTS) <= registry.known() | {"schema"}
