@@ -47,7 +47,7 @@ class Calls:
         self._local = threading.local()
         self._threads = ThreadPoolExecutor(max_workers=PARALLEL, thread_name_prefix="libcloud")
 
-    async def run(self, function: Callable[[Any], T]) -> T:
+    async def run(self, function: Callable[[Any], T], tries: int = TRIES) -> T:
         """Return what a function of the driver returns; the event loop goes on meanwhile.
 
         Raises:
@@ -56,16 +56,16 @@ class Calls:
             Gone: The thing is not there.
             ProviderError: Anything else, with the cloud's text.
         """
-        return await asyncio.get_running_loop().run_in_executor(self._threads, self._repeat, function)
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._repeat, function, tries)
 
-    def _repeat(self, function: Callable[[Any], T]) -> T:
-        for attempt in range(TRIES):
+    def _repeat(self, function: Callable[[Any], T], tries: int) -> T:
+        for attempt in range(tries):
             try:
                 return function(self._driver())
             except PushjujuError:
                 raise
             except Exception as error:
-                if attempt == TRIES - 1 or not is_busy(error):
+                if attempt == tries - 1 or not is_busy(error):
                     raise as_ours(error) from error
                 self._local.driver = None  # half an answer may be left on its connection
                 self._pause(_FIRST_PAUSE_S * 2**attempt)
