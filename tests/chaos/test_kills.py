@@ -61,7 +61,8 @@ async def test_next_contact_clears_what_was_committed_before_a_death(world: Worl
 
 async def test_death_before_the_first_hook_and_at_each_contact(world: World) -> None:
     world.deploy()
-    assert die_on(world, "machine-started,attached") == ["machine-started", "attached"]
+    steps = ["zone-chosen", "instance-made", "machine-started", "attached"]
+    assert die_on(world, ",".join(steps)) == steps
     world.at_rest(world.machine(), *DEPLOY_HOOKS)
     assert len(world.layout.records()) == 1
 
