@@ -9,10 +9,11 @@ import json
 import os
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pushjuju.core.base import Base
 from pushjuju.core.channel import Channel
 from pushjuju.core.charmstore import Ask, Platform, StoreCharm, StoreResource
 from pushjuju.core.errors import HubError, NotFound, PushjujuError
@@ -24,12 +25,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """One charm that is to be mirrored."""
+    """One charm that is to be mirrored; `resources`: name -> revision beside those that the store names."""
 
     name: str
     channel: str = ""
     revision: int = -1
     platforms: tuple[Platform, ...] = (Platform(),)
+    resources: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +67,8 @@ def mirror(
     from pushjuju.plugins.sources import mirror as form
 
     found = _resolved(store, wanted)
+    asked = {item.name: item.resources for item in wanted if item.resources}
+    more = {name: [_revision(store, name, *one) for one in items.items()] for name, items in asked.items()}
     entries = {_key(item): item for item in form.read_index(folder)}
     done: list[Mirrored] = []
     try:
@@ -77,11 +81,14 @@ def mirror(
                 _put(folder / form.FILES / form.file_name(item), store, item, what, environ, tell)
                 for item, what in (
                     (charm.download, f'charm "{charm.name}"'),
-                    *((one.download, f'resource "{one.name}"') for one in listed),
+                    *(
+                        (one.download, f'resource "{one.name}"')
+                        for one in (*listed, *more.get(charm.name, ()))
+                    ),
                 )
             ]
             _info(store, charm.name, folder / form.INFO / f"{charm.name}.json")
-            entry = form.entry_document(whole, default=default)
+            entry = form.entry_document(whole, default=default, more=more.get(charm.name, ()))
             entries[_key(entry)] = _joined(entries.get(_key(entry)), entry)
             done.append(Mirrored(charm=charm, resources=tuple(listed), new=sum(new)))
         form.write_index(folder, list(entries.values()))
@@ -133,6 +140,47 @@ def _answers(store: CharmStore, asks: Sequence[Ask]) -> list[StoreCharm]:
     return found
 
 
+def _revision(store: CharmStore, charm: str, name: str, revision: int) -> StoreResource:
+    """Return one revision of a resource.
+
+    Raises:
+        HubError: There is none; the message is Juju's.
+    """
+    for item in store.resources(charm, name):
+        if item.revision == revision:
+            return item
+    raise HubError(f'charm resource "{name}" at revision {revision} not found')
+
+
+def of_bundle(path: Path, arch: str) -> list[Wanted]:
+    """Return the store's charms that a bundle names, with its channels, revisions, bases and resources.
+
+    Raises:
+        NotFound, NotValid: It is not there, or not right; everything wrong is told.
+    """
+    from pushjuju.bundles.load import load
+    from pushjuju.bundles.plan import application_base
+
+    bundle = load(path, []).bundle
+    found = []
+    for app in bundle.applications.values():
+        if app.is_local:
+            continue
+        text = application_base(bundle, app)
+        revision = -1 if app.revision is None else app.revision
+        numbers = {name: item for name, item in app.resources.items() if isinstance(item, int)}
+        found.append(
+            Wanted(
+                name=app.charm_name,
+                channel=app.channel,
+                revision=revision,
+                platforms=(Platform.of(Base.parse(text) if text else None, arch),),
+                resources=numbers,
+            )
+        )
+    return found
+
+
 def _key(entry: Mapping[str, Any]) -> tuple[Any, ...]:
     return (entry.get("name"), entry.get("revision"), entry.get("channel"))
 
@@ -145,6 +193,7 @@ def _joined(old: Mapping[str, Any] | None, new: dict[str, Any]) -> dict[str, Any
     return {
         **new,
         "platforms": [*new["platforms"], *platforms],
+        "more": new["more"] + [item for item in old.get("more", ()) if item not in new["more"]],
         "default": new["default"] or bool(old.get("default")),
     }
 

@@ -51,7 +51,7 @@ def text(item: Any, *keys: str) -> str:
     """Return the text at a path in a document; empty where there is none."""
     for key in keys:
         item = item.get(key) if isinstance(item, Mapping) else None
-    return item if isinstance(item, str) else ""
+    return item.encode("utf-8", "replace").decode() if isinstance(item, str) else ""
 
 
 def number(item: Any, *keys: str) -> int:

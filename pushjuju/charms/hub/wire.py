@@ -272,7 +272,8 @@ def fault(item: Any, others: Sequence[Any] = ()) -> Fault:
     original = "\n".join(text for text in messages if text)
     extra = _map(known, "extra")
     releases = []
-    for each in extra.get("releases") or ():
+    listed = extra.get("releases")
+    for each in listed if isinstance(listed, list) else ():
         if isinstance(each, dict):
             releases += list(_release(each))
     bases = tuple(_platforms(extra.get("default-bases"), Platform(arch="")))
@@ -296,7 +297,8 @@ def _release(item: Mapping[str, Any]) -> Iterable[tuple[Channel, Platform]]:
 
 def _text(item: Any, key: str) -> str:
     value = item.get(key) if isinstance(item, dict) else None
-    return value if isinstance(value, str) else ""
+    # Halves of characters that JSON can name cannot be written anywhere.
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else ""
 
 
 def _map(item: Any, key: str) -> Mapping[str, Any]:

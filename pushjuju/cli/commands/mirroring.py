@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @command(
     "mirror",
-    usage="<directory> [<charm>[@<channel>] ...]",
+    usage="<directory> [<charm>[@<channel>] | <bundle file> ...]",
     summary="Writes charms and their resources into a directory, or serves it.",
     at_least=(1, "expected a directory"),
     flags=(
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     details="A model takes its charms from a mirror when it is made with\n"
     "    --config charmhub-url=file:///srv/charms            a directory on this computer\n"
     "    --config charmhub-url=mirror+http://HOST/charms     the same behind any web server\n"
-    "What is in the directory stays there and is not fetched again.",
+    "A bundle's file stands for all charms of the store that it names. What is in the directory stays\n"
+    "there and is not fetched again.",
     examples="    pushjuju mirror /srv/charms postgresql@14/stable grafana-agent --base ubuntu@22.04\n"
     "    pushjuju mirror /srv/charms --serve 0.0.0.0:8080\n",
     see_also=("deploy", "download"),
@@ -56,7 +57,7 @@ def mirror(
     address = _address(serve) if serve else None
     bases = [values.base(text, "", cli.console) for text in base]
     platforms = tuple(Platform.of(item, arch) for item in bases) or (Platform(arch=arch),)
-    wanted = [_wanted(text, channel, platforms) for text in args[1:]]
+    wanted = [item for text in args[1:] for item in _wanted(text, channel, platforms)]
     if wanted:
         store = open_store(cli, charmhub_url)
         with charmsource.downloading(cli, "mirror") as tell:
@@ -69,16 +70,23 @@ def mirror(
         _serve(cli, folder, address)
 
 
-def _wanted(text: str, channel: str, platforms: tuple[Platform, ...]) -> Wanted:
+def _wanted(text: str, channel: str, platforms: tuple[Platform, ...]) -> list[Wanted]:
+    """Return what a word names: a charm, or all charms of a bundle's file."""
+    from pushjuju.cli import bundling
+    from pushjuju.services import mirroring
+
+    if text.startswith((".", "/", "~")):
+        if not bundling.names_bundle(text):
+            raise NotFound(f'no bundle was found at "{text}"', hint="charms are named as in the store")
+        return mirroring.of_bundle(Path(text).expanduser(), platforms[0].arch)
     from pushjuju.charms.url import parse_url
     from pushjuju.core.channel import Channel
-    from pushjuju.services.mirroring import Wanted
 
     name, _, own = text.partition("@")
     chosen = own or channel
     if chosen:
         Channel.parse(chosen)
-    return Wanted(name=parse_url(name).name, channel=chosen, platforms=platforms)
+    return [mirroring.Wanted(name=parse_url(name).name, channel=chosen, platforms=platforms)]
 
 
 def _address(text: str) -> tuple[str, int]:

@@ -68,6 +68,7 @@ class Mirror:
         self._services = services
         self._index: list[StoreCharm] | None = None
         self._defaults: dict[str, Channel] = {}
+        self._more: dict[str, list[StoreResource]] = {}
 
     # --- reading ------------------------------------------------------------------------------------------
 
@@ -82,7 +83,7 @@ class Mirror:
         found = {
             item.revision: item
             for entry in self._entries()
-            for item in entry.resources
+            for item in (*entry.resources, *self._more.get(entry.name, ()))
             if entry.name == charm and item.name == resource
         }
         if not found:
@@ -141,7 +142,8 @@ class Mirror:
             document = self._read(INDEX)
             if not isinstance(document, dict) or document.get("format") != _FORMAT:
                 raise HubError(f"{self.address} is no mirror of charms", hint="pushjuju mirror --help")
-            self._index = [self._entry(item) for item in document.get("charms") or ()]
+            listed = document.get("charms")
+            self._index = [self._entry(item) for item in (listed if isinstance(listed, list) else ())]
         return self._index
 
     def _read(self, path: str) -> Any:
@@ -170,10 +172,14 @@ class Mirror:
             if not is_application(item["name"]):
                 raise NotValid("its name is none")
             link = {**item["download"], "url": self._url(item["download"])}
-            listed = [
-                {**one, "download": {**one["download"], "url": self._url(one["download"])}}
-                for one in item.get("resources", [])
-            ]
+            listed, more = (
+                [
+                    {**one, "download": {**one["download"], "url": self._url(one["download"])}}
+                    for one in item.get(key, [])
+                ]
+                for key in ("resources", "more")
+            )
+            self._more.setdefault(item["name"], []).extend(resources(more, secure=False))
             entry = StoreCharm(
                 id=str(item["id"]),
                 name=item["name"],
@@ -181,7 +187,7 @@ class Mirror:
                 revision=int(item["revision"]),
                 channel=Channel.parse(item["channel"]) if item.get("channel") else None,
                 platform=Platform(),
-                platforms=tuple(Platform(**one) for one in item.get("platforms", [])),
+                platforms=tuple(_platform(one) for one in item.get("platforms", [])),
                 download=download(link, item["name"], secure=False),
                 resources=tuple(resources(listed, secure=False)),
                 version=str(item.get("version", "")),
@@ -235,7 +241,7 @@ class Mirror:
             item.name: item
             for other in self._entries()
             if other.name == entry.name
-            for item in other.resources
+            for item in (*other.resources, *self._more.get(other.name, ()))
             if ask.resources.get(item.name) == item.revision
         }
         missing = sorted(set(ask.resources) - set(named))
@@ -244,6 +250,18 @@ class Mirror:
         listed = tuple(named.get(item.name, item) for item in entry.resources)
         channel = entry.channel if ask.revision < 0 else ask.channel
         return replace(entry, platform=ask.platform, channel=channel, resources=listed)
+
+
+def _platform(item: Mapping[str, Any]) -> Platform:
+    """Return a platform of the index.
+
+    Raises:
+        NotValid: It is none.
+    """
+    values = {key: item[key] for key in ("arch", "os", "track")}
+    if not all(isinstance(value, str) for value in values.values()):
+        raise NotValid("a platform of it is none")
+    return Platform(**values)
 
 
 def _runs_on(entry: StoreCharm, platform: Platform) -> bool:
@@ -256,8 +274,8 @@ def _runs_on(entry: StoreCharm, platform: Platform) -> bool:
 # --- writing ----------------------------------------------------------------------------------------------
 
 
-def entry_document(charm: StoreCharm, *, default: bool) -> dict[str, Any]:
-    """Return a charm as the index holds it."""
+def entry_document(charm: StoreCharm, *, default: bool, more: Sequence[StoreResource] = ()) -> dict[str, Any]:
+    """Return a charm as the index holds it; `more`: other revisions of its resources."""
     return {
         "id": charm.id,
         "name": charm.name,
@@ -268,18 +286,19 @@ def entry_document(charm: StoreCharm, *, default: bool) -> dict[str, Any]:
         "default": default,
         "platforms": [asdict(item) for item in charm.platforms],
         "download": _download(charm.download),
-        "resources": [
-            {
-                "name": item.name,
-                "type": item.type,
-                "filename": item.filename,
-                "description": item.description,
-                "revision": item.revision,
-                "download": _download(item.download),
-            }
-            for item in charm.resources
-            if item.download.url
-        ],
+        "resources": [_resource(item) for item in charm.resources if item.download.url],
+        "more": [_resource(item) for item in more],
+    }
+
+
+def _resource(item: StoreResource) -> dict[str, Any]:
+    return {
+        "name": item.name,
+        "type": item.type,
+        "filename": item.filename,
+        "description": item.description,
+        "revision": item.revision,
+        "download": _download(item.download),
     }
 
 

@@ -189,3 +189,35 @@ def test_a_server_gives_nothing_but_the_mirror(mirror: Path, tmp_path: Path) -> 
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+BUNDLE = """
+default-base: ubuntu@24.04
+applications:
+  front: {charm: web, channel: 14/stable, num_units: 1, resources: {blob: 2}}
+  back: {charm: old, num_units: 1, base: ubuntu@20.04}
+  own: {charm: ./own, num_units: 1}
+"""
+
+
+def test_all_charms_of_a_bundle(
+    site: Run, shelf: HubStore, packs: Charms, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shelf.add_resource("web", "blob", 2, b"two", "blob.txt")
+    (tmp_path / "bundle.yaml").write_text(BUNDLE)
+    own = packs.make("own", series=["noble"]).path.with_suffix("")
+    (tmp_path / "own").symlink_to(own)
+    folder = tmp_path / "mirror"
+    ended = site("mirror", str(folder), "./bundle.yaml", "--charmhub-url", shelf.url)
+    assert sorted(ended.err.splitlines()) == [
+        'Mirrored "old" revision 2 in channel latest/stable',
+        'Mirrored "web" revision 12 in channel 14/stable with 1 resources',
+    ]
+    shelf.entries.clear()
+    ok(site("bootstrap", "local", "home"))
+    ok(site("add-model", "shop", "--config", f"charmhub-url=file://{folder}"))
+    ended = site("deploy", "./bundle.yaml")
+    assert ended.status == 0, ended.err
+    shown = json.loads(ok(site("status", "--format", "json")))["applications"]
+    assert {name: item["charm-rev"] for name, item in shown.items()} == {"front": 12, "back": 2, "own": 0}
+    assert ok(site("resources", "front")).splitlines()[1].split() == ["blob", "store", "2"]
