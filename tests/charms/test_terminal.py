@@ -220,8 +220,10 @@ def test_a_closed_stdout_is_no_crash(web: Client) -> None:
 
 def test_deploying_shows_the_machine_and_then_the_unit(web: Client, screen: Terminal) -> None:
     type_in(screen, web, "deploy", str(HELLO), "more")
-    screen.until(lambda text: re.search(r"machine \d+ ", text), 30)
-    screen.until(lambda text: re.search(r"^ +(\d+s)? +more/0 ", text, re.MULTILINE) or "Deployed" in text, 60)
+    screen.until(lambda text: re.search(r"^ *(\d+s)? machine \d+\b", text, re.MULTILINE), 60)
+    screen.until(
+        lambda text: re.search(r"^ +(\d+s)? +more/0 ", text, re.MULTILINE) or screen.status() is not None, 90
+    )
     assert screen.end(90) == 0
     web.run("remove-application", "more", "--no-prompt")
 

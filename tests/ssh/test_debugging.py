@@ -95,13 +95,13 @@ async def test_a_hook_waits_for_a_person_and_has_all_its_tools(machine: Machine,
     debugger.open("config-changed")
     debugger.own.shows("config-changed")
     async with running(machine, hook_op("config-changed")) as task:
-        assert await until(lambda: debugger.waits("config-changed"), 10)
+        assert await until(lambda: debugger.waits("config-changed"), 30)
         debugger.type("config-changed", "state-set title=$(config-get title) && ./hooks/config-changed")
-        assert await until((charm / "runs").exists, 10)
+        assert await until((charm / "runs").exists, 30)
         assert "web/0:config-changed %" in debugger.screen("config-changed")
         assert not task.done()
         debugger.type("config-changed", "exit")
-        result = await asyncio.wait_for(task, 20)
+        result = await asyncio.wait_for(task, 60)
     assert result["outcome"] == "ok", result
     assert result["writes"]["state"] == {"title": "blå", "ran": "yes"}
     assert 'hook "config-changed" waits in a debug session' in logs(result)
@@ -114,9 +114,9 @@ async def test_leaving_a_hook_with_an_error_fails_it(machine: Machine, debugger:
     debugger.open()
     debugger.own.shows("all of them")
     async with running(machine, hook_op("start")) as task:
-        assert await until(lambda: debugger.waits("start"), 10)
+        assert await until(lambda: debugger.waits("start"), 30)
         debugger.type("start", "state-set a=1; exit 3")
-        result = await asyncio.wait_for(task, 20)
+        result = await asyncio.wait_for(task, 60)
     assert (result["outcome"], result["message"]) == ("failed", "exit status 3")
     assert "state" not in result["writes"]
 
@@ -136,9 +136,9 @@ async def test_debug_code_runs_the_hook_where_somebody_looks_on(machine: Machine
     debugger.open("start", kind="code", at="here,there")
     debugger.own.shows("start")
     async with running(machine, hook_op("start")) as task:
-        assert await until(lambda: "name?" in debugger.screen("start"), 10)
+        assert await until(lambda: "name?" in debugger.screen("start"), 30)
         debugger.type("start", "Kim")
-        result = await asyncio.wait_for(task, 20)
+        result = await asyncio.wait_for(task, 60)
     assert result["outcome"] == "ok", result
     assert result["writes"]["state"] == {"at": "here,there", "name": "Kim"}
 
@@ -151,17 +151,17 @@ async def test_a_hook_whose_terminal_is_gone_is_a_killed_one(
     debugger.open("start")
     debugger.own.shows("waiting")
     async with running(machine, hook_op("start")) as task:
-        assert await until(lambda: debugger.waits("start"), 10)
+        assert await until(lambda: debugger.waits("start"), 30)
         deaf = "" if how == "hang up" else "trap '' HUP;"
         debugger.type("start", f"state-set a=1; {deaf} echo in the middle")
-        assert await until(lambda: "in the middle" in debugger.screen("start"), 10)
+        assert await until(lambda: "in the middle" in debugger.screen("start"), 30)
         if how == "detach":
             debugger.own.keys("C-b", "d")
         elif how == "kill":
             debugger.own.kill()
         else:
             debugger.own.hang_up()
-        result = await asyncio.wait_for(task, 30)
+        result = await asyncio.wait_for(task, 60)
     assert result["outcome"] == "terminated", result
     assert "state" not in result["writes"]
     assert await until(lambda: not debugger.windows(), 5)
@@ -176,9 +176,9 @@ async def test_a_window_that_is_killed_alone_fails_its_hook(machine: Machine, de
     debugger.open()
     debugger.own.shows("waiting")
     async with running(machine, hook_op("start")) as task:
-        assert await until(lambda: debugger.waits("start"), 10)
+        assert await until(lambda: debugger.waits("start"), 30)
         debugger.tmux("kill-window", "-t", "web/0:start")
-        result = await asyncio.wait_for(task, 20)
+        result = await asyncio.wait_for(task, 60)
     assert result["outcome"] == "failed", result
     assert debugger.windows() == ["waiting"]
 
@@ -192,9 +192,9 @@ async def test_a_hook_that_is_not_wanted_any_more_leaves_nothing(
     async with machine.session() as session:
         op = hook_op("start")
         task = asyncio.create_task(session.run(op))
-        assert await until(lambda: debugger.waits("start"), 10)
+        assert await until(lambda: debugger.waits("start"), 30)
         await session.cancel(op["id"])
-        result = await asyncio.wait_for(task, 20)
+        result = await asyncio.wait_for(task, 60)
     assert result["outcome"] == "interrupted", result
     assert await until(lambda: debugger.windows() == ["waiting"], 5)
     assert await until(lambda: not list(debugger.folder.glob("run-*")), 5)
@@ -208,9 +208,9 @@ async def test_an_action_in_the_hands_of_a_person(machine: Machine, debugger: De
     op = hook_op("greet", kind="action", action="greet")
     del op["hook"]
     async with running(machine, op) as task:
-        assert await until(lambda: debugger.waits("greet"), 10)
+        assert await until(lambda: debugger.waits("greet"), 30)
         debugger.type("greet", "exit 0")
-        result = await asyncio.wait_for(task, 20)
+        result = await asyncio.wait_for(task, 60)
     assert (result["outcome"], result["stdout"]) == ("ok", "")
 
 
@@ -258,6 +258,6 @@ async def test_odd_environments_reach_the_window_as_they_are(machine: Machine, d
     op = hook_op("start")
     op["env"] = {**op.get("env", {}), "ODD": odd}
     async with running(machine, op) as task:
-        result = await asyncio.wait_for(task, 20)
+        result = await asyncio.wait_for(task, 60)
     assert result["writes"]["state"] == {"odd": odd}, result
     assert not (machine.charm() / "x").exists()
