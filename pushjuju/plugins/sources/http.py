@@ -214,7 +214,8 @@ class Http:
             if pause is None:
                 pause = wait * (0.5 + self.random.random())
             wait = min(wait * 2, self.patience.longest_s)
-            if number == self.patience.attempts or spent + pause > self.patience.all_s:
+            last = min(self.patience.attempts, attempt.failure.most)
+            if number >= last or spent + pause > self.patience.all_s:
                 raise _given_up(attempt.failure, url)
             self.sleep(pause)
 
@@ -236,7 +237,7 @@ class Http:
             answer = error  # the same thing: status, headers, body
         except (urllib.error.URLError, OSError, http.client.HTTPException) as error:
             why = getattr(error, "reason", None) or str(error) or type(error).__name__
-            raise _Again(f"cannot reach {_shown(url)}: {why}") from None
+            raise _Again(f"cannot reach {_shown(url)}: {why}", most=2) from None
         with answer:
             if answer.status in AGAIN:
                 raise _Again(
@@ -267,10 +268,14 @@ class _Again(Exception):
     Attributes:
         after_s: When the server says how long to wait.
         status: The HTTP status, 0 for none.
+        most: Tries that are worth it: a server that is not there rarely comes back in seconds.
     """
 
-    def __init__(self, message: str, *, after_s: float | None = None, status: int = 0) -> None:
+    def __init__(
+        self, message: str, *, after_s: float | None = None, status: int = 0, most: int = 100
+    ) -> None:
         super().__init__(message)
+        self.most = most
         self.after_s = after_s
         self.status = status
 
