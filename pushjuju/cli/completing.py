@@ -46,6 +46,7 @@ ARGUMENTS: Mapping[str, str] = {
     "find-offers": "model|offerurl", "integrate": "endpoint|saas|offerurl endpoint|saas|offerurl",
     "remove-offer": "offer|offerurl*", "remove-saas": "saas*", "show-offer": "offer|offerurl",
     "add-credential": "cloud", "application-storage": "application", "apply": "file",
+    "restore-backup": "file",
     "autoload-credentials": "cloud", "bootstrap": "cloud", "credentials": "cloud",
     "default-credential": "cloud", "default-region": "cloud", "diff-bundle": "file",
     "disable-command": "commands", "doctor": "cloud*", "enable-command": "commands", "login": "controller",
