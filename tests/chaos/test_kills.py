@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from pushjuju.core.status import StatusKind
-from pushjuju.services import firewall, models, removal
+from pushjuju.services import firewall, machines, models, removal, ssh_keys
 from tests.chaos.world import DEPLOY_HOOKS, REMOVE_HOOKS, UNIT, World, until
 
 pytestmark = pytest.mark.machine
@@ -143,6 +143,21 @@ async def test_death_after_a_firewall_was_taken_away(world: World) -> None:
     assert world.machines() == []
     assert "pushjuju" not in box.run("nft", "list", "tables")
     assert box.run("find", "/etc", "-name", "pushjuju", "-o", "-name", "pushjuju-firewall*") == ""
+
+
+async def test_death_between_keys_and_their_note(world: World) -> None:
+    """The next process writes them again, which changes nothing."""
+    world.deploy()
+    await world.settle()
+    key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIDpnZzC9XJEHmV8dh0pQ9o4bV2nYcW0xq8mUQ6lZ5t3a kim"
+    assert ssh_keys.add(world.ctx, world.uuid, [key]) == []
+    assert die_on(world, "keys-written") == ["keys-written"]
+    box = world.machine()
+    kept = box.run("grep", "-h", "kim", "/home/ubuntu/.ssh/authorized_keys")
+    assert kept.splitlines() == [f"{key} pushjuju:{world.uuid}"]
+    with world.ctx.store.read() as tx:
+        assert not machines.get(tx, world.uuid, "0").keys_due
+    world.at_rest(box, *DEPLOY_HOOKS)
 
 
 async def test_death_while_a_model_is_destroyed(world: World) -> None:

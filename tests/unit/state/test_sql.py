@@ -13,7 +13,7 @@ import pytest
 
 import pushjuju
 from pushjuju.state import records, storage_records
-from pushjuju.state.store import Store, queries
+from pushjuju.state.store import Store, migrations, queries
 
 CODE = Path(pushjuju.__file__).parent
 POSITION = {"run": 0, "row": 0, "rows": 0, "scalar": 0, "find": 1, "get": 1, "list": 1}
@@ -56,6 +56,10 @@ def test_a_statement_is_valid(store: Store, name: str) -> None:
     connection = sqlite3.connect(store.path)
     connection.execute("EXPLAIN " + sql, dict.fromkeys(parameters(sql), 0))
     connection.close()
+
+
+def test_migrations_are_numbered_without_gaps() -> None:
+    assert [number for number, _ in migrations()] == list(range(1, len(migrations()) + 1))
 
 
 def test_statement_names_are_unique() -> None:
