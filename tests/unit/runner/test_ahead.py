@@ -1,0 +1,47 @@
+"""What a machine says of an operation of a plan before anybody waits for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pushjuju.core import limits
+from pushjuju.runner.remote import wire
+from pushjuju.runner.session import _Ahead
+
+LINK: Any = object()
+
+
+def live(stdin: str) -> dict[str, Any]:
+    """Return a live call."""
+    return {"t": "live", "id": "a", "call": 1, "tool": "goal-state", "argv": [], "stdin": stdin, "cwd": "/"}
+
+
+def event(seq: int, text: str) -> dict[str, Any]:
+    """Return a frame of one event."""
+    return {"t": "event", "id": "a", "es": [{"seq": seq, "e": {"k": "output", "line": text}}]}
+
+
+def test_messages_are_kept_in_their_order() -> None:
+    ahead = _Ahead(LINK)
+    said = [event(1, "one"), live(""), {"t": "result", "id": "a", "outcome": "ok", "events": []}]
+    for message in said:
+        ahead.take(message)
+    assert ahead.messages == said
+
+
+@pytest.mark.parametrize(("message", "limit"), [(event, "EVENTS"), (live, "LIVE_CALLS")])
+def test_there_is_an_end_of_them(message: Any, limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, limit, 10_000)
+    ahead = _Ahead(LINK)
+    with pytest.raises(wire.BadFrame, match="more messages of one operation than it may keep"):
+        for number in range(1, 100):
+            ahead.take(message(number, "x" * 500) if message is event else message("x" * 500))
+    assert len(ahead.messages) < 40
+
+
+@pytest.mark.parametrize("message", [{"t": "live"}, {"t": "event", "es": 7}, {"t": "result", "events": [{}]}])
+def test_what_is_no_message_ends_the_contact(message: dict[str, Any]) -> None:
+    with pytest.raises(wire.BadFrame):
+        _Ahead(LINK).take(message)
