@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import uuid
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -20,19 +20,20 @@ from pushjuju.core.errors import LeaseLost, NotValid, PushjujuError, RemoteFaile
 from pushjuju.core.names import unit_tag
 from pushjuju.core.status import Agent
 from pushjuju.runner import intake
-from pushjuju.runner.session import TAIL, MachineSession
+from pushjuju.runner.session import MachineSession
 from pushjuju.services import actions, logs, machines, removal, statuses
 from pushjuju.services.context import Context
 from pushjuju.state.group import DeferredStore
 from pushjuju.state.records import Machine, Operation, Relation, Unit
 from pushjuju.uniter.actions import MACHINE, is_unwanted, next_lock
-from pushjuju.uniter.commit import commit, take_events
+from pushjuju.uniter.commit import commit
 from pushjuju.uniter.prepared import Prepared, prepared_operation, read_operation
 from pushjuju.uniter.requests import Request, relation_of
 from pushjuju.uniter.resolver import Answer
 from pushjuju.uniter.snapshot import look
 from pushjuju.uniter.turn import Turn, take_turn
-from pushjuju.workers import commands, contact, deliver, live, requests, storage
+from pushjuju.workers import commands, contact, crew, deliver, live, requests, storage
+from pushjuju.workers.crew import Crew, EventSink, Lookout
 from pushjuju.workers.events import Event
 from pushjuju.workers.firewaller import Firewaller
 from pushjuju.workers.provisioner import given
@@ -43,47 +44,8 @@ LOOP_ERROR = "resolver loop error"
 LOGGER = "juju.worker.uniter"
 FIREWALL = "firewall"  # what is under way under this name needs no lock
 LEFT_OUT = "plan"  # the code of an operation of a plan that the machine did not begin
-EVENTS_S = 0.02  # how long what a running hook says may wait for more
 STORAGE = "storage"
 _OPEN = ("prepared", "planned")
-LOOK_S = 1.0  # how often a visit looks whether what runs is still wanted, and whether more may run beside it
-
-
-class Crew:
-    """Operations that are under way at once."""
-
-    def __init__(self) -> None:
-        self._tasks: dict[str, asyncio.Task[None]] = {}
-
-    def __contains__(self, key: str) -> bool:
-        return key in self._tasks
-
-    def __bool__(self) -> bool:
-        return bool(self._tasks)
-
-    def start(self, key: str, work: Coroutine[Any, Any, None]) -> None:
-        """Let an operation begin."""
-        self._tasks[key] = asyncio.create_task(work, name=key)
-
-    async def some_end(self) -> None:
-        """Wait until one has ended, or until it is time to look again.
-
-        Raises:
-            PushjujuError: What one of them raised.
-        """
-        ended, _ = await asyncio.wait(
-            self._tasks.values(), timeout=LOOK_S, return_when=asyncio.FIRST_COMPLETED
-        )
-        self._tasks = {key: task for key, task in self._tasks.items() if task not in ended}
-        for task in ended:
-            task.result()
-
-    async def close(self) -> None:
-        """Let go of all; what was started on the machine goes on there."""
-        for task in self._tasks.values():
-            task.cancel()
-        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
-        self._tasks = {}
 
 
 class Visit:
@@ -105,7 +67,9 @@ class Visit:
         self.left_nothing = False
         self.firewaller = Firewaller.of(shop, machine)
         self._next_look: datetime | None = None  # at the machine's firewall
-        self._storage_look = self.ctx.clock.now() + timedelta(seconds=LOOK_S)  # the lane did what was due
+        self._storage_look = self.ctx.clock.now() + timedelta(
+            seconds=crew.LOOK_S
+        )  # the lane did what was due
         self.storage_problems: list[str] = []
         self._crew = self.crew_type()
         self._locks: dict[str, str] = {}  # what is under way -> the lock that it holds
@@ -186,7 +150,7 @@ class Visit:
         now = self.ctx.clock.now()
         if self.firewaller is None or FIREWALL in self._crew or (self._next_look and now < self._next_look):
             return
-        self._next_look = now + timedelta(seconds=LOOK_S)
+        self._next_look = now + timedelta(seconds=crew.LOOK_S)
         if self.firewaller.is_stale(self.session):
             self._crew.start(FIREWALL, self.firewaller.work(self.session))
 
@@ -195,7 +159,7 @@ class Visit:
         now = self.ctx.clock.now()
         if STORAGE in self._crew or now < self._storage_look:
             return
-        self._storage_look = now + timedelta(seconds=LOOK_S)
+        self._storage_look = now + timedelta(seconds=crew.LOOK_S)
         if storage.is_due(self.ctx, self._machine()):
             self._crew.start(STORAGE, self._do_storage())
 
@@ -431,8 +395,8 @@ class Visit:
 
     async def _run(self, prepared: Prepared, plan: tuple[Prepared, ...] = ()) -> dict[str, Any]:
         """Wait for an operation's result; end the operation when its unit or task is not wanted any more."""
-        sink = _EventSink(self.ctx, prepared.id, self._show_line(prepared) if self.shop.watched else None)
-        lookout = _Lookout(lambda: self._end_if_unwanted(prepared.id))
+        sink = EventSink(self.ctx, prepared.id, self._show_line(prepared) if self.shop.watched else None)
+        lookout = Lookout(lambda: self._end_if_unwanted(prepared.id))
         try:
             frame, *behind = (self._frame(item) for item in (prepared, *plan))
             return await self.session.run(frame, sink.take, self._answering(prepared.unit), behind)
@@ -520,61 +484,6 @@ class Visit:
     def _show_line(self, prepared: Prepared) -> Callable[[str], None]:
         entity = prepared.unit or f"machine {self.machine.id}"
         return lambda line: self.shop.tell(Event(entity=entity, line=line))
-
-
-class _Lookout:
-    """Does something now and then while an operation runs; most hooks end before the first time."""
-
-    def __init__(self, look: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        self._look = look
-        self._task: asyncio.Task[None] | None = None
-        self._handle = asyncio.get_running_loop().call_later(LOOK_S, self._begin)
-
-    def _begin(self) -> None:
-        if self._task is None or self._task.done():
-            self._task = asyncio.create_task(self._look())
-        self._handle = asyncio.get_running_loop().call_later(LOOK_S, self._begin)
-
-    def close(self) -> None:
-        """End it."""
-        self._handle.cancel()
-        if self._task is not None:
-            self._task.cancel()
-
-
-class _EventSink:
-    """Takes the events of one operation into the model, together with those that come within moments.
-
-    A short hook's come inside its result, and are taken in by its commit alone.
-    """
-
-    def __init__(self, ctx: Context, operation_id: str, show: Callable[[str], None] | None = None) -> None:
-        self._ctx = ctx
-        self._id = operation_id
-        self._show = show
-        self._waiting: list[tuple[int, dict[str, Any]]] = []
-        self._handle: asyncio.TimerHandle | None = None
-
-    def take(self, number: int, event: dict[str, Any]) -> None:
-        """Take one event."""
-        if self._show is not None and (line := str(event.get("line") or event.get("message") or "").strip()):
-            self._show(line)
-        if number == TAIL:
-            return  # to look at, nothing more
-        self._waiting.append((number, event))
-        if self._handle is None:
-            self._handle = asyncio.get_running_loop().call_later(EVENTS_S, self._flush)
-
-    def _flush(self) -> None:
-        self._handle = None
-        events, self._waiting = self._waiting, []
-        with contextlib.suppress(StoreError):  # busy, or not ours any more: the result holds every event
-            take_events(self._ctx, self._id, events)
-
-    def close(self) -> None:
-        """Leave the rest to the commit: the result holds every event."""
-        if self._handle is not None:
-            self._handle.cancel()
 
 
 def stays(machine: Machine) -> bool:

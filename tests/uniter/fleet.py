@@ -29,9 +29,10 @@ from pushjuju.state.records import Machine
 from pushjuju.state.records import Operation as OperationRow
 from pushjuju.state.work import Claim, SqliteWorkQueue
 from pushjuju.workers.cleaner import clean
+from pushjuju.workers.crew import Crew
 from pushjuju.workers.events import Event
 from pushjuju.workers.lane import Lane, Outcome
-from pushjuju.workers.visit import Crew, Visit
+from pushjuju.workers.visit import Visit
 from tests.unit.services.world import World
 
 MOST_STEPS = 20_000  # of one drive to rest; more means that it goes round in circles

@@ -10,7 +10,7 @@ import pytest
 
 from pushjuju.services import actions, tasks
 from pushjuju.services.actions import CommandRequest
-from pushjuju.workers import visit
+from pushjuju.workers import crew
 from tests.unit.services.world import World
 from tests.unit.workers.fakes import Session, Shop, lane
 
@@ -123,7 +123,7 @@ async def test_a_task_runs_once_wherever_the_controller_dies(shop: World, place:
 
 
 async def test_a_cancelled_task_is_ended_on_its_machine(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(visit, "LOOK_S", 0.01)
+    monkeypatch.setattr(crew, "LOOK_S", 0.01)
     shop.active()
     number = execute(shop)
     made = Shop(shop)

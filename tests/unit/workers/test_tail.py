@@ -8,7 +8,7 @@ import pytest
 
 from pushjuju.runner.session import TAIL
 from pushjuju.services import logs
-from pushjuju.workers.visit import _EventSink
+from pushjuju.workers.crew import EventSink
 from tests.unit.services.world import World
 
 
@@ -17,7 +17,7 @@ async def test_a_line_that_is_only_shown_is_kept_nowhere(shop: World) -> None:
     prepared = shop.until("install", "web/0")
     shown: list[str] = []
     before = logs.newest(shop.ctx.store, shop.model)
-    sink = _EventSink(shop.ctx, prepared.id, shown.append)
+    sink = EventSink(shop.ctx, prepared.id, shown.append)
     sink.take(TAIL, {"k": "tail", "line": "Setting up nginx"})
     sink.take(TAIL, {"k": "log", "level": "ERROR", "module": "m", "message": "forged", "line": ""})
     await asyncio.sleep(0.05)
@@ -29,10 +29,10 @@ async def test_a_line_that_is_only_shown_is_kept_nowhere(shop: World) -> None:
 @pytest.mark.parametrize("line", ["", "  ", 7, None])
 async def test_nothing_is_shown_of_nothing(shop: World, line: object) -> None:
     shown: list[str] = []
-    sink = _EventSink(shop.ctx, "x", shown.append)
+    sink = EventSink(shop.ctx, "x", shown.append)
     sink.take(TAIL, {"k": "tail", "line": line if isinstance(line, str) else ""})
     sink.close()
     assert shown == []
-    quiet = _EventSink(shop.ctx, "x")  # nobody looks on, and it says something all the same
+    quiet = EventSink(shop.ctx, "x")  # nobody looks on, and it says something all the same
     quiet.take(TAIL, {"k": "tail", "line": "unasked"})
     quiet.close()

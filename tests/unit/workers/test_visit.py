@@ -12,7 +12,7 @@ from pushjuju.core.placement import Placement
 from pushjuju.services import actions
 from pushjuju.services.actions import CommandRequest
 from pushjuju.state.records import Unit
-from pushjuju.workers import visit
+from pushjuju.workers import crew, visit
 from tests.unit.services.world import World
 from tests.unit.workers.fakes import Session, Shop, lane
 
@@ -129,7 +129,7 @@ async def test_a_hook_runs_beside_a_parallel_action_of_another_unit(
 async def test_an_action_that_is_asked_for_while_a_hook_runs_begins_beside_it(
     shop: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(visit, "LOOK_S", 0.01)
+    monkeypatch.setattr(crew, "LOOK_S", 0.01)
     two_units(shop)
     shop.write(lambda tx: _update_status_now(tx, shop, "db/0"))
     made, asked, seen = Shop(shop), [], asyncio.Event()
