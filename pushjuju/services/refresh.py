@@ -226,8 +226,12 @@ def _switch(ctx: Context, tx: Tx, application: Application, request: RefreshRequ
 def _equip(ctx: Context, tx: Tx, application: Application, request: RefreshRequest) -> None:
     """Bring the storage of a new charm: directives of its stores, and what units must have of it.
 
+    A directive that is asked for replaces the one for future units; what units have already stays.
+
     Raises:
-        NotValid: A directive for a store that is not new, or that breaks a rule.
+        NotValid: A directive that breaks a rule.
+
+    Mirrors: juju state/application.go newCharmStorageOps (3.6)
     """
     charm = request.packed.charm
     if not charm.meta.storage and not request.storage:
@@ -235,14 +239,10 @@ def _equip(ctx: Context, tx: Tx, application: Application, request: RefreshReque
     from pushjuju.services.storage_pools import open_pools
 
     known = {item.name for item in storage.directives(tx, application.model, application.name)}
-    old = sorted(known & request.storage.keys())
-    if old:
-        raise NotValid(
-            f'storage "{old[0]}" is there already: its directive is changed by application-storage'
-        )
     pools = open_pools(ctx, tx, application.model)
     planned = storage.plan(tx, pools, application.model, application.name, charm, request.storage)
-    storage.put_directives(tx, (item for item in planned if item.name not in known))
+    kept = known - request.storage.keys()
+    storage.put_directives(tx, (item for item in planned if item.name not in kept))
     for unit in units.of_application(tx, application.model, application.name):
         if unit.life == Life.ALIVE:
             storage.equip_least(tx, unit, charm, ctx.clock.now())

@@ -342,6 +342,13 @@ class TestRefresh:
         shop.settle()
         assert shop.of("web/0")[-3:] == ["upgrade-charm", "config-changed", "more-storage-attached"]
 
+    def test_a_directive_that_is_given_again_is_for_later_units(self, shop: World) -> None:
+        deployed(shop, stores={"data": STORES["data"]}, storage={"data": Directive(pool="loop")})
+        shop.refresh(shop.charms.make(storage=STORES), storage={"data": Directive(pool="tmpfs")})
+        with shop.ctx.store.read() as tx:
+            kept = {item.name: item.pool for item in storage.directives(tx, shop.model, "web")}
+        assert (kept["data"], sorted(shown(shop)["storage"])) == ("tmpfs", ["data/0"])
+
     def test_a_store_in_use_cannot_go(self, shop: World) -> None:
         deployed(shop, storage={"logs": Directive(count=1)})
         with pytest.raises(Conflict, match='in-use storage "logs" removed'):
