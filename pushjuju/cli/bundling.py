@@ -9,13 +9,16 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pushjuju.core.errors import NotValid, UsageError
+from pushjuju.cli.gnuflag import quote
+from pushjuju.core.errors import NotFound, NotValid, UsageError
+from pushjuju.core.names import is_application
 
 if TYPE_CHECKING:
     from pushjuju.bundles.changes import Change
     from pushjuju.bundles.load import Loaded
     from pushjuju.cli.command import Cli
     from pushjuju.cli.session import Session
+    from pushjuju.core.base import Base
     from pushjuju.core.storage import Directive
     from pushjuju.services.bundles import Prepared, Wishes
 
@@ -54,17 +57,72 @@ def deploy_of_store(cli: Cli, opened: Session, name: str, *, no_wait: bool, aske
     """Deploy a bundle of the model's store."""
     from dataclasses import replace
 
-    from pushjuju.services import bundle_store, bundles
+    from pushjuju.services import bundles
 
+    path, url = of_store(cli, opened, name, channel=asked["channel"], revision=asked["revision"])
     check_flags(cli, asked)
-    path, found, revision = bundle_store.bring_bundle(
-        opened.ctx, opened.uuid, name, channel=asked["channel"], revision=asked["revision"]
-    )
-    cli.console.info(f'Located bundle "{found}" in charm-hub, revision {revision}')
     loaded = load(cli, str(path), asked["overlay"], dry_run=asked["dry_run"])
-    wishes = replace(wishes_of(asked), store_bundle=f"ch:bundle/{found}-{revision}")
+    wishes = replace(wishes_of(asked), store_bundle=url)
     bundles.require_trust(loaded, wishes)
     _deploy(cli, opened, loaded, wishes, no_wait=no_wait, dry_run=asked["dry_run"])
+
+
+def of_store(
+    cli: Cli,
+    opened: Session,
+    name: str,
+    *,
+    channel: str,
+    revision: int = -1,
+    base: Base | None = None,
+    arch: str = "",
+) -> tuple[Path, str]:
+    """Bring a bundle of the model's store; return its file and its URL.
+
+    Raises:
+        HubError: There is none, or the store is away; the messages are Juju's.
+    """
+    from pushjuju.services import bundle_store
+
+    path, found, number = bundle_store.bring_bundle(
+        opened.ctx, opened.uuid, name, channel=channel, revision=revision, base=base, arch=arch
+    )
+    cli.console.info(f'Located bundle "{found}" in charm-hub, revision {number}')
+    return path, f"ch:bundle/{found}-{number}"
+
+
+def find(cli: Cli, opened: Session, argument: str, **asked: Any) -> tuple[str, str]:
+    """Return the path of a bundle, and its URL when it came from the model's store.
+
+    A word that names a file or directory means that; another is a name of the store.
+
+    Args:
+        cli: The call.
+        opened: The model.
+        argument: The word.
+        asked: What only a store can answer, by name; the arguments of `of_store`.
+
+    Raises:
+        NotFound: Nothing is there.
+        NotValid: Something else is there.
+        UsageError: A file, and flags for a store.
+    """
+    from pushjuju.bundles.source import is_bundle
+
+    path = Path(argument).expanduser()
+    if is_bundle(path):
+        given = [f"--{key}" for key, value in asked.items() if value not in ("", -1, None)]
+        if given:
+            raise UsageError(f"{', '.join(given)} is for bundles of a store; this one is a file")
+        return argument, ""
+    if path.exists():
+        raise NotValid(f"couldn't interpret {quote(argument)} as a local bundle")
+    if not is_application(argument.removeprefix("ch:")):
+        raise NotFound(
+            f"{quote(argument)} not found", hint="name a bundle's file or directory, or one of the store"
+        )
+    found, url = of_store(cli, opened, argument, **asked)
+    return str(found), url
 
 
 def _deploy(

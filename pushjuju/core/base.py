@@ -63,6 +63,11 @@ class Base:
         return cls(*SERIES[series])
 
     @property
+    def series(self) -> str:
+        """The old series name that means this base; empty when there is none."""
+        return next((name for name, pair in SERIES.items() if pair == (self.os, self.track)), "")
+
+    @property
     def display(self) -> str:
         """The short text: `/stable` is not shown."""
         return f"{self.os}@{self.channel}"

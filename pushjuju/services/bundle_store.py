@@ -18,6 +18,7 @@ from pushjuju.charms.goform import quote
 from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
 from pushjuju.core.channel import Channel
+from pushjuju.core.charmstore import BUNDLE, DEFAULT_ARCH
 from pushjuju.core.errors import PushjujuError
 from pushjuju.services.context import Context
 
@@ -120,7 +121,14 @@ def _line(app: Application) -> str:
 
 
 def bring_bundle(
-    ctx: Context, model: str, name: str, *, channel: str, revision: int
+    ctx: Context,
+    model: str,
+    name: str,
+    *,
+    channel: str,
+    revision: int,
+    base: Base | None = None,
+    arch: str = "",
 ) -> tuple[Path, str, int]:
     """Bring a bundle of the model's store here.
 
@@ -132,7 +140,9 @@ def bring_bundle(
     """
     from pushjuju.services import store_charms
 
-    request = store_charms.CharmRequest(url=name, channel=channel, revision=revision, kind="bundle")
+    request = store_charms.CharmRequest(
+        url=name, channel=channel, revision=revision, base=base, arch=arch or DEFAULT_ARCH, kind=BUNDLE
+    )
     store = store_charms.open_store(ctx, model)
     found = store_charms.resolve_one(ctx, model, request, store=store).charm
     path = store_charms.fetch_file(ctx, store, found.download, f'bundle "{found.name}"')

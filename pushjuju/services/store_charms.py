@@ -20,7 +20,7 @@ from pushjuju.charms.goform import quote
 from pushjuju.charms.model import ResourceMeta
 from pushjuju.charms.pack import PackedCharm, pack
 from pushjuju.charms.url import CharmURL, parse_url
-from pushjuju.core.base import SERIES, Base
+from pushjuju.core.base import Base
 from pushjuju.core.channel import Channel
 from pushjuju.core.charmstore import (
     BUNDLE,
@@ -98,11 +98,10 @@ class StoreOrigin:
     @property
     def url(self) -> str:
         """How a model names the charm: `ch:amd64/jammy/postgresql-345`."""
-        series = {pair: name for name, pair in SERIES.items()}.get((self.base.os, self.base.track), "")
         return str(
             CharmURL(
                 schema="ch", name=self.charm.name, revision=self.charm.revision, architecture=self.arch,
-                series=series,
+                series=self.base.series,
             )
         )  # fmt: skip
 

@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pushjuju.cli import bundling, drive, flags, session
+from pushjuju.cli import bundling, drive, flags, session, values
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.gnuflag import FlagSpec, Kind, quote
-from pushjuju.core.errors import NotFound, NotValid, UsageError
+from pushjuju.core.errors import UsageError
 
 if TYPE_CHECKING:
     from pushjuju.services.bundles import Prepared
@@ -98,7 +99,9 @@ def export_bundle(
         flags.text("series", "Specify a series (deprecated)"),
         flags.text("base", "Specify a base"),
     ),
-    details="Bases, constraints and options are compared by what they mean, not as they are written.",
+    details="Bases, constraints and options are compared by what they mean, not as they are written.\n"
+    "A word that names no file or directory is a bundle of the model's store; --channel, --arch and --base\n"
+    "tell which one.",
     examples="    pushjuju diff-bundle ./bundle.yaml\n"
     "    pushjuju diff-bundle ./bundle.yaml --overlay local.yaml --map-machines 3=4\n",
     see_also=("deploy", "export-bundle", "apply"),
@@ -108,19 +111,22 @@ def diff_bundle(
 ) -> None:
     """Show what is different between a bundle and a model."""
     _check_diff(asked)
+    base = values.base(asked["base"], asked["series"], cli.console)
+    arch = "" if asked["arch"] == "all" else asked["arch"]
     from pushjuju.bundles import diff, load, machines
     from pushjuju.runner.remote.goformat import format_yaml
     from pushjuju.services import bundle_facts
 
     mapping = machines.parse(asked["map_machines"])
-    loaded = load.load(_bundle_path(args[0]), list(overlay))
+    opened = session.open_model(cli, model)
+    path, _ = bundling.find(cli, opened, args[0], channel=asked["channel"], base=base, arch=arch)
+    loaded = load.load(Path(path).expanduser(), list(overlay))
     if unclear := diff.unclear_relations(loaded.bundle):
         cli.console.warn(
             "The provided bundle includes relations without explicit endpoints, which may appear as extra "
             "entries in the diff output.\nTo avoid this in the future, update the endpoints for the "
             "following bundle relations:\n" + "\n".join(unclear)
         )
-    opened = session.open_model(cli, model)
     with opened.ctx.store.read() as tx:
         facts = bundle_facts.read(tx, opened.uuid)
     found = diff.diff(loaded.bundle, facts, mapping=mapping, annotations=asked["annotations"])
@@ -132,40 +138,17 @@ def _check_diff(asked: Mapping[str, Any]) -> None:
 
     Raises:
         UsageError: The messages are Juju's.
-        NotValid: A flag for bundles of a store.
     """
     if asked["series"] and asked["base"]:
         raise UsageError("--series and --base cannot be specified together")
     if asked["arch"] and asked["arch"] not in ("all", *_ARCHES):
         expected = "|".join(("all", *_ARCHES))
         raise UsageError(f"unexpected architecture flag value {quote(asked['arch'])}, expected <{expected}>")
-    named = [f"--{key}" for key in ("channel", "arch", "series", "base") if asked[key]]
-    if named:
-        raise NotValid(
-            f"{', '.join(named)} is for bundles of a store; only local bundles are compared so far"
-        )
-
-
-def _bundle_path(argument: str) -> Path:
-    """Return the path of a bundle; a plain name means a file, too.
-
-    Raises:
-        NotFound: Nothing is there.
-        NotValid: Something else is there.
-    """
-    from pushjuju.bundles.source import is_bundle
-
-    path = Path(argument).expanduser()
-    if is_bundle(path):
-        return path
-    if path.exists():
-        raise NotValid(f"couldn't interpret {quote(argument)} as a local bundle")
-    raise NotFound(f"{quote(argument)} not found", hint="only local bundles are compared so far")
 
 
 @command(
     "apply",
-    usage="<bundle file>",
+    usage="<bundle file or name>",
     summary="Makes a model equal to a bundle.",
     at_least=(1, "no bundle specified"),
     at_most=1,
@@ -174,6 +157,8 @@ def _bundle_path(argument: str) -> Path:
         *flags.NO_PROMPT,
         _OVERLAY,
         flags.STORAGE,
+        flags.text("channel", "Channel to use when getting the bundle from the model's store"),
+        flags.number("revision", "The revision of a bundle of the model's store", default=-1),
         flags.text("map-machines", "Specify the existing machines to use"),
         flags.switch("trust", "Allow the bundle's applications to read the cloud's credential"),
         flags.switch("force", "Skip checks of bases and channels"),
@@ -207,14 +192,18 @@ def apply(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **asked
     """Make a model equal to a bundle."""
     if asked["destroy_storage"] and not asked["prune"]:
         raise UsageError("--destroy-storage needs --prune")
+    if asked["revision"] >= 0 and asked["channel"]:
+        raise UsageError("revision and channel are mutually exclusive for a bundle. Please choose one.")
     if asked["save_plan"] and asked["plan"]:
         raise UsageError("--save-plan and --plan are mutually exclusive")
     from pushjuju.services import bundle_plans, bundles
 
     plan = bundle_plans.read(Path(asked["plan"]).expanduser()) if asked["plan"] else None
-    loaded = bundling.load(cli, args[0], asked["overlay"], dry_run=asked["dry_run"])
     opened = session.open_model(cli, model)
-    prepared = bundles.prepare(opened.ctx, opened.uuid, loaded, bundling.wishes_of(asked))
+    path, url = bundling.find(cli, opened, args[0], channel=asked["channel"], revision=asked["revision"])
+    loaded = bundling.load(cli, path, asked["overlay"], dry_run=asked["dry_run"])
+    wishes = replace(bundling.wishes_of(asked), store_bundle=url)
+    prepared = bundles.prepare(opened.ctx, opened.uuid, loaded, wishes)
     bundling.tell_prepared(cli, prepared)
     bundling.precheck(cli, opened, prepared)
     prepared, left = bundles.with_removals(

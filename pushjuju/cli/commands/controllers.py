@@ -62,7 +62,7 @@ def _details(ctx: Context) -> dict[str, Any]:
     return {
         "details": {
             "controller-uuid": settings.get("uuid", ""),
-            "api-endpoints": [],
+            "api-endpoints": ["local"],
             "cloud": settings.get("cloud", ""),
             "region": settings.get("region", DEFAULT_REGION),
             "agent-version": version,

@@ -20,6 +20,8 @@ from pushjuju.core.placement import Placement
 from pushjuju.services import model_config
 
 _GOT_BUNDLE = "expected charm, got bundle"  # how a store says that a name is a bundle's
+_GOT_CHARM = "expected bundle, got charm"
+_NEEDS_CHANNEL = "specifying a revision requires a channel for future upgrades. Please use --channel"
 _CONFIG = flags.many(
     "config", "Configuration, key=value or a YAML file; repeatable", kind=Kind.KEY_VALUE_OR_FILE, default=""
 )
@@ -68,8 +70,8 @@ def deploy(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **aske
     """Deploy a charm or a bundle."""
     if bundling.names_bundle(args[0]):
         return bundling.deploy(cli, args[0], model=model, no_wait=no_wait, asked=asked)
-    _check_flags(cli, asked)
     of_store = charmsource.is_store_name(args[0])
+    _check_flags(cli, asked, of_store=of_store)
     chosen = values.base(asked["base"], asked["series"], cli.console)
     given = values.settings(asked["config"])
     wanted = values.constraints(asked["constraints"], cli.console)
@@ -86,6 +88,8 @@ def deploy(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **aske
         folder = Path(work)
         if of_store:
             opened = session.open_or_make_model(cli, model)
+            if _fixed_revision(cli, asked):
+                return _bundle_revision(cli, opened, args[0], no_wait=no_wait, asked=asked)
             try:
                 found = _from_store(cli, opened, args[0], asked, chosen, targets, folder)
             except HubError as error:
@@ -171,7 +175,7 @@ def _precheck(
     )
 
 
-def _check_flags(cli: Cli, asked: Mapping[str, Any]) -> None:
+def _check_flags(cli: Cli, asked: Mapping[str, Any], *, of_store: bool) -> None:
     """Refuse what can never work, before anything is read.
 
     Raises:
@@ -184,10 +188,31 @@ def _check_flags(cli: Cli, asked: Mapping[str, Any]) -> None:
         raise UsageError("--attach-storage cannot be used with -n")
     if "num_units" in cli.given:
         _check_number(asked["num_units"])
-    if "revision" in cli.given and not asked["channel"]:
-        raise NotValid("specifying a revision requires a channel for future upgrades. Please use --channel")
+    if _fixed_revision(cli, asked) and not of_store:
+        raise NotValid(_NEEDS_CHANNEL)
     if asked["device"]:
         raise UsageError("--device is only allowed with k8s models")
+
+
+def _fixed_revision(cli: Cli, asked: Mapping[str, Any]) -> bool:
+    """Tell whether a revision is asked for without a channel, which bundles alone may do."""
+    return "revision" in cli.given and not asked["channel"]
+
+
+def _bundle_revision(
+    cli: Cli, opened: session.Session, name: str, *, no_wait: bool, asked: Mapping[str, Any]
+) -> None:
+    """Deploy one revision of a store's bundle.
+
+    Raises:
+        NotValid: It is a charm.
+    """
+    try:
+        bundling.deploy_of_store(cli, opened, name, no_wait=no_wait, asked=asked)
+    except HubError as error:
+        if error.message.startswith(_GOT_CHARM):
+            raise NotValid(_NEEDS_CHANNEL) from None
+        raise
 
 
 def _check_charm_flags(asked: Mapping[str, Any]) -> None:

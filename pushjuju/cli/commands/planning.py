@@ -37,6 +37,9 @@ _WHY_NOT = {
     "run": "what an action does, its charm alone knows",
     "exec": "what commands do cannot be known",
     "destroy-model": "it ends everything in the model",
+    "destroy-controller": "it ends every model of the controller",
+    "kill-controller": "it ends every model of the controller",
+    "apply": "its own --dry-run tells the steps",
     "plan": "a plan changes nothing",
     "scale-application": "it is for Kubernetes",
 }

@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pushjuju.cli import blocking, drive, flags, session
+from pushjuju.cli import blocking, configargs, drive, flags, session, values
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.formatters import storage_table
 from pushjuju.cli.formatters.shapes import struct
 from pushjuju.cli.formatters.times import since_text, with_texts
+from pushjuju.cli.gnuflag import quote
 from pushjuju.cli.output import render
-from pushjuju.core.errors import Conflict, NotValid, Silent, UsageError
-from pushjuju.core.names import is_unit
+from pushjuju.core.errors import Conflict, NotFound, NotValid, Silent, UsageError
+from pushjuju.core.names import is_application, is_unit
 from pushjuju.core.storage import Directive, is_storage, is_store, parse_directives
 
 _ATTACHED = """
@@ -397,30 +398,58 @@ def storage_pools(
     at_least=(1, "no application specified"),
     formats=("tabular", "yaml", "json"),
     flags=(*flags.MODEL, *flags.LOGIN, *flags.CONFIG_NO_RESET),
-    examples="    pushjuju application-storage postgresql pgdata=loop,10G\n",
-    see_also=("storage", "add-storage"),
+    details="--file names a YAML file of what is to be set: storage names with directives, or what this\n"
+    "command itself printed; what is typed comes over it. A part that is not said keeps its value.",
+    examples="    pushjuju application-storage postgresql pgdata=loop,10G\n"
+    "    pushjuju application-storage postgresql --file storage.yaml\n",
+    see_also=("storage", "storage-pools", "add-storage", "add-unit"),
 )
 def application_storage(cli: Cli, args: tuple[str, ...], *, model: str, file: str) -> None:
     """Show or set storage directives."""
-    if file:
-        raise NotValid("--file is not supported by application-storage: name the directives")
-    pairs = [word for word in args[1:] if "=" in word]
-    if pairs and len(pairs) != len(args) - 1:
-        raise UsageError("cannot get and set storage directives at the same time")
-    asked = _directives(pairs)
+    if not is_application(args[0]):
+        raise UsageError(f"invalid application name {quote(args[0])}")
+    wish = configargs.parse(args[1:], file=file)
+    asked = _directives_of_file(cli, file) if file else {}
+    asked.update(_directives([f"{key}={text}" for key, text in wish.values.items()]))
     from pushjuju.services import storage_asks
 
     opened = session.open_model(cli, model)
-    if asked:
+    if wish.change:
         blocking.require_change(opened)
         return storage_asks.set_application_directives(opened.ctx, opened.uuid, args[0], asked)
     known = storage_asks.application_directives(opened.ctx, opened.uuid, args[0])
-    missing = [word for word in args[1:] if word not in known]
-    if missing:
-        raise NotValid(f'application "{args[0]}" has no storage called "{missing[0]}"')
+    if wish.key and wish.key not in known:
+        raise NotFound(f"storage {quote(wish.key)} not found")
     document = {
         name: {"pool": item.pool, "size": item.size, "count": item.count}
         for name, item in known.items()
-        if name in args[1:] or len(args) == 1
+        if wish.key in ("", name)
     }
-    return cli.output.write(document, {"tabular": storage_table.directives, **_structured("*leaf")})
+    named = {name: {key.title(): value for key, value in item.items()} for name, item in document.items()}
+    forms = {
+        "tabular": storage_table.directives,
+        "yaml": _structured("*leaf")["yaml"],
+        "json": lambda _document: render("json", struct(named, "*leaf")),  # Go's names: nothing renames them
+    }
+    return cli.output.write(document, forms)
+
+
+def _directives_of_file(cli: Cli, path: str) -> dict[str, Directive]:
+    """Read the directives of a YAML file; `-` is stdin.
+
+    Raises:
+        NotFound: There is no such file.
+        NotValid: It is not such a file.
+    """
+    found = values.yaml_map(values.read_file(path, cli.console.stdin), path)
+    return {str(name): _directive_of_file(str(name), value) for name, value in found.items()}
+
+
+def _directive_of_file(name: str, value: Any) -> Directive:
+    if isinstance(value, dict) and value and value.keys() <= {"pool", "size", "count"}:
+        pool, size, count = (value.get(key) for key in ("pool", "size", "count"))
+        parts = (pool, count, f"{size}M" if isinstance(size, int) else size)
+        value = ",".join(str(part) for part in parts if part not in (None, "", 0))
+    if not isinstance(value, str | int) or isinstance(value, bool) or not is_store(name):
+        raise NotValid(f"cannot parse constraints for storage {quote(name)}: expected a storage directive")
+    return parse_directives([f"{name}={value}"])[name]

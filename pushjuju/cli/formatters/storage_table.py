@@ -155,7 +155,7 @@ def pools(document: Mapping[str, Any]) -> str:
 def directives(document: Mapping[str, Any]) -> str:
     """Return the table of `application-storage`."""
     table = TabWriter()
-    table.row(*heads("Storage", "Pool", "Count", "Size"))
+    table.row(*heads("Storage", "Pool", "Size", "Count"))
     for name, item in sorted(document.items()):
-        table.row(name, item["pool"], str(item["count"]), size_text(item["size"]))
+        table.row(name, item["pool"], str(item["size"]), str(item["count"]))
     return table.text()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import zipfile
 from pathlib import Path
@@ -174,6 +175,74 @@ def test_flags_that_bundles_do_not_take(lab: Run, words: tuple[str, ...], status
 def test_charms_take_no_overlays(lab: Run) -> None:
     ended = lab("deploy", "web", "--overlay", "x.yaml")
     assert (ended.status, "--overlay" in ended.err) == (2, True)
+
+
+@pytest.fixture
+def pair(shelf: HubStore) -> HubStore:
+    """A bundle of the store, `pair`, in two revisions of the channel."""
+    for number, units in ((3, 1), (4, 2)):
+        text = f"applications: {{other: {{charm: other, channel: stable, revision: 3, num_units: {units}}}}}"
+        held = io.BytesIO()
+        with zipfile.ZipFile(held, "w") as archive:
+            archive.writestr("bundle.yaml", text)
+        shelf.add("pair", held.getvalue(), revision=number, kind="bundle")
+    return shelf
+
+
+@pytest.mark.usefixtures("pair")
+def test_a_bundle_of_the_store_by_revision(lab: Run) -> None:
+    done = lab("deploy", "pair", "--revision", "3")
+    assert (done.status, 'Located bundle "pair" in charm-hub, revision 3\n' in done.err) == (0, True), (
+        done.err
+    )
+    assert len(json.loads(ok(lab("status", "--format", "json")))["applications"]["other"]["units"]) == 1
+    both = lab("deploy", "pair", "--revision", "3", "--channel", "stable")
+    assert (both.status, "revision and channel are mutually exclusive" in both.err) == (2, True)
+
+
+@pytest.mark.usefixtures("pair")
+def test_a_revision_of_a_charm_needs_a_channel(lab: Run) -> None:
+    ended = lab("deploy", "web", "--revision", "11")
+    assert (ended.status, ended.out) == (1, "")
+    assert "specifying a revision requires a channel for future upgrades. Please use --channel" in ended.err
+
+
+@pytest.mark.usefixtures("pair")
+def test_bundles_of_the_store_are_compared_and_applied(lab: Run) -> None:
+    ok(lab("deploy", "pair", "--revision", "3"))
+    compared = yaml.safe_load(ok(lab("diff-bundle", "pair", "--channel", "stable", "--base", "ubuntu@24.04")))
+    assert compared["applications"]["other"]["num_units"] == {"bundle": 2, "model": 1}
+    assert yaml.safe_load(ok(lab("diff-bundle", "pair", "--arch", "all"))) == compared
+    ok(lab("apply", "ch:pair", "--no-prompt"))
+    assert "num_units" not in ok(lab("diff-bundle", "pair"))
+    again = lab("apply", "pair", "--revision", "4")
+    assert again.err.endswith("No changes to apply.\n")
+
+
+@pytest.mark.usefixtures("pair")
+@pytest.mark.parametrize(
+    ("words", "status", "text"),
+    [
+        (("apply", "pair", "--revision", "3", "--channel", "edge"), 2, "mutually exclusive"),
+        (
+            ("apply", "./bundle.yaml", "--revision", "3"),
+            2,
+            "--revision is for bundles of a store; this one is a",
+        ),
+        (("apply", "web"), 1, 'expected bundle, got charm "web"'),
+        (
+            ("diff-bundle", "./bundle.yaml", "--channel", "edge"),
+            2,
+            "--channel is for bundles of a store; this",
+        ),
+        (("diff-bundle", "pair", "--channel", "99/stable"), 1, "charm or bundle not found for channel"),
+        (("diff-bundle", "nosuch"), 1, 'charm or bundle name not found: "nosuch"'),
+        (("diff-bundle", "pair", "--series", "nosuch"), 1, 'unknown series "nosuch"'),
+    ],
+)
+def test_bundles_that_a_store_does_not_have(lab: Run, words: tuple[str, ...], status: int, text: str) -> None:
+    ended = lab(*words)
+    assert (ended.status, ended.out, text in ended.err) == (status, "", True), ended.err
 
 
 @pytest.mark.parametrize(
