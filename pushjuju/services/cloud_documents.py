@@ -12,8 +12,8 @@ from pushjuju.core.clouds import Cloud, CloudCredentials, StoredCredential
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.plugins.types import ProviderType
-from pushjuju.services import clouds, models
-from pushjuju.services.context import Context
+from pushjuju.services import clouds, models, people
+from pushjuju.services.context import DEFAULT_USER, Context
 from pushjuju.state.cloudfiles import CloudFiles
 
 
@@ -68,8 +68,26 @@ def users_of(ctx: Context, cloud: str, credential: str | None = None) -> list[st
     return [model.qualified for model in listed if credential in (None, model.credential)]
 
 
+def controller_cloud_document(ctx: Context, cloud: Cloud, host: PluginHost) -> dict[str, Any]:
+    """Return a cloud of a controller, with who may use it."""
+    with ctx.store.read() as tx:
+        levels = people.access_to(tx, people.Kind.CLOUD, cloud.name)
+    named = {item["user-name"]: item.get("display-name") for item in people.documents(ctx, disabled=True)}
+    users = {DEFAULT_USER: people.LEVELS[people.Kind.CLOUD][-1], **levels}
+    told = {
+        name: {"display-name": named[name], "access": level} if named.get(name) else {"access": level}
+        for name, level in sorted(users.items())
+    }
+    return cloud_document(cloud, host, users=told)
+
+
 def cloud_document(
-    cloud: Cloud, host: PluginHost, *, source: str = "", stored: CloudCredentials | None = None
+    cloud: Cloud,
+    host: PluginHost,
+    *,
+    source: str = "",
+    stored: CloudCredentials | None = None,
+    users: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return a cloud as `clouds` and `show-cloud` tell of it."""
     kind = kind_of(host, cloud.type)
@@ -88,6 +106,7 @@ def cloud_document(
         ("config", known.get("config")),
         ("region-config", known.get("region-config")),
         ("ca-credentials", known.get("ca-certificates")),
+        ("users", users),
         ("skip-tls-verify", known.get("skip-tls-verify")),
     )
     return {key: value for key, value in pairs if value}

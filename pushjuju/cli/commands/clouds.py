@@ -57,8 +57,7 @@ def clouds(cli: Cli, _args: tuple[str, ...], *, client: bool, controller: str, e
             "Only clouds with registered credentials are shown.\n"
             "There are more clouds, use --all to see them."
         )
-    there = documents.controller_clouds(where.ctx, where.host) if where.ctx else {}
-    remote = {name: documents.cloud_document(cloud, where.host) for name, cloud in there.items()}
+    remote = _remote(where)
     if cli.output.form == "tabular":
         return cli.output.text(formatters.clouds_table(remote, local, colour=cli.output.colour))
     return cli.output.text(formatters.cloud_documents(cli.output.form, {**local, **remote}))
@@ -93,10 +92,10 @@ def show_cloud(
         kind, stored = cloud.type, where.files.credentials(name)
         document = documents.cloud_document(cloud, where.host, source=source, stored=stored)
         shown.append((f"Client cloud {quote(name)}:", document))
-    there = documents.controller_clouds(where.ctx, where.host) if where.ctx else {}
+    there = _remote(where)
     if name in there:
-        kind = there[name].type
-        document = documents.cloud_document(there[name], where.host)
+        document = there[name]
+        kind = document["type"]
         shown.append(
             (f"Cloud {quote(name)} from controller {quote(where.controller.controller.name)}:", document)
         )
@@ -106,6 +105,17 @@ def show_cloud(
         shown = [(head, {"name": name, "summary": head.rstrip(":"), **item}) for head, item in shown]
     config = _config_text(documents.kind_of(where.host, kind)) if include_config else ""
     cli.output.text(formatters.show_cloud(cli.output.form, shown) + config)
+
+
+def _remote(where: sides.Sides) -> dict[str, dict[str, Any]]:
+    """Return the clouds of the controller that was asked for, if any."""
+    if not where.ctx:
+        return {}
+    found = documents.controller_clouds(where.ctx, where.host)
+    return {
+        name: documents.controller_cloud_document(where.ctx, cloud, where.host)
+        for name, cloud in found.items()
+    }
 
 
 def _config_text(kind: ProviderType | None) -> str:

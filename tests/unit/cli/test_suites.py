@@ -159,7 +159,7 @@ def test_cli_display_clouds(lab: Run, tmp_path: Path) -> None:
     assert {name: cloud["type"] for name, cloud in clouds.items() if cloud["defined"] == "local"} == {
         "campus": "openstack", "outside": "ec2"}  # fmt: skip
     shown = document(lab("show-cloud", "campus", "--format", "yaml", "--client"))
-    shown.pop("regions", None)
+    assert shown.pop("regions") == {"default": {}}
     assert shown == {
         "auth-types": ["userpass"], "defined": "local", "description": "Openstack Cloud",
         "endpoint": "http://10.125.0.10:5000/v3", "name": "campus",
@@ -167,11 +167,14 @@ def test_cli_display_clouds(lab: Run, tmp_path: Path) -> None:
     }  # fmt: skip
     (tmp_path / "myclouds.yaml").write_text(EC2)
     ok(lab("add-cloud", "my-ec2", "-f", "myclouds.yaml", "--force", "--controller", "lab"))
-    admin = {"admin": {"display-name": "admin", "access": "admin"}}
     found = document(lab("clouds", "--controller", "lab", "--format=json"))["my-ec2"]
     assert found["type"] == "ec2"
     assert list(found["regions"]) == ["us-west-1", "us-west-2"]
-    assert found.get("users", admin)["admin"] == admin["admin"]
+    assert found["users"] == {"admin": {"display-name": "admin", "access": "admin"}}
+    ok(lab("add-user", "kim"))
+    ok(lab("grant-cloud", "kim", "add-model", "my-ec2"))
+    found = document(lab("show-cloud", "my-ec2", "--controller", "lab", "--format=json"))[0]
+    assert found["users"]["kim"] == {"access": "add-model"}
 
 
 def test_cli_local_charms(lab: Run, tmp_path: Path) -> None:
