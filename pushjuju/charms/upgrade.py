@@ -77,7 +77,7 @@ def _checked(old: Charm, new: Charm, facts: UpgradeFacts) -> list[str]:
         raise NotValid("cannot change an application's subordinacy")
     if old.format > new.format:
         raise NotValid("cannot downgrade from v2 charm format to v1")
-    _check_base(new, facts)
+    check_base(new, facts)
     if not facts.force:
         check_features(new, juju_version=facts.juju_version)
     _check_relations(new, facts)
@@ -88,7 +88,12 @@ def _checked(old: Charm, new: Charm, facts: UpgradeFacts) -> list[str]:
     return warnings
 
 
-def _check_base(new: Charm, facts: UpgradeFacts) -> None:
+def check_base(new: Charm, facts: UpgradeFacts) -> None:
+    """Check that a charm is for a base, or that `--force-base` was given and it is for the same OS.
+
+    Raises:
+        NotValid: It is not; the message is Juju's.
+    """
     base, bases = facts.base, new.bases()
     if base is None:
         return

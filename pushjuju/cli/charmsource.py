@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,7 @@ class Acquired:
         resources: Name -> what the store has for it.
         files: Name -> file that a person gives.
         asked: Name -> revision that a person asked for.
+        url: Under which the model knows it already; empty: it does not.
     """
 
     packed: PackedCharm
@@ -37,6 +38,7 @@ class Acquired:
     resources: Mapping[str, StoreResource] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     asked: Mapping[str, int] = field(default_factory=dict)
+    url: str = ""
 
     @property
     def text(self) -> str:
@@ -45,15 +47,40 @@ class Acquired:
         return f'{kind} charm "{self.packed.charm.name}"'
 
 
-def is_store_name(argument: str) -> bool:
-    """Tell whether a charm argument names a store's charm.
+def kind_of(argument: str) -> ArgumentKind:
+    """Return what a charm argument names: a place, a charm that a model has already, or a store's.
 
     Raises:
         NotFound, NotValid: It names nothing; the message is Juju's.
     """
     if argument.startswith(GIT):
-        return False
-    return classify_argument(argument, lambda text: Path(text).exists()).kind is ArgumentKind.CHARMHUB
+        return ArgumentKind.LOCAL
+    return classify_argument(argument, lambda text: Path(text).exists()).kind
+
+
+def is_store_name(argument: str) -> bool:
+    """Tell whether a charm argument names a store's charm; it raises what `kind_of` does."""
+    return kind_of(argument) is ArgumentKind.CHARMHUB
+
+
+def uploaded(opened: Session, url: str) -> Acquired:
+    """Return a charm that was uploaded to the model before.
+
+    Raises:
+        NotFound: The model does not know it, or does not have it any more.
+
+    Mirrors: juju cmd/juju/application/deployer/charm.go predeployedLocalCharm (3.6)
+    """
+    from pushjuju.charms.pack import PackedCharm
+    from pushjuju.services import charms
+
+    with opened.ctx.store.read() as tx:
+        record, charm = charms.record(tx, opened.uuid, url), charms.get(tx, opened.uuid, url)
+    packed = PackedCharm(
+        path=opened.ctx.controller.blobs.path(record.sha256), sha256=record.sha256, size=record.size,
+        members=(), charm=replace(charm, revision=record.revision),
+    )  # fmt: skip
+    return Acquired(packed=packed, url=url)
 
 
 def from_place(cli: Cli, argument: str, folder: Path, base: Base | None = None) -> Acquired:

@@ -15,7 +15,7 @@ from pushjuju.cli import charmsource
 from pushjuju.core.base import Base
 from pushjuju.core.channel import Channel
 from pushjuju.core.charmstore import DEFAULT_ARCH
-from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.core.errors import HookFailed, NotFound, NotValid
 
 if TYPE_CHECKING:
     from pushjuju.cli.command import Cli
@@ -64,7 +64,9 @@ def get_charm(cli: Cli, opened: Session, known: Known, asked: Mapping[str, Any],
     if place:
         if asked["channel"]:
             raise NotValid("--channel chooses among a store's charms, not for one at a path")
-        found = charmsource.from_place(cli, place, folder, Base.parse(known.application.base))
+        found = charmsource.from_place(
+            cli, place, folder, Base.parse(asked["base"] or known.application.base)
+        )
         return replace(found, files=asked["resource"])
     if known.origin is None and not asked["switch"]:
         raise NotValid(
@@ -158,3 +160,46 @@ def check_switch(known: Known, asked: Mapping[str, Any]) -> None:
     """
     if asked["revision"] >= 0 and known.origin is None:
         raise NotFound(f'the charm of application "{known.application.name}" comes from no store')
+
+
+def settle(cli: Cli, opened: Session, name: str, *, no_wait: bool) -> None:
+    """Work the model until it is at rest, and tell what came of it for each unit.
+
+    Raises:
+        HookFailed: Something of the application is in error.
+    """
+    from pushjuju.cli import drive
+
+    waits = drive.waits(cli, no_wait=no_wait)
+    try:
+        drive.settle(cli, opened.ctx, opened.uuid, touched=(name,), no_wait=no_wait)
+    except HookFailed:
+        tell_units(cli, opened, name)
+        raise
+    if waits:
+        tell_units(cli, opened, name)
+
+
+def tell_units(cli: Cli, opened: Session, name: str) -> None:
+    """Tell for each unit which revision it has got to and how it is; subordinates and principals alike."""
+    from pushjuju.core.natural import natural_key
+    from pushjuju.core.status import StatusKind
+    from pushjuju.services import applications, charms, statuses, units
+
+    model = opened.uuid
+    with opened.ctx.store.read() as tx:
+        application = applications.get(tx, model, name)
+        for unit in sorted(units.of_application(tx, model, name), key=lambda item: natural_key(item.name)):
+            workload = statuses.get_status(tx, model, StatusKind.WORKLOAD, unit.name)
+            agent = statuses.get_status(tx, model, StatusKind.AGENT, unit.name)
+            if workload is None or agent is None:
+                continue
+            shown, _ = statuses.shown_unit(workload, agent)
+            if not unit.charm_url:
+                what = "has no charm yet"
+            elif unit.charm_url == application.charm_url:
+                what = f"has revision {charms.record(tx, model, unit.charm_url).revision}"
+            else:
+                what = f"still has revision {charms.record(tx, model, unit.charm_url).revision}"
+            text = f": {shown.message}" if shown.message else ""
+            cli.console.info(f"unit {unit.name} {what}, {shown.status}{text}")

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 FIRST_CLOUD = "local"
 FIRST_MODEL = "default"
+_FIRST = "first model"  # the session of a controller that this call made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +110,35 @@ def open_or_make_model(cli: Cli, text: str = "") -> Session:
         f'No controller yet: made controller "{FIRST_CLOUD}" for machines on this computer, '
         f'with model "{FIRST_MODEL}"'
     )
-    return Session(ctx=ctx, model=model)
+    made = Session(ctx=ctx, model=model)
+    cli.extra[_FIRST] = made
+    return made
+
+
+@contextmanager
+def undone_if_refused(cli: Cli, *, anyway: bool = False) -> Iterator[None]:
+    """Take away the first controller again, if the block made it and then fails: nothing is half done.
+
+    Args:
+        anyway: Also when it does not fail: nothing was to be done.
+    """
+    failed = True
+    try:
+        yield
+        failed = False
+    finally:
+        made = cli.extra.pop(_FIRST, None)
+        if isinstance(made, Session) and (failed or anyway) and not _used(made):
+            cli.extra.pop(f"controller {FIRST_CLOUD}", None)
+            made.ctx.close()
+            controllers.remove(data_dir(cli), FIRST_CLOUD)
+            cli.console.info(f'Controller "{FIRST_CLOUD}" is gone again: nothing was deployed')
+
+
+def _used(opened: Session) -> bool:
+    """Tell whether a model has any application or machine."""
+    with opened.ctx.store.read() as tx:
+        return any(tx.rows(name, model=opened.uuid) for name in ("application_list", "machine_list"))
 
 
 def make_controller(

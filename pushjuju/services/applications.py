@@ -61,6 +61,7 @@ class DeployRequest:
         attach_storage: Storage that the one unit gets.
         origin: The store that the charm comes from; None: a person gave it.
         store_resources: Resources whose content is in that store; it is fetched when a unit wants it.
+        url: Under which the model knows the charm already; empty: it is taken in.
     """
 
     application: str
@@ -77,6 +78,7 @@ class DeployRequest:
     bind: Mapping[str, str] = field(default_factory=dict)
     origin: StoreOrigin | None = None
     store_resources: Sequence[StoreResource] = ()
+    url: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +128,7 @@ def deploy(ctx: Context, model: str, request: DeployRequest) -> Deployed:
             if tx.row("remote_application_get", model=model, name=request.application):
                 what = f'cannot add application "{request.application}"'
                 raise AlreadyExists(f"{what}: saas application with same name already exists")
-            url, revision = add_charm(ctx, tx, model, request.packed, request.origin)
+            url, revision = _charm_of(ctx, tx, model, request)
             application = record(ctx, tx, model, request, url, files)
             attach = request.attach_storage
             added = (
@@ -144,6 +146,17 @@ def deploy(ctx: Context, model: str, request: DeployRequest) -> Deployed:
         base=request.base,
         units=tuple(unit.name for unit in added),
     )
+
+
+def _charm_of(ctx: Context, tx: Tx, model: str, request: DeployRequest) -> tuple[str, int]:
+    """Return URL and revision of the charm; one that the model does not know yet is taken in.
+
+    Raises:
+        NotFound: It was to be known, and is not.
+    """
+    if not request.url:
+        return add_charm(ctx, tx, model, request.packed, request.origin)
+    return request.url, charms.record(tx, model, request.url).revision
 
 
 def record(

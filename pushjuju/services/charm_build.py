@@ -115,6 +115,7 @@ def _packages(
     root: Path, plan: BuildPlan, *, python: str, arch: str, environ: Mapping[str, str], say: Say
 ) -> Path:
     """Return a folder with the packages of a plan, from the cache if equal ones were asked for before."""
+    from pushjuju.services import download_cache
     from pushjuju.services.store_charms import cache_folder
 
     contents = {name: hashlib.sha256((root / name).read_bytes()).hexdigest() for name in plan.local}
@@ -122,6 +123,7 @@ def _packages(
     key = json.dumps([python, arch, lines, contents, plan.locked])
     target = cache_folder(environ).parent / "venvs" / hashlib.sha256(key.encode()).hexdigest()
     if target.is_dir():
+        download_cache.used(target)
         return target
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     say(f"Installing the packages of {plan.wanted_by or charmcraft.FILE} for Python {python}")
@@ -135,6 +137,7 @@ def _packages(
         ]  # fmt: skip
         _pip(words, root, plan)
         shutil.rmtree(new / "bin", ignore_errors=True)
+    download_cache.prune_trees(target.parent)
     return target
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pushjuju.charms.config import Settings, filter_settings, parse_settings, parse_settings_yaml
 from pushjuju.charms.model import Charm, Endpoint, Role, Scope
 from pushjuju.charms.pack import PackedCharm
-from pushjuju.charms.upgrade import UpgradeFacts, UsedRelation, check_upgrade
+from pushjuju.charms.upgrade import UpgradeFacts, UsedRelation, check_base, check_upgrade
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.life import Life
@@ -53,6 +53,7 @@ class RefreshRequest:
         origin: The store that the charm comes from; None: a person gave it.
         store_resources: Name -> what that store has for the charm's resources.
         asked_resources: Names of those that were asked for by revision.
+        base: What future units run on; None: as before. Units that are there stay on their machines' base.
     """
 
     application: str
@@ -70,6 +71,7 @@ class RefreshRequest:
     origin: StoreOrigin | None = None
     store_resources: Mapping[str, StoreResource] = field(default_factory=dict)
     asked_resources: Collection[str] = ()
+    base: Base | None = None
 
 
 def refresh(ctx: Context, model: str, request: RefreshRequest) -> tuple[int, list[str]]:
@@ -111,6 +113,7 @@ def record(
     if request.origin is not None:
         charm_updates.watch(ctx, tx, model)
     _switch(ctx, tx, application, request, url)
+    _rebase(tx, application, request)
     return revision, warnings
 
 
@@ -136,6 +139,7 @@ def stay(ctx: Context, model: str, request: RefreshRequest) -> Stayed:
     ):
         application = applications.get(tx, model, request.application)
         known = origins.find(tx, model, request.application)
+        _check_asked_base(application, request)
         if known is None or request.origin is None:
             raise NotFound(f'the charm of application "{request.application}" comes from no store')
         of_store = {name: item for name, item in _of_store(request).items() if name not in request.resources}
@@ -145,6 +149,7 @@ def stay(ctx: Context, model: str, request: RefreshRequest) -> Stayed:
         moved = str(request.origin.channel) != known.channel
         if moved:
             origins.follow(tx, known, request.origin.channel)
+        _rebase(tx, application, request)
         changed = tuple(sorted({*(item.name for item in changes), *(item.meta.name for item in files)}))
         if changed:
             tx.run("resource_modified", model=model, application=application.name)
@@ -180,7 +185,27 @@ def _check(tx: Tx, application: Application, request: RefreshRequest) -> list[st
         force=request.force,
         force_base=request.force_base,
     )
+    _check_asked_base(application, request)
     return check_upgrade(old, new, facts)
+
+
+def _check_asked_base(application: Application, request: RefreshRequest) -> None:
+    """Check the base that was asked for; that of the units which are there is checked besides.
+
+    Raises:
+        NotValid: The charm is not for it; the message is Juju's.
+    """
+    if request.base is not None:
+        facts = UpgradeFacts(
+            application=application.name, url="", base=request.base, force_base=request.force_base
+        )
+        check_base(request.packed.charm, facts)
+
+
+def _rebase(tx: Tx, application: Application, request: RefreshRequest) -> None:
+    """Give future units the base that was asked for."""
+    if request.base is not None:
+        tx.run("application_set_base", model=application.model, name=application.name, base=str(request.base))
 
 
 def _stores(tx: Tx, application: Application, old: Charm) -> Mapping[str, int]:

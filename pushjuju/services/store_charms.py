@@ -350,11 +350,17 @@ def cached(
         HubError: It does not come, or is not what the store said.
     """
     from pushjuju.plugins.charmtypes import no_tell
+    from pushjuju.services import download_cache
 
     target = cache_folder(environ) / (wanted.sha256 or wanted.sha384)
-    if not target.exists():
-        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        store.fetch(wanted, target, what, tell or no_tell)
+    if target.exists():
+        download_cache.used(target)
+        return target
+    most = download_cache.limit(environ)
+    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    store.fetch(wanted, target, what, tell or no_tell)
+    download_cache.used(target)
+    download_cache.prune_files(target.parent, most)
     return target
 
 

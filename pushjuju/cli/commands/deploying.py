@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -58,7 +59,8 @@ _CONFIG = flags.many(
         *flags.NO_WAIT,
     ),
     details="A local charm is a directory or a .charm file; its path starts with `.` or `/`.\n"
-    "A git repository is written git+https://HOST/REPO@BRANCH#FOLDER. Any other word is the name of a charm\n"
+    "A git repository is written git+https://HOST/REPO@BRANCH#FOLDER; `local:NAME-N` means a charm that was\n"
+    "uploaded to the model before. Any other word is the name of a charm\n"
     "in the model's store, its charmhub-url: Charmhub unless a mirror was named when the model was made.\n"
     "Without any controller one is made for machines on this computer.",
     examples="    pushjuju deploy postgresql --channel 14/stable\n    pushjuju deploy ./web\n"
@@ -69,8 +71,10 @@ _CONFIG = flags.many(
 def deploy(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **asked: Any) -> None:
     """Deploy a charm or a bundle."""
     if bundling.names_bundle(args[0]):
-        return bundling.deploy(cli, args[0], model=model, no_wait=no_wait, asked=asked)
-    of_store = charmsource.is_store_name(args[0])
+        with _undone(cli, asked):
+            return bundling.deploy(cli, args[0], model=model, no_wait=no_wait, asked=asked)
+    kind = charmsource.kind_of(args[0])
+    of_store = kind is ArgumentKind.CHARMHUB
     _check_flags(cli, asked, of_store=of_store)
     chosen = values.base(asked["base"], asked["series"], cli.console)
     given = values.settings(asked["config"])
@@ -84,7 +88,7 @@ def deploy(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **aske
     from pushjuju.charms.features import check_features
     from pushjuju.services import applications
 
-    with tempfile.TemporaryDirectory(prefix="pushjuju-") as work:
+    with tempfile.TemporaryDirectory(prefix="pushjuju-") as work, _undone(cli, asked):
         folder = Path(work)
         if of_store:
             opened = session.open_or_make_model(cli, model)
@@ -96,6 +100,9 @@ def deploy(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **aske
                 if not error.message.startswith(_GOT_BUNDLE):
                     raise
                 return bundling.deploy_of_store(cli, opened, args[0], no_wait=no_wait, asked=asked)
+        elif kind is ArgumentKind.UPLOADED:
+            opened = session.open_model(cli, model)
+            found = charmsource.uploaded(opened, args[0])
         else:
             found = charmsource.from_place(cli, args[0], folder, chosen)
         _check_charm_flags(asked)
@@ -104,7 +111,7 @@ def deploy(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **aske
         if not asked["force"]:
             check_features(charm)
         settings = _settings(charm, name or charm.name, given)
-        if not of_store:
+        if kind is ArgumentKind.LOCAL:
             opened = session.open_or_make_model(cli, model)
         request = applications.DeployRequest(
             application=name or charm.name,
@@ -123,6 +130,7 @@ def deploy(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **aske
             bind=bind,
             origin=found.origin,
             store_resources=tuple(found.resources.values()),
+            url=found.url,
         )
         _precheck(cli, opened, request.base, wanted, request.count, targets)
         if asked["dry_run"]:
@@ -215,6 +223,10 @@ def _bundle_revision(
         raise
 
 
+def _undone(cli: Cli, asked: Mapping[str, Any]) -> AbstractContextManager[None]:
+    return session.undone_if_refused(cli, anyway=asked["dry_run"])
+
+
 def _check_charm_flags(asked: Mapping[str, Any]) -> None:
     """Refuse what only bundles take.
 
@@ -236,7 +248,9 @@ def local_charm(argument: str) -> Path:
     """
     found = classify_argument(argument, lambda text: Path(text).exists())
     if found.kind is ArgumentKind.UPLOADED:
-        raise NotValid(f'charm "{argument}" cannot be deployed by its URL', hint="name its directory or file")
+        raise NotValid(
+            f'charm "{argument}" cannot be used by its URL here', hint="name its directory or file"
+        )
     if found.kind is not ArgumentKind.LOCAL:
         raise NotFound(f'no charm was found at "{argument}"', hint="a path starts with . or /")
     path = Path(found.path)
@@ -346,7 +360,8 @@ def _tell(cli: Cli, request: Any, revision: int, *, dry_run: bool = False) -> No
         *flags.NO_WAIT,
     ),
     details="A charm of a store goes to the newest revision of its channel, or of the one that --channel\n"
-    "names. A local charm needs --path or --switch. Only what the new charm changes is sent to the machines.",
+    "names. A local charm needs --path or --switch. Only what the new charm changes is sent to the\n"
+    "machines. With --base future units run on another base; those that are there stay as they are.",
     examples="    pushjuju refresh postgresql --channel 16/stable\n    pushjuju refresh web --path ./web\n"
     "    pushjuju refresh web --switch ./other\n",
     see_also=("deploy",),
@@ -381,6 +396,7 @@ def refresh(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **ask
             origin=found.origin,
             store_resources=found.resources,
             asked_resources=tuple(found.asked),
+            base=Base.parse(asked["base"]) if asked["base"] else None,
         )
         if refreshing.stays(known, found):
             if not refreshing.stay(cli, opened, request, found, by_revision="revision" in cli.given):
@@ -389,7 +405,7 @@ def refresh(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **ask
             revision, warnings = service.refresh(opened.ctx, opened.uuid, request)
             _warn(cli, (*found.packed.charm.warnings, *warnings))
             refreshing.tell_added(cli, found, revision)
-    drive.settle(cli, opened.ctx, opened.uuid, touched=(name,), no_wait=no_wait)
+    refreshing.settle(cli, opened, name, no_wait=no_wait)
 
 
 def _check_refresh(name: str, asked: Mapping[str, Any]) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pushjuju.cli import drive
+from pushjuju.services import model_config
 from tests.charms_tools.hubstore import FOCAL, JAMMY, NOBLE, HubStore
 from tests.unit.cli.conftest import Ended, Run
 from tests.unit.services.world import Charms
@@ -287,6 +289,60 @@ def test_forced_base(lab: Run, shelf: HubStore, packs: Charms) -> None:
     ended = refresh(lab, "web", "--revision", "30")
     assert 'cannot upgrade from single base "ubuntu@24.04" charm to a charm supporting' in ended.err
     ok(refresh(lab, "web", "--revision", "30", "--force-base"))
+
+
+def test_another_base_is_for_future_units(lab: Run, shelf: HubStore, packs: Charms) -> None:
+    ok(deploy(lab, "web", "--channel", "14/edge"))
+    ended = refresh(lab, "web", "--base", "ubuntu@20.04")
+    assert ended.status == 1, ended.err
+    assert application(lab)["base"]["channel"] == "24.04"
+    ok(refresh(lab, "web", "--base", "ubuntu@22.04"))
+    shown = application(lab)
+    assert (shown["base"]["channel"], shown["charm-rev"]) == ("22.04", 15)
+    local = packs.make("web", resources=RESOURCE, series=["jammy", "noble"], files={"src/x": "l"}).path
+    ok(refresh(lab, "web", "--path", str(local), "--base", "ubuntu@24.04"))
+    assert application(lab)["base"]["channel"] == "24.04"
+    ended = refresh(lab, "web", "--path", str(local), "--base", "ubuntu@20.04")
+    assert 'cannot upgrade from single base "ubuntu@20.04" charm to a charm supporting' in ended.err
+
+
+def test_refresh_tells_what_came_of_each_unit(lab: Run, shelf: HubStore) -> None:
+    ok(lab("deploy", "web", "-n", "2", "--no-wait"))
+    assert lab("refresh", "web", "--channel", "14/edge").err == (
+        'Added charm-hub charm "web", revision 15 in channel 14/edge, to the model\n'
+        "unit web/0 has no charm yet, waiting: waiting for machine\n"
+        "unit web/1 has no charm yet, waiting: waiting for machine\n"
+    )
+
+
+def test_an_uploaded_charm_is_deployed_again(lab: Run, packs: Charms) -> None:
+    path = packs.make("site", series=["noble"]).path
+    ok(lab("deploy", str(path), "--no-wait"))
+    ended = lab("deploy", "local:site-0", "other", "--no-wait")
+    assert ended.err.splitlines()[-1] == (
+        'Deploying "other" from local charm "site", revision 0 on ubuntu@24.04/stable'
+    )
+    assert application(lab, "other")["charm-rev"] == 0
+    assert lab("deploy", "local:site-7", "third", "--no-wait").err == 'ERROR charm "local:site-7" not found\n'
+
+
+def test_a_store_that_fails_leaves_no_first_controller(
+    run: Run, shelf: HubStore, packs: Charms, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attribute = replace(model_config.ATTRIBUTES["charmhub-url"], default=shelf.url)
+    monkeypatch.setitem(model_config.ATTRIBUTES, "charmhub-url", attribute)
+    env = {"PUSHJUJU_CACHE": str(tmp_path / "cache")}
+    ended = run("deploy", "nothing", "--no-wait", env=env)
+    assert 'Controller "local" is gone again: nothing was deployed\n' in ended.err
+    assert 'resolving error: charm or bundle name not found: "nothing"' in ended.err
+    shelf.fail("download", "wrong")
+    assert run("deploy", "web", "--no-wait", env=env).status == 1
+    assert not list((tmp_path / "data" / "controllers").glob("[!.]*"))
+    shelf.faults.clear()
+    ok(run("deploy", "web", "--dry-run", env=env))
+    assert not list((tmp_path / "data" / "controllers").glob("[!.]*"))
+    ok(run("deploy", "web", "--no-wait", env=env))
+    assert "web" in ok(run("status"))
 
 
 def test_model_config_knows_the_store(lab: Run, shelf: HubStore) -> None:
