@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pushjuju.core.storage import Directive
     from pushjuju.services.bundles import Prepared, Wishes
 
+NOT_THERE = "not in the bundle"  # under which a plan finds what the model has beyond a bundle
 EXECUTING, WOULD = "Executing changes:", "Changes to deploy bundle:"
 _NOT_FOR_BUNDLES = (
     "bind", "config", "constraints", "num_units", "series", "base", "to", "resource", "attach_storage",
@@ -133,6 +134,8 @@ def _deploy(
     from pushjuju.services import bundles
 
     prepared = bundles.prepare(opened.ctx, opened.uuid, loaded, wishes)
+    if cli.rehearsal:
+        _, cli.extra[NOT_THERE] = bundles.with_removals(prepared, prune=False)
     tell_prepared(cli, prepared)
     precheck(cli, opened, prepared)
     if not prepared.changes:

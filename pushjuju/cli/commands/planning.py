@@ -55,12 +55,14 @@ class Plan:
         changes: Things that would come, go, or be other than they are.
         steps: Operations on machines, each with whether it would run without the command too.
         unknown: What cannot be known, one sentence each.
+        left: What the model has and a bundle that is deployed has not: the steps that would take it away.
     """
 
     command: Sequence[str]
     changes: Sequence[Change]
     steps: Sequence[tuple[Foreseen, bool]]
     unknown: Sequence[str]
+    left: Sequence[str] = ()
 
     @property
     def changed(self) -> bool:
@@ -145,8 +147,22 @@ def _plan(cli: Cli, words: Sequence[str], model: str) -> Plan:
             _close(inner)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    changes = inventory.differences(now, then)
-    return Plan(command=words, changes=changes, steps=_steps(before, after), unknown=list(after.unknown))
+    return Plan(
+        command=words,
+        changes=inventory.differences(now, then),
+        steps=_steps(before, after),
+        unknown=list(after.unknown),
+        left=_left(inner),
+    )
+
+
+def _left(inner: Cli) -> Sequence[str]:
+    """Return what a bundle that was deployed does not have."""
+    from pushjuju.cli import bundling
+
+    found = inner.extra.get(bundling.NOT_THERE, ())
+    assert isinstance(found, list | tuple), "the key is that of bundles alone"
+    return [str(line).strip().removeprefix("- ") for line in found]
 
 
 def _without(cli: Cli, controller: str, folder: Path) -> tuple[Rehearsal, Inventory]:

@@ -34,6 +34,7 @@ def document(plan: Plan) -> Struct:
                 for step, anyway in plan.steps
             ],
             "unknown": list(plan.unknown),
+            **({"not-in-bundle": list(plan.left)} if plan.left else {}),
         }
     )
 
@@ -48,8 +49,9 @@ def _change(change: Change) -> Struct:
 def table(plan: Plan, *, colour: bool = False) -> str:
     """Return a plan as text."""
     if not plan.changed:
-        return "Nothing would change.\n"
-    return "".join((_changes(plan, colour), _hooks(plan, colour), _unknown(plan), _summary(plan)))
+        return "Nothing would change.\n" + _left(plan)
+    parts = (_changes(plan, colour), _hooks(plan, colour), _unknown(plan), _left(plan), _summary(plan))
+    return "".join(parts)
 
 
 def _changes(plan: Plan, colour: bool) -> str:
@@ -87,6 +89,12 @@ def _hooks(plan: Plan, colour: bool) -> str:
 def _unknown(plan: Plan) -> str:
     lines = [*plan.unknown, *(["whether each hook succeeds, and what it writes"] if plan.steps else [])]
     return "".join(("\nNot known:\n", *(f"  {line}\n" for line in lines))) if lines else ""
+
+
+def _left(plan: Plan) -> str:
+    """Return what only `apply --prune` takes away."""
+    head = "\nNot in the bundle, and left alone (`apply --prune` does this):\n"
+    return "".join((head, *(f"  {line}\n" for line in plan.left))) if plan.left else ""
 
 
 def _summary(plan: Plan) -> str:

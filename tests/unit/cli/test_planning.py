@@ -244,6 +244,14 @@ def test_a_bundle(shop: World, run: Run, packs: Charms, tmp_path: Path) -> None:
     plan = planned(run, "deploy", str(tmp_path / "bundle.yaml"))
     assert changes(plan) == ["add application third", "add machine 2", "add unit third/0"]
     assert hooks(plan, "third/0")[:2] == ["charm local:third-0", "install"]
+    assert plan["not-in-bundle"] == [
+        "remove application db",
+        "  with unit db/0",
+        "remove application web",
+        "  with unit web/0",
+    ]
+    text = run("plan", "--", "deploy", str(tmp_path / "bundle.yaml")).out
+    assert "Not in the bundle, and left alone (`apply --prune` does this):\n  remove application db\n" in text
 
 
 def test_the_model_that_is_meant(shop: World, run: Run) -> None:
