@@ -81,7 +81,7 @@ def test_machine_that_does_not_check_leases_is_noticed(
     monkeypatch.setattr(Rig, "lease", property(lambda self: 0, lambda self, value: None), raising=False)
 
     def draw(*_: Any) -> list[Fault]:
-        return [Fault("freeze", "send", 1), Fault("full", "at attached", 1)]
+        return [Fault("freeze", "send", 3), Fault("full", "begun", 0)]
 
     # An operation was given up because the disk was full, and who was frozen sends it all the same.
     monkeypatch.setattr(schedules, "draw_plan", draw)
