@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 ASKED = "__complete"  # the word with which the scripts of shells ask
@@ -9,6 +10,7 @@ ASKED = "__complete"  # the word with which the scripts of shells ask
 
 def main() -> None:
     """Answer a shell, or run the command line of this process; then exit."""
+    _whole_streams()
     if sys.argv[1:2] == [ASKED]:
         from pushjuju.cli import completing
 
@@ -16,3 +18,14 @@ def main() -> None:
     from pushjuju.cli.main import main as run
 
     run()
+
+
+def _whole_streams() -> None:
+    """Put the null device where a standard stream is closed, as Go does: no file of ours takes its place."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            opened = os.open(os.devnull, os.O_RDWR)
+            if opened != number:
+                os.dup2(opened, number)
+                os.close(opened)
+            setattr(sys, name, os.fdopen(number, "w" if number else "r", encoding="utf-8"))

@@ -5,6 +5,7 @@ Layer: cli. Mirrors: juju/cmd cmd.go Main (3.6)
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
@@ -18,6 +19,7 @@ from pushjuju.cli.root import Root
 from pushjuju.core.errors import NotFound, PushjujuError, Refused, Silent, UsageError
 
 INTERRUPTED = 130
+_UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # of a file that has no name: stdout
 _RESUME = (
     "Interrupted. What was asked for is recorded and the work already started on machines goes on.\n"
     "'{program} update-status' continues it, '{program} status' shows it."
@@ -85,15 +87,23 @@ def _guarded(argv: list[str], cli: Cli) -> int:
         return INTERRUPTED
     except BrokenPipeError:
         # The reader of our output went away (`| head`): as quiet as any Unix program.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _leave_stdout()
         return 0
     except OSError as error:
+        if error.filename is None and error.errno in _UNWRITABLE:
+            _leave_stdout()
+            return _failed(PushjujuError(f"write error: {(error.strerror or '').lower()}"), cli)
         if error.filename is None:
             return _crashed(error, argv, cli)
         return _failed(_of_the_system(error), cli)
     except Exception as error:  # noqa: BLE001 - the last resort of the program
         return _crashed(error, argv, cli)
     return 0
+
+
+def _leave_stdout() -> None:
+    """Let what is still to be written go nowhere, so that the end of the process does not fail on it."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _check_text(argv: Sequence[str]) -> None:

@@ -30,6 +30,7 @@ TABLES = ("model", "application", "unit", "machine", "operation", "status", "seq
 PAGES_KIB = (
     65536  # of the file that SQLite may keep in memory, in a process that reads all of it again and again
 )
+_LEAST_ROOM = 64 * 1024
 _FROM_COPY = "pushjuju restore-backup FILE    restores it from a copy"
 BUSY_TIMEOUT_S = 30.0  # how long a writer waits for another process before it gives up
 
@@ -492,7 +493,7 @@ def explain_error(error: sqlite3.Error, path: Path) -> StoreError:
             f"the store {path} is held by another process",
             hint="wait for the other pushjuju to end, then run the command again",
         )
-    if "full" in text:
+    if "full" in text or ("disk I/O" in text and _no_room(path)):  # the files beside it cannot be made, too
         return StoreError(
             f"the store {path} cannot be written: the disk is full",
             detail=text,
@@ -508,3 +509,13 @@ def explain_error(error: sqlite3.Error, path: Path) -> StoreError:
     if "malformed" in text or "not a database" in text:
         return StoreDamaged(text, hint=_FROM_COPY)
     return StoreError(text)
+
+
+def _no_room(path: Path) -> bool:
+    """Tell whether the disk of a file has no room for the least that SQLite writes."""
+    import shutil
+
+    try:
+        return shutil.disk_usage(path.parent).free < _LEAST_ROOM
+    except OSError:
+        return False
