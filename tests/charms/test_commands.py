@@ -117,7 +117,7 @@ REFUSED = [
     ("remove-application web", 1, "application removal: aborted"),
     ("refresh", 2, "no application specified"),
     ("refresh nope --path CHARM", 1, 'application "nope" not found'),
-    ("refresh web", 1, 'the charm of application "web" is a local one: .*'),
+    ("refresh web", 1, "refreshing a local charm requires either --path or --switch"),
     ("refresh web --path ./nope", 1, 'no charm was found at "./nope"'),
     ("refresh web --path CHARM --revision 3", 2, "--path and --revision are mutually exclusive"),
     ("refresh web --path", 2, "option needs an argument: --path"),
