@@ -6,6 +6,7 @@ import shutil
 import time
 from pathlib import Path
 
+import pytest
 import yaml
 
 from pushjuju.bundles.load import load
@@ -15,6 +16,8 @@ from tests.bench.figures import Report
 from tests.bench.processes import pushjuju, wall
 from tests.bench.test_commands import focus
 from tests.unit.services.world import World
+
+pytestmark = pytest.mark.bench
 
 APPLICATIONS, UNITS = 20, 3
 ROUNDS = 5
@@ -66,9 +69,6 @@ def test_twenty_applications(world: World, tmp_path: Path, report: Report) -> No
     report.add("bundle of 20 applications: plan", planned, target=f"<= {PLANNED_MS}")
     report.add("bundle of 20 applications: record", recorded, target=f"<= {RECORDED_MS}")
     report.add("bundle of 20 applications: nothing to do", again, target=f"<= {AGAIN_MS}")
-    assert min(planned) < PLANNED_MS
-    assert min(recorded) < RECORDED_MS
-    assert min(again) < AGAIN_MS
 
 
 def _closed(world: World, target: Path) -> Path:
@@ -81,4 +81,3 @@ def test_nothing_to_do_from_a_cold_process(world: World, tmp_path: Path, report:
     bundles.carry_out(world.ctx, world.model, bundles.prepare(world.ctx, world.model, load(path), Wishes()))
     times = wall(pushjuju("deploy", str(path), "--dry-run"), times=ROUNDS, env=focus(world))
     report.add("deploy of a bundle that is there, cold", times, target=f"<= {AGAIN_MS}")
-    assert min(times) < AGAIN_MS
