@@ -78,7 +78,7 @@ def uploaded(opened: Session, url: str) -> Acquired:
         record, charm = charms.record(tx, opened.uuid, url), charms.get(tx, opened.uuid, url)
     packed = PackedCharm(
         path=opened.ctx.controller.blobs.path(record.sha256), sha256=record.sha256, size=record.size,
-        members=(), charm=replace(charm, revision=record.revision),
+        members=(), charm=replace(charm, revision=record.revision, warnings=()),
     )  # fmt: skip
     return Acquired(packed=packed, url=url)
 

@@ -320,7 +320,7 @@ def alike(store: CharmStore, name: str) -> list[str]:
     import difflib
 
     listed: dict[str, None] = {}
-    for query in dict.fromkeys((name, name.partition("-")[0], name[:4])):
+    for query in dict.fromkeys((name, name.partition("-")[0], name[:4], name[-4:], name[:2])):
         with contextlib.suppress(PushjujuError):
             for item in store.find(query, {}):
                 if isinstance(item.get("name"), str):

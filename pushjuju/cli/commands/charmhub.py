@@ -144,11 +144,12 @@ def info(cli: Cli, args: tuple[str, ...], *, charmhub_url: str, config: bool, **
     base = _info_flags(cli, asked)
     name = _name(args[0], what="Charm Hub")
     try:
-        document = open_store(cli, charmhub_url).info(name, asked["channel"])
+        store = open_store(cli, charmhub_url)
+        document = store.info(name, asked["channel"])
     except HubError as error:
         if error.reason in _NOT_THERE:
             what = f'No information found for charm or bundle with the name "{name}"'
-            raise HubError(what, reason=error.reason) from None
+            raise HubError(what, reason=error.reason, hint=_alike(store, name)) from None
         raise
     entry = catalogue.info_document(document)
     if not config:
@@ -313,7 +314,8 @@ def _located(cli: Cli, store: CharmStore, ask: Ask, *, base_given: bool) -> Stor
     if ask.revision >= 0:
         raise HubError(f"unable to locate {ask.name} revison {ask.revision}: {_bare(found)}")
     if found.reason != "revision-not-found":
-        raise HubError(f"unable to locate {ask.name}: {_bare(found)}", detail=found.detail)
+        hint = _alike(store, ask.name) if found.reason in _NOT_THERE else ""
+        raise HubError(f"unable to locate {ask.name}: {_bare(found)}", detail=found.detail, hint=hint)
     assert ask.channel is not None, "a download without a revision has a channel"
     usable = list(dict.fromkeys(_same_channel(found, ask.channel, ask.platform.arch)))
     shown = _short(ask.channel)
@@ -335,6 +337,14 @@ def _located(cli: Cli, store: CharmStore, ask: Ask, *, base_given: bool) -> Stor
     if isinstance(again, HubError):
         raise HubError(f"unable to locate {ask.name}: {_bare(again)}")
     return again
+
+
+def _alike(store: CharmStore, name: str) -> str:
+    """Return a hint with names that look like one that is not there; empty: there are none."""
+    from pushjuju.services import store_charms
+
+    names = store_charms.alike(store, name)
+    return f"did you mean: {', '.join(names)}" if names else ""
 
 
 def _same_channel(error: HubError, channel: Channel, arch: str) -> list[Base]:

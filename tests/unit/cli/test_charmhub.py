@@ -291,6 +291,11 @@ def test_forced_base(lab: Run, shelf: HubStore, packs: Charms) -> None:
     ok(refresh(lab, "web", "--revision", "30", "--force-base"))
 
 
+@pytest.mark.parametrize(("typed", "meant"), [("wep", "web"), ("owther", "other"), ("oter", "other")])
+def test_a_typing_error_in_a_short_name(lab: Run, typed: str, meant: str) -> None:
+    assert f"did you mean: {meant}" in deploy(lab, typed).err
+
+
 def test_another_base_is_for_future_units(lab: Run, shelf: HubStore, packs: Charms) -> None:
     ok(deploy(lab, "web", "--channel", "14/edge"))
     ended = refresh(lab, "web", "--base", "ubuntu@20.04")
@@ -488,6 +493,12 @@ def test_download_with_resources(client: Run, tmp_path: Path) -> None:
         "    juju deploy ./web_r12.charm --resource blob=./resource_blob_r1_blob.txt"
     )
     assert (tmp_path / "resource_blob_r1_blob.txt").read_text() == "one"
+
+
+def test_names_that_are_alike(client: Run) -> None:
+    for word in ("info", "download"):
+        ended = client(word, "oter")
+        assert (ended.status, ended.err.endswith("did you mean: other\n")) == (1, True), ended.err
 
 
 def test_download_for_another_base(client: Run, shelf: HubStore, tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def test_a_name_that_is_not_there_comes_with_what_is_alike(site: World) -> None:
     with pytest.raises(HubError) as caught:
         one(site, url="wep")
     assert caught.value.message == 'resolving error: charm or bundle name not found: "wep"'
-    assert caught.value.hint == ""
+    assert caught.value.hint == "did you mean: web"
     with pytest.raises(HubError) as caught:
         one(site, url="web-extras")
     assert caught.value.hint == "did you mean: web-extra"
