@@ -21,6 +21,7 @@ from pushjuju.state.work import HEARTBEAT_S, Claim, SqliteWorkQueue, process_own
 from pushjuju.workers import poller, secrets, storage
 from pushjuju.workers.cleaner import clean
 from pushjuju.workers.events import Tell, silent
+from pushjuju.workers.following import Follower
 from pushjuju.workers.lane import Lane
 from pushjuju.workers.outcome import Outcome
 from pushjuju.workers.workshop import Workshop, no_checkpoint
@@ -88,11 +89,14 @@ class Driver:
         """
         self._check_keys()
         self._prefixes = self._related()
+        elsewhere = Follower(self.ctx, self.tell, process_owner())
         try:
             while True:
                 self._claim_all()
                 if not self._tasks and not self.anything_due() and until():
+                    elsewhere.catch_up()
                     return self._summary()
+                elsewhere.look(self._prefixes)
                 await self._wait(POLL_S)
         finally:
             await self._end()

@@ -1,0 +1,91 @@
+"""What another process does meanwhile, read from the store and told as our own work is. Layer: workers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from sqlite3 import Row
+
+from pushjuju.core.clock import to_iso
+from pushjuju.core.natural import natural_key
+from pushjuju.services.context import Context
+from pushjuju.state.records import Machine, Unit
+from pushjuju.state.store import Tx
+from pushjuju.workers.events import Event, Tell
+
+EVERY = timedelta(seconds=0.25)
+_BEFORE = timedelta(hours=1)  # how long an operation may have been under way when somebody begins to look
+_KEYS = 50
+_RUNS = 20  # of a unit between two looks
+_STATES = {"failed": "failed", "terminated": "failed", "error": "failed"}
+
+
+class Follower:
+    """Tells of machines that another process works, and of the hooks on them."""
+
+    def __init__(self, ctx: Context, tell: Tell, owner: str) -> None:
+        self._ctx = ctx
+        self._tell = tell
+        self._owner = owner
+        self._begun = self._looked = ctx.clock.now()
+        self._machines: set[tuple[str, str]] = set()
+        self._told: dict[str, str] = {}
+
+    def look(self, prefixes: Iterable[str]) -> None:
+        """Tell what has changed; not more often than is of use."""
+        now = self._ctx.clock.now()
+        if now - self._looked < EVERY:
+            return
+        self._looked = now
+        with self._ctx.store.read() as tx:
+            for prefix in prefixes:
+                self._machines.update(self._held(tx, prefix, now))
+        self.catch_up()
+
+    def catch_up(self) -> None:
+        """Tell what has changed on the machines that were ever worked elsewhere."""
+        if not self._machines:
+            return
+        events: list[Event] = []
+        with self._ctx.store.read() as tx:
+            for model, machine in sorted(self._machines, key=lambda key: natural_key("/".join(key))):
+                events += self._of_machine(tx, model, machine)
+        for event in events:
+            self._tell(event)
+
+    def _held(self, tx: Tx, prefix: str, now: datetime) -> Iterable[tuple[str, str]]:
+        for row in tx.rows("work_due", prefix=prefix, now=to_iso(now), owner=self._owner, most=_KEYS):
+            model, kind, name = row["key"].split("/", 2)
+            if kind == "machine" and row["owner"] is not None:
+                yield model, name
+
+    def _of_machine(self, tx: Tx, model: str, name: str) -> Iterable[Event]:
+        home = f"machine {name}"
+        machine = tx.find(Machine, "machine_get", model=model, id=name)
+        if machine is None:
+            return
+        if not machine.instance_id and self._is_news(f"{model}/{name}", "starting"):
+            yield Event(entity=home, text="starting machine")
+        for unit in tx.list(Unit, "unit_on_machine", model=model, machine=name):
+            since = to_iso(self._begun - _BEFORE)
+            rows = tx.rows(
+                "operation_history", model=model, unit=unit.name, since=since, name="", failed=0, most=_RUNS
+            )
+            for row in reversed(rows):
+                if event := self._of_run(row, home):
+                    yield event
+
+    def _of_run(self, row: Row, home: str) -> Event | None:
+        over = row["committed"]
+        if row["state"] == "planned" or (over and over < to_iso(self._begun)):
+            return None
+        state = _STATES.get(row["outcome"], "done") if over else "running"
+        if not self._is_news(row["id"], state):
+            return None
+        return Event(entity=row["unit"], text=f"{row['name']}: {state}", state=state, parent=home)
+
+    def _is_news(self, what: str, state: str) -> bool:
+        if self._told.get(what) == state:
+            return False
+        self._told[what] = state
+        return True
