@@ -1,8 +1,8 @@
 # One entry for the daily work. `make` or `make help` lists the targets from the comments behind `##`.
 .DEFAULT_GOAL := help
-.PHONY: help setup check format lint types imports old-python unit test fuzz machine chaos golden toolclient bench bench-fleet docs demo dist clean
+.PHONY: help setup check format lint types imports old-python unit test fuzz machine chaos golden lxd toolclient bench bench-fleet docs demo dist clean
 BIN := .venv/bin
-QUICK := not machine and not sshd and not bench
+QUICK := not machine and not sshd and not bench and not lxd
 WORKERS ?= $(shell nproc)
 
 help:  ## List the targets
@@ -48,6 +48,9 @@ chaos: setup  ## Let everything fail at random: 2,000 schedules on played machin
 	$(BIN)/python -m tests.chaos.schedules --count 2000
 	PUSHJUJU_CHAOS_SCHEDULES=100 PUSHJUJU_CHAOS_SEED=$$(date +%s) \
 		$(BIN)/python -m pytest -q -n 2 tests/chaos/test_breakage.py
+
+lxd: setup  ## The provider of LXD on a real LXD (root; Debian: lxd dnsmasq-base mmdebstrap btrfs-progs)
+	$(BIN)/python -m pytest -q -rs -m lxd tests/lxd
 
 golden: setup  ## Write the expected output anew; read the diff before you commit it
 	$(BIN)/python -m pytest -q tests/golden --golden-update

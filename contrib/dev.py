@@ -184,10 +184,11 @@ def test(arguments: list[str]) -> int:
     install_packages(list(TEST_PACKAGES))
     run(PUSHJUJU, "doctor", "--install")
     workers = str(min(os.cpu_count() or 1, 4))
-    quick = pytest(workers, "load", "not machine and not bench", arguments)
+    quick = pytest(workers, "load", "not machine and not bench and not lxd", arguments)
     real = pytest(workers, "loadfile", "machine and not bench", arguments)
     say(
-        "left out: tests/bench, which measures (make bench); each skipped test is named above with its reason"
+        "left out: tests/bench, which measures (make bench), and tests/lxd, which takes minutes (make lxd); "
+        "each skipped test is named above with its reason"
     )
     say("passed" if not quick and not real else "FAILED")
     return quick or real

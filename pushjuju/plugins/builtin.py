@@ -15,6 +15,7 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("local", "pushjuju.plugins.providers.local"),
     ("manual", "pushjuju.plugins.providers.manual"),
     ("libcloud", "pushjuju.plugins.providers.libcloud"),
+    ("lxd", "pushjuju.plugins.providers.lxd"),
     ("storage", "pushjuju.plugins.storage"),
     ("vault", "pushjuju.plugins.backends.vault"),
     ("nftables", "pushjuju.plugins.firewalls.nftables"),

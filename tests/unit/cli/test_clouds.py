@@ -146,7 +146,7 @@ def test_add_cloud_asks(run: Run, tmp_path: Path) -> None:
     answers = "moon\nec2\nopenstack\nmine\nnothing\nhttps://k/v3\n\naccess-key, userpass\nr1\n\ny\nr2\nhttps://r2\nn\n"
     done = run("add-cloud", stdin=answers)
     assert done.status == 0
-    assert done.out.startswith("Cloud Types\n  manual\n  openstack\n\nSelect cloud type: ")
+    assert done.out.startswith("Cloud Types\n  lxd\n  manual\n  openstack\n\nSelect cloud type: ")
     assert 'Invalid cloud type: "moon"' in done.out
     assert 'Cloud type "ec2" not supported for interactive add-cloud.' in done.out
     assert "Enter a name for your openstack cloud: " in done.out

@@ -18,7 +18,7 @@ HOOKS = Path(builtin.__file__).with_name("hooks")
 MODEL = ModelInfo(uuid="m", name="test", controller_uuid="c")
 REQUEST = StartRequest(machine_id="0", base=Base("ubuntu", "24.04"))
 
-BUILT_IN = ("local", "manual", "ec2", "openstack", "gce", "azure", "digitalocean")
+BUILT_IN = ("local", "manual", "ec2", "openstack", "gce", "azure", "digitalocean", "lxd")
 SKY = """
 from pushjuju.plugins.hookspecs import hookimpl
 from pushjuju.plugins.types import HookToolFamily, ProviderType
@@ -96,6 +96,7 @@ def test_built_in_plugins(site: Site) -> None:
             "local",
             "manual",
             "libcloud",
+            "lxd",
             "storage",
             "vault",
             "nftables",

@@ -1,0 +1,167 @@
+"""Instances of LXD as documents: what is asked for, and what is seen. Layer: plugins; pure.
+
+Mirrors: juju provider/lxd/environ_broker.go, container/lxd/container.go (3.6)
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pushjuju.core.base import Base
+from pushjuju.core.status import InstanceStatus
+from pushjuju.plugins.providers.arches import juju_arch
+from pushjuju.plugins.types import Address, Hardware, Instance, ModelInfo, StartRequest
+
+MODEL_KEY, MACHINE_KEY = "user.juju-model-uuid", "user.pushjuju-machine"
+NONCE_KEY, HOST_KEYS_KEY = "user.pushjuju-nonce", "user.pushjuju-host-keys"
+VM, CONTAINER = "virtual-machine", "container"
+STREAMS = "https://cloud-images.ubuntu.com/releases"
+_STATUS = {
+    "Starting": InstanceStatus.ALLOCATING,
+    "Started": InstanceStatus.ALLOCATING,
+    "Running": InstanceStatus.RUNNING,
+}
+_SIZE = re.compile(r"([0-9]+)\s*(B|kB|MB|GB|TB|KiB|MiB|GiB|TiB)?$")
+_UNITS = {"": 1, "B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+_UNITS |= {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+
+
+def profile_name(model: ModelInfo) -> str:
+    """Return the name of the model's profile; two models of one name share no profile."""
+    return f"juju-{model.name}-{model.uuid[-6:]}"
+
+
+def profile(model: ModelInfo) -> dict[str, Any]:
+    """Return the model's profile."""
+    config = {"boot.autostart": "true", "security.nesting": "true"}
+    return {
+        "name": profile_name(model),
+        "description": f"model {model.name}",
+        "config": config,
+        "devices": {},
+    }
+
+
+def is_vm(request: StartRequest) -> bool:
+    """Tell whether a virtual machine is asked for."""
+    return request.constraints.get("virt-type") == VM
+
+
+def aliases(base: Base, arch: str, *, vm: bool) -> list[str]:
+    """Return the local aliases of a base's image. Mirrors: juju container/lxd/image.go."""
+    name = f"juju/{base.os}@{base.track}/{arch}"
+    return [f"{name}/vm"] if vm else [name]
+
+
+def order(
+    request: StartRequest,
+    *,
+    model: ModelInfo,
+    source: Mapping[str, Any],
+    root: Mapping[str, str],
+    user_data: str,
+) -> dict[str, Any]:
+    """Return the document that makes an instance.
+
+    Args:
+        source: Where its image is.
+        root: The root disk of the default profile, which `root-disk` and `root-disk-source` change.
+    """
+    wanted = request.constraints
+    tags = {f"user.{key}": value for key, value in request.tags.items() if key.startswith("juju-")}
+    config = {
+        **tags,
+        MODEL_KEY: model.uuid,
+        MACHINE_KEY: request.machine_id,
+        NONCE_KEY: request.nonce,
+        HOST_KEYS_KEY: "\n".join(request.host_keys),
+    }
+    if user_data:
+        config["user.user-data"] = user_data
+    if wanted.get("cores"):
+        config["limits.cpu"] = str(wanted["cores"])
+    if wanted.get("mem"):
+        config["limits.memory"] = f"{wanted['mem']}MiB"
+    devices = {}
+    if wanted.get("root-disk") or wanted.get("root-disk-source"):
+        disk = {"type": "disk", "path": "/", "pool": "default", **root}
+        if wanted.get("root-disk"):
+            disk["size"] = f"{wanted['root-disk']}MiB"
+        if wanted.get("root-disk-source"):
+            disk["pool"] = str(wanted["root-disk-source"])
+        devices["root"] = disk
+    return {
+        "name": request.hostname or f"juju-{model.uuid[-6:]}-{request.machine_id.replace('/', '-')}",
+        "type": VM if is_vm(request) else CONTAINER,
+        "source": dict(source),
+        "profiles": ["default", profile_name(model)],
+        "config": config,
+        "devices": devices,
+        **({"instance_type": str(wanted["instance-type"])} if wanted.get("instance-type") else {}),
+    }
+
+
+def host_keys(document: Mapping[str, Any]) -> tuple[str, ...] | None:
+    """Return the host keys that an instance was made with; None when none are known."""
+    text = str(document["config"].get(HOST_KEYS_KEY) or "")
+    return tuple(text.splitlines()) or None
+
+
+def addresses(document: Mapping[str, Any], state: Mapping[str, Any]) -> tuple[Address, ...]:
+    """Return the addresses of an instance's own cards, IPv4 first.
+
+    The instance itself says them: bridges inside of it are not reached from here, and a text that is no
+    address is left out.
+    """
+    config = {**(document.get("expanded_config") or {}), **document["config"]}
+    own = {value for key, value in config.items() if re.fullmatch(r"volatile\..+\.hwaddr", key)}
+    found = []
+    for card in (state.get("network") or {}).values():
+        if card.get("hwaddr") not in own:
+            continue
+        for item in card.get("addresses") or ():
+            try:
+                seen = ipaddress.ip_interface(f"{item.get('address')}/{item.get('netmask')}")
+            except ValueError:
+                continue
+            if item.get("scope") == "global" and not (seen.ip.is_loopback or seen.ip.is_link_local):
+                kind = f"ipv{seen.version}"
+                found.append(Address(value=str(seen.ip), type=kind, cidr=str(seen.network)))
+    return tuple(sorted(found, key=lambda address: address.type))
+
+
+def mebibytes(text: str) -> int | None:
+    """Return a size of LXD's in MiB; None for a share or nothing."""
+    found = _SIZE.match(text.strip())
+    return int(found[1]) * _UNITS[found[2] or ""] // 2**20 if found else None
+
+
+def instance(document: Mapping[str, Any], state: Mapping[str, Any], *, server: str) -> Instance:
+    """Return an instance as the controller sees it; `server`: the name of a server without a cluster."""
+    config, word = document["config"], str(document.get("status") or "")
+    limits = {**config, **(document.get("expanded_config") or {})}
+    cores, place = str(limits.get("limits.cpu") or ""), str(document.get("location") or "none")
+    root = (document.get("expanded_devices") or {}).get("root") or {}
+    return Instance(
+        id=str(document["name"]),
+        status=_STATUS.get(word, InstanceStatus.UNKNOWN),
+        message=word,
+        addresses=addresses(document, state),
+        hardware=Hardware(
+            arch=juju_arch(str(document.get("architecture") or "")),
+            cores=int(cores) if cores.isdecimal() else None,
+            mem=mebibytes(str(limits.get("limits.memory") or "")),
+            root_disk=mebibytes(str(root.get("size") or "")),
+            root_disk_source=str(root.get("pool") or ""),
+            availability_zone=server if place == "none" else place,
+            virt_type=str(document.get("type") or ""),
+        ),
+        display_name=str(document["name"]),
+        tags={
+            key.removeprefix("user."): value for key, value in config.items() if key.startswith("user.juju-")
+        },
+        machine_id=str(config.get(MACHINE_KEY) or ""),
+    )

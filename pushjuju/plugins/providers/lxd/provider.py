@@ -1,0 +1,387 @@
+"""The provider of LXD: machines of one model, each a container or a virtual machine. Layer: plugins.
+
+An instance is known by `user.*` keys of its configuration: the model, the machine, and the request (`nonce`)
+that it was made for. A start that is repeated finds the instance of the first one; one with another nonce
+replaces it. Mirrors: juju provider/lxd (3.6)
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pushjuju.core.base import Base
+from pushjuju.core.constraint_rules import ConstraintRules
+from pushjuju.core.constraints import Constraints
+from pushjuju.core.errors import CredentialInvalid, NotFound, NotValid, ProviderError, PushjujuError
+from pushjuju.core.status import InstanceStatus
+from pushjuju.plugins.providers.arches import juju_arch
+from pushjuju.plugins.providers.lxd import instances
+from pushjuju.plugins.providers.lxd.instances import CONTAINER, MACHINE_KEY, MODEL_KEY, NONCE_KEY, VM
+from pushjuju.plugins.providers.lxd.server import Api, Gone, Server, connect
+from pushjuju.plugins.types import (
+    CloudSpec,
+    Credential,
+    Finding,
+    Fix,
+    Instance,
+    ModelInfo,
+    Reached,
+    Services,
+    SSHTarget,
+    Started,
+    StartRequest,
+    Zone,
+)
+
+ADDRESS_S = 180.0  # until an instance without an address is given up
+LOOK_S = 0.2
+_UNSUPPORTED = frozenset({"tags", "cpu-power", "allocate-public-ip", "image-id", "container"})
+_Seen = tuple[Mapping[str, Any], Mapping[str, Any]]
+"""An instance's document and its state."""
+
+
+class LxdProvider:
+    """Machines of one model on one server or cluster."""
+
+    def __init__(
+        self,
+        *,
+        cloud: CloudSpec,
+        credential: Credential,
+        model: ModelInfo,
+        config: Mapping[str, Any],
+        services: Services,
+    ) -> None:
+        project = str(config.get("project") or cloud.config.get("project") or "default")
+        images = cloud.config.get("images")
+        self._images = {str(base): str(name) for base, name in (images or {}).items()}
+        self._model = model
+        self._server = Server(lambda: connect(cloud, credential, services, project))
+        self._about: Mapping[str, Any] = {}
+
+    # --- the server ---------------------------------------------------------------------------------------
+
+    async def _facts(self) -> Mapping[str, Any]:
+        """Return what the server says of itself.
+
+        Raises:
+            CredentialInvalid: It does not trust us.
+        """
+        if not self._about:
+            self._about = await self._server.run(_facts)
+        return self._about
+
+    async def check(self) -> Reached:
+        """Ask the server who it is."""
+        facts = await self._facts()
+        return Reached(account=f'server "{_name(facts)}", LXD {facts["environment"].get("server_version")}')
+
+    async def precheck(self, base: Base, constraints: Constraints, placement: str) -> None:
+        """Refuse a placement that is not there, and a base without an image.
+
+        Raises:
+            NotValid: One of these.
+        """
+        await self._placed(placement)
+        wanted = StartRequest(machine_id="", base=base, constraints=constraints)
+        await self._source(wanted)
+
+    async def rules(self) -> ConstraintRules:
+        """Return what LXD makes of constraints."""
+        facts = await self._facts()
+        pools = await self._server.run(
+            lambda api: [item["name"] for item in api.get("storage-pools", recursion="1")]
+        )
+        drivers = str(facts["environment"].get("driver") or "")
+        return ConstraintRules(
+            unsupported=_UNSUPPORTED,
+            vocabulary={
+                "arch": _arches(facts),
+                "virt-type": [CONTAINER, VM] if "qemu" in drivers else [CONTAINER],
+                "root-disk-source": sorted(pools),
+                "zones": [zone.name for zone in await self.zones()],
+            },
+        )
+
+    async def zones(self) -> Sequence[Zone]:
+        """Return the members of the cluster, or the one server."""
+        facts = await self._facts()
+        if not facts["environment"].get("server_clustered"):
+            return [Zone(name=_name(facts))]
+        members = await self._server.run(lambda api: api.get("cluster/members", recursion="1"))
+        return [
+            Zone(name=str(item["server_name"]), available=item.get("status") == "Online") for item in members
+        ]
+
+    async def derive_zones(self, request: StartRequest) -> Sequence[str]:
+        """Return the member that a placement names."""
+        return await self._placed(request.placement)
+
+    async def _placed(self, placement: str) -> list[str]:
+        """Read `zone=MEMBER` or `MEMBER`.
+
+        Raises:
+            NotValid: Another directive, or no such member; the messages are Juju's.
+        """
+        if not placement:
+            return []
+        kind, equals, value = placement.partition("=")
+        if equals and kind != "zone":
+            raise NotValid(f"unknown placement directive: {placement}")
+        wanted = value if equals else placement
+        if wanted not in {zone.name for zone in await self.zones()}:
+            raise NotValid(f'availability zone "{wanted}" not valid')
+        return [wanted]
+
+    # --- starting -----------------------------------------------------------------------------------------
+
+    async def start(self, request: StartRequest) -> Started:
+        """Start an instance, or find the one that this request has already.
+
+        Raises:
+            ProviderError: The server could not do it, or gave no address in time; nothing of it is left.
+        """
+        found = [
+            item
+            for item in await self._server.run(self._documents)
+            if item["config"].get(MACHINE_KEY) == request.machine_id
+        ]
+        mine = [item for item in found if request.nonce and item["config"].get(NONCE_KEY) == request.nonce]
+        await self.stop([str(item["name"]) for item in found if item not in mine])
+        name = str(mine[0]["name"]) if mine else await self._make(request)
+        try:
+            await self._server.run(lambda api: _boot(api, name))
+            document, state = await self._with_address(name)
+        except BaseException:
+            await asyncio.shield(self.stop([name]))
+            raise
+        server = _name(await self._facts())
+        return Started(
+            instance=instances.instance(document, state, server=server),
+            base=request.base,
+            nonce=request.nonce,
+            host_keys=instances.host_keys(document),
+        )
+
+    async def _make(self, request: StartRequest) -> str:
+        source, facts = await self._source(request), await self._facts()
+        request.progress(InstanceStatus.ALLOCATING, "Creating container")
+        member = request.zone if facts["environment"].get("server_clustered") else ""
+
+        def make(api: Api) -> str:
+            self._ensure_profile(api)
+            root = (api.get("profiles/default").get("devices") or {}).get("root") or {}
+            document = instances.order(
+                request, model=self._model, source=source, root=root, user_data=_text(request.user_data)
+            )
+            try:
+                api.change("post", "instances", document, **({"target": member} if member else {}))
+            except BaseException:
+                self._drop_own(api, str(document["name"]))
+                raise
+            return str(document["name"])
+
+        return await self._server.run(make)
+
+    def _ensure_profile(self, api: Api) -> None:
+        wanted = instances.profile(self._model)
+        try:
+            api.get(f"profiles/{wanted['name']}")
+        except Exception as error:
+            if getattr(getattr(error, "response", None), "status_code", 0) != 404:
+                raise
+            try:
+                api.change("post", "profiles", wanted)
+            except Exception as late:
+                if "already exists" not in str(late):  # another start was faster
+                    raise
+
+    async def _source(self, request: StartRequest) -> dict[str, Any]:
+        """Return where the image of a request is.
+
+        Raises:
+            NotValid: There is none.
+        """
+        arch = str(request.constraints.get("arch") or _arches(await self._facts())[0])
+        base, vm = request.base, instances.is_vm(request)
+        given = self._images.get(base.display)
+        names = [given] if given else instances.aliases(base, arch, vm=vm)
+        known = await self._server.run(lambda api: api.get("images", recursion="1"))
+        for image in known:
+            alias = next((item["name"] for item in image.get("aliases") or () if item["name"] in names), "")
+            if alias or image["fingerprint"] in names:
+                return {"type": "image", "fingerprint": str(image["fingerprint"])}
+        if base.os == "ubuntu" and not given:
+            return {
+                "type": "image",
+                "mode": "pull",
+                "protocol": "simplestreams",
+                "server": instances.STREAMS,
+                "alias": base.track,
+            }
+        raise NotValid(
+            f'no image for base {base.display} on {arch}: the LXD server has no alias "{names[0]}"',
+            hint=f"lxc image import FILES --alias {names[0]}",
+        )
+
+    async def _with_address(self, name: str) -> _Seen:
+        """Wait until an instance has an address.
+
+        Raises:
+            ProviderError: It has none in time, or ended by itself.
+        """
+        end = asyncio.get_running_loop().time() + ADDRESS_S
+        while True:
+            try:
+                seen = await self._server.run(lambda api: _seen(api, api.get(f"instances/{name}")))
+            except Gone:
+                raise ProviderError(f"instance {name} ended while it started", retryable=True) from None
+            if instances.addresses(*seen):
+                return seen
+            if asyncio.get_running_loop().time() > end:
+                raise ProviderError(f"instance {name} got no address in {ADDRESS_S:.0f} s", retryable=True)
+            await asyncio.sleep(LOOK_S)
+
+    # --- afterwards ---------------------------------------------------------------------------------------
+
+    async def stop(self, ids: Sequence[str]) -> None:
+        """End instances of the model and delete their disks; unknown ids are no error."""
+        await asyncio.gather(*(self._stop(name) for name in ids))
+
+    async def _stop(self, name: str) -> None:
+        await self._server.run(lambda api: self._drop_own(api, name))
+
+    def _drop_own(self, api: Api, name: str) -> None:
+        """Delete an instance if it is the model's."""
+        for document in self._documents(api):
+            if document["name"] == name:
+                _settle(api, name)
+                _ignore_gone(lambda: _halt(api, name))
+                _ignore_gone(lambda: api.change("delete", f"instances/{name}"))
+
+    def _documents(self, api: Api) -> list[Mapping[str, Any]]:
+        listed = api.get("instances", recursion="1")
+        return [item for item in listed if item["config"].get(MODEL_KEY) == self._model.uuid]
+
+    async def list(self) -> Sequence[Instance]:
+        """Return the instances of the model."""
+        server = _name(await self._facts())
+
+        def look(api: Api) -> list[Instance]:
+            found = []
+            for document in self._documents(api):
+                state = _ignore_gone(lambda name=document["name"]: api.get(f"instances/{name}/state"))
+                found.append(instances.instance(document, state or {}, server=server))
+            return found
+
+        return await self._server.run(look)
+
+    async def get(self, ids: Sequence[str]) -> Sequence[Instance | None]:
+        """Return instances by id; None for those that are gone or another model's."""
+        if not ids:
+            return []
+        found = {item.id: item for item in await self.list()}
+        return [found.get(name) for name in ids]
+
+    async def ssh_target(self, instance: Instance) -> SSHTarget:
+        """Return the login as `ubuntu`, which the user data makes.
+
+        Raises:
+            NotFound: The instance is not there any more, or has no address.
+        """
+        seen = [item for item in await self._server.run(self._documents) if item["name"] == instance.id]
+        if not seen:
+            raise NotFound(f"instance {instance.id} not found")
+        document, state = await self._server.run(lambda api: _seen(api, seen[0]))
+        found = instances.addresses(document, state)
+        if not found:
+            raise NotFound(f"instance {instance.id} has no address")
+        return SSHTarget(host=found[0].value, host_keys=instances.host_keys(document))
+
+    async def destroy_model(self) -> None:
+        """End all instances of the model and delete its profile."""
+        found = await self._server.run(self._documents)
+        await self.stop([str(item["name"]) for item in found])
+        name = instances.profile_name(self._model)
+        await self._server.run(lambda api: _ignore_gone(lambda: api.change("delete", f"profiles/{name}")))
+
+    async def doctor(self) -> Sequence[Finding]:
+        """Say whether pylxd is there and the server answers."""
+        from importlib.util import find_spec
+
+        if find_spec("pylxd") is None:
+            fix = Fix(command=("pip", "install", "pylxd"))
+            return [Finding(name="pylxd", ok=False, message="pylxd is not installed", fix=fix)]
+        try:
+            reached = await self.check()
+        except PushjujuError as error:
+            return [Finding(name="server", ok=False, message=f"{error.message}: {error.detail}")]
+        return [Finding(name="server", ok=True, message=reached.account)]
+
+
+def _facts(api: Api) -> Mapping[str, Any]:
+    facts: Mapping[str, Any] = api.get("")
+    if facts.get("auth") != "trusted" or "environment" not in facts:
+        raise CredentialInvalid(detail="the LXD server does not trust this certificate")
+    return facts
+
+
+def _name(facts: Mapping[str, Any]) -> str:
+    return str(facts["environment"].get("server_name") or "none")
+
+
+def _arches(facts: Mapping[str, Any]) -> list[str]:
+    return [juju_arch(str(name)) for name in facts["environment"].get("architectures") or ("x86_64",)]
+
+
+def _seen(api: Api, document: Mapping[str, Any]) -> _Seen:
+    return document, _ignore_gone(lambda: api.get(f"instances/{document['name']}/state")) or {}
+
+
+def _settle(api: Api, name: str) -> None:
+    """Wait for what goes on with an instance: an earlier controller's request may still be at work."""
+    running = api.get("operations", recursion="1") or {}
+    for item in (item for group in running.values() for item in group):
+        touched = (item.get("resources") or {}).get("instances") or ()
+        if any(str(path).rpartition("/")[2] == name for path in touched):
+            try:
+                api.wait(str(item["id"]))
+            except ProviderError:
+                continue  # its own caller heard of it
+
+
+def _boot(api: Api, name: str) -> None:
+    _settle(api, name)
+    if api.get(f"instances/{name}").get("status") != "Running":
+        api.change("put", f"instances/{name}/state", {"action": "start", "timeout": -1})
+
+
+def _halt(api: Api, name: str) -> None:
+    if api.get(f"instances/{name}").get("status") == "Stopped":
+        return
+    try:
+        api.change("put", f"instances/{name}/state", {"action": "stop", "force": True, "timeout": -1})
+    except Exception as error:
+        if "already stopped" not in f"{error} {getattr(error, 'detail', '')}":
+            raise
+
+
+def _ignore_gone(ask: Any) -> Any:
+    """Return what a request returns; None when the thing is not there."""
+    try:
+        return ask()
+    except Exception as error:
+        code = getattr(getattr(error, "response", None), "status_code", 0)
+        if code == 404 or "not found" in str(getattr(error, "detail", "")).lower():
+            return None
+        raise
+
+
+def _text(document: Mapping[str, Any]) -> str:
+    if not document:
+        return ""
+    import yaml
+
+    return "#cloud-config\n" + str(yaml.safe_dump(dict(document), sort_keys=False))

@@ -1,0 +1,219 @@
+"""Requests to one LXD server: in threads, a connection each. Layer: plugins.
+
+pylxd makes the connection (socket or TLS with a pinned certificate); what is asked is LXD's own REST API.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+from pushjuju.core.errors import (
+    CredentialInvalid,
+    NotFound,
+    NotValid,
+    ProviderError,
+    PushjujuError,
+    QuotaExceeded,
+)
+from pushjuju.plugins.types import CloudSpec, Credential, Services
+
+T = TypeVar("T")
+
+PARALLEL = 8
+REQUEST_S = 60.0  # until a request without an answer is given up
+OPERATION_S = 900.0  # an image may have to come from far away
+_WAIT_S = 20  # the server answers a wait at the latest then
+_SOCKETS = ("/var/snap/lxd/common/lxd/unix.socket", "/var/lib/lxd/unix.socket")
+_MISSING = "pylxd is not installed"
+_REMOTE = ("server-cert", "client-cert", "client-key")
+
+
+class Gone(NotFound):
+    """What was asked for is not on the server."""
+
+
+def endpoint(cloud: CloudSpec, environ: Mapping[str, str]) -> str:
+    """Return where the server is: an `https` address, or the path of its socket.
+
+    Raises:
+        NotValid: The cloud's endpoint is neither.
+    """
+    given = cloud.endpoint
+    if given.startswith("https://"):
+        return given.rstrip("/")
+    if given.startswith(("/", "unix://")):
+        return given.removeprefix("unix://")
+    if given:
+        raise NotValid(
+            f'endpoint "{given}" of cloud {cloud.name} is no https address and no path of a socket'
+        )
+    if environ.get("LXD_SOCKET"):
+        return environ["LXD_SOCKET"]
+    if environ.get("LXD_DIR"):
+        return str(Path(environ["LXD_DIR"]) / "unix.socket")
+    return next((path for path in _SOCKETS if Path(path).exists()), _SOCKETS[-1])
+
+
+def connect(cloud: CloudSpec, credential: Credential, services: Services, project: str) -> Any:
+    """Return the root of a server's API; makes no request.
+
+    Raises:
+        ProviderError: pylxd is not installed.
+        CredentialInvalid: A remote server without a certificate.
+    """
+    try:
+        from pylxd.client import _APINode, get_session_for_url
+        from requests.utils import get_environ_proxies
+    except ImportError:
+        raise ProviderError(_MISSING, hint="pip install 'pushjuju[lxd]'", retryable=False) from None
+
+    place = endpoint(cloud, services.environ)
+    if not place.startswith("https://"):
+        if not Path(place).is_socket():
+            raise ProviderError("the LXD server does not answer", detail=f"no socket {place}", retryable=True)
+        url = f"http+unix://{quote(place, safe='')}"
+        return _APINode(f"{url}/1.0", get_session_for_url(url), timeout=REQUEST_S, project=project)
+    files = certificate_files(cloud, credential, services.data_dir)
+    session = get_session_for_url(place, verify=str(files[0]), cert=(str(files[1]), str(files[2])))
+    session.proxies = dict(get_environ_proxies(place))
+    session.trust_env = False  # else REQUESTS_CA_BUNDLE would take the place of the server's certificate
+    return _APINode(f"{place}/1.0", session, timeout=REQUEST_S, project=project)
+
+
+def certificate_files(cloud: CloudSpec, credential: Credential, data_dir: Path) -> tuple[Path, Path, Path]:
+    """Write the PEM texts of a credential into files that only the owner reads, and return their paths.
+
+    Raises:
+        CredentialInvalid: One of them is missing.
+    """
+    texts = [credential.attributes.get(name, "") for name in _REMOTE]
+    if not all(texts):
+        raise CredentialInvalid(f"cloud {cloud.name} needs a credential of auth type certificate")
+    folder = data_dir / "lxd" / hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    paths = []
+    for name, text in zip(_REMOTE, texts, strict=True):
+        path = folder / f"{name}.pem"
+        if not path.exists():
+            part = folder / f".{name}.{os.getpid()}.{threading.get_ident()}"
+            part.touch(mode=0o600)
+            part.write_text(text, encoding="utf-8")
+            part.replace(path)
+        paths.append(path)
+    return paths[0], paths[1], paths[2]
+
+
+class Server:
+    """Runs functions that talk to a server in threads.
+
+    Args:
+        connect: Returns the root of the API; called for each function, as no two threads may share one.
+    """
+
+    def __init__(self, connect: Callable[[], Any]) -> None:
+        self._connect = connect
+        self._threads = ThreadPoolExecutor(max_workers=PARALLEL, thread_name_prefix="lxd")
+
+    async def run(self, function: Callable[[Api], T]) -> T:
+        """Return what a function returns; the event loop goes on meanwhile.
+
+        Raises:
+            CredentialInvalid: The server does not trust us.
+            Gone: The thing is not there.
+            QuotaExceeded: The project may have no more.
+            ProviderError: Anything else, with the server's text.
+        """
+        return await asyncio.get_running_loop().run_in_executor(self._threads, self._guarded, function)
+
+    def _guarded(self, function: Callable[[Api], T]) -> T:
+        root = self._connect()
+        try:
+            return function(Api(root))
+        except PushjujuError:
+            raise
+        except Exception as error:
+            raise as_ours(error) from error
+        finally:
+            root.session.close()
+
+
+class Api:
+    """LXD's REST API, as far as it is needed; blocks. Paths are relative to `/1.0`."""
+
+    def __init__(self, root: Any) -> None:
+        self._root = root
+
+    def _node(self, path: str) -> Any:
+        node = self._root
+        for part in filter(None, path.split("/")):
+            node = node[quote(part, safe="")]
+        return node
+
+    def get(self, path: str, **params: str) -> Any:
+        """Return the metadata of an answer."""
+        return self._node(path).get(params=dict(params)).json().get("metadata")
+
+    def change(
+        self, method: str, path: str, document: Mapping[str, Any] | None = None, **params: str
+    ) -> None:
+        """Ask for a change and wait until it is made."""
+        kwargs: dict[str, Any] = {"params": dict(params)}
+        if document is not None:
+            kwargs["json"] = dict(document)
+        answer = getattr(self._node(path), method)(**kwargs).json()
+        if answer.get("type") == "async":
+            self.wait(str(answer["metadata"]["id"]))
+
+    def wait(self, operation: str) -> None:
+        """Wait until an operation ended.
+
+        Raises:
+            ProviderError: It failed, or takes too long.
+        """
+        end = time.monotonic() + OPERATION_S
+        while time.monotonic() < end:
+            try:
+                seen = self.get(f"operations/{operation}/wait", timeout=str(_WAIT_S))
+            except Exception as error:
+                if isinstance(as_ours(error), Gone):
+                    return  # over, and forgotten
+                raise
+            code = int(seen.get("status_code") or 0)
+            if code >= 400:
+                raise failed(str(seen.get("err") or seen.get("status") or "unknown"))
+            if code >= 200:
+                return
+        raise ProviderError("the LXD server takes too long", detail=f"operation {operation}")
+
+
+def failed(text: str) -> ProviderError:
+    """Return the error for a text of the server's."""
+    if text.startswith("Reached maximum") or "exceeds project" in text.lower():
+        return QuotaExceeded(detail=text)
+    return ProviderError("the LXD server failed", detail=text, retryable=True)
+
+
+def as_ours(error: Exception) -> PushjujuError:
+    """Return an error of the library as one of ours; the server's own text is the detail."""
+    if isinstance(error, PushjujuError):
+        return error
+    code = int(getattr(getattr(error, "response", None), "status_code", 0) or 0)
+    text = str(error) or type(error).__name__
+    if code in (401, 403):
+        return CredentialInvalid(detail=text)
+    if code == 404:
+        return Gone(f"not found on the LXD server: {text}")
+    if code:
+        return failed(text)
+    if isinstance(error, OSError):  # those of requests are, too
+        return ProviderError("the LXD server does not answer", detail=text, retryable=True)
+    return ProviderError("the LXD server gave an answer without sense", detail=text, retryable=True)

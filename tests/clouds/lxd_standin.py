@@ -1,0 +1,170 @@
+"""A stand-in for LXD on a socket: keeps instances and profiles, refuses what LXD would refuse."""
+
+from __future__ import annotations
+
+import json
+import re
+import socketserver
+import threading
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+MAC = "00:16:3e:aa:bb:cc"
+
+
+class StandIn:
+    """What the server has; tests look into it and bend it.
+
+    Attributes:
+        fail: `METHOD path` -> (status, text) for all such requests.
+        fail_later: `METHOD path` -> text of the error of the first such operation.
+        targets: Members that instances were asked to be made on.
+    """
+
+    def __init__(self, socket: Path) -> None:
+        self.socket = socket
+        self.instances: dict[str, dict[str, Any]] = {}
+        self.profiles: dict[str, dict[str, Any]] = {"default": {"name": "default", "devices": {}}}
+        self.images = [{"fingerprint": "f00d", "aliases": [{"name": "juju/debian@12/amd64"}]}]
+        self.environment: dict[str, Any] = {
+            "architectures": ["x86_64"], "server_name": "one", "server_version": "5.0.2", "driver": "lxc",
+        }  # fmt: skip
+        self.auth = "trusted"
+        self.members: list[dict[str, str]] = []
+        self.cards: dict[str, Any] = {
+            "eth0": {"hwaddr": MAC, "addresses": [_address("10.1.2.3", "24")]},
+        }
+        self.fail: dict[str, tuple[int, str]] = {}
+        self.fail_later: dict[str, str] = {}
+        self.targets: list[str] = []
+        self.made = 0
+        self._errors: dict[str, str] = {}
+        self._lock = threading.Lock()
+        self._server = _Server(str(socket), _handler(self))
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+
+    def close(self) -> None:
+        """End it."""
+        self._server.shutdown()
+        self._server.server_close()
+
+    def answer(self, method: str, target: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+        """Return (status, answer)."""
+        url = urlsplit(target)
+        path = unquote(url.path).removeprefix("/1.0").strip("/")
+        params = dict(parse_qsl(url.query))
+        with self._lock:
+            if f"{method} {path}" in self.fail:
+                code, text = self.fail[f"{method} {path}"]
+                return code, {"type": "error", "error": text, "error_code": code}
+            if method == "GET":
+                return self._get(path)
+            return self._change(method, path, params, body)
+
+    def _get(self, path: str) -> tuple[int, dict[str, Any]]:
+        fixed: dict[str, Any] = {
+            "": {"auth": self.auth, **({"environment": self.environment} if self.auth == "trusted" else {})},
+            "instances": list(self.instances.values()),
+            "images": self.images,
+            "operations": {},
+            "storage-pools": [{"name": "default"}, {"name": "fast"}],
+            "cluster/members": self.members,
+        }
+        if path in fixed:
+            return _sync(fixed[path])
+        kind, _, rest = path.partition("/")
+        name, _, part = rest.partition("/")
+        if kind == "operations":
+            error = self._errors.pop(name, "")
+            return _sync({"id": name, "status_code": 400 if error else 200, "err": error})
+        found = {"instances": self.instances, "profiles": self.profiles}.get(kind, {}).get(name)
+        if found is None:
+            return 404, {"type": "error", "error": f"{kind} not found", "error_code": 404}
+        return _sync({"network": self.cards} if part == "state" else found)
+
+    def _change(
+        self, method: str, path: str, params: dict[str, str], body: dict[str, Any]
+    ) -> tuple[int, dict[str, Any]]:
+        kind, _, rest = path.partition("/")
+        name, _, part = rest.partition("/")
+        if method == "POST" and kind == "profiles":
+            self.profiles[body["name"]] = body
+            return _sync({})
+        if method == "DELETE" and kind == "profiles":
+            return _sync({}) if self.profiles.pop(name, None) else (404, {"error": "Profile not found"})
+        if method == "POST":
+            problem = self._problem(body)
+            if problem:
+                return 400, {"type": "error", "error": problem, "error_code": 400}
+            self.targets.append(params.get("target", ""))
+            name = body["name"]
+            self.made += 1
+            config = {**body["config"], "volatile.eth0.hwaddr": MAC}
+            self.instances[name] = {
+                **body, "config": config, "expanded_config": config, "status": "Stopped",
+                "architecture": "x86_64", "location": params.get("target", "none"),
+                "expanded_devices": body["devices"],
+            }  # fmt: skip
+        elif name not in self.instances:
+            return 404, {"type": "error", "error": "Instance not found", "error_code": 404}
+        elif f"{method} {path}" in self.fail_later:
+            pass
+        elif method == "PUT" and part == "state":
+            assert body["action"] in ("start", "stop")
+            self.instances[name]["status"] = "Running" if body["action"] == "start" else "Stopped"
+        elif method == "DELETE":
+            if self.instances[name]["status"] == "Running":
+                return 400, {"type": "error", "error": "Instance is running", "error_code": 400}
+            del self.instances[name]
+        operation = f"op{len(self._errors)}-{self.made}-{method}"
+        if f"{method} {path}" in self.fail_later:
+            self._errors[operation] = self.fail_later.pop(f"{method} {path}")
+        return 202, {"type": "async", "metadata": {"id": operation}}
+
+    def _problem(self, body: dict[str, Any]) -> str:
+        if body["name"] in self.instances:
+            return f'Instance "{body["name"]}" already exists'
+        if not re.fullmatch(r"[a-zA-Z][a-zA-Z0-9-]{0,62}", body["name"]):
+            return "Invalid instance name"
+        missing = [name for name in body["profiles"] if name not in self.profiles]
+        texts = all(isinstance(value, str) for value in body["config"].values())
+        return f"Profile not found: {missing}" if missing else "" if texts else "cannot unmarshal into string"
+
+
+def _address(address: str, netmask: str, scope: str = "global") -> dict[str, str]:
+    return {"family": "inet", "address": address, "netmask": netmask, "scope": scope}
+
+
+def _sync(metadata: Any) -> tuple[int, dict[str, Any]]:
+    return 200, {"type": "sync", "status_code": 200, "metadata": metadata}
+
+
+class _Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 64
+
+
+def _handler(stand_in: StandIn) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def _serve(self) -> None:
+            size = int(self.headers.get("Content-Length") or 0)
+            body = json.loads(self.rfile.read(size)) if size else {}
+            code, answer = stand_in.answer(self.command, self.path, body)
+            data = json.dumps(answer).encode()
+            self.send_response(code)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        do_GET = do_POST = do_PUT = do_DELETE = _serve  # noqa: N815
+
+        def log_message(self, *_: Any) -> None:
+            """Say nothing."""
+
+    return Handler

@@ -1,0 +1,258 @@
+"""The provider of LXD over its socket, against a stand-in; tests/lxd has the real server."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pushjuju.core.base import Base
+from pushjuju.core.constraint_rules import check
+from pushjuju.core.errors import CredentialInvalid, NotFound, NotValid, ProviderError, QuotaExceeded
+from pushjuju.core.status import InstanceStatus
+from pushjuju.plugins.manager import PluginHost
+from pushjuju.plugins.providers.lxd import instances, provider
+from pushjuju.plugins.providers.lxd.provider import LxdProvider
+from pushjuju.plugins.types import (
+    CloudSpec,
+    Constrained,
+    Credential,
+    ModelInfo,
+    Provider,
+    Reachable,
+    Services,
+    StartRequest,
+    Zoned,
+)
+from tests.clouds.lxd_standin import MAC, StandIn
+
+pytest.importorskip("pylxd", reason="the provider of LXD needs pylxd")
+pytestmark = pytest.mark.timeout(60)
+
+MODEL = "aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee"
+OTHER = "aaaaaaaa-bbbb-4ccc-8ddd-ffffffffffff"
+BASE = Base.parse("debian@12")
+
+
+@pytest.fixture
+def lxd() -> Iterator[StandIn]:
+    """A server without anything but an image; its socket's path is short, as they must be."""
+    with tempfile.TemporaryDirectory(prefix="pjl") as folder:
+        server = StandIn(Path(folder) / "unix.socket")
+        yield server
+        server.close()
+
+
+Open = Callable[..., LxdProvider]
+
+
+@pytest.fixture
+def opened(lxd: StandIn, tmp_path: Path) -> Open:
+    """Return a function that opens the provider as a controller does."""
+
+    def call(model: str = MODEL, **cloud: Any) -> LxdProvider:
+        return LxdProvider(
+            cloud=CloudSpec(**{"name": "localhost", "type": "lxd", "endpoint": str(lxd.socket), **cloud}),
+            credential=Credential(),
+            model=ModelInfo(uuid=model, name="shop", controller_uuid="c"),
+            config={},
+            services=Services(data_dir=tmp_path),
+        )
+
+    return call
+
+
+def _request(machine: str = "0", **changes: Any) -> StartRequest:
+    wanted: dict[str, Any] = {
+        "machine_id": machine,
+        "base": BASE,
+        "nonce": f"machine-0:{machine}",
+        "hostname": f"juju-eeeeee-{machine}",
+        "tags": {"juju-units-deployed": "web/0", "owner": "me"},
+        "user_data": {"hostname": "x"},
+        "host_keys": ("ssh-ed25519 AAAA",),
+    }
+    return StartRequest(**{**wanted, **changes})
+
+
+async def test_the_life_of_a_machine(opened: Open, lxd: StandIn) -> None:
+    one = opened()
+    assert isinstance(one, Provider)
+    assert isinstance(one, Zoned)
+    assert isinstance(one, Constrained)
+    assert isinstance(one, Reachable)
+    wanted = {"cores": 2, "mem": 512, "root-disk": 8192, "root-disk-source": "fast"}
+    started = await one.start(_request(constraints=wanted))
+    assert started.instance.status is InstanceStatus.RUNNING
+    assert str(started.instance.hardware) == (
+        "arch=amd64 cores=2 mem=512M root-disk=8192M root-disk-source=fast availability-zone=one "
+        "virt-type=container"
+    )
+    made = lxd.instances["juju-eeeeee-0"]
+    assert made["config"]["user.user-data"] == "#cloud-config\nhostname: x\n"
+    assert "user.owner" not in made["config"]
+    assert made["source"] == {"type": "image", "fingerprint": "f00d"}
+    assert made["profiles"] == ["default", "juju-shop-eeeeee"]
+    assert lxd.profiles["juju-shop-eeeeee"]["config"]["boot.autostart"] == "true"
+    assert lxd.targets == [""]
+    target = await opened().ssh_target(started.instance)
+    assert (target.host, target.user, target.host_keys) == ("10.1.2.3", "ubuntu", ("ssh-ed25519 AAAA",))
+    assert await opened(OTHER).list() == []
+    await opened(OTHER).stop([started.instance.id])
+    assert [item.machine_id for item in await opened().list()] == ["0"]
+    await one.destroy_model()
+    assert (lxd.instances, list(lxd.profiles)) == ({}, ["default"])
+    with pytest.raises(NotFound):
+        await one.ssh_target(started.instance)
+
+
+async def test_a_repeated_start_finds_its_instance_and_another_replaces_it(
+    opened: Open, lxd: StandIn
+) -> None:
+    await opened().start(_request())
+    lxd.instances["juju-eeeeee-0"]["status"] = "Stopped"  # the first controller died before it was booted
+    again = await opened().start(_request())
+    assert (lxd.made, again.instance.status) == (1, InstanceStatus.RUNNING)
+    await opened().start(_request(nonce="machine-0:other"))
+    assert (lxd.made, list(lxd.instances)) == (2, ["juju-eeeeee-0"])
+
+
+async def test_members_of_a_cluster_are_zones(opened: Open, lxd: StandIn) -> None:
+    lxd.environment["server_clustered"] = True
+    lxd.members = [
+        {"server_name": "one", "status": "Online"}, {"server_name": "two", "status": "Offline"},
+    ]  # fmt: skip
+    assert [(zone.name, zone.available) for zone in await opened().zones()] == [("one", True), ("two", False)]
+    for placement in ("zone=two", "two"):
+        assert await opened().derive_zones(_request(placement=placement)) == ["two"]
+    with pytest.raises(NotValid, match='availability zone "three" not valid'):
+        await opened().precheck(BASE, {}, "three")
+    with pytest.raises(NotValid, match="unknown placement directive: rack=1"):
+        await opened().precheck(BASE, {}, "rack=1")
+    started = await opened().start(_request(zone="one"))
+    assert (lxd.targets, started.instance.hardware.availability_zone) == (["one"], "one")
+
+
+async def test_constraints_of_a_server(opened: Open, lxd: StandIn) -> None:
+    rules = await opened().rules()
+    assert check({"mem": 512, "tags": ["x"], "root-disk-source": "fast"}, rules) == ["tags"]
+    for wrong in ({"virt-type": "virtual-machine"}, {"arch": "arm64"}, {"root-disk-source": "slow"}):
+        with pytest.raises(NotValid, match="valid values are"):
+            check(wrong, rules)
+    lxd.environment["driver"] = "lxc | qemu"
+    assert check({"virt-type": "virtual-machine"}, await opened().rules()) == []
+
+
+async def test_images(opened: Open, lxd: StandIn) -> None:
+    lxd.images.append({"fingerprint": "beef", "aliases": [{"name": "juju/ubuntu@22.04/amd64/vm"}]})
+    vm = _request("1", base=Base.parse("ubuntu@22.04"), constraints={"virt-type": "virtual-machine"})
+    await opened().start(vm)
+    made = lxd.instances["juju-eeeeee-1"]
+    assert (made["source"]["fingerprint"], made["type"]) == ("beef", "virtual-machine")
+    await opened().start(_request("2", base=Base.parse("ubuntu@24.04")))
+    assert lxd.instances["juju-eeeeee-2"]["source"] == {
+        "type": "image",
+        "mode": "pull",
+        "protocol": "simplestreams",
+        "server": "https://cloud-images.ubuntu.com/releases",
+        "alias": "24.04",
+    }
+    with pytest.raises(NotValid, match='the LXD server has no alias "juju/debian@13/amd64"'):
+        await opened().precheck(Base.parse("debian@13"), {}, "")
+    mapped = opened(config={"images": {"debian@13": "f00d"}})
+    await mapped.start(_request("3", base=Base.parse("debian@13")))
+    assert lxd.instances["juju-eeeeee-3"]["source"]["fingerprint"] == "f00d"
+
+
+@pytest.mark.parametrize("step", ["POST instances", "PUT instances/juju-eeeeee-0/state"])
+async def test_a_start_that_fails_leaves_nothing(opened: Open, lxd: StandIn, step: str) -> None:
+    lxd.fail_later[step] = "no space left on device"
+    with pytest.raises(ProviderError, match="the LXD server failed") as caught:
+        await opened().start(_request())
+    assert caught.value.detail == "no space left on device"
+    assert lxd.instances == {}
+
+
+async def test_a_machine_without_an_address_is_given_up(
+    opened: Open, lxd: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lxd.cards = {}
+    monkeypatch.setattr(provider, "ADDRESS_S", 0.2)
+    with pytest.raises(ProviderError, match="got no address"):
+        await opened().start(_request())
+    assert lxd.instances == {}
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        ((403, "not authorized"), CredentialInvalid),
+        ((500, "Reached maximum number of instances in project"), QuotaExceeded),
+        ((500, "database is locked"), ProviderError),
+    ],
+)
+async def test_refusals_have_their_kind(
+    opened: Open, lxd: StandIn, answer: tuple[int, str], kind: type[ProviderError]
+) -> None:
+    lxd.fail["POST instances"] = answer
+    with pytest.raises(kind) as caught:
+        await opened().start(_request())
+    assert (type(caught.value), caught.value.detail) == (kind, answer[1])
+
+
+async def test_a_server_that_does_not_know_us_or_is_not_there(opened: Open, lxd: StandIn) -> None:
+    lxd.auth = "untrusted"
+    with pytest.raises(CredentialInvalid):
+        await opened().check()
+    with pytest.raises(ProviderError, match="the LXD server does not answer"):
+        await opened(endpoint="/nowhere/unix.socket").check()
+    (finding,) = await opened(endpoint="/nowhere/unix.socket").doctor()
+    assert not finding.ok
+    with pytest.raises(NotValid, match="no https address and no path of a socket"):
+        await opened(endpoint="ftp://x").check()
+    with pytest.raises(CredentialInvalid, match="auth type certificate"):
+        await opened(endpoint="https://192.0.2.1:8443").check()
+
+
+async def test_without_the_library(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pylxd.client", None)
+    with pytest.raises(ProviderError, match="pylxd is not installed") as caught:
+        await opened().check()
+    assert caught.value.hint == "pip install 'pushjuju[lxd]'"
+
+
+def test_only_addresses_of_own_cards_that_are_addresses_count() -> None:
+    """What a machine says of itself may be anything."""
+    document = {"config": {"volatile.eth0.hwaddr": MAC}}
+    seen = [
+        {"address": "fd00::5", "netmask": "64", "scope": "global"},
+        {"address": "10.0.0.7", "netmask": "24", "scope": "global"},
+        {"address": "169.254.1.1", "netmask": "16", "scope": "link"},
+        {"address": "10.0.0.8; reboot", "netmask": "24", "scope": "global"},
+        {"address": None, "netmask": "x", "scope": "global"},
+    ]
+    inner = {"hwaddr": "02:00:00:00:00:01", "addresses": [seen[1]]}
+    state = {
+        "network": {"docker0": inner, "eth0": {"hwaddr": MAC, "addresses": seen}, "lo": {"addresses": None}}
+    }
+    found = instances.addresses(document, state)
+    assert [(item.value, item.cidr) for item in found] == [
+        ("10.0.0.7", "10.0.0.0/24"),
+        ("fd00::5", "fd00::/64"),
+    ]
+
+
+def test_the_plugin_opens_clouds_of_its_type(tmp_path: Path) -> None:
+    host = PluginHost(environ={}, path=[])
+    found = host.open_provider(
+        cloud=CloudSpec(name="localhost", type="lxd"),
+        credential=Credential(),
+        model=ModelInfo(uuid=MODEL, name="shop", controller_uuid="c"),
+        config={},
+        services=Services(data_dir=tmp_path),
+    )
+    assert isinstance(found, LxdProvider)
