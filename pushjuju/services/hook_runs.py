@@ -21,6 +21,7 @@ from pushjuju.state.store import Tx
 
 _FOREVER = 2**62
 _KINDS = {"run-hook": "hook", "install": "charm", "upgrade": "charm", "run-action": "action"}
+_UNDER_WAY = {"prepared": "running", "planned": "planned"}
 _RESULTS = {"terminated": "killed", "gone": "forgotten"}
 _MOST_STATUSES = 1000  # changes of one unit that are looked at
 
@@ -32,7 +33,8 @@ class HookRun:
     Attributes:
         operation: Its id, as `replay` takes it.
         kind: `hook`, `charm` (it was brought to the machine), `action` or `commands`.
-        result: `ok`, `missing` (the charm has no such hook), `failed`, `killed`, or `running`.
+        result: `ok`, `missing` (the charm has no such hook), `failed`, `killed`, `running`, or `planned`:
+            it was sent ahead, and the one before it has not been committed.
         exit_status: Of the program; None when none ran, or a signal ended it.
         message: Why it failed.
         started: By the machine's clock, kept between `prepared` and the commit.
@@ -122,7 +124,9 @@ def _run(row: Row, told: Iterable[Row]) -> HookRun:
         hook=row["name"],
         kind=_KINDS.get(operation, "commands"),
         operation=row["id"],
-        result=_RESULTS.get(row["outcome"], row["outcome"] or "ok") if over else "running",
+        result=_RESULTS.get(row["outcome"], row["outcome"] or "ok")
+        if over
+        else _UNDER_WAY.get(row["state"], "running"),
         exit_status=result.get("exit"),
         signal=result.get("signal"),
         message=str(result.get("message") or ""),

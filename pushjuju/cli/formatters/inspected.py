@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _SHORT_ID = 8
 _WIDEST = 48  # of a value in the table of data bags
-_COLOURS = {"ok": GREEN, "missing": GRAY, "failed": RED, "killed": RED, "running": YELLOW}
+_COLOURS = {"ok": GREEN, "missing": GRAY, "failed": RED, "killed": RED, "running": YELLOW, "planned": GRAY}
 
 
 def struct(**fields: Any) -> Struct:

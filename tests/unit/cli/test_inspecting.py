@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -180,6 +181,16 @@ def test_a_running_hook_is_told(shop: World) -> None:
     shop.prepared("web/0")
     runs = hook_runs.history(shop.ctx, shop.model, hook_runs.Wanted(units=("web/0",), most=1))
     assert (runs[0].result, runs[0].committed) == ("running", None)
+
+
+def test_a_hook_that_was_sent_ahead_does_not_run_yet(shop: World) -> None:
+    shop.prepared("web/0")
+    rows = shop.read(
+        lambda tx: tx.list(Operation, "operation_of_unit", model=shop.model, unit="web/0", limit=1)
+    )
+    shop.write(lambda tx: tx.insert("operation", replace(rows[0], id="ahead", state="planned")))
+    runs = hook_runs.history(shop.ctx, shop.model, hook_runs.Wanted(units=("web/0",)))
+    assert {run.operation: run.result for run in runs}["ahead"] == "planned"
 
 
 def test_what_is_kept_of_a_flood_is_small() -> None:
