@@ -73,9 +73,11 @@ def deploy(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **aske
     if bundling.names_bundle(args[0]):
         with _undone(cli, asked):
             return bundling.deploy(cli, args[0], model=model, no_wait=no_wait, asked=asked)
+    _check_flags(cli, asked)
     kind = charmsource.kind_of(args[0])
     of_store = kind is ArgumentKind.CHARMHUB
-    _check_flags(cli, asked, of_store=of_store)
+    if _fixed_revision(cli, asked) and not of_store:
+        raise NotValid(_NEEDS_CHANNEL)
     chosen = values.base(asked["base"], asked["series"], cli.console)
     given = values.settings(asked["config"])
     wanted = values.constraints(asked["constraints"], cli.console)
@@ -183,12 +185,11 @@ def _precheck(
     )
 
 
-def _check_flags(cli: Cli, asked: Mapping[str, Any], *, of_store: bool) -> None:
+def _check_flags(cli: Cli, asked: Mapping[str, Any]) -> None:
     """Refuse what can never work, before anything is read.
 
     Raises:
-        UsageError: Flags that exclude each other, or a bad number.
-        NotValid: A flag that this system has no meaning for.
+        UsageError: Flags that exclude each other, a bad number, or a flag without a meaning here.
     """
     if asked["series"] and asked["base"]:
         raise UsageError("--series and --base cannot be specified together")
@@ -196,8 +197,6 @@ def _check_flags(cli: Cli, asked: Mapping[str, Any], *, of_store: bool) -> None:
         raise UsageError("--attach-storage cannot be used with -n")
     if "num_units" in cli.given:
         _check_number(asked["num_units"])
-    if _fixed_revision(cli, asked) and not of_store:
-        raise NotValid(_NEEDS_CHANNEL)
     if asked["device"]:
         raise UsageError("--device is only allowed with k8s models")
 
