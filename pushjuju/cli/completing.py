@@ -45,6 +45,8 @@ ARGUMENTS: Mapping[str, str] = {
     "update-storage-pool": "pool", "upgrade-machine": "machine", "wait-for": "waited",
     "find-offers": "model|offerurl", "integrate": "endpoint|saas|offerurl endpoint|saas|offerurl",
     "remove-offer": "offer|offerurl*", "remove-saas": "saas*", "show-offer": "offer|offerurl",
+    "grant": "user", "revoke": "user", "show-user": "user", "remove-user": "user", "enable-user": "user",
+    "disable-user": "user", "change-user-password": "user",
     "add-credential": "cloud", "application-storage": "application", "apply": "file",
     "restore-backup": "file",
     "autoload-credentials": "cloud", "bootstrap": "cloud", "credentials": "cloud",
@@ -84,10 +86,12 @@ _QUERIES: Mapping[str, str] = {
     "model": "complete_model", "application": "complete_application", "unit": "complete_unit",
     "machine": "complete_machine", "relation": "complete_relation", "storage": "complete_storage",
     "pool": "complete_pool", "secret": "complete_secret", "backend": "complete_backend",
-    "space": "complete_space", "operation": "complete_operation", "task": "complete_task",
+    "space": "complete_space", "user": "complete_user",
+    "operation": "complete_operation", "task": "complete_task",
     "decided": "complete_decided", "offer": "complete_offer", "offerurl": "complete_offer_url",
     "saas": "complete_saas",
 }  # fmt: skip
+_OF_CONTROLLER = ("complete_model", "complete_backend", "complete_user")
 _RELATION_KINDS = ("requires", "provides", "peers")
 _PLAIN = "-_.,:/@=+%"
 _MOST = 1000
@@ -284,7 +288,7 @@ def _rows(line: Line, query: str, **more: str) -> list[tuple[object, ...]]:
         return []
     connection = sqlite3.connect(f"file:{_quoted(path)}?mode=rw", uri=True, timeout=_BUSY_S)
     try:
-        uuid = _model(connection, model) if query not in ("complete_model", "complete_backend") else ""
+        uuid = _model(connection, model) if query not in _OF_CONTROLLER else ""
         return connection.execute(_statement(query), {"model": uuid, **more}).fetchall()
     finally:
         connection.close()

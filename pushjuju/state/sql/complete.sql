@@ -30,6 +30,9 @@ SELECT label, 'secret:' || id FROM secret WHERE model = :model AND owner_kind = 
 -- name: complete_backend
 SELECT name FROM secret_backend LIMIT 500
 
+-- name: complete_user
+SELECT name FROM person LIMIT 500
+
 -- name: complete_space
 SELECT name FROM space WHERE model = :model LIMIT 500
 

@@ -15,7 +15,7 @@ import pytest
 
 from pushjuju.cli import completing, registry
 from pushjuju.cli.root import Root
-from pushjuju.services import integrate
+from pushjuju.services import integrate, people
 from tests.unit.services.world import Charms, World
 
 Run = Callable[..., Any]
@@ -48,6 +48,7 @@ def env(tmp_path_factory: pytest.TempPathFactory, packs: Charms) -> dict[str, st
     integrate.integrate(world.ctx, world.model, "web", "db")
     world.ctx.controller.set("current-model", "admin/shop")
     world.ctx.datadir.set_current_controller("home")
+    people.add(world.ctx, "kim", "Kim")
     world.ctx.close()
     return {"PUSHJUJU_DATA": str(world.ctx.datadir.root), "HOME": str(root)}
 
@@ -100,6 +101,8 @@ def offered(env: dict[str, str], line: str) -> list[str]:
         ("deploy --base x --cha", ["--channel"]),
         ("nope ", []),
         ("doctor l", ["local"]),
+        ("show-user k", ["kim"]),
+        ("grant ", ["kim"]),
         ("disable-command ", ["all", "destroy-model", "remove-object"]),
         ("-- statu", ["status"]),
     ],
