@@ -33,10 +33,14 @@ gone() {
         kill -9 $$
     fi
 }
+# tmux may leave a shell that has ended unread for ever: such a process still takes signals.
+runs() {
+    read -r _ _ state _ <"/proc/$pid/stat" && [ "$state" != Z ]
+}
 tmux -L "$socket" new-window -t "$session:" -n "$title" "exec bash '$JUJU_DEBUG/hook.sh'" || { gone; exit 1; }
 until [ -s "$JUJU_DEBUG/pid" ]; do sleep 0.1; gone; done
 pid=$(cat "$JUJU_DEBUG/pid")
-while kill -0 "$pid"; do sleep 0.1; gone; done
+while runs; do sleep 0.1; gone; done
 if [ ! -s "$JUJU_DEBUG/exit" ] || [ "$(cat "$JUJU_DEBUG/exit")" -gt 128 ]; then
     sleep 1 # killed: by a signal of its own, or with the whole session?
     gone
