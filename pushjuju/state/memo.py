@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 MOST_KEPT = 8192  # answers in all; each is about a kilobyte. Four times as many saved a fleet nothing
-MOST_VALUES = 16384  # meanings of texts: two of each unit
 MOST_ROWS = 100  # of an answer that is kept
 _WRITES = (sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE)
 _PURE = frozenset(
@@ -135,7 +134,7 @@ class Memo:
         self._written: dict[tuple[str, str], int] = {}  # the same of a column, or, for none, of its rows
         self._answers = Recent(MOST_KEPT)  # of (moment, answer)
         self._data_version = -1
-        self.values = Recent(MOST_VALUES)
+        self.values = Recent(MOST_KEPT)
 
     def begin(self) -> None:
         """Look, as the first thing in a transaction, whether others have written."""

@@ -193,11 +193,6 @@ class Tx:
             self._memo.values.put((read, text), found)
         return found
 
-    def meant(self, read: Callable[[str], R], text: str) -> R | None:
-        """Return what a text is known to mean, without reading it; None when nobody has told."""
-        found: R | None = self._memo.values.get((read, text)) if self._memo is not None else None
-        return found
-
     def means(self, read: Callable[[str], R], text: str, value: R) -> None:
         """Tell what `read(text)` would come to, for whoever asks next."""
         if self._memo is not None:

@@ -48,7 +48,6 @@ from pushjuju.uniter.resolver import (
     LocalState,
     Operation,
     OperationName,
-    RemoteState,
     Step,
     decide,
     next_update_status,
@@ -191,20 +190,11 @@ def _step(ctx: Context, tx: Tx, view: View, waiting: Waiting, *, ahead: bool, pr
 
 
 def _keep_decision(tx: Tx, view: View, decision: Decision) -> None:
-    made = (view.local, view.remote, decision)
-    if tx.meant(_decided, view.unit.decision) == made:
-        return
     # The local state is on the unit already, as the very text that it has in the record.
     local = view.unit.state if view.unit.state != "{}" else None
     text = record_text(view.local, view.remote, decision, local)
     if text != view.unit.decision:
         tx.run("unit_set_decision", model=view.unit.model, name=view.unit.name, decision=text)
-    tx.means(_decided, text, made)
-
-
-def _decided(text: str) -> tuple[LocalState, RemoteState, Decision]:
-    """Stand for what a record of a decision means; it is only ever told, never read."""
-    raise AssertionError(text)
 
 
 def _take_up(
