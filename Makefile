@@ -49,7 +49,7 @@ chaos: setup  ## Let everything fail at random: 2,000 schedules on played machin
 	PUSHJUJU_CHAOS_SCHEDULES=100 PUSHJUJU_CHAOS_SEED=$$(date +%s) \
 		$(BIN)/python -m pytest -q -n 2 tests/chaos/test_breakage.py
 
-lxd: setup  ## The provider of LXD on a real LXD (root; Debian: lxd dnsmasq-base mmdebstrap btrfs-progs)
+lxd: setup  ## The provider of LXD on a real LXD (root; Debian: lxd dnsmasq-base iptables mmdebstrap btrfs-progs)
 	$(BIN)/python -m pytest -q -rs -m lxd tests/lxd
 
 golden: setup  ## Write the expected output anew; read the diff before you commit it

@@ -57,8 +57,8 @@ def check(
 
 def _check_containers(checker: _Checker, app: Application) -> None:
     for number, text in enumerate(app.to):
-        if placement.parse(text).container:
-            reason = f"placement {quote(text)} asks for a container: containers are not supported"
+        if placement.parse(text).container == "kvm":
+            reason = f"placement {quote(text)} asks for a container of a kind that is not made: use lxd"
             checker.add(reason, "applications", app.name, "to", number)
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import copy
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from pushjuju.charms import yamlsafe
+from pushjuju.charms.coerce import Report
 from pushjuju.charms.goform import quote
 from pushjuju.charms.model import ActionSpec
 from pushjuju.charms.problems import Problems
@@ -49,27 +50,37 @@ def actions_from(raw: Any, charm: str, problems: Problems) -> dict[str, ActionSp
         return {}
     found = {}
     for name, entry in raw.items():
-        try:
-            found[name] = _action(name, entry, charm)
-        except NotValid as error:
-            problems.add(FILE, PREFIX + error.message, key=name)
+        before = len(problems.found)
+        spec = _action(name, entry, charm, _reporter(name, problems))
+        if len(problems.found) == before:
+            found[name] = spec
     return found
 
 
-def _action(name: str, entry: Any, charm: str) -> ActionSpec:
-    _check_name(name, charm)
+def _reporter(name: str, problems: Problems) -> Report:
+    def report(key: str, text: str) -> None:
+        problems.add(FILE, PREFIX + text, key=f"{name}.{key}" if key else name)
+
+    return report
+
+
+def _action(name: str, entry: Any, charm: str, report: Report) -> ActionSpec:
+    """Return an action; what it breaks is reported with the key inside the action."""
+    _check_name(name, charm, report)
     entry = {} if entry is None else entry
     if not isinstance(entry, dict):
-        raise NotValid(f"action {quote(name)} failed to parse as a map")
-    _check_keys(entry)
-    description = _text(entry, "description", _DESCRIPTION)
-    title = _text(entry, "title", name)
-    group = _text(entry, "execution-group", "")
+        report("", f"action {quote(name)} failed to parse as a map")
+        entry = {}
+    sound = not list(_check_keys(entry, "", report))
+    description = _text(entry, "description", _DESCRIPTION, report)
+    title = _text(entry, "title", name, report)
+    group = _text(entry, "execution-group", "", report)
     parallel = entry.get("parallel", False)
     if not isinstance(parallel, bool):
-        raise NotValid('value for schema key "parallel" must be a bool')
-    schema = _schema(entry, title, description)
-    _check_schema(name, schema)
+        report("parallel", 'value for schema key "parallel" must be a bool')
+    schema = _schema(entry, title, description, report)
+    if sound:
+        _check_schema(name, schema, report)
     return ActionSpec(
         name=name,
         description=description,
@@ -80,54 +91,59 @@ def _action(name: str, entry: Any, charm: str) -> ActionSpec:
     )
 
 
-def _check_name(name: str, charm: str) -> None:
+def _check_name(name: str, charm: str, report: Report) -> None:
     if not _NAME.fullmatch(name):
-        raise NotValid(f"bad action name {name}")
-    if charm.startswith(f"{RESERVED}-"):
+        report("", f"bad action name {name}")
+    elif charm.startswith(f"{RESERVED}-"):
         return
-    if name == RESERVED:
-        raise NotValid(f'cannot use action name {name}: "juju" is a reserved name')
-    if name.startswith(f"{RESERVED}-"):
-        raise NotValid(f'cannot use action name {name}: the "juju-" prefix is reserved')
+    elif name == RESERVED:
+        report("", f'cannot use action name {name}: "juju" is a reserved name')
+    elif name.startswith(f"{RESERVED}-"):
+        report("", f'cannot use action name {name}: the "juju-" prefix is reserved')
 
 
-def _check_keys(value: Any) -> None:
-    """Refuse keys that are no text, and references to other schemas, at any depth."""
-    if isinstance(value, dict):
-        for key, item in value.items():
-            if not isinstance(key, str):
-                raise NotValid("map keyed with non-string value")
-            if key in _PROHIBITED:
-                raise NotValid(f"schema key {quote(key)} not compatible with this version of juju")
-            _check_keys(item)
-    elif isinstance(value, list):
-        for item in value:
-            _check_keys(item)
+def _check_keys(value: Any, path: str, report: Report) -> Iterator[str]:
+    """Report keys that are no text, and references to other schemas, at any depth; yield where they are."""
+    if isinstance(value, list):
+        for number, item in enumerate(value):
+            yield from _check_keys(item, f"{path}[{number}]", report)
+    for key, item in value.items() if isinstance(value, dict) else ():
+        here = f"{path}.{key}" if path else str(key)
+        if not isinstance(key, str):
+            report(here, "map keyed with non-string value")
+            yield here
+        elif key in _PROHIBITED:
+            report(here, f"schema key {quote(key)} not compatible with this version of juju")
+            yield here
+        yield from _check_keys(item, here, report)
 
 
-def _text(entry: Mapping[str, Any], key: str, default: str) -> str:
+def _text(entry: Mapping[str, Any], key: str, default: str, report: Report) -> str:
     value = entry.get(key)
     if value is None:
         return default
     if not isinstance(value, str):
-        raise NotValid(f"value for schema key {quote(key)} must be a string")
+        report(key, f"value for schema key {quote(key)} must be a string")
+        return default
     return value
 
 
-def _schema(entry: Mapping[str, Any], title: str, description: str) -> dict[str, Any]:
+def _schema(entry: Mapping[str, Any], title: str, description: str, report: Report) -> dict[str, Any]:
     params = entry.get("params")
     if params is not None and not isinstance(params, dict):
-        raise NotValid("params failed to parse as a map")
+        report("params", "params failed to parse as a map")
+        params = None
     required = entry.get("required")
     if "required" in entry and not isinstance(required, list):
-        raise NotValid('value for schema key "required" must be a YAML list')
+        report("required", 'value for schema key "required" must be a YAML list')
+        required = None
     schema = {"description": description, "type": "object", "title": title, "properties": params or {}}
     # An empty "required" is what people write for "none"; draft 4 has no such list.
     dropped = _OWN_KEYS if required else (*_OWN_KEYS, "required")
     return schema | {key: value for key, value in entry.items() if key not in dropped}
 
 
-def _check_schema(name: str, schema: Mapping[str, Any]) -> None:
+def _check_schema(name: str, schema: Mapping[str, Any], report: Report) -> None:
     if not schema["properties"] and len(schema) == 4:
         return
     from jsonschema import Draft4Validator
@@ -138,7 +154,13 @@ def _check_schema(name: str, schema: Mapping[str, Any]) -> None:
     except SchemaError as error:
         path = ".".join(map(str, error.absolute_path)) or "(root)"
         text = f"invalid params schema for action schema {name}: {path}: {error.message}"
-        raise NotValid(text) from None
+        report(_written(error.absolute_path), text)
+
+
+def _written(path: Iterable[str | int]) -> str:
+    """Return the key path in the file for one in a schema: `properties` is `params` there."""
+    first, *more = [f"[{part}]" if isinstance(part, int) else str(part) for part in path] or [""]
+    return ".".join(["params" if first == "properties" else first, *more]).replace(".[", "[")
 
 
 def juju_exec() -> ActionSpec:

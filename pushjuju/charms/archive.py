@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Protocol
 
 from pushjuju.charms.goform import quote
+from pushjuju.charms.problems import Problems
 from pushjuju.core.errors import InvalidCharm
 
 METADATA = "metadata.yaml"
@@ -163,7 +164,8 @@ def open_archive(path: Path, limits: ArchiveLimits | None = None) -> Iterator[Ar
     """Open an archive and check every entry.
 
     Raises:
-        InvalidCharm: It is no zip file, or an entry is refused; the message names it.
+        InvalidCharm: It is no zip file, or entries are refused; the message names the first, the detail the
+            others.
     """
     limits = limits or ArchiveLimits()
     try:
@@ -175,12 +177,12 @@ def open_archive(path: Path, limits: ArchiveLimits | None = None) -> Iterator[Ar
         _check_disks(path)
         infos = file.infolist()
         _check_sizes(infos, limits)
-        _check_overlap(infos)
-        listed = [entry for entry in (_entry(file, info) for info in infos) if entry]
-        _check_unique(listed)
+        listed = _checked(file, infos)
         root = _find_root({entry.path for entry in listed if entry.kind is not Kind.DIR})
         entries = _below(listed, root)
-        check_links(entries)
+        problems = Problems()
+        check_links(entries, problems)
+        problems.raise_if_any()
         yield Archive(file, entries, _repack_reason(listed, root), limits)
 
 
@@ -207,12 +209,33 @@ def _check_sizes(infos: list[zipfile.ZipInfo], limits: ArchiveLimits) -> None:
         raise InvalidCharm(f"invalid charm archive: unpacks to more than {limits.ratio} times its size")
 
 
-def _check_overlap(infos: list[zipfile.ZipInfo]) -> None:
-    """Refuse entries that share bytes: so small archives are made to grow without end."""
+def _checked(file: zipfile.ZipFile, infos: list[zipfile.ZipInfo]) -> list[Entry]:
+    """Return the entries.
+
+    Raises:
+        InvalidCharm: Some are refused; all of them are named.
+    """
+    problems = Problems()
+    _check_overlap(infos, problems)
+    problems.raise_if_any()  # nothing is read of an archive that lies about where its entries are
+    listed = []
+    for info in infos:
+        try:
+            listed.append(_entry(file, info))
+        except InvalidCharm as error:
+            problems.take(error)
+    entries = [entry for entry in listed if entry]
+    _check_unique(entries, problems)
+    problems.raise_if_any()
+    return entries
+
+
+def _check_overlap(infos: list[zipfile.ZipInfo], problems: Problems) -> None:
+    """Report entries that share bytes: so small archives are made to grow without end."""
     end = 0
     for info in sorted(infos, key=lambda item: item.header_offset):
         if info.header_offset < end:
-            raise _refused(info.filename, "overlaps another entry")
+            problems.take(_refused(info.filename, "overlaps another entry"))
         end = info.header_offset + _LOCAL_HEADER + info.compress_size
 
 
@@ -293,17 +316,18 @@ def _link_target(file: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> str
     return target
 
 
-def _check_unique(entries: list[Entry]) -> None:
+def _check_unique(entries: list[Entry], problems: Problems) -> None:
     seen: dict[str, Entry] = {}
     for entry in entries:
         if entry.path in seen:
-            raise _refused(entry.path, "appears twice")
+            problems.take(_refused(entry.path, "appears twice"))
         seen[entry.path] = entry
     for entry in entries:
         for parent in PurePosixPath(entry.path).parents:
             above = seen.get(str(parent))
             if above and above.kind is not Kind.DIR:
-                raise _refused(entry.path, f"lies below {quote(above.path)}, which is a {above.kind}")
+                why = f"lies below {quote(above.path)}, which is a {above.kind}"
+                problems.take(_refused(entry.path, why))
 
 
 def _find_root(files: set[str]) -> str:
@@ -331,15 +355,11 @@ def _below(entries: list[Entry], root: str) -> dict[str, Entry]:
     }
 
 
-def check_links(entries: Mapping[str, Node]) -> None:
-    """Refuse links that leave the tree, also by way of other links, and circles of links.
-
-    Raises:
-        InvalidCharm: The message names the link.
-    """
+def check_links(entries: Mapping[str, Node], problems: Problems) -> None:
+    """Report links that leave the tree, also by way of other links, and circles of links."""
     for path, entry in entries.items():
         if entry.kind is Kind.LINK and resolve(path, entries) is None:
-            raise InvalidCharm(f"symlink {quote(path)} links out of charm: {quote(entry.target)}", file=path)
+            problems.add(path, f"symlink {quote(path)} links out of charm: {quote(entry.target)}")
 
 
 def resolve(path: str, entries: Mapping[str, Node]) -> str | None:

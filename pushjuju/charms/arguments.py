@@ -48,8 +48,8 @@ def classify_argument(argument: str, exists: Callable[[str], bool]) -> CharmArgu
     if ":" not in argument and exists(argument):
         raise NotValid(
             f"The charm or bundle {quote(argument)} is ambiguous.\n"
-            f"To deploy a local charm or bundle, run `juju deploy ./{argument}`.\n"
-            f"To deploy a charm or bundle from CharmHub, run `juju deploy ch:{argument}`."
+            f"To deploy a local charm or bundle, run `pushjuju deploy ./{argument}`.\n"
+            f"To deploy a charm or bundle from CharmHub, run `pushjuju deploy ch:{argument}`."
         )
     url = parse_url(argument)
     kind = ArgumentKind.UPLOADED if url.schema == "local" else ArgumentKind.CHARMHUB

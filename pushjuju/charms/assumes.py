@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from pushjuju.charms.coerce import Report
 from pushjuju.charms.goform import quote
 from pushjuju.charms.model import Composite, Feature
 from pushjuju.core.errors import NotValid
@@ -26,24 +27,19 @@ _DESCRIPTIONS: Mapping[str, str] = {
 _MORE = "For additional information please see: https://juju.is/docs/olm/supported-features"
 
 
-def parse_assumes(raw: Any) -> tuple[Expression, ...]:
-    """Return the expressions of an `assumes` block.
-
-    Raises:
-        NotValid: It is none; the message is Juju's.
-    """
+def parse_assumes(raw: Any, report: Report) -> tuple[Expression, ...]:
+    """Return the expressions of an `assumes` block; faults are reported in Juju's words."""
     if not isinstance(raw, list):
-        raise NotValid('malformed "assumes" block; expected an expression list')
-    return tuple(_top_level(raw))
-
-
-def _top_level(items: Sequence[Any]) -> Iterator[Expression]:
-    for number, item in enumerate(items, 1):
+        report("assumes", 'malformed "assumes" block; expected an expression list')
+        return ()
+    found = []
+    for number, item in enumerate(raw):
         try:
-            yield _expression(item)
+            found.append(_expression(item))
         except NotValid as error:
-            text = f'parsing expression {number} in top level "assumes" block: {error.message}'
-            raise NotValid(text) from None
+            prefix = f'parsing expression {number + 1} in top level "assumes" block'
+            report(f"assumes[{number}]", f"{prefix}: {error.message}")
+    return tuple(found)
 
 
 def _expression(item: Any) -> Expression:

@@ -11,8 +11,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from pushjuju.charms import yamlsafe
+from pushjuju.charms.coerce import Report
 from pushjuju.charms.goform import quote, typed
-from pushjuju.core.errors import InvalidCharm, NotValid
+from pushjuju.charms.problems import Problem, Problems
+from pushjuju.core.errors import NotValid
 
 FILE = "charmcraft.yaml"
 PREFIX = f'parsing "{FILE}" file: '
@@ -40,36 +42,59 @@ _LINKS = {
     "source": "source",
     "website": "website",
 }
+_ORIGINS = {name: f"links.{key}" for key, name in _LINKS.items()} | {"display-name": "title"}
 _LABEL = re.compile(r"(?:([a-z]+)@([^:]+):)?(.+)")
 
 _DISPATCH = """#!/bin/sh
 # The entry of every event: runs the charm's Python code with the packages it carries.
 export JUJU_DISPATCH_PATH="${JUJU_DISPATCH_PATH:-$0}"
-export PYTHONPATH=lib:venv
+{pending}export PYTHONPATH=lib:venv
 exec python3 {entry}
+"""
+# Packages that only the machine can build are built there, once for each set of them.
+PENDING = "pending/requirements.txt"
+_PENDING = """\
+if ! cmp -s pending/requirements.txt venv/.built; then
+    if ! python3 -m pip --version >/dev/null 2>&1 || ! command -v gcc >/dev/null; then
+        apt-get -qq update
+        DEBIAN_FRONTEND=noninteractive apt-get -qqy install python3-pip python3-dev gcc >/dev/null
+    fi
+    build() {
+        PIP_ROOT_USER_ACTION=ignore python3 -m pip install --quiet --upgrade --target venv --no-deps \\
+            --find-links pending --requirement pending/requirements.txt "$@"
+    }
+    # Most need nothing but setuptools, which came with pip; only then an index is asked for more.
+    build --no-index --no-build-isolation >/dev/null 2>&1 || build || exit 1
+    cp pending/requirements.txt venv/.built
+fi
 """
 
 
-def generate(data: bytes, present: Callable[[str], bool]) -> dict[str, bytes]:
+def generate(data: bytes, present: Callable[[str], bool], problems: Problems) -> dict[str, bytes]:
     """Return the files of a packed charm that only `charmcraft.yaml` describes: name -> content.
 
     Args:
         data: Bytes of `charmcraft.yaml`.
         present: Tells whether the tree has a path of its own.
-
-    Raises:
-        InvalidCharm: The file does not describe a charm.
+        problems: Takes every fault; what is wrong is left out of the files.
     """
-    project = _project(data)
+
+    def report(key: str, text: str) -> None:
+        problems.add(FILE, PREFIX + text, key=key)
+
+    project = _project(data, report)
+    if project is None:
+        return {}
     out: dict[str, bytes] = {}
-    _split(project, present, out)
+    _split(project, present, out, report)
     if not present("manifest.yaml"):
-        bases = list(_bases(project))
+        bases = list(_bases(project, report))
         if bases:
             out["manifest.yaml"] = _document({"bases": bases})
     entry = _entry(project)
     if not present("dispatch") and not present("hooks") and present(entry):
-        out["dispatch"] = _DISPATCH.replace("{entry}", entry).encode()
+        pending = _PENDING if present(PENDING) else ""
+        out["dispatch"] = _DISPATCH.replace("{entry}", entry).replace("{pending}", pending).encode()
     return out
 
 
@@ -83,52 +108,85 @@ def _entry(project: Mapping[str, Any]) -> str:
     return "src/charm.py"
 
 
-def _project(data: bytes) -> dict[str, Any]:
+def platforms(data: bytes) -> dict[str, list[tuple[str, str, str]]]:
+    """Return label -> (OS, channel, architecture) of each platform that a project names; none without them.
+
+    Args:
+        data: Bytes of a `charmcraft.yaml` that `generate` took without a fault.
+    """
+
+    def pass_over(_key: str, _text: str) -> None:
+        """What is wrong was told when the charm was read."""
+
+    project = _project(data, pass_over) or {}
+    listed = project.get("platforms")
+    named = listed.items() if isinstance(listed, dict) else ()
+    return {
+        str(label): list(targets(str(label), entry, project.get("base"), pass_over)) for label, entry in named
+    }
+
+
+def written(problem: Problem) -> tuple[str, str]:
+    """Return the file and key that a person wrote for those of a file that `generate` made."""
+    file, key = problem.file, problem.key
+    if file == "metadata.yaml":
+        top, dot, rest = key.partition(".")
+        return FILE, _ORIGINS.get(top.partition("[")[0], top) + dot + rest
+    if file in ("config.yaml", "actions.yaml"):
+        return FILE, f"{file.removesuffix('.yaml')}.{key}"
+    return (FILE, "platforms") if file == "manifest.yaml" else (file, key)
+
+
+def _project(data: bytes, report: Report) -> dict[str, Any] | None:
     try:
         # Four levels: `config: {options: {NAME: {type: ...}}}`.
         project = yamlsafe.load(data, text_keys=4)
     except NotValid as error:
-        raise _fault(error.message) from None
+        report("", error.message)
+        return None
     if not isinstance(project, dict):
-        raise _fault(f"expected map, got {typed(project)}")
+        report("", f"expected map, got {typed(project)}")
+        return None
     if project.get("type", "charm") != "charm":
-        raise _fault(f"type {quote(str(project['type']))} is not a charm", key="type")
+        report("type", f"type {quote(str(project['type']))} is not a charm")
+        return None
     return project
 
 
-def _fault(text: str, *, key: str = "") -> InvalidCharm:
-    return InvalidCharm(PREFIX + text, file=FILE, key=key)
-
-
-def _split(project: Mapping[str, Any], present: Callable[[str], bool], out: dict[str, bytes]) -> None:
+def _split(
+    project: Mapping[str, Any], present: Callable[[str], bool], out: dict[str, bytes], report: Report
+) -> None:
     if present("metadata.yaml"):
-        _refuse_both(project, _VERBATIM, "metadata.yaml")
+        _refuse_both(project, _VERBATIM, "metadata.yaml", report)
     else:
-        out["metadata.yaml"] = _document(_metadata(project))
+        out["metadata.yaml"] = _document(_metadata(project, report))
     for key, file in (("config", "config.yaml"), ("actions", "actions.yaml")):
         if key not in project:
             continue
         if present(file):
-            _refuse_both(project, (key,), file)
+            _refuse_both(project, (key,), file, report)
         out[file] = _document(project[key])
 
 
-def _refuse_both(project: Mapping[str, Any], keys: tuple[str, ...], file: str) -> None:
+def _refuse_both(project: Mapping[str, Any], keys: tuple[str, ...], file: str, report: Report) -> None:
     for key in keys:
         if key in project:
-            raise _fault(f"{quote(key)} cannot be used when {file} exists", key=key)
+            report(key, f"{quote(key)} cannot be used when {file} exists")
 
 
-def _metadata(project: Mapping[str, Any]) -> dict[str, Any]:
+def _metadata(project: Mapping[str, Any], report: Report) -> dict[str, Any]:
     for key in _REQUIRED:
         if key not in project:
-            raise _fault(f"{key}: expected string, got nothing", key=key)
-    out = {key: project[key] for key in (*_REQUIRED, *_VERBATIM) if key in project}
+            report(key, f"{key}: expected string, got nothing")
+    # What is missing was told; the file goes on with a text, so that it is not told twice.
+    out: dict[str, Any] = dict.fromkeys(_REQUIRED, "missing")
+    out |= {key: project[key] for key in (*_REQUIRED, *_VERBATIM) if key in project}
     if "title" in project:
         out["display-name"] = project["title"]
     links = project.get("links") or {}
     if not isinstance(links, dict):
-        raise _fault(f"links: expected map, got {typed(links)}", key="links")
+        report("links", f"links: expected map, got {typed(links)}")
+        links = {}
     for key, name in _LINKS.items():
         if key in links:
             value = links[key]
@@ -141,20 +199,21 @@ def _document(value: Any) -> bytes:
     return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode()
 
 
-def _bases(project: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _bases(project: Mapping[str, Any], report: Report) -> Iterator[dict[str, Any]]:
     if project.get("bases"):
-        yield from _old_bases(project["bases"])
+        yield from _old_bases(project["bases"], report)
         return
     base, platforms = project.get("base"), project.get("platforms")
     if platforms is None:
         if base:
-            raise _fault("platforms: expected map, got nothing", key="platforms")
+            report("platforms", "platforms: expected map, got nothing")
         return
     if not isinstance(platforms, dict):
-        raise _fault(f"platforms: expected map, got {typed(platforms)}", key="platforms")
+        report("platforms", f"platforms: expected map, got {typed(platforms)}")
+        return
     found: dict[tuple[str, str], list[str]] = {}
     for label, entry in platforms.items():
-        for name, channel, arch in _targets(str(label), entry, base):
+        for name, channel, arch in targets(str(label), entry, base, report):
             arches = found.setdefault((name, channel), [])
             if arch not in arches:
                 arches.append(arch)
@@ -162,28 +221,40 @@ def _bases(project: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield {"name": name, "channel": channel, "architectures": arches}
 
 
-def _targets(label: str, entry: Any, base: Any) -> Iterator[tuple[str, str, str]]:
+def targets(label: str, entry: Any, base: Any, report: Report) -> Iterator[tuple[str, str, str]]:
+    """Yield what a platform is built for: OS, channel, architecture.
+
+    Args:
+        label: Its key in `platforms`.
+        entry: Its value.
+        base: The project's `base`.
+        report: Told what is wrong.
+    """
     given = entry.get("build-for") if isinstance(entry, dict) else None
     texts = [given] if isinstance(given, str) else given if isinstance(given, list) and given else [label]
     for text in map(str, texts):
         match = _LABEL.fullmatch(text)
         own = _LABEL.fullmatch(label)
         if match is None or own is None:
-            raise _fault(f"platform {quote(label)} not valid", key=f"platforms.{label}")
+            report(f"platforms.{label}", f"platform {quote(label)} not valid")
+            continue
         name, channel, arch = match[1] or own[1], match[2] or own[2], match[3]
         if not name and isinstance(base, str) and base.count("@") == 1:
             name, channel = base.split("@")
         if not name:
-            raise _fault(f"platform {quote(label)} has no base", key=f"platforms.{label}")
+            report(f"platforms.{label}", f"platform {quote(label)} has no base")
+            continue
         yield name, channel, arch
 
 
-def _old_bases(entries: Any) -> Iterator[dict[str, Any]]:
+def _old_bases(entries: Any, report: Report) -> Iterator[dict[str, Any]]:
     if not isinstance(entries, list):
-        raise _fault(f"bases: expected list, got {typed(entries)}", key="bases")
+        report("bases", f"bases: expected list, got {typed(entries)}")
+        return
     for number, entry in enumerate(entries):
         if not isinstance(entry, dict):
-            raise _fault(f"bases[{number}]: expected map, got {typed(entry)}", key=f"bases[{number}]")
+            report(f"bases[{number}]", f"bases[{number}]: expected map, got {typed(entry)}")
+            continue
         if "name" in entry:
             yield _run_on(entry)
             continue

@@ -15,6 +15,7 @@ from pushjuju.charms.goform import literal, quote, type_name, typed
 from pushjuju.charms.model import ConfigOption, OptionType
 from pushjuju.charms.problems import Problems
 from pushjuju.core.errors import NotValid
+from pushjuju.core.near import did_you_mean
 
 FILE = "config.yaml"
 PREFIX = f'parsing "{FILE}" file: '
@@ -64,27 +65,32 @@ def options_from(raw: Any, problems: Problems) -> dict[str, ConfigOption]:
         return {}
     found = {}
     for name, entry in raw.items():
-        try:
-            found[name] = _option(name, entry, problems)
-        except NotValid as error:
-            problems.add(FILE, PREFIX + error.message, key=f"options.{name}")
+        option = _option(name, entry, problems)
+        if option is not None:
+            found[name] = option
     return found
 
 
-def _option(name: str, entry: Any, problems: Problems) -> ConfigOption:
+def _option(name: str, entry: Any, problems: Problems) -> ConfigOption | None:
+    key = f"options.{name}"
     entry = {} if entry is None else entry
     if not isinstance(entry, dict):
-        raise NotValid(f"invalid config: option {quote(name)}: expected map, got {typed(entry)}")
+        text = f"invalid config: option {quote(name)}: expected map, got {typed(entry)}"
+        problems.add(FILE, PREFIX + text, key=key)
+        return None
     kind, description = entry.get("type") or "string", entry.get("description")
     if not isinstance(kind, str) or kind not in tuple(OptionType):
-        raise NotValid(f"invalid config: option {quote(name)} has unknown type {quote(str(kind))}")
-    for key in sorted(map(str, set(entry) - {"type", "default", "description"})):
-        problems.warn(f"{FILE}: unknown key {quote(f'options.{name}.{key}')} is ignored")
+        text = f"invalid config: option {quote(name)} has unknown type {quote(str(kind))}"
+        problems.add(FILE, PREFIX + text, key=f"{key}.type")
+        return None
+    for extra in sorted(map(str, set(entry) - {"type", "default", "description"})):
+        problems.warn(f"{FILE}: unknown key {quote(f'{key}.{extra}')} is ignored")
     option = ConfigOption(name=name, type=OptionType(kind), description=_description(description))
     try:
         default = None if entry.get("default") is None else _native(option, entry["default"])
     except NotValid as error:
-        raise NotValid(f"invalid config default: {error.message}") from None
+        problems.add(FILE, f"{PREFIX}invalid config default: {error.message}", key=f"{key}.default")
+        return None
     return ConfigOption(name=name, type=option.type, default=default, description=option.description)
 
 
@@ -190,7 +196,7 @@ def filter_settings(options: Mapping[str, ConfigOption], settings: Mapping[str, 
 
 def _known(options: Mapping[str, ConfigOption], name: str) -> ConfigOption:
     if name not in options:
-        raise NotValid(f"unknown option {quote(name)}")
+        raise NotValid(f"unknown option {quote(name)}", hint=did_you_mean(name, options))
     return options[name]
 
 

@@ -193,7 +193,7 @@ def _checked(pair: Pair, key: str, facts: RelationFacts) -> Pair:
     if key in facts.existing:
         dying = "" if facts.existing[key] else " is dying, but not yet removed"
         raise AlreadyExists(
-            f"relation {key}{dying}", hint="Use 'juju status --relations' to view the current relations."
+            f"relation {key}{dying}", hint="Use 'pushjuju status --relations' to view the current relations."
         )
     for item in pair:
         _check_side(item)

@@ -6,12 +6,15 @@ Mirrors: juju/charm lxdprofile.go metrics.go charmdir.go.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
-from pushjuju.charms import yamlsafe
+from pushjuju.charms import coerce, yamlsafe
+from pushjuju.charms.coerce import Report
 from pushjuju.charms.goform import quote, typed
 from pushjuju.charms.model import LXDProfile, MetricMeta, Metrics
-from pushjuju.charms.problems import Problems
+from pushjuju.charms.problems import Locate, Problem, Problems
 from pushjuju.core.errors import NotValid
 
 PROFILE_FILE = "lxd-profile.yaml"
@@ -24,15 +27,6 @@ _METRIC_TYPES = ("gauge", "absolute")
 _VCS_PREFIX = "revision-id: "
 
 
-class _Fault(Exception):
-    """A rule that a file breaks: key path and text."""
-
-    def __init__(self, key: str, text: str) -> None:
-        super().__init__(text)
-        self.key = key
-        self.text = text
-
-
 # --- LXD profile ------------------------------------------------------------------------------------------
 
 
@@ -40,62 +34,80 @@ def read_profile(data: bytes, problems: Problems) -> LXDProfile | None:
     """Return the LXD profile; a file that is no profile goes to `problems`."""
     start = f"failed to unmarshall {PROFILE_FILE}: "
     try:
-        return _profile(yamlsafe.load(data))
+        raw = yamlsafe.load(data)
     except NotValid as error:
         problems.add(PROFILE_FILE, start + error.message)
-    except _Fault as fault:
-        problems.add(PROFILE_FILE, start + fault.text, key=fault.key)
-    return None
+        return None
+
+    def report(path: str, text: str) -> None:
+        problems.add(PROFILE_FILE, start + text, key=path)
+
+    return _profile(raw, report)
 
 
-def _profile(raw: Any) -> LXDProfile:
-    content = _map(raw, "")
+def _profile(raw: Any, report: Report) -> LXDProfile:
+    content = _map(raw, "", report)
     description = content.get("description") or ""
     return LXDProfile(
         description=description if isinstance(description, str) else str(description),
-        config=_strings(content.get("config"), "config"),
+        config=_strings(content.get("config"), "config", report),
         devices={
-            str(name): _strings(entry, f"devices.{name}")
-            for name, entry in _map(content.get("devices"), "devices").items()
+            str(name): _strings(entry, f"devices.{name}", report)
+            for name, entry in _map(content.get("devices"), "devices", report).items()
         },
     )
 
 
-def _map(value: Any, path: str) -> dict[Any, Any]:
-    """Return a map; nothing is an empty one."""
-    if value is None:
-        return {}
-    if not isinstance(value, dict):
-        start = f"{path}: " if path else ""
-        raise _Fault(path, f"{start}expected map, got {typed(value)}")
-    return value
+def _map(value: Any, path: str, report: Report) -> dict[Any, Any]:
+    """Return a map; nothing is an empty one, and so is what had to be reported."""
+    if value is None or isinstance(value, dict):
+        return value or {}
+    coerce.fail(path, f"expected map, got {typed(value)}", report)
+    return {}
 
 
-def _strings(value: Any, path: str) -> dict[str, str]:
+def _strings(value: Any, path: str, report: Report) -> dict[str, str]:
     out = {}
-    for key, item in _map(value, path).items():
+    for key, item in _map(value, path, report).items():
         if isinstance(item, list | dict) or item is None:
-            raise _Fault(f"{path}.{key}", f"{path}.{key}: expected string, got {typed(item)}")
+            coerce.fail(f"{path}.{key}", f"expected string, got {typed(item)}", report)
         # LXD's values are texts; plain numbers and truth values are taken as they are written in YAML.
         out[str(key)] = str(item).lower() if isinstance(item, bool) else str(item)
     return out
+
+
+def place_faults(profile: LXDProfile, locate: Locate) -> LXDProfile:
+    """Return a profile that knows where it asks for too much."""
+    problems = [Problem(file=PROFILE_FILE, key=key, text=text) for key, text in _profile_faults(profile)]
+    return replace(profile, places={item.key: locate(item) for item in problems}) if problems else profile
 
 
 def check_profile(profile: LXDProfile) -> None:
     """Refuse devices and settings that a charm may not ask for; `--force` skips this.
 
     Raises:
-        NotValid: The profile asks for too much; the message is Juju's, the detail is the place.
+        NotValid: The profile asks for too much; the message is Juju's of the first fault, the detail says
+            where it is and lists the others.
     """
+    faults = [
+        (", ".join(filter(None, (key, profile.places.get(key)))), text)
+        for key, text in _profile_faults(profile)
+    ]
+    if faults:
+        (where, first), *rest = faults
+        also = ["also:", *(f"  {text} ({place})" for place, text in rest)] if rest else []
+        raise NotValid(first, detail="\n".join([f"at {where}", *also]))
+
+
+def _profile_faults(profile: LXDProfile) -> Iterator[tuple[str, str]]:
+    start = f"invalid {PROFILE_FILE}: contains"
     for name, device in profile.devices.items():
         kind = device.get("type", "")
         if kind not in _DEVICE_TYPES:
-            text = f"invalid {PROFILE_FILE}: contains device type {quote(kind)}"
-            raise NotValid(text, detail=f"at devices.{name}.type")
+            yield f"devices.{name}.type", f"{start} device type {quote(kind)}"
     for key in profile.config:
         if key.startswith(_FORBIDDEN_CONFIG):
-            text = f"invalid {PROFILE_FILE}: contains config value {quote(key)}"
-            raise NotValid(text, detail=f"at config.{key}")
+            yield f"config.{key}", f"{start} config value {quote(key)}"
 
 
 # --- metrics ----------------------------------------------------------------------------------------------
@@ -105,46 +117,51 @@ def read_metrics(data: bytes, problems: Problems) -> Metrics | None:
     """Return the metrics, which nobody collects any more: a bad file still refuses the charm, as in Juju."""
     start = f'parsing "{METRICS_FILE}" file: '
     try:
-        found = _metrics(yamlsafe.load(data))
+        raw = yamlsafe.load(data)
     except NotValid as error:
         problems.add(METRICS_FILE, start + error.message)
         return None
-    except _Fault as fault:
-        problems.add(METRICS_FILE, start + fault.text, key=fault.key)
-        return None
+
+    def report(path: str, text: str) -> None:
+        problems.add(METRICS_FILE, start + text, key=path)
+
+    found = _metrics(raw, report)
     if found.metrics:
         problems.warn(f"{METRICS_FILE}: metrics are not collected any more; the file is ignored")
     return found
 
 
-def _metrics(raw: Any) -> Metrics:
-    content = _map(raw, "")
-    required = _map(content.get("plan"), "plan").get("required")
+def _metrics(raw: Any, report: Report) -> Metrics:
+    content = _map(raw, "", report)
+    required = _map(content.get("plan"), "plan", report).get("required")
     if required is not None and not isinstance(required, bool):
-        raise _Fault("plan.required", f"plan.required: expected bool, got {typed(required)}")
-    entries = _map(content.get("metrics"), "metrics")
+        coerce.fail("plan.required", f"expected bool, got {typed(required)}", report)
+    entries = _map(content.get("metrics"), "metrics", report)
     return Metrics(
-        metrics={str(name): _metric(str(name), entry) for name, entry in entries.items()},
+        metrics={str(name): _metric(str(name), entry, report) for name, entry in entries.items()},
         plan_required=required,
     )
 
 
-def _metric(name: str, raw: Any) -> MetricMeta:
+def _metric(name: str, raw: Any, report: Report) -> MetricMeta:
     path = f"metrics.{name}"
-    entry = _map(raw, path)
+    if raw is not None and not isinstance(raw, dict):
+        coerce.fail(path, f"expected map, got {typed(raw)}", report)
+        return MetricMeta(name=name)
+    entry = raw or {}
     found = MetricMeta(
         name=name, type=str(entry.get("type") or ""), description=str(entry.get("description") or "")
     )
     if name == "juju" or name.startswith("juju-"):
         if found.type or found.description:
             reason = "is using a prefix reserved for built-in metrics: it should not have type or description"
-            raise _Fault(path, f"metric {quote(name)} {reason} specification")
+            report(path, f"metric {quote(name)} {reason} specification")
     elif found.type not in _METRIC_TYPES:
         start = f"invalid metrics declaration: metric {quote(name)}"
-        raise _Fault(f"{path}.type", f"{start} has unknown type {quote(found.type)}")
+        report(f"{path}.type", f"{start} has unknown type {quote(found.type)}")
     elif not found.description:
         text = f"invalid metrics declaration: metric {quote(name)} lacks description"
-        raise _Fault(f"{path}.description", text)
+        report(f"{path}.description", text)
     return found
 
 

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from pushjuju.charms import yamlsafe
+from pushjuju.charms.coerce import Report
 from pushjuju.charms.goform import quote, typed
 from pushjuju.charms.model import Manifest, ManifestBase
 from pushjuju.charms.problems import Problems
@@ -47,61 +48,67 @@ def read_manifest(data: bytes, problems: Problems) -> Manifest:
 
 def manifest_from(raw: Any, problems: Problems) -> Manifest:
     """Return the manifest of a decoded document; faults go to `problems`."""
-    bases = []
-    try:
-        for number, entry in enumerate(_entries(raw)):
-            bases.append(_base(entry, f"bases[{number}]"))
-    except _Fault as fault:
-        problems.add(FILE, PREFIX + fault.text, key=fault.key)
-    return Manifest(bases=tuple(bases))
 
+    def report(path: str, text: str) -> None:
+        problems.add(FILE, PREFIX + text, key=path)
 
-class _Fault(Exception):
-    """The manifest is not valid at a key."""
-
-    def __init__(self, key: str, text: str) -> None:
-        super().__init__(text)
-        self.key = key
-        self.text = text
-
-
-def _entries(raw: Any) -> list[Any]:
     document = {} if raw is None else raw
     if not isinstance(document, dict):
-        raise _Fault("", f"manifest: expected map, got {typed(raw)}")
-    return _list(document.get("bases"), "bases")
+        report("", f"manifest: expected map, got {typed(raw)}")
+        return Manifest()
+    entries = _list(document.get("bases"), "bases", report)
+    found = [_base(entry, f"bases[{number}]", report) for number, entry in enumerate(entries)]
+    return Manifest(bases=tuple(base for base in found if base is not None))
 
 
-def _list(value: Any, path: str) -> list[Any]:
+def _list(value: Any, path: str, report: Report) -> list[Any]:
     if value is None:
         return []
     if not isinstance(value, list):
-        raise _Fault(path, f"{path}: expected list, got {typed(value)}")
+        report(path, f"{path}: expected list, got {typed(value)}")
+        return []
     return value
 
 
-def _base(entry: Any, path: str) -> ManifestBase:
+def _base(entry: Any, path: str, report: Report) -> ManifestBase | None:
     if not isinstance(entry, dict):
-        raise _Fault(path, f"{path}: expected map, got {typed(entry)}")
-    name = _string(entry.get("name"), f"{path}.name")
-    channel = _string(entry.get("channel"), f"{path}.channel")
-    if not name:
-        raise _Fault(f"{path}.name", "validating manifest: base without name not valid")
-    if name.lower() not in OS_NAMES:
-        raise _Fault(f"{path}.name", f"validating manifest: os {quote(name)} not valid")
-    if not channel:
-        raise _Fault(f"{path}.channel", "validating manifest: channel not valid")
-    base = _with_channel(name.lower(), channel)
-    if base is None:
-        text = f"validating manifest: parsing channel {quote(channel)}: channel not valid"
-        raise _Fault(f"{path}.channel", text)
-    arches = _arches(entry.get("architectures"), f"{path}.architectures")
+        report(path, f"{path}: expected map, got {typed(entry)}")
+        return None
+    name = _name(entry.get("name"), f"{path}.name", report)
+    base = _channel(name or "", entry.get("channel"), f"{path}.channel", report)
+    arches = _arches(entry.get("architectures"), f"{path}.architectures", report)
+    if name is None or base is None or arches is None:
+        return None
     return ManifestBase(base=base, architectures=arches)
 
 
-def _string(value: Any, path: str) -> str:
+def _name(value: Any, path: str, report: Report) -> str | None:
+    text = _string(value, path, report)
+    if text == "":
+        report(path, "validating manifest: base without name not valid")
+    elif text is not None and text.lower() not in OS_NAMES:
+        report(path, f"validating manifest: os {quote(text)} not valid")
+    else:
+        return text.lower() if text else None
+    return None
+
+
+def _channel(name: str, value: Any, path: str, report: Report) -> Base | None:
+    text = _string(value, path, report)
+    if text is None:
+        return None
+    base = _with_channel(name, text) if text else None
+    if base is None:
+        reason = f"parsing channel {quote(text)}: " if text else ""
+        report(path, f"validating manifest: {reason}channel not valid")
+    return base
+
+
+def _string(value: Any, path: str, report: Report) -> str | None:
+    """Return a text, empty for none; None: it is something else, and that was reported."""
     if value is not None and not isinstance(value, str):
-        raise _Fault(path, f"{path}: expected string, got {typed(value)}")
+        report(path, f"{path}: expected string, got {typed(value)}")
+        return None
     return value or ""
 
 
@@ -113,14 +120,16 @@ def _with_channel(name: str, channel: str) -> Base | None:
     return Base(name, track, more[0] if more else "stable")
 
 
-def _arches(value: Any, path: str) -> tuple[str, ...]:
+def _arches(value: Any, path: str, report: Report) -> tuple[str, ...] | None:
+    """Return the architectures, none for any; None: some are wrong."""
     found = []
-    for item in _list(value, path):
-        text = _string(item, path)
+    for number, item in enumerate(_list(value, path, report)):
+        text = _string(item, f"{path}[{number}]", report)
         if text == ANY_ARCH:
             return ()
-        arch = normalise_arch(text.lower())
-        if arch is None:
-            raise _Fault(path, f"validating manifest: architecture {quote(text)} not valid")
+        arch = normalise_arch(text.lower()) if text is not None else None
+        if text is not None and arch is None:
+            report(f"{path}[{number}]", f"validating manifest: architecture {quote(text)} not valid")
         found.append(arch)
-    return tuple(dict.fromkeys(found))
+    known = [arch for arch in found if arch is not None]
+    return tuple(dict.fromkeys(known)) if len(known) == len(found) else None

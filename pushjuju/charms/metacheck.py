@@ -7,7 +7,7 @@ Each function returns the faults it sees as (key path, text); nothing is raised.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from pushjuju.charms.goform import quote
@@ -40,28 +40,34 @@ def k8s_faults(values: Mapping[str, Any], manifest: Manifest | None) -> list[Fau
     if values["containers"]:
         return [("containers", text)]
     if "kubernetes" in values["series"]:
-        return [("series", text)]
+        return [(f"series[{values['series'].index('kubernetes')}]", text)]
     return [("deployment", text)] if values["deployment"] and manifest is None else []
 
 
 def check_meta(
-    meta: CharmMeta, values: Mapping[str, Any], raw: Mapping[Any, Any], manifest: Manifest | None
+    meta: CharmMeta,
+    values: Mapping[str, Any],
+    raw: Mapping[Any, Any],
+    manifest: Manifest | None,
+    wrong: Collection[str] = (),
 ) -> list[Fault]:
-    """Return every fault of a document whose shape is right.
+    """Return every fault in the meaning of a document.
 
     Args:
         meta: The built metadata.
         values: The coerced document (for the keys that `meta` does not keep).
         raw: The document as written (tells a missing key from an empty one).
         manifest: Content of `manifest.yaml`.
+        wrong: Keys whose values are partly missing here, for they have not the right shape, and `manifest`;
+            what would follow from that alone is no fault of its own.
     """
     return [
         *_user_faults(meta),
-        *_format_faults(meta, values, manifest),
-        *_deployment_faults(values, manifest),
+        *(() if {"series", "manifest"} & set(wrong) else _format_faults(meta, values, manifest)),
+        *(() if "manifest" in wrong else _deployment_faults(values, manifest)),
         *_relation_faults(meta),
-        *_binding_faults(meta, raw),
-        *_subordinate_faults(meta),
+        *(() if "extra-bindings" in wrong else _binding_faults(meta, raw)),
+        *(() if "requires" in wrong else _subordinate_faults(meta)),
         *_series_faults(meta),
         *_storage_faults(meta),
         *_device_faults(meta),
@@ -136,7 +142,8 @@ def _binding_faults(meta: CharmMeta, raw: Mapping[Any, Any]) -> Iterator[Fault]:
         yield "extra-bindings", prefix + "extra bindings cannot be empty when specified"
     both = sorted(set(meta.extra_bindings) & {endpoint.name for endpoint in meta.endpoints()})
     if both:
-        yield "extra-bindings", f"{prefix}relation names ({', '.join(both)}) cannot be used in extra bindings"
+        key = f"extra-bindings.{both[0]}"
+        yield key, f"{prefix}relation names ({', '.join(both)}) cannot be used in extra bindings"
 
 
 def _subordinate_faults(meta: CharmMeta) -> Iterator[Fault]:
@@ -146,9 +153,9 @@ def _subordinate_faults(meta: CharmMeta) -> Iterator[Fault]:
 
 
 def _series_faults(meta: CharmMeta) -> Iterator[Fault]:
-    for series in meta.series:
+    for number, series in enumerate(meta.series):
         if not _SERIES.fullmatch(series):
-            yield "series", f"charm {quote(meta.name)} declares invalid series: {quote(series)}"
+            yield f"series[{number}]", f"charm {quote(meta.name)} declares invalid series: {quote(series)}"
 
 
 def _storage_faults(meta: CharmMeta) -> Iterator[Fault]:
@@ -195,10 +202,10 @@ def _resource_faults(meta: CharmMeta) -> Iterator[Fault]:
 
 
 def _term_faults(meta: CharmMeta) -> Iterator[Fault]:
-    for term in meta.terms:
+    for number, term in enumerate(meta.terms):
         fault = _term_fault(term)
         if fault:
-            yield "terms", fault
+            yield f"terms[{number}]", fault
 
 
 def _term_fault(term: str) -> str:

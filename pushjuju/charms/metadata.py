@@ -1,10 +1,11 @@
 """Reads `metadata.yaml`. Layer: charms. Mirrors: juju/charm meta.go extra_bindings.go (v12).
 
-Coercion first (all faults at once); only a document of the right shape is checked for meaning.
+Coercion first, then the meaning of what has the right shape: all faults at once.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -168,16 +169,20 @@ _DEFAULTS: Mapping[str, Any] = {
     "containers": {},
     "charm-user": "",
 }
+_FIRST = re.compile(r"[.\[]")
 _META = coerce.record(_FIELDS, _DEFAULTS)
 
 
-def read_metadata(data: bytes, manifest: Manifest | None, problems: Problems) -> CharmMeta | None:
+def read_metadata(
+    data: bytes, manifest: Manifest | None, problems: Problems, *, manifest_wrong: bool = False
+) -> CharmMeta | None:
     """Return the metadata, or None when it has not even the right shape.
 
     Args:
         data: Bytes of the file.
         manifest: Content of `manifest.yaml`; decides the format.
         problems: Takes every fault and warning.
+        manifest_wrong: That file has faults, so nothing is judged that depends on its bases.
     """
     try:
         raw = yamlsafe.load(data)
@@ -187,32 +192,42 @@ def read_metadata(data: bytes, manifest: Manifest | None, problems: Problems) ->
     if raw is None:
         raw = {}
     _check_ambiguous(raw, problems)
-    coerced = _coerce(raw, problems)
-    if coerced is None:
+    found = _coerce(raw, problems)
+    if found is None:
         return None
     _warn_unknown(raw, problems)
+    coerced, wrong = found
+    if manifest_wrong:
+        wrong |= {"manifest"}
     faults = k8s_faults(coerced, manifest)
     meta = _build(coerced)
-    faults += check_meta(meta, coerced, raw, manifest)
+    faults += check_meta(meta, coerced, raw, manifest, wrong)
     if "assumes" in raw:
-        try:
-            meta = replace(meta, assumes=parse_assumes(raw["assumes"]))
-        except NotValid as error:
-            faults.append(("assumes", error.message))
+        meta = replace(meta, assumes=parse_assumes(raw["assumes"], lambda *fault: faults.append(fault)))
     for key, text in faults:
         problems.add(FILE, PREFIX + text, key=key)
     return meta
 
 
-def _coerce(raw: Any, problems: Problems) -> dict[str, Any] | None:
-    failed = []
+def _coerce(raw: Any, problems: Problems) -> tuple[dict[str, Any], frozenset[str]] | None:
+    """Return what has the right shape, with defaults for the rest, and the keys that have something wrong.
+
+    None: the document is no map of names at all.
+    """
+    wrong = set()
 
     def report(path: str, text: str) -> None:
-        failed.append(path)
+        wrong.add(_FIRST.split(path, maxsplit=1)[0])
         problems.add(FILE, f"{PREFIX}metadata: {text}", key=path)
 
-    coerced = _META(raw, "", report)
-    return None if failed or coerced is MISSING else coerced
+    if not isinstance(raw, dict) or not all(isinstance(key, str) for key in raw):
+        _META(raw, "", report)
+        return None
+    coerced = {}
+    for key, check in _FIELDS.items():
+        value = _DEFAULTS[key] if key not in raw and key in _DEFAULTS else check(raw.get(key), key, report)
+        coerced[key] = _DEFAULTS.get(key, "") if value is MISSING else value
+    return coerced, frozenset(wrong)
 
 
 def _check_ambiguous(raw: Any, problems: Problems) -> None:
@@ -228,13 +243,15 @@ def _check_ambiguous(raw: Any, problems: Problems) -> None:
 def _warn_unknown(raw: dict[str, Any], problems: Problems) -> None:
     for key in sorted(set(raw) - set(_FIELDS) - set(_INFORMATIONAL)):
         problems.warn(f"{FILE}: unknown key {quote(key)} is ignored")
-    for group, known in (("storage", _STORAGE_KEYS), ("resources", _RESOURCE_KEYS)):
-        for name, entry in (raw.get(group) or {}).items():
-            for key in sorted(map(str, set(entry) - known)):
-                problems.warn(f"{FILE}: unknown key {quote(f'{group}.{name}.{key}')} is ignored")
-    for group in ("provides", "requires", "peers"):
-        for name, entry in (raw.get(group) or {}).items():
-            extra = set(entry) - _ENDPOINT_KEYS if isinstance(entry, dict) else ()
+    groups = (
+        ("storage", _STORAGE_KEYS),
+        ("resources", _RESOURCE_KEYS),
+        *((role, _ENDPOINT_KEYS) for role in ("provides", "requires", "peers")),
+    )
+    for group, known in groups:
+        entries = raw.get(group)
+        for name, entry in entries.items() if isinstance(entries, dict) else ():
+            extra = set(entry) - known if isinstance(entry, dict) else ()
             for key in sorted(map(str, extra)):
                 problems.warn(f"{FILE}: unknown key {quote(f'{group}.{name}.{key}')} is ignored")
 

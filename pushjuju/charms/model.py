@@ -205,11 +205,16 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LXDProfile:
-    """The content of `lxd-profile.yaml`."""
+    """The content of `lxd-profile.yaml`.
+
+    Attributes:
+        places: Key path -> `path:line`, of what a charm may not ask for; not stored.
+    """
 
     description: str = ""
     config: Mapping[str, str] = field(default_factory=dict)
     devices: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    places: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def empty(self) -> bool:

@@ -24,6 +24,7 @@ from pushjuju.charms.archive import Archive, ArchiveLimits, Kind, check_links, o
 from pushjuju.charms.goform import quote
 from pushjuju.charms.hooks import hook_names
 from pushjuju.charms.model import Charm
+from pushjuju.charms.problems import Problems
 from pushjuju.charms.reader import LoadedCharm, load, read_charm
 from pushjuju.charms.version import VersionRunner, run_vcs, version_text
 from pushjuju.core.errors import InvalidCharm, StoreError
@@ -72,6 +73,7 @@ def pack(
     *,
     limits: ArchiveLimits | None = None,
     run: VersionRunner = run_vcs,
+    origin: str | None = None,
 ) -> PackedCharm:
     """Write the stored form of a charm.
 
@@ -80,14 +82,15 @@ def pack(
         out: The file to write; an existing one is replaced in one step.
         limits: For archives.
         run: Asks the version control of a directory.
+        origin: What stands before the names of files in errors; the path if None.
 
     Raises:
         InvalidCharm: The charm is refused; nothing is written.
         StoreError: The file cannot be written, for example on a full disk.
     """
     if not path.is_dir():
-        return _pack_archive(path, out, limits)
-    loaded = read_charm(path, limits)
+        return _pack_archive(path, out, limits, origin)
+    loaded = read_charm(path, limits, origin)
     return _pack_directory(loaded, out, run)
 
 
@@ -113,8 +116,7 @@ def _pack_directory(loaded: LoadedCharm, out: Path, run: VersionRunner) -> Packe
         **({"version": _text_member("version", charm.version)} if charm.version else {}),
     }
     hooks = hook_names(charm.meta)
-    entries = {entry.path: entry for entry in tree.walk(root, tree.ignore_rules(root))}
-    check_links(entries)
+    entries = _tree_entries(root)
     for entry in entries.values():
         member, warning = _tree_member(root, entry, hooks)
         members[entry.path] = member
@@ -129,6 +131,19 @@ def _pack_directory(loaded: LoadedCharm, out: Path, run: VersionRunner) -> Packe
     _check_upload(charm, members)
     charm = replace(charm, warnings=(*charm.warnings, *warnings))
     return _write(charm, members, out)
+
+
+def _tree_entries(root: Path) -> dict[str, tree.TreeEntry]:
+    """Return the files of a charm's directory by their paths.
+
+    Raises:
+        InvalidCharm: Some cannot be part of a charm; all of them are named.
+    """
+    problems = Problems()
+    entries = {entry.path: entry for entry in tree.walk(root, tree.ignore_rules(root), problems)}
+    check_links(entries, problems)
+    problems.raise_if_any()
+    return entries
 
 
 def _check_built(loaded: LoadedCharm) -> None:
@@ -209,12 +224,12 @@ def _open_plain(path: Path) -> IO[bytes]:
 # --- archives ---------------------------------------------------------------------------------------------
 
 
-def _pack_archive(path: Path, out: Path, limits: ArchiveLimits | None) -> PackedCharm:
+def _pack_archive(path: Path, out: Path, limits: ArchiveLimits | None, origin: str | None) -> PackedCharm:
     # A missing file gets its own text there.
     if not path.exists():
         read_charm(path)
     with open_archive(path, limits) as archive:
-        charm = load(archive.read)
+        charm = load(archive.read, str(path) if origin is None else origin)
         _check_upload(charm, archive.entries)
         hooks = hook_names(charm.meta)
         archive.verify()

@@ -1,6 +1,7 @@
 """What a charm's `parts` ask to be built, and which of that can be done here. Layer: charms, pure.
 
-Only pure Python charms: the plugins charm, uv, python, dump and nil. Everything else is named, not guessed.
+Only pure Python charms: the plugins charm, uv, python, poetry, dump and nil. Everything else is named, not
+guessed.
 Mirrors: charmcraft's plugins (4.5)
 """
 
@@ -8,20 +9,22 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
-from pushjuju.charms import yamlsafe
+from pushjuju.charms import locks, yamlsafe
 from pushjuju.charms.charmcraft import FILE, PREFIX
 from pushjuju.charms.goform import quote, typed
+from pushjuju.charms.places import Places
+from pushjuju.charms.problems import Problems
 from pushjuju.core.errors import InvalidCharm, NotValid
 
 Read = Callable[[str], bytes | None]
 """Returns the bytes of a file of the tree, None if it is not there."""
 
-_PYTHON = ("charm", "uv", "python")
+_PYTHON = ("charm", "uv", "python", "poetry")
 _PLUGINS = (*_PYTHON, "dump", "nil")
 # Tools of the build itself, which pip stands in for; what else a build installs is not needed for wheels.
 _HARMLESS = frozenset(
@@ -30,10 +33,9 @@ _HARMLESS = frozenset(
         "stage", "after", "build-attributes", "charm-entrypoint", "charm-requirements",
         "charm-python-packages", "charm-binary-python-packages", "charm-strict-dependencies",
         "python-requirements", "python-packages", "python-constraints", "uv-extras", "uv-groups",
-        "parse-info",
+        "poetry-with", "poetry-keep-bins", "python-keep-bins", "uv-keep-bins", "parse-info",
     }
 )  # fmt: skip
-_NAME = re.compile(r"[-_.]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,15 +75,16 @@ class _Found:
     wanted_by: str = ""
 
 
-def plan(data: bytes, read: Read) -> BuildPlan:
+def plan(data: bytes, read: Read, origin: str = "") -> BuildPlan:
     """Return what a source tree's parts ask for.
 
     Args:
         data: Bytes of `charmcraft.yaml`.
         read: Reads files of the tree.
+        origin: What stands before the names of files in errors.
 
     Raises:
-        InvalidCharm: Something cannot be built here; all of it is named.
+        InvalidCharm: Something cannot be built here; all of it is named, with its line.
     """
     try:
         project = yamlsafe.load(data, text_keys=4)
@@ -92,16 +95,17 @@ def plan(data: bytes, read: Read) -> BuildPlan:
         parts = {"charm": {"plugin": "charm", "source": "."}}  # as charmcraft did before it wanted parts
     if not isinstance(parts, dict):
         raise InvalidCharm(f"{PREFIX}parts: expected map, got {typed(parts)}", file=FILE, key="parts")
-    found = _Found()
+    found, problems = _Found(), Problems()
     for name, part in parts.items():
         _part(str(name), part if isinstance(part, dict) else {}, read, found)
-    if found.problems:
-        raise InvalidCharm(
-            f"charm cannot be built here: {found.problems[0]}",
-            file=FILE,
-            detail="\n".join(found.problems[1:]),
-            hint="run `charmcraft pack` and deploy the .charm file that it makes",
-        )
+        for text in found.problems:
+            problems.add(FILE, text, key=f"parts.{name}")
+        found.problems.clear()
+    problems.raise_if_any(
+        Places(lambda name: data if name == FILE else read(name), origin).of,
+        prefix="charm cannot be built here: ",
+        hint="run `charmcraft pack` and deploy the .charm file that it makes",
+    )
     return BuildPlan(
         requirements=tuple(dict.fromkeys(found.requirements)),
         files=tuple(dict.fromkeys(found.files)),
@@ -132,6 +136,8 @@ def _part(name: str, part: Mapping[str, Any], read: Read, found: _Found) -> None
         _python(part, read, found)
     elif plugin == "uv":
         _uv(part, read, found)
+    elif plugin == "poetry":
+        _poetry(part, read, found)
 
 
 def _texts(part: Mapping[str, Any], key: str) -> list[str]:
@@ -169,16 +175,85 @@ def _take_files(names: Iterable[str], read: Read, found: _Found) -> None:
 
 
 def _uv(part: Mapping[str, Any], read: Read, found: _Found) -> None:
-    for key in ("uv-extras", "uv-groups"):
-        if _texts(part, key):
-            found.problems.append(f"{key}: {', '.join(_texts(part, key))}")
+    extras, groups = _texts(part, "uv-extras"), _texts(part, "uv-groups")
     lock = read("uv.lock")
     if lock is None:
-        _pyproject(read, found)
+        _pyproject(read, found, extras, groups)
         return
     found.wanted_by = found.wanted_by or "uv.lock"
     found.locked = True
-    _locked(_toml(lock, "uv.lock"), read, found)
+    packages = locks.uv_packages(_toml(lock, "uv.lock"))
+    roots: list[locks.Edge] = []
+    for own in (package for package in packages if package.own):
+        names = locks.chosen("uv-extras:", extras, own.extras, found.problems)
+        roots += [*own.edges, *(edge for name in names for edge in own.extras[name])]
+        names = locks.chosen("uv-groups:", groups, own.groups, found.problems)
+        roots += [edge for name in names for edge in own.groups[name]]
+    _take_locked(packages, roots, read, found)
+
+
+def _take_locked(
+    packages: Sequence[locks.Package], roots: Iterable[locks.Edge], read: Read, found: _Found
+) -> None:
+    """Take the packages of a lock file that the charm itself leads to, with their versions."""
+    try:
+        reached = [item for item in locks.reached(packages, roots) if not item[0].own]
+    except NotValid as error:
+        found.problems.append(f"{found.wanted_by}: {error.message}")
+        return
+    from_index = [item for item in reached if _of_index(item[0].source)]
+    found.requirements += locks.lines(from_index)
+    for package in {item[0].name: item[0] for item in reached if not _of_index(item[0].source)}.values():
+        source = package.source
+        if isinstance(source, dict) and source.get("type") == "file":
+            source = {"path": source.get("url")}  # as Poetry writes it
+        _source(package.name, source, read, found)
+
+
+def _of_index(source: Any) -> bool:
+    """Tell whether a package comes from an index of packages; Poetry writes nothing for PyPI."""
+    return source is None or (isinstance(source, dict) and "registry" in source)
+
+
+def _poetry(part: Mapping[str, Any], read: Read, found: _Found) -> None:
+    """Take what `poetry export` would: the main dependencies and those of the groups in `poetry-with`."""
+    lock = read("poetry.lock")
+    if lock is None:
+        found.problems.append("poetry.lock is missing from the tree")
+        return
+    project = _toml(read("pyproject.toml") or b"", "pyproject.toml")
+    tool = _table(project, "tool", "poetry")
+    roots = [*_project_edges(project), *locks.poetry_edges(tool.get("dependencies"))]
+    groups = {**_table(project, "dependency-groups"), **_table(tool, "group")}
+    for name in locks.chosen("poetry-with:", _texts(part, "poetry-with"), groups, found.problems):
+        group = groups[name]
+        lines = group if isinstance(group, list) else ()
+        roots += [_edge(line) for line in lines if isinstance(line, str)]
+        roots += locks.poetry_edges(group.get("dependencies") if isinstance(group, dict) else None)
+    found.wanted_by = found.wanted_by or "poetry.lock"
+    found.locked = True
+    _take_locked(locks.poetry_packages(_toml(lock, "poetry.lock")), roots, read, found)
+
+
+def _table(document: Any, *keys: str) -> dict[str, Any]:
+    for key in keys:
+        document = document.get(key) if isinstance(document, dict) else None
+    return document if isinstance(document, dict) else {}
+
+
+def _project_edges(project: Mapping[str, Any]) -> list[locks.Edge]:
+    listed = _table(project, "project").get("dependencies")
+    return [_edge(str(line)) for line in listed] if isinstance(listed, list) else []
+
+
+def _edge(line: str) -> locks.Edge:
+    """Return the dependency of a requirement line; its version is the lock file's business."""
+    match = re.match(r"\s*([A-Za-z0-9._-]+)\s*(?:\[([^\]]*)\])?", line)
+    name, extras = (match[1], match[2] or "") if match else (line, "")
+    marker = line.partition(";")[2].strip()
+    return locks.Edge(
+        locks.plain(name), "", marker, tuple(part.strip() for part in extras.split(",") if part.strip())
+    )
 
 
 def _toml(content: bytes, name: str) -> Mapping[str, Any]:
@@ -188,27 +263,41 @@ def _toml(content: bytes, name: str) -> Mapping[str, Any]:
         raise InvalidCharm(f"parsing {quote(name)} file: {error}", file=name) from None
 
 
-def _pyproject(read: Read, found: _Found) -> None:
+def _pyproject(read: Read, found: _Found, extras: Sequence[str] = (), groups: Sequence[str] = ()) -> None:
     """Take the dependencies of pyproject.toml; those that lie in the tree are installed from there."""
     document = _toml(read("pyproject.toml") or b"", "pyproject.toml")
-    project = document.get("project", {})
-    if not isinstance(project, dict) or not project.get("dependencies"):
+    project = _table(document, "project")
+    wanted = _lines(project.get("dependencies"))
+    optional, grouped = _table(project, "optional-dependencies"), _table(document, "dependency-groups")
+    for name in locks.chosen("uv-extras:", extras, optional, found.problems):
+        wanted += _lines(optional[name])
+    for name in locks.chosen("uv-groups:", groups, grouped, found.problems):
+        wanted += _of_group(name, grouped, [])
+    if not wanted:
         return
     found.wanted_by = found.wanted_by or "pyproject.toml"
-    tool = document.get("tool", {})
-    sources = tool.get("uv", {}).get("sources", {}) if isinstance(tool, dict) else {}
-    placed = {_plain(str(name)): source for name, source in sources.items()}
-    for line in map(str, project["dependencies"]):
-        name = _plain(re.split(r"[\s\[<>=!~;@(]", line, maxsplit=1)[0])
-        source = placed.get(name)
-        if source is None:
-            found.requirements.append(line)
+    placed = {locks.plain(name): item for name, item in _table(document, "tool", "uv", "sources").items()}
+    for line in wanted:
+        name = _edge(line).name
+        if name in placed:
+            _source(name, placed[name], read, found)
         else:
-            _source(name, source, read, found)
+            found.requirements.append(line)
 
 
-def _plain(name: str) -> str:
-    return _NAME.sub("-", name).lower()
+def _lines(value: Any) -> list[str]:
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
+def _of_group(name: str, groups: Mapping[str, Any], above: list[str]) -> list[str]:
+    """Return the lines of a dependency group with those of the groups that it includes."""
+    if name in above or not isinstance(groups.get(name), list):
+        return []
+    more = [
+        item["include-group"] for item in groups[name] if isinstance(item, dict) and "include-group" in item
+    ]
+    found = [line for other in more for line in _of_group(str(other), groups, [*above, name])]
+    return [*_lines(groups[name]), *found]
 
 
 def _source(name: str, source: Any, read: Read, found: _Found) -> None:
@@ -219,39 +308,3 @@ def _source(name: str, source: Any, read: Read, found: _Found) -> None:
         found.problems.append(f"{path} is missing from the tree, from which {quote(name)} is installed")
     else:
         found.local.append(path)
-
-
-def _locked(document: Mapping[str, Any], read: Read, found: _Found) -> None:
-    """Take the packages of a lock file that the charm itself leads to, with their versions."""
-    packages = [item for item in document.get("package", ()) if isinstance(item, dict)]
-    by_name = {_plain(str(item.get("name"))): item for item in packages}
-    roots = [item for item in packages if _is_root(item.get("source"))]
-    seen: set[str] = set()
-    waiting = [edge for item in roots for edge in _edges(item)]
-    while waiting:
-        name, marker = waiting.pop()
-        package = by_name.get(name)
-        if package is None or f"{name};{marker}" in seen:
-            continue
-        seen.add(f"{name};{marker}")
-        waiting += [edge for edge in _edges(package) if f"{edge[0]};{edge[1]}" not in seen]
-        source = package.get("source")
-        if isinstance(source, dict) and "registry" in source:
-            line = f"{name}=={package.get('version')}"
-            found.requirements.append(f"{line} ; {marker}" if marker else line)
-        elif not _is_root(source):
-            _source(name, source, read, found)
-    found.requirements.sort()
-
-
-def _is_root(source: Any) -> bool:
-    return isinstance(source, dict) and "." in (source.get("virtual"), source.get("editable"))
-
-
-def _edges(package: Mapping[str, Any]) -> list[tuple[str, str]]:
-    listed = package.get("dependencies") or ()
-    return [
-        (_plain(str(item["name"])), str(item.get("marker", "")))
-        for item in listed
-        if isinstance(item, dict) and "name" in item
-    ]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from pushjuju.core.errors import InvalidCharm
+
+_MOST = 500  # problems that are told
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,11 +18,13 @@ class Problem:
         file: File of the charm, relative to its root.
         key: Key path inside the file, dotted; may be empty.
         text: What is wrong, in Juju's words where Juju has them.
+        place: Where a person finds it, `path:line`; empty until somebody looked.
     """
 
     file: str
     key: str
     text: str
+    place: str = ""
 
     @property
     def hides_key(self) -> bool:
@@ -27,8 +32,17 @@ class Problem:
         first, *more = self.key.split(".")
         return any(part not in self.text for part in more or [first])
 
+    @property
+    def where(self) -> str:
+        """The key, where the text hides it, and the place; may be empty."""
+        return ", ".join(part for part in (self.key if self.hides_key else "", self.place) if part)
+
     def __str__(self) -> str:
-        return f"{self.text} (at {self.key})" if self.hides_key else self.text
+        return f"{self.text} ({self.where})" if self.where else self.text
+
+
+Locate = Callable[[Problem], str]
+"""Returns where a broken rule stands, `path:line`; empty if nobody can say."""
 
 
 class Problems:
@@ -42,6 +56,10 @@ class Problems:
         """Note a broken rule."""
         self.found.append(Problem(file=file, key=key, text=text))
 
+    def take(self, error: InvalidCharm) -> None:
+        """Note what a reader would have refused."""
+        self.add(error.file, error.message, key=error.key)
+
     def extend(self, other: Problems) -> None:
         """Take over what another reader found."""
         self.found += other.found
@@ -53,16 +71,25 @@ class Problems:
         if text not in self.warnings:
             self.warnings.append(text)
 
-    def raise_if_any(self) -> None:
+    def raise_if_any(self, locate: Locate | None = None, *, prefix: str = "", hint: str = "") -> None:
         """Raise what was found as one error.
+
+        Args:
+            locate: Finds the places; asked only when something was found.
+            prefix: Stands before the first text.
+            hint: The next command to type.
 
         Raises:
             InvalidCharm: Juju's text of the first problem; the others are its detail.
         """
         if not self.found:
             return
-        first, rest = self.found[0], self.found[1:]
-        lines = [f"at {first.key}"] if first.hides_key else []
+        found, more = self.found[:_MOST], len(self.found) - _MOST
+        if locate:
+            found = [replace(item, place=locate(item)) for item in found]
+        first, rest = found[0], found[1:]
+        lines = [f"at {first.where}"] if first.where else []
         lines += ["also:", *(f"  {problem}" for problem in rest)] if rest else []
+        lines += [f"  and {more} more"] if more > 0 else []
         detail = "\n".join(lines)
-        raise InvalidCharm(first.text, file=first.file, key=first.key, detail=detail)
+        raise InvalidCharm(prefix + first.text, file=first.file, key=first.key, detail=detail, hint=hint)

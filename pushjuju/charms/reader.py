@@ -16,11 +16,12 @@ from pushjuju.charms.archive import ArchiveLimits, open_archive
 from pushjuju.charms.goform import quote
 from pushjuju.charms.metacheck import charm_format
 from pushjuju.charms.model import Charm, CharmMeta
-from pushjuju.charms.problems import Problems
+from pushjuju.charms.places import Places, Source
+from pushjuju.charms.problems import Locate, Problem, Problems
 from pushjuju.core.errors import InvalidCharm, NotFound
+from pushjuju.core.names import is_application
 
 T = TypeVar("T")
-Source = Callable[[str], bytes | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,30 +45,32 @@ def is_charm_dir(path: Path) -> bool:
     return (path / metadata.FILE).exists() or (path / charmcraft.FILE).exists()
 
 
-def read_charm(path: Path, limits: ArchiveLimits | None = None) -> LoadedCharm:
+def read_charm(path: Path, limits: ArchiveLimits | None = None, origin: str | None = None) -> LoadedCharm:
     """Read a charm.
 
     Args:
         path: A charm directory, a source tree with `charmcraft.yaml`, or an archive.
         limits: For archives.
+        origin: What stands before the names of files in errors; the path if None.
 
     Raises:
         NotFound: Nothing is there.
-        InvalidCharm: The charm is refused; the message is the first reason, the detail names the others.
+        InvalidCharm: The charm is refused; the message is the first reason, the detail names the others, each
+            with its file and line.
     """
     try:
         if path.is_dir():
-            return _read_directory(tree.resolve_root(path))
+            return _read_directory(tree.resolve_root(path), str(path) if origin is None else origin)
         if not path.exists():
             raise NotFound(f"no charm was found at {quote(str(path))}")
     except PermissionError as error:
         raise InvalidCharm(f"cannot read {quote(str(path))}: {error.strerror}") from None
     with open_archive(path, limits) as archive:
-        charm = load(archive.read)
+        charm = load(archive.read, str(path) if origin is None else origin)
     return LoadedCharm(path=path, charm=charm, archive=True)
 
 
-def _read_directory(root: Path) -> LoadedCharm:
+def _read_directory(root: Path, origin: str) -> LoadedCharm:
     project = tree.read_document(root, charmcraft.FILE)
     has_metadata = (root / metadata.FILE).exists()
     if not has_metadata and project is None:
@@ -76,13 +79,21 @@ def _read_directory(root: Path) -> LoadedCharm:
             detail=f"neither {metadata.FILE} nor {charmcraft.FILE} is there",
         )
     generated: dict[str, bytes] = {}
+    problems = Problems()
+
+    def own(name: str) -> bytes | None:
+        return tree.read_document(root, name)
+
+    def written(problem: Problem) -> tuple[str, str]:
+        made = problem.file in generated
+        return charmcraft.written(problem) if made else (problem.file, problem.key)
+
     if project is not None:
-        generated = charmcraft.generate(project, lambda name: (root / name).exists())
-
-    def source(name: str) -> bytes | None:
-        return generated[name] if name in generated else tree.read_document(root, name)
-
-    charm = load(source)
+        generated = charmcraft.generate(project, lambda name: (root / name).exists(), problems)
+    places = Places(own, origin, written)
+    if not generated and not has_metadata:
+        problems.raise_if_any(places.of)
+    charm = _load(lambda name: generated[name] if name in generated else own(name), problems, places.of)
     warnings = (*charm.warnings, *_dispatch_warnings(root, generated))
     return LoadedCharm(path=root, charm=replace(charm, warnings=warnings), archive=False, generated=generated)
 
@@ -100,25 +111,31 @@ def _dispatch_warnings(root: Path, generated: Mapping[str, bytes]) -> list[str]:
     return found
 
 
-def load(source: Source) -> Charm:
+def load(source: Source, origin: str = "") -> Charm:
     """Return the charm that a source of files describes.
 
     Args:
         source: Returns the bytes of a file at the charm's root, None if it is missing.
+        origin: What stands before the names of files in errors.
 
     Raises:
         InvalidCharm: It is refused.
     """
-    problems = Problems()
+    return _load(source, Problems(), Places(source, origin).of)
+
+
+def _load(source: Source, problems: Problems, locate: Locate) -> Charm:
     data = source(metadata.FILE)
     if data is None:
         raise InvalidCharm(f"archive file {quote(metadata.FILE)} not found", file=metadata.FILE)
     later = Problems()
     manifest_data = source(manifest.FILE)
     bases = None if manifest_data is None else manifest.read_manifest(manifest_data, later)
-    meta = metadata.read_metadata(data, bases, problems)
+    meta = metadata.read_metadata(data, bases, problems, manifest_wrong=bool(later.found))
     problems.extend(later)
     name = meta.name if meta else ""
+    if name and not is_application(name):
+        problems.add(metadata.FILE, f"charm name {quote(name)} not valid", key="name")
     charm = Charm(
         meta=meta or CharmMeta(name=""),
         config=_optional(source, config.FILE, lambda found: config.read_config(found, problems)) or {},
@@ -133,8 +150,9 @@ def load(source: Source) -> Charm:
         metrics=_optional(source, extras.METRICS_FILE, lambda found: extras.read_metrics(found, problems)),
         format=charm_format(meta, bases) if meta else 1,
     )
-    problems.raise_if_any()
-    return replace(charm, warnings=tuple(problems.warnings))
+    problems.raise_if_any(locate)
+    profile = extras.place_faults(charm.lxd_profile, locate) if charm.lxd_profile else None
+    return replace(charm, lxd_profile=profile, warnings=tuple(problems.warnings))
 
 
 def _optional(source: Source, name: str, read: Callable[[bytes], T]) -> T | None:

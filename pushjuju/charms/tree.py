@@ -11,6 +11,7 @@ from pathlib import Path
 from pushjuju.charms import ignore
 from pushjuju.charms.archive import Kind
 from pushjuju.charms.goform import quote
+from pushjuju.charms.problems import Problems
 from pushjuju.core.errors import InvalidCharm
 
 _DOCUMENT = 16 << 20
@@ -81,29 +82,37 @@ def ignore_rules(root: Path) -> tuple[ignore.Rule, ...]:
     return (*ignore.built_in_rules(), *ignore.parse_rules(lines))
 
 
-def walk(root: Path, rules: Sequence[ignore.Rule]) -> Iterator[TreeEntry]:
+def walk(root: Path, rules: Sequence[ignore.Rule], problems: Problems) -> Iterator[TreeEntry]:
     """Yield the entries of a charm that are not ignored, parents first, sorted by name.
 
-    Raises:
-        InvalidCharm: Something cannot be part of a charm, or cannot be read.
+    Args:
+        root: Its directory.
+        rules: What is ignored.
+        problems: Takes what cannot be part of a charm, or cannot be read.
     """
-    yield from _walk(root, "", rules)
+    yield from _walk(root, "", rules, problems)
 
 
-def _walk(root: Path, below: str, rules: Sequence[ignore.Rule]) -> Iterator[TreeEntry]:
+def _walk(root: Path, below: str, rules: Sequence[ignore.Rule], problems: Problems) -> Iterator[TreeEntry]:
     try:
         with os.scandir(root / below) as found:
             children = sorted(found, key=lambda item: item.name)
     except OSError as error:
-        raise InvalidCharm(f"cannot read {quote(below or '.')}: {error.strerror}", file=below) from None
+        problems.add(below, f"cannot read {quote(below or '.')}: {error.strerror}")
+        return
     for child in children:
         path = below + child.name
         directory = child.is_dir(follow_symlinks=False)
         if ignore.ignored(rules, path, is_dir=directory):
             continue
-        yield _entry(child, path)
+        try:
+            entry = _entry(child, path)
+        except InvalidCharm as error:
+            problems.take(error)
+            continue
+        yield entry
         if directory:
-            yield from _walk(root, path + "/", rules)
+            yield from _walk(root, path + "/", rules, problems)
 
 
 def _entry(child: os.DirEntry[str], path: str) -> TreeEntry:

@@ -40,7 +40,7 @@ def version_text(root: Path, run: VersionRunner) -> tuple[str, list[str]]:
         lines = run(argv, root).splitlines()
     except (OSError, subprocess.SubprocessError, UnicodeError) as error:
         text = f'"{argv[0]}" version string generation failed : {error}'
-        return "", [f"{text}\nThis means that the charm version won't show in juju status."]
+        return "", [f"{text}\nThis means that the charm version won't show in pushjuju status."]
     return clean_version(lines[0] if lines else ""), []
 
 

@@ -56,8 +56,9 @@ def from_wire(document: Mapping[str, Any]) -> Charm:
 def _plain(value: Any) -> Any:
     if isinstance(value, Base):
         return str(value)
+    # What takes no part in comparisons is no part of the charm either.
     if is_dataclass(value) and not isinstance(value, type):
-        return {entry.name: _plain(getattr(value, entry.name)) for entry in fields(value)}
+        return {entry.name: _plain(getattr(value, entry.name)) for entry in fields(value) if entry.compare}
     if isinstance(value, Mapping):
         return {key: _plain(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):

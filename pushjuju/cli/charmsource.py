@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid
 
 if TYPE_CHECKING:
+    from pushjuju.charms.model import Charm
     from pushjuju.charms.pack import PackedCharm
     from pushjuju.cli.command import Cli
     from pushjuju.cli.session import Session
@@ -83,47 +84,78 @@ def uploaded(opened: Session, url: str) -> Acquired:
     return Acquired(packed=packed, url=url)
 
 
-def from_place(cli: Cli, argument: str, folder: Path, base: Base | None = None) -> Acquired:
+Choose = Callable[["Charm"], tuple[Base, str]]
+"""Returns the base and architecture of the machines that a charm is for."""
+
+
+def from_place(cli: Cli, argument: str, folder: Path, choose: Choose | None = None) -> Acquired:
     """Bring a charm from a path or a git repository, packed; a source tree is built first.
 
     Args:
-        base: Of the machines that it is for; None: chosen among those of the charm.
+        choose: Tells what machines it is for; None: those that the charm names, as usual.
 
     Raises:
         NotFound: There is none.
         InvalidCharm: It is refused, or cannot be built here.
+        NotValid: It is not for these machines.
     """
     from pushjuju.charms.pack import pack
 
     path = bring(cli, argument, folder)
-    return Acquired(packed=pack(built(cli, path, folder, base), folder / "charm"))
+    origin = "" if argument.startswith(GIT) else None
+    tree = built(cli, path, folder, choose, origin=origin)
+    return Acquired(packed=pack(tree, folder / "charm", origin=origin))
 
 
-def built(cli: Cli, path: Path, folder: Path, base: Base | None = None) -> Path:
+def built(
+    cli: Cli,
+    path: Path,
+    folder: Path,
+    choose: Choose | None = None,
+    *,
+    origin: str | None = None,
+    alone: bool = False,
+) -> Path:
     """Return a tree with its packages for a source tree that has none yet; any other path as it is.
 
+    Args:
+        choose: As for `from_place`.
+        origin: What stands before the names of files in errors; the path if None.
+        alone: Let the charm name these machines only.
+
     Raises:
-        InvalidCharm: It cannot be built here.
+        InvalidCharm: It is refused, or cannot be built here.
+        NotValid: It is not for these machines.
     """
     if not path.is_dir() or not (path / "charmcraft.yaml").is_file():
         return path
-    from pushjuju.services import charm_build
+    from pushjuju.charms.reader import read_charm
+    from pushjuju.services import architectures, charm_build
 
     if not charm_build.is_source(path):
         return path
+    # Faults are told before anything is installed, and with the places where a person wrote them.
+    charm = read_charm(path, origin=origin).charm
+    base, arch = choose(charm) if choose else (usual_base(charm), "")
     work = folder / "built"
     work.mkdir()
     return charm_build.built(
-        path, work, base=base or _base_of(path), environ=cli.env, say=cli.console.info
-    )  # fmt: skip
+        path,
+        work,
+        base=base,
+        arch=architectures.chosen(charm, base, arch),
+        environ=cli.env,
+        say=cli.console.info,
+        origin=origin,
+        alone=alone,
+    )
 
 
-def _base_of(path: Path) -> Base:
+def usual_base(charm: Charm) -> Base:
     """Return the base that a source tree is for when nobody says: Juju's default one, else its first."""
     from pushjuju.charms.bases import DEFAULT_LTS
-    from pushjuju.charms.reader import read_charm
 
-    bases = read_charm(path).charm.bases()
+    bases = charm.bases()
     return bases[0] if bases and not any(item.matches(DEFAULT_LTS) for item in bases) else DEFAULT_LTS
 
 

@@ -27,6 +27,7 @@ _IGNORED = (
     "For Kubernetes only",
     "There are no agents",
 )  # how such flags' help begins
+_NO_USE = ": of no use"  # ... or ends
 
 GLOBAL_FLAGS = (
     FlagSpec(name="debug", help="Log at DEBUG to stderr (implies --show-log)"),
@@ -67,7 +68,8 @@ class Cli:
         word: The command, by its own name.
         given: Keys of the flags that were written on the command line.
         on_interrupt: What Ctrl-C prints: how the work goes on.
-        rehearsal: The command runs on a copy of the store: nothing is to be worked.
+        rehearsal: The command runs on a copy of the store: nothing is to be worked, asked or written
+            elsewhere.
         extra: Services opened for this call, by name; the entry point closes what has `close`.
     """
 
@@ -184,7 +186,7 @@ class Command(click.Command):
     def _tell_ignored(self, cli: Cli) -> None:
         """Name the flags that were given and have no meaning here."""
         for spec in self.specs:
-            if spec.void and spec.key in cli.given and spec.help.startswith(_IGNORED):
+            if spec.void and spec.key in cli.given and is_ignored(spec):
                 cli.console.info(f"{dashed(spec.name)} is ignored: {_why(spec.help)}")
 
     def _output(self, cli: Cli, values: Mapping[str, Any]) -> Output:
@@ -194,16 +196,22 @@ class Command(click.Command):
         return Output(
             cli.console,
             form=values["format"],
-            path=values["output"],
+            path="" if cli.rehearsal else values["output"],
             explicit="format" in cli.given,
             colour=colour,
             tints="no_color" in values,
         )
 
 
+def is_ignored(spec: FlagSpec) -> bool:
+    """Tell whether a flag has no meaning here, as its help says."""
+    return spec.help.startswith(_IGNORED) or spec.help.endswith(_NO_USE)
+
+
 def _why(about: str) -> str:
     """Return why a flag has no meaning, out of its help."""
-    return about.removeprefix("Accepted and ignored").removeprefix(":").strip() or "it has no meaning here"
+    text = about.removeprefix("Accepted and ignored").removeprefix(":").removesuffix(_NO_USE).strip()
+    return text or "it has no meaning here"
 
 
 def _apply_globals(cli: Cli, values: Mapping[str, Any]) -> None:

@@ -11,88 +11,25 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from pushjuju.cli.completables import (
+    ARGUMENTS,
+    BARE,
+    FIXED,
+    OF_COMMAND,
+    OF_CONTROLLER,
+    QUERIES,
+    SWITCHES,
+    VALUES,
+)
+
 Offer = tuple[str, str]  # what is inserted, and a word about it
 
-# Command -> what its arguments are: one word per position, `*` for the last one again and again, `|` for or.
-ARGUMENTS: Mapping[str, str] = {
-    "actions": "application", "add-machine": "none", "add-storage": "unit store", "add-unit": "application",
-    "attach-resource": "application resource", "attach-storage": "unit storage*", "bind": "application space",
-    "cancel-task": "task*", "charm-resources": "file", "completion": "shell", "config": "application config*",
-    "constraints": "application", "consume": "offerurl", "controller": "driver", "create-backup": "none",
-    "debug-code": "unit hook*", "debug-hooks": "unit hook*", "deploy": "file",
-    "destroy-controller": "controller",
-    "destroy-model": "model", "detach-storage": "storage*", "documentation": "none", "expose": "application",
-    "explain": "unit|application|machine|storage*", "grant-secret": "secret application",
-    "help": "word", "hooks": "unit*", "kill-controller": "controller",
-    "model-config": "modelkey*", "model-constraints": "none", "model-defaults": "modelkey*",
-    "offer": "endpoint", "offers": "offer", "plan": "word", "refresh": "application",
-    "remove-application": "application*",
-    "remove-machine": "machine*", "remove-relation": "relation|endpoint endpoint",
-    "remove-secret": "secret", "remove-secret-backend": "backend", "remove-space": "space",
-    "remove-storage": "storage*", "remove-storage-pool": "pool", "remove-unit": "unit*",
-    "rename-space": "space", "replay": "unit|decided", "resolved": "unit*", "resources": "application|unit",
-    "resume-relation": "relation*", "retry-provisioning": "machine*", "revoke-secret": "secret application",
-    "run": "unit* action", "schema": "word", "scp": "unit*", "set-application-base": "application",
-    "set-constraints": "application", "show-action": "application action", "show-application": "application*",
-    "show-controller": "controller*", "show-machine": "machine*", "show-model": "model",
-    "show-operation": "operation", "show-relation": "relation|endpoint endpoint", "show-secret": "secret",
-    "show-secret-backend": "backend", "show-space": "space",
-    "show-status-log": "unit|machine|application|saas",
-    "show-storage": "storage*", "show-task": "task", "show-unit": "unit*", "ssh": "unit|machine",
-    "status": "application|unit|machine*", "suspend-relation": "relation*", "switch": "model|controller",
-    "trust": "application", "unexpose": "application", "unregister": "controller",
-    "update-secret": "secret", "update-secret-backend": "backend", "update-status": "unit*",
-    "update-storage-pool": "pool", "upgrade-machine": "machine", "wait-for": "waited",
-    "find-offers": "model|offerurl", "integrate": "endpoint|saas|offerurl endpoint|saas|offerurl",
-    "remove-offer": "offer|offerurl*", "remove-saas": "saas*", "show-offer": "offer|offerurl",
-    "grant": "user", "revoke": "user", "show-user": "user", "remove-user": "user", "enable-user": "user",
-    "disable-user": "user", "change-user-password": "user",
-    "add-credential": "cloud", "application-storage": "application", "apply": "file",
-    "restore-backup": "file",
-    "autoload-credentials": "cloud", "bootstrap": "cloud", "credentials": "cloud",
-    "default-credential": "cloud", "default-region": "cloud", "diff-bundle": "file",
-    "disable-command": "commands", "doctor": "cloud*", "enable-command": "commands", "login": "controller",
-    "regions": "cloud", "remove-cloud": "cloud", "remove-credential": "cloud",
-    "set-credential": "cloud", "show-cloud": "cloud", "show-credential": "cloud", "update-cloud": "cloud",
-    "update-credential": "cloud", "users": "model",
-}  # fmt: skip
-# Flag -> what its value is; those of one command alone are asked of its module.
-VALUES: Mapping[str, str] = {
-    "-m": "model", "--model": "model", "-c": "controller", "--controller": "controller", "-o": "file",
-    "--output": "file", "--file": "file", "--path": "file", "--config": "file", "--params": "file",
-    "--overlay": "file", "--log-file": "file", "--resource": "file", "--to": "machine", "-u": "unit",
-    "--unit": "unit", "-a": "application", "--application": "application", "--machine": "machine",
-    "-i": "unit|machine", "--include": "unit|machine", "-x": "unit|machine", "--exclude": "unit|machine",
-    "--attach-storage": "storage", "--hook": "hook", "--private-key": "file", "--public-key": "file",
-    "-n": "none", "--num-units": "none", "--limit": "none", "--since": "none", "--channel": "none",
-    "--base": "none", "--constraints": "none", "--bind": "none", "--timeout": "none",
-    "--revision": "none", "--logging-config": "none", "--message": "none", "--endpoint": "none",
-    "--format": "format", "--level": "level", "-l": "level",
-}  # fmt: skip
-# Flags that mean something else in one command: there they take no value.
-BARE: Mapping[str, tuple[str, ...]] = {"info": ("--config",)}
-SWITCHES = frozenset((
-    "--debug", "-v", "--verbose", "-q", "--quiet", "--show-log", "-h", "--help", "--utc", "--color",
-    "--no-color", "--force", "--no-wait", "--no-prompt", "--dry-run", "--trust", "--follow", "--failed",
-    "--all", "--background", "--relations", "--replay", "--no-tail", "--tail", "--no-alias",
-    "--description", "--version",
-))  # fmt: skip
-_FIXED: Mapping[str, str] = {
-    "shell": "bash zsh fish", "driver": "run renew-key", "waited": "application machine model unit",
-    "level": "TRACE DEBUG INFO WARNING ERROR", "none": "", "commands": "all destroy-model remove-object",
-    "hook": "install start config-changed update-status upgrade-charm leader-elected stop remove",
-}  # fmt: skip
-_QUERIES: Mapping[str, str] = {
-    "model": "complete_model", "application": "complete_application", "unit": "complete_unit",
-    "machine": "complete_machine", "relation": "complete_relation", "storage": "complete_storage",
-    "pool": "complete_pool", "secret": "complete_secret", "backend": "complete_backend",
-    "space": "complete_space", "user": "complete_user",
-    "operation": "complete_operation", "task": "complete_task",
-    "decided": "complete_decided", "offer": "complete_offer", "offerurl": "complete_offer_url",
-    "saas": "complete_saas",
-}  # fmt: skip
-_OF_CONTROLLER = ("complete_model", "complete_backend", "complete_user")
 _RELATION_KINDS = ("requires", "provides", "peers")
+_RELATION_HOOKS = ("created", "joined", "changed", "departed", "broken")
+_HOOKS = (
+    "install", "start", "config-changed", "update-status", "upgrade-charm", "leader-elected", "stop",
+    "remove", "secret-changed", "secret-rotate",
+)  # fmt: skip
 _PLAIN = "-_.,:/@=+%"
 _MOST = 1000
 _BUSY_S = 0.1
@@ -171,6 +108,10 @@ def answer(words: Sequence[str], env: Mapping[str, str]) -> tuple[str, list[Offe
     head, kind = _kind(line)
     if kind == "file":
         return "files", []
+    if kind.endswith(","):  # several, with commas between
+        kind = kind[:-1]
+        head += line.current[len(head) :].rpartition(",")[0]
+        head += "," if line.current[len(head) :].startswith(",") else ""
     start = line.current.removeprefix(head)
     offers = ((text, about) for text, about in _offers(line, kind) if text.startswith(start))
     found = [(head + text, about) for text, about in offers if _is_plain(text)]
@@ -186,19 +127,25 @@ def _is_plain(text: str) -> bool:
 def _kind(line: Line) -> tuple[str, str]:
     """Return what stands in front of the word that is asked for, and what kind of word that is."""
     if line.flag:
-        return "", VALUES.get(line.flag, "none")
+        return "", _value_kind(line, line.flag)
     if line.current.startswith("-") and not line.flags_over:
         name, equals, _ = line.current.partition("=")
-        return (name + equals, VALUES.get(name, "none")) if equals else ("", "flag")
+        return (name + equals, _value_kind(line, name)) if equals else ("", "flag")
     if not line.command:
         return "", "word"
     positions = ARGUMENTS.get(line.command, "none").split()
     at = len(line.given)
     if line.command == "run":
-        return "", "unit|action" if at else "unit"
+        return "", "unit|leader|action" if at else "unit|leader"
     last = positions[-1]
     word = positions[at] if at < len(positions) else last if last.endswith("*") else "none"
     return "", word.removesuffix("*")
+
+
+def _value_kind(line: Line, flag: str) -> str:
+    """Return what kind the value of a flag is: what the tables say, else one of the command's choices."""
+    known = OF_COMMAND.get(f"{line.command} {flag}") or VALUES.get(flag)
+    return known or ("choice" if line.command else "none")
 
 
 def _offers(line: Line, kind: str) -> Iterator[Offer]:
@@ -215,15 +162,15 @@ def _named(kind: str) -> Callable[[Line], Iterator[Offer]]:
     """Return the function for kinds that are fixed words or names in the store."""
 
     def fixed(_line: Line) -> Iterator[Offer]:
-        return ((word, "") for word in _FIXED[kind].split())
+        return ((word, "") for word in FIXED[kind].split())
 
     def stored(line: Line) -> Iterator[Offer]:
         given = set(line.given)
-        for row in _rows(line, _QUERIES[kind]):
+        for row in _rows(line, QUERIES[kind]):
             if str(row[0]) not in given:
                 yield str(row[0]), str(row[1] or "") if len(row) > 1 else ""
 
-    return fixed if kind in _FIXED else stored
+    return fixed if kind in FIXED else stored
 
 
 # --- words and flags --------------------------------------------------------------------------------------
@@ -269,9 +216,28 @@ def _flags(line: Line) -> Iterator[Offer]:
 
 
 def _formats(line: Line) -> Iterator[Offer]:
+    return _choices_of(line, "--format")
+
+
+def _choices(line: Line) -> Iterator[Offer]:
+    return _choices_of(line, line.flag or line.current.partition("=")[0])
+
+
+def _choices_of(line: Line, flag: str) -> Iterator[Offer]:
     for names, _, _, choices in flags_of(line.command):
-        if "--format" in names:
+        if flag in names:
             yield from ((choice, "") for choice in choices)
+
+
+def _levels(_line: Line) -> Iterator[Offer]:
+    """Offer what may be granted to whom; the targets are not written yet."""
+    return ((word, "") for word in ("read", "write", "admin", "consume", "login", "superuser"))
+
+
+def _our_words(_line: Line) -> Iterator[Offer]:
+    """Offer the commands whose documents have a published schema."""
+    folder = os.path.join(os.path.dirname(os.path.abspath(__file__)), "schemas")  # noqa: PTH100, PTH118, PTH120
+    return ((name.removesuffix(".json"), "") for name in sorted(os.listdir(folder)))  # noqa: PTH208
 
 
 # --- what the store has -----------------------------------------------------------------------------------
@@ -288,7 +254,7 @@ def _rows(line: Line, query: str, **more: str) -> list[tuple[object, ...]]:
         return []
     connection = sqlite3.connect(f"file:{_quoted(path)}?mode=rw", uri=True, timeout=_BUSY_S)
     try:
-        uuid = _model(connection, model) if query not in _OF_CONTROLLER else ""
+        uuid = _model(connection, model) if query not in OF_CONTROLLER else ""
         return connection.execute(_statement(query), {"model": uuid, **more}).fetchall()
     finally:
         connection.close()
@@ -378,6 +344,58 @@ def _of_charm(*path: str, ends: str = "") -> Callable[[Line], Iterator[Offer]]:
     return offers
 
 
+def _settings(line: Line) -> Iterator[Offer]:
+    """Offer settings, and, behind the `=` of a switch, both of its values."""
+    name, equals, _ = line.current.partition("=")
+    options = _charm(line, line.given[0]).get("config", {}) if line.given else {}
+    option = options.get(name) if isinstance(options, dict) else None
+    if equals and isinstance(option, dict) and option.get("type") == "boolean":
+        yield from ((f"{name}={word}", "") for word in ("true", "false"))
+    else:
+        yield from _of_charm("config", ends="=")(line)
+
+
+def _any_actions(line: Line) -> Iterator[Offer]:
+    import json
+
+    for row in _rows(line, "complete_charms"):
+        yield from ((name, str(row[0])) for name in json.loads(str(row[1])).get("actions") or {})
+
+
+def _hooks(line: Line) -> Iterator[Offer]:
+    """Offer the hooks that a unit's charm may have, and its actions."""
+    yield from ((name, "") for name in _HOOKS)
+    charm = _charm(line, line.given[0]) if line.given else {}
+    meta = charm.get("meta", {})
+    for kind in _RELATION_KINDS:
+        for name in sorted(_map(meta.get(kind))):
+            yield from ((f"{name}-relation-{step}", "") for step in _RELATION_HOOKS)
+    for name in sorted(_map(meta.get("storage"))):
+        yield from ((f"{name}-storage-{step}", "") for step in ("attached", "detaching"))
+    yield from ((name, "action") for name in sorted(_map(charm.get("actions"))))
+
+
+def _map(value: object) -> dict[str, object]:
+    return value if isinstance(value, dict) else {}
+
+
+def _own_endpoints(line: Line) -> Iterator[Offer]:
+    """Offer the endpoints of the application that is named."""
+    meta = _charm(line, line.given[0]).get("meta", {}) if line.given else {}
+    for kind in _RELATION_KINDS:
+        for name, entry in sorted(_map(meta.get(kind)).items()):
+            yield name, str(_map(entry).get("interface", ""))
+
+
+def _bindings(line: Line) -> Iterator[Offer]:
+    """Offer spaces, and endpoints that are bound to one."""
+    endpoint, equals, _ = line.current.partition("=")
+    for name, _ in _named("space")(line):
+        yield (f"{endpoint}={name}" if equals else name), ""
+    if not equals:
+        yield from ((f"{name}=", about) for name, about in _own_endpoints(line))
+
+
 def _endpoints(line: Line) -> Iterator[Offer]:
     """Offer applications, and, once a colon is there, their endpoints."""
     import json
@@ -400,35 +418,88 @@ def _controllers(line: Line) -> Iterator[Offer]:
         yield from ((name, "") for name in sorted(os.listdir(folder)) if not name.startswith("."))  # noqa: PTH208
 
 
-def _clouds(line: Line) -> Iterator[Offer]:
-    """Offer the clouds that are built in, and those that people defined."""
-    found = ["local", "manual"]
-    try:
-        with open(os.path.join(_root(line.env), "clouds.toml"), encoding="utf-8") as file:  # noqa: PTH118, PTH123
-            heads = (text.strip() for text in file if text.startswith("[clouds."))
-            found += [
-                head[len("[clouds.") :].partition("]")[0].partition(".")[0].strip("\"'") for head in heads
-            ]
-    except OSError:
-        pass
-    yield from ((name, "") for name in dict.fromkeys(found))
+def _of_clouds(function: str) -> Callable[[Line], Iterator[Offer]]:
+    """Return the function for names of clouds, regions and credentials, which are in files."""
+
+    def offers(line: Line) -> Iterator[Offer]:
+        from pushjuju.cli import completeclouds
+
+        root = _root(line.env)
+        place = completeclouds.Place(root=root, controller=_place(line, root)[0], words=tuple(line.given))
+        found: Iterator[Offer] = getattr(completeclouds, function)(place, line.command, line.current)
+        return found
+
+    return offers
 
 
 def _model_keys(_line: Line) -> Iterator[Offer]:
+    return ((f"{name}=", "") for name, _ in _model_names(_line))
+
+
+def _model_names(_line: Line) -> Iterator[Offer]:
     from pushjuju.services.model_config import ATTRIBUTES
 
-    yield from ((f"{name}=", "") for name in ATTRIBUTES)
+    return ((name, "") for name in ATTRIBUTES)
+
+
+def _controller_keys(_line: Line) -> Iterator[Offer]:
+    from pushjuju.services.controller_config import SETTINGS, may_change
+
+    return ((f"{name}=", "") for name in SETTINGS if may_change(name))
+
+
+def _ssh_keys(line: Line) -> Iterator[Offer]:
+    """Offer the comments of a model's public keys, by which they can be removed."""
+    import json
+
+    for row in _rows(line, "complete_keys"):
+        for text in str(json.loads(str(row[0]))).splitlines():
+            kind, _, rest = text.strip().partition(" ")
+            yield rest.partition(" ")[2].strip(), kind
+
+
+def _channels(line: Line) -> Iterator[Offer]:
+    """Offer the risks, in the tracks that the model's applications follow too."""
+    risks = ("stable", "candidate", "beta", "edge")
+    yield from ((risk, "") for risk in risks)
+    named = line.given[0] if line.given and line.command == "refresh" else ""
+    for track, application in _rows(line, "complete_track"):
+        if named in ("", application):
+            yield from ((f"{track}/{risk}", str(application)) for risk in risks)
+
+
+def _waited_names(line: Line) -> Iterator[Offer]:
+    kind = line.given[0] if line.given else ""
+    return _named(kind)(line) if kind in QUERIES else iter(())
 
 
 _OFFERS: Mapping[str, Callable[[Line], Iterator[Offer]]] = {
     "word": _words,
     "flag": _flags,
     "format": _formats,
+    "choice": _choices,
+    "access": _levels,
+    "ours": _our_words,
     "controller": _controllers,
-    "cloud": _clouds,
+    "cloud": _of_clouds("clouds"),
+    "owncloud": _of_clouds("own_clouds"),
+    "place": _of_clouds("places"),
+    "region": _of_clouds("regions"),
+    "credential": _of_clouds("credentials"),
     "endpoint": _endpoints,
+    "appendpoint": _own_endpoints,
+    "binding": _bindings,
     "modelkey": _model_keys,
-    "config": _of_charm("config", ends="="),
+    "modelname": _model_names,
+    "controllerkey": _controller_keys,
+    "sshkey": _ssh_keys,
+    "channel": _channels,
+    "waitedname": _waited_names,
+    "config": _settings,
+    "configname": _of_charm("config"),
+    "hook": _hooks,
+    "anyaction": _any_actions,
+    "storekey": _of_charm("meta", "storage", ends="="),
     "action": _of_charm("actions"),
     "resource": _of_charm("meta", "resources", ends="="),
     "store": _of_charm("meta", "storage"),

@@ -14,14 +14,31 @@ from collections.abc import Sequence
 from pushjuju.core.names import unit_tag
 
 BASE = "/var/lib/juju/pushjuju"
+# Machines of Juju have tmux from their first boot; here it comes when somebody needs it.
 # Descriptor 8 holds the lock; nothing that outlives the terminal may inherit it. The one who waits for the
 # lock in the background clears up, however the session ends.
 _SCRIPT = r"""
-command -v tmux >/dev/null || {
-    echo "ERROR tmux is not installed on machine $machine" >&2
-    echo "$program ssh $machine sudo apt-get install -y tmux    installs it" >&2
-    exit 1
+missing() { ! command -v tmux >/dev/null; }
+has() { command -v "$1" >/dev/null; }
+install() {
+    export DEBIAN_FRONTEND=noninteractive
+    if has apt-get; then
+        apt="apt-get -q -y -o DPkg::Lock::Timeout=120" tmux="--no-install-recommends tmux"
+        $apt install $tmux || { $apt update && $apt install $tmux; }
+    elif has dnf; then dnf -q -y install tmux
+    elif has yum; then yum -q -y install tmux
+    elif has zypper; then zypper -q -n install tmux
+    else echo "no package manager that is known here"; fi
 }
+if missing; then
+    echo "Installing tmux on machine $machine" >&2
+    said=$(install 2>&1 </dev/null)
+    missing && {
+        echo "ERROR tmux is not installed on machine $machine, and cannot be: ${said##*$'\n'}" >&2
+        echo "$program ssh $machine    goes there, to install it by hand" >&2
+        exit 1
+    }
+fi
 umask 077
 export LANG=C.UTF-8
 tput -T "${TERM:-dumb}" longname >/dev/null 2>&1 || export TERM=xterm

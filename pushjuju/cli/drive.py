@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from pushjuju.cli import session
 from pushjuju.cli.progress import progress, wants_output
 from pushjuju.core.errors import HookFailed
 from pushjuju.services.context import Context
@@ -49,7 +50,8 @@ def settle(
 
     with progress(cli.console) as report:
         watched = wants_output(cli.console)
-        driver = Driver(ctx, model, tell=report, warn=cli.console.warn, watched=watched)
+        since = session.first_claim(cli)
+        driver = Driver(ctx, model, tell=report, warn=cli.console.warn, watched=watched, since=since)
         settled = asyncio.run(driver.settle())
     for problem in settled.elsewhere:
         cli.console.info(f"In error in another model: {problem}")
@@ -106,9 +108,25 @@ def _failure(cli: Cli, ctx: Context, model: str, problems: Sequence[str]) -> Hoo
         f"{cli.program} debug-log --replay --include {unit}    shows its log\n"
         f"{cli.program} resolved {unit}    tries the hook again"
         if unit
-        else f"{cli.program} status    shows the machine; the work is tried again by itself"
+        else _machine_hint(cli, ctx, model, rest.partition(":")[0] if word == "machine" else "")
     )
     return HookFailed(first, detail="\n".join(detail), hint=hint)
+
+
+def _machine_hint(cli: Cli, ctx: Context, model: str, machine: str) -> str:
+    """Return what a person can do for a machine that could not be started or reached."""
+    from pushjuju.services import machines, models, validity
+
+    with ctx.store.read() as tx:
+        found = models.get(tx, model)
+        suspended = bool(validity.reason(tx, found))
+        given_up = machine in machines.not_started(tx, model)
+    if suspended:
+        cloud = f"{found.cloud} {found.credential}"
+        return f"{cli.program} update-credential {cloud}    lets the machines be tried again"
+    if given_up:
+        return f"{cli.program} retry-provisioning {machine}    tries it again"
+    return f"{cli.program} status    shows the machine; the work is tried again by itself"
 
 
 def _last_lines(ctx: Context, model: str, unit: str) -> list[str]:

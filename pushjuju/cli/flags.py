@@ -83,12 +83,6 @@ TASK = (
     *COLOUR,
     switch("utc", "Show times in UTC"),
 )
-SSH = (
-    switch("proxy", "Connect through the controller"),
-    switch("no-host-key-checks", "Do not verify the host key"),
-    switch("remote", "For Kubernetes only"),
-    text("container", "For Kubernetes only"),
-)
 WAIT = (
     text("query", "Condition to wait for", default="per subcommand"),
     duration("timeout", "Give up after this", default="10m"),

@@ -17,6 +17,7 @@ from typing import Any
 
 from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.core.gotime import parse_duration
+from pushjuju.core.near import did_you_mean
 
 _TRUE = ("1", "t", "T", "true", "TRUE", "True")
 _FALSE = ("0", "f", "F", "false", "FALSE", "False")
@@ -200,7 +201,9 @@ class FlagSet:
         if name in ("h", "help") and (spec is None or spec.name == "help"):
             raise HelpAsked
         if spec is None:
-            raise UsageError(f"option provided but not defined: {dashed(name)}")
+            near = did_you_mean(name, self._by_name) if len(name) > 1 else ""
+            shown = "\t--".join(near.rsplit("\t", 1))
+            raise UsageError(f"option provided but not defined: {dashed(name)}", hint=shown)
         return spec
 
 

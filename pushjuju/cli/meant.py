@@ -6,20 +6,22 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from pushjuju.cli.root import closest
-from pushjuju.cli.suggest import distance
+from pushjuju.core.near import closest, distance, is_alike
 
 if TYPE_CHECKING:
     from pushjuju.cli.command import Cli
     from pushjuju.cli.session import Session
 
-_LONGEST = 100  # letters of a name that is worth a comparison
-_MOST = 5000  # names to compare with
 _QUERIES = {
     "application": "application_list",
     "unit": "unit_list",
     "storage": "storage_instance_list",
+    "offer": "complete_offer_url",
+    "saas": "complete_saas",
+    "space": "complete_space",
+    "pool": "complete_pool",
 }
+_OF_THE_CONTROLLER = ("offer",)
 # What an error says of a name that is not there -> what kind of name it is.
 _TEXTS = (
     (re.compile(r'\bapplication "([^"]+)" (?:not found|does not exist)'), "application"),
@@ -30,6 +32,10 @@ _TEXTS = (
     (re.compile(r'"([^"]+)" is not the name of a (?:model or )?controller'), "controller or model"),
     (re.compile(r'\bcloud "?([^" ]+)"? not found'), "cloud"),
     (re.compile(r'\buser "([^"]+)" not found'), "user"),
+    (re.compile(r'\bapplication offer "([^"]+)" not found'), "offer"),
+    (re.compile(r'\bsaas application "([^"]+)" not found'), "saas"),
+    (re.compile(r'\bspace "([^"]+)" not found'), "space"),
+    (re.compile(r'\bpool "([^"]+)" not found'), "pool"),
 )
 
 
@@ -37,11 +43,18 @@ def hint(message: str, cli: Cli) -> str:
     """Return `Did you mean:` with the nearest name, or an empty text."""
     for pattern, kind in _TEXTS:
         found = pattern.search(message)
-        if found is not None and len(found[1]) <= _LONGEST:
-            near = closest(found[1], list(_candidates(kind, cli))[:_MOST])
-            apart = distance(found[1], near)
-            return f"\nDid you mean:\n\t{near}" if near and 0 < apart < len(found[1]) else ""
+        if found is not None:
+            near = closest(found[1], _candidates(kind, cli))
+            return f"\nDid you mean:\n\t{near}" if near and _is_alike(found[1], near) else ""
     return ""
+
+
+def _is_alike(name: str, near: str) -> bool:
+    """Tell whether a name may be a slip for another: what units of all applications share says nothing."""
+    application, _, number = name.rpartition("/")
+    if application and number.isdigit():
+        return name != near and distance(application, near.rpartition("/")[0]) <= (len(application) + 1) // 2
+    return is_alike(name, near)
 
 
 def _candidates(kind: str, cli: Cli) -> Iterable[str]:
@@ -60,8 +73,10 @@ def _of_model(kind: str, cli: Cli) -> Iterable[str]:
     if opened is None:
         return ()
     with opened.ctx.store.read() as tx:
-        column = "id" if kind == "storage" else "name"
-        return [str(row[column]) for row in tx.rows(_QUERIES[kind], model=opened.uuid)]
+        asked = {} if kind in _OF_THE_CONTROLLER else {"model": opened.uuid}
+        rows = tx.rows(_QUERIES[kind], **asked)
+        column = "id" if kind == "storage" else "name" if _QUERIES[kind].endswith("_list") else 0
+        return [str(row[column]) for row in rows]
 
 
 def _controllers(cli: Cli) -> Iterable[str]:

@@ -60,13 +60,18 @@ def get_charm(cli: Cli, opened: Session, known: Known, asked: Mapping[str, Any],
     Raises:
         NotFound, NotValid, HubError: There is none; the message is Juju's.
     """
+    from pushjuju.services import architectures
+
     place = asked["path"] or (asked["switch"] if is_local(asked["switch"]) else "")
     if place:
         if asked["channel"]:
             raise NotValid("--channel chooses among a store's charms, not for one at a path")
-        found = charmsource.from_place(
-            cli, place, folder, Base.parse(asked["base"] or known.application.base)
-        )
+        base = Base.parse(asked["base"] or known.application.base)
+
+        def choose(_charm: object) -> tuple[Base, str]:
+            return base, architectures.of_application(opened.ctx, opened.uuid, known.application)
+
+        found = charmsource.from_place(cli, place, folder, choose)
         return replace(found, files=asked["resource"])
     if known.origin is None and not asked["switch"]:
         raise NotValid(

@@ -59,8 +59,8 @@ MODULES: dict[str, str] = {
     "clouds": "clouds show-cloud add-cloud update-cloud remove-cloud update-public-clouds regions"
     " default-region",
     "kubernetes": "add-k8s update-k8s remove-k8s scale-application",
-    "credentials": "credentials show-credential add-credential update-credential remove-credential"
-    " autoload-credentials default-credential",
+    "credentials": "credentials show-credential add-credential autoload-credentials default-credential",
+    "credentialupdates": "update-credential remove-credential",
     "blocks": "disable-command enable-command disabled-commands",
     "packing": "pack",
     "mirroring": "mirror",

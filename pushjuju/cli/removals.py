@@ -13,7 +13,7 @@ from pushjuju.cli.formatters.times import since_text
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import UsageError
 from pushjuju.core.life import Life
-from pushjuju.services import machines, model_config, removal, storage, units
+from pushjuju.services import disks, machines, model_config, removal, storage, units
 from pushjuju.services.applications import get as get_application
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pushjuju.state.records import Unit
     from pushjuju.state.store import Tx
 
+DISK = "- will remove volume "  # it is the machine's own: nobody else is asked
 FLAGS = (
     flags.switch("dry-run", "Print what this command would remove without removing"),
     flags.switch("no-wait", "Rush through removal without waiting for each step; only with --force"),
@@ -51,10 +52,19 @@ def machine_lines(opened: Session, ids: Sequence[str], *, keep_instance: bool) -
         for name in ids:
             machines.get(tx, opened.uuid, name)
             lines.append(f"will remove machine {name}{kept}")
-            there = machines.units_on(tx, opened.uuid, name)
-            lines += [f"- will remove unit {unit.name}" for unit in there]
-            lines += [f"- will remove storage {item}" for item in storage.kept_on(tx, opened.uuid, name)]
+            lines += _on_machine(tx, opened.uuid, name)
+            for container in machines.containers_on(tx, opened.uuid, name):
+                lines.append(f"will remove machine {container.id}{kept}")
+                lines += _on_machine(tx, opened.uuid, container.id)
     return lines
+
+
+def _on_machine(tx: Tx, model: str, name: str) -> list[str]:
+    there = machines.units_on(tx, model, name)
+    units_ = [f"- will remove unit {unit.name}" for unit in there]
+    stored = [f"- will remove storage {item}" for item in storage.kept_on(tx, model, name)]
+    own = [f"{DISK}{backing.id}" for _, backing in disks.of_machine(tx, model, name)]
+    return units_ + stored + own
 
 
 def unit_lines(opened: Session, names: Sequence[str], *, destroy_storage: bool = False) -> list[str]:

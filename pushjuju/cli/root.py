@@ -91,6 +91,8 @@ class Root(click.Group):
             return NotFound(f"{word} not supported by pushjuju: it is not built yet")
         name = cli.program
         lines = [f'{name}: {quote(word)} is not a {name} command. See "{name} --help".']
+        from pushjuju.core.near import closest
+
         close = closest(word, [*self._modules, *registry.ALIASES])
         if close:
             lines.append(f"\nDid you mean:\n\t{close}")
@@ -142,11 +144,3 @@ def _run_plugin(word: str, args: list[str]) -> None:
     pid = os.posix_spawn(program, [program, *args], os.environ)
     status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     raise Exited(status if status >= 0 else 128 - status)
-
-
-def closest(word: str, candidates: Sequence[str]) -> str:
-    """Return the candidate that is nearest to a mistyped word, or an empty text when none is near."""
-    from pushjuju.cli.suggest import distance
-
-    scored = sorted((distance(word, candidate), candidate) for candidate in candidates)
-    return scored[0][1] if scored and scored[0][0] <= max(2, len(word) // 2) else ""

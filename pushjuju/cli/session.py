@@ -17,12 +17,17 @@ from pushjuju.services import controllers, models
 from pushjuju.services.context import Context, open_context
 from pushjuju.state.datadir import DataDir, locate
 from pushjuju.state.model import Model
+from pushjuju.state.unfinished import Unfinished
+from pushjuju.state.work import next_lease
 
 if TYPE_CHECKING:
     from pushjuju.cli.command import Cli
 
 FIRST_CLOUD = "local"
 FIRST_MODEL = "default"
+_SWEPT = "swept"
+_UNFINISHED = "unfinished controller"  # the mark of a controller that this call makes
+_FIRST_CLAIM = "first claim"  # the number of the next claim when this call began
 _FIRST = "first model"  # the session of a controller that this call made
 
 
@@ -45,8 +50,13 @@ class Session:
 
 
 def data_dir(cli: Cli) -> DataDir:
-    """Return the data directory of this call."""
-    return DataDir(locate(cli.env, Path.cwd()))
+    """Return the data directory of this call; what a dead process left unfinished there is gone."""
+    found = DataDir(locate(cli.env, Path.cwd()))
+    if _SWEPT not in cli.extra:
+        cli.extra[_SWEPT] = True
+        for name in controllers.sweep(found):
+            cli.console.info(f'Controller "{name}" is gone: the command that made it was cut off')
+    return found
 
 
 def open_controller(cli: Cli, name: str = "") -> Context:
@@ -92,15 +102,26 @@ def open_model(cli: Cli, text: str = "") -> Session:
         )
     ctx = open_controller(cli, controller)
     opened = Session(ctx=ctx, model=models.resolve(ctx, model or None))
+    if _FIRST_CLAIM not in cli.extra:
+        with ctx.store.read() as tx:
+            cli.extra[_FIRST_CLAIM] = next_lease(tx)
     cli.extra["model"] = opened
     blocking.require(opened, cli.word)
     return opened
 
 
+def first_claim(cli: Cli) -> int | None:
+    """Return the lowest number of a claim by which what this call wants may be worked; None: unknown.
+
+    It is of the time before the call wrote anything: a background process may be faster than the call itself.
+    """
+    found = cli.extra.get(_FIRST_CLAIM)
+    return found if isinstance(found, int) else None
+
+
 def open_or_make_model(cli: Cli, text: str = "") -> Session:
     """Open a model as `open_model` does; without any controller make one on this computer, and say so."""
-    folder = data_dir(cli)
-    if text or cli.env.get("JUJU_MODEL") or cli.env.get("JUJU_CONTROLLER") or folder.controllers():
+    if any_controller(cli, text):
         return open_model(cli, text)
     make_controller(cli, FIRST_CLOUD, FIRST_CLOUD)
     ctx = open_controller(cli, FIRST_CLOUD)
@@ -113,6 +134,12 @@ def open_or_make_model(cli: Cli, text: str = "") -> Session:
     made = Session(ctx=ctx, model=model)
     cli.extra[_FIRST] = made
     return made
+
+
+def any_controller(cli: Cli, text: str = "") -> bool:
+    """Tell whether a model that somebody named, or the current one, has to be there already."""
+    named = text or cli.env.get("JUJU_MODEL") or cli.env.get("JUJU_CONTROLLER")
+    return bool(named or data_dir(cli).controllers())
 
 
 @contextmanager
@@ -128,17 +155,14 @@ def undone_if_refused(cli: Cli, *, anyway: bool = False) -> Iterator[None]:
         failed = False
     finally:
         made = cli.extra.pop(_FIRST, None)
-        if isinstance(made, Session) and (failed or anyway) and not _used(made):
+        if isinstance(made, Session) and (failed or anyway) and not controllers.used(made.ctx.controller):
             cli.extra.pop(f"controller {FIRST_CLOUD}", None)
             made.ctx.close()
             controllers.remove(data_dir(cli), FIRST_CLOUD)
             cli.console.info(f'Controller "{FIRST_CLOUD}" is gone again: nothing was deployed')
-
-
-def _used(opened: Session) -> bool:
-    """Tell whether a model has any application or machine."""
-    with opened.ctx.store.read() as tx:
-        return any(tx.rows(name, model=opened.uuid) for name in ("application_list", "machine_list"))
+        mark = cli.extra.pop(_UNFINISHED, None)
+        if isinstance(mark, Unfinished):
+            mark.close()
 
 
 def make_controller(
@@ -152,6 +176,8 @@ def make_controller(
 ) -> str:
     """Make a controller and return its name; it becomes the current one unless `switch` is false.
 
+    It counts as unfinished until the call ends, so that the next one takes it away if this one is killed.
+
     Raises:
         NotFound: No such cloud.
         AlreadyExists: The name is taken.
@@ -160,8 +186,19 @@ def make_controller(
 
     folder = data_dir(cli)
     host = PluginHost(environ=cli.env, warn=cli.console.warn)
+
+    def begin(chosen: str) -> None:
+        cli.extra[_UNFINISHED] = controllers.marked(folder, chosen)
+
     made = controllers.bootstrap(
-        folder, cloud, name, now=cli.clock.now(), config=config, host=host, credential=credential
+        folder,
+        cloud,
+        name,
+        now=cli.clock.now(),
+        config=config,
+        host=host,
+        credential=credential,
+        begin=begin,
     )
     if switch:
         with moving(cli):

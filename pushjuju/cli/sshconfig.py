@@ -6,12 +6,16 @@ Mirrors: juju cmd/juju/ssh/ssh_machine.go (3.6)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-MANUAL = "manual"
+from pushjuju.core.jumps import Hop
+
+_DETOURS = ("proxyjump", "proxycommand")
 DEFAULT_USER = "ubuntu"  # every machine that a cloud made has it, with sudo
 
 
@@ -21,74 +25,175 @@ class Target:
 
     Attributes:
         alias: The name that the call uses.
+        key_name: What known_hosts calls it; empty for its address.
+        via: A machine of the model to go through.
         user: Login; empty for OpenSSH's default.
-        own_config: Whether `~/.ssh/config` counts (machines that were taken in).
+        hops: Jump hosts on the way, the nearest to us first.
+        own: What `~/.ssh/config` says of the host; None where it does not count: it does for machines that
+            were taken in.
+        past_jumps: Whether it is reached past any jump host.
     """
 
     alias: str
     host: str
     port: int | None
     user: str
-    jump: str
+    hops: tuple[Hop, ...]
     host_keys: tuple[str, ...]
     identities: tuple[Path, ...]
-    own_config: bool
+    own: Mapping[str, Sequence[str]] | None = None
+    past_jumps: bool = False
+    key_name: str = ""
+    via: Target | None = None
 
 
-def target(alias: str, ssh: Mapping[str, Any], *, user: str, key: Path, provider: str) -> Target:
+def target(
+    alias: str,
+    ssh: Mapping[str, Any],
+    *,
+    user: str,
+    key: Path,
+    own: Mapping[str, Sequence[str]] | None = None,
+    hops: Sequence[Hop] = (),
+    key_name: str = "",
+    via: Target | None = None,
+) -> Target:
     """Return the target of a machine's row.
 
     Args:
         alias: The name to use.
-        ssh: {host, port, user, host_keys, jump, identities}.
+        ssh: {host, port, user, host_keys, identities}.
         user: The login that was asked for; empty for `ubuntu`, or the own one of a machine that was taken in.
         key: The controller's private key.
-        provider: Who made the machine.
+        own: What `~/.ssh/config` says of the host; None for machines that a cloud made.
+        hops: Jump hosts on the way.
+        key_name: Its name in known_hosts; empty for its address.
+        via: The host of a container.
     """
+    settings = own or {}
+    keys = [Path(text).expanduser() for text in settings.get("identityfile", ())]
     return Target(
         alias=alias,
-        host=str(ssh["host"]),
+        host=next(iter(settings.get("hostname", ())), str(ssh["host"])),
         port=int(ssh["port"]) if ssh.get("port") else None,
-        user=user or (str(ssh.get("user") or "") if provider == MANUAL else DEFAULT_USER),
-        jump=str(ssh.get("jump") or ""),
+        user=user or (str(ssh.get("user") or "") if own is not None else DEFAULT_USER),
+        hops=tuple(hops),
         host_keys=tuple(ssh.get("host_keys") or ()),
-        identities=(key, *(Path(item) for item in ssh.get("identities", ()))),
-        own_config=provider == MANUAL,
+        identities=(
+            key,
+            *(Path(item) for item in ssh.get("identities", ())),
+            *(path for path in keys if path.exists()),
+        ),
+        own=own,
+        key_name=key_name,
+        via=via,
     )
+
+
+def direct(item: Target) -> Target:
+    """Return a target that is reached past any jump host, also past those of `~/.ssh/config`."""
+    return replace(item, hops=(), past_jumps=True)
+
+
+def own_settings(host: str) -> dict[str, list[str]]:
+    """Return what `~/.ssh/config` says of a host, as OpenSSH itself reads it: keyword -> values.
+
+    The host may be an alias there; our own aliases are not, so its section must be read for it.
+    """
+    program = shutil.which("ssh")
+    if program is None or host.startswith("-"):
+        return {}
+    done = subprocess.run([program, "-G", host], capture_output=True, text=True, check=False)
+    found: dict[str, list[str]] = {}
+    for line in done.stdout.splitlines():
+        key, _, value = line.partition(" ")
+        found.setdefault(key, []).append(value)
+    return found
+
+
+def goes_through(settings: Mapping[str, Sequence[str]]) -> bool:
+    """Tell whether `~/.ssh/config` leads to a host through another one."""
+    return any(value != "none" for key in _DETOURS for value in settings.get(key, ()))
 
 
 def known_hosts_lines(item: Target) -> str:
     """Return the known_hosts lines of the keys that the provider told."""
-    name = item.host if item.port in (None, 22) else f"[{item.host}]:{item.port}"
+    if item.via:
+        return known_hosts_lines(item.via) + _lines_of(item)
+    return _lines_of(item)
+
+
+def _lines_of(item: Target) -> str:
+    name = item.key_name or (item.host if item.port in (None, 22) else f"[{item.host}]:{item.port}")
     return "".join(f"{name} {key}\n" for key in item.host_keys)
 
 
-def config_text(targets: list[Target], *, known_hosts: list[Path], check_host_keys: bool) -> str:
-    """Return the configuration file for some targets."""
-    sections = [_section(item, known_hosts, check=check_host_keys) for item in targets]
-    if any(item.own_config for item in targets):
-        sections.append("Include ~/.ssh/config\n")
+def config_text(
+    targets: list[Target], *, known_hosts: list[Path], own_known_hosts: Path, check_host_keys: bool
+) -> str:
+    """Return the configuration file for some targets.
+
+    Args:
+        targets: All that the call is about.
+        known_hosts: Where their keys are; new ones are written to the first.
+        own_known_hosts: The model's file: keys of jump hosts are kept there.
+        check_host_keys: Whether keys count at all.
+    """
+    hosts = {item.via.alias: item.via for item in targets if item.via}
+    every = [*targets, *hosts.values()]
+    sections = [_section(item, known_hosts, check=check_host_keys) for item in every]
+    hops = {hop.host: item.identities[0] for item in every for hop in item.hops}
+    sections += [_hop(host, key, own_known_hosts, check=check_host_keys) for host, key in hops.items()]
+    if any(item.own is not None for item in every):
+        sections.append("Match all\nInclude ~/.ssh/config\n")
+    elif hops:  # jump hosts are the person's own
+        sections.append(f"Host {' '.join(hops)}\n  Include ~/.ssh/config\n")
     return "\n".join(sections)
+
+
+def _hop(host: str, key: Path, known_hosts: Path, *, check: bool) -> str:
+    """Return the section of a jump host; user and port stand in ProxyJump."""
+    lines = [*_trust([known_hosts], "accept-new" if check else "no"), ("IdentityFile", _quoted(key))]
+    return f"Host {host}\n" + "".join(f"  {name} {value}\n" for name, value in lines)
+
+
+def _trust(known_hosts: list[Path], strict: str) -> list[tuple[str, str]]:
+    files = "/dev/null" if strict == "no" else " ".join(_quoted(path) for path in known_hosts)
+    return [
+        ("UserKnownHostsFile", files),
+        ("GlobalKnownHostsFile", "/dev/null"),
+        ("StrictHostKeyChecking", strict),
+    ]
 
 
 def _section(item: Target, known_hosts: list[Path], *, check: bool) -> str:
     # A key that the provider told must be shown; any other is accepted once and then checked.
     strict = "no" if not check else "yes" if item.host_keys else "accept-new"
-    files = "/dev/null" if not check else " ".join(_quoted(path) for path in known_hosts)
     lines = [
         ("HostName", item.host),
         ("Port", str(item.port) if item.port else ""),
         ("User", item.user),
-        ("ProxyJump", item.jump),
-        ("UserKnownHostsFile", files),
-        ("GlobalKnownHostsFile", "/dev/null"),
-        ("StrictHostKeyChecking", strict),
+        *_detours(item),
+        ("HostKeyAlias", item.key_name),
+        *_trust(known_hosts, strict),
         ("PasswordAuthentication", "no"),
         ("ServerAliveInterval", "30"),
         *(("IdentityFile", _quoted(path)) for path in item.identities),
         ("LogLevel", "ERROR" if not check else ""),
     ]
     return f"Host {item.alias}\n" + "".join(f"  {name} {value}\n" for name, value in lines if value)
+
+
+def _detours(item: Target) -> list[tuple[str, str]]:
+    """Return how a target is reached through others: what we know comes before what `~/.ssh/config` says."""
+    if item.via:
+        return [("ProxyJump", item.via.alias)]
+    if item.past_jumps:
+        return [("ProxyJump", "none")]
+    if item.hops:
+        return [("ProxyJump", ",".join(map(str, item.hops)))]
+    own = item.own or {}
+    return [(name, value) for name in _DETOURS for value in own.get(name, ()) if value != "none"]
 
 
 def _quoted(path: Path) -> str:

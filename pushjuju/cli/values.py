@@ -181,6 +181,22 @@ def base(base_text: str, series: str, console: Console) -> Base | None:
     return Base.parse(base_text) if base_text else None
 
 
+def disks(words: Sequence[str]) -> list[Directive]:
+    """Read the values of `--disks`: directives without a name, several to a value, blank-separated.
+
+    Raises:
+        UsageError: One is none; the message is Juju's.
+    """
+    found = []
+    for word in words:
+        try:
+            found += [Directive.parse(part) for part in word.split()]
+        except NotValid as error:
+            text = f"cannot parse disk constraints: {error.message}"
+            raise UsageError(f'invalid value "{word}" for option --disks: {text}') from None
+    return found
+
+
 def storage(words: Sequence[str]) -> dict[str, Directive]:
     """Read the values of `--storage`: store -> directive.
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from pushjuju.cli import drive
+from pushjuju.cli import drive, session
 from pushjuju.cli.formatters.tasks import log_line
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import PushjujuError
@@ -67,7 +67,7 @@ class Waiter:
         Raises:
             TimedOut: They are not over in time; they go on.
         """
-        if not self._tasks:
+        if not self._tasks or self._cli.rehearsal:
             return
         self._cli.on_interrupt = (
             "Stopped waiting. What was asked for goes on with the next command;\n"
@@ -145,7 +145,8 @@ def foreground(
 
     async def go(report: Report) -> Sequence[str]:
         watched = wants_output(cli.console)
-        driver = Driver(opened.ctx, opened.uuid, tell=report, warn=cli.console.warn, watched=watched)
+        warn, since = cli.console.warn, session.first_claim(cli)
+        driver = Driver(opened.ctx, opened.uuid, tell=report, warn=warn, watched=watched, since=since)
         working = asyncio.create_task(driver.settle(until), name="settle")
         try:
             while not working.done():

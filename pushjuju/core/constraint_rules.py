@@ -12,6 +12,12 @@ from typing import Any
 from pushjuju.core.constraints import ORDER, Constraints
 from pushjuju.core.errors import NotValid
 
+Conflicts = tuple[tuple[frozenset[str], frozenset[str]], ...]
+"""Pairs of groups: a name of the one may not stand beside a name of the other."""
+
+SIZES_OF_A_TYPE: Conflicts = (
+    (frozenset({"instance-type"}), frozenset({"cores", "cpu-power", "mem"})),
+)  # of most clouds: a type says its sizes
 _MOST_SHOWN = 30  # values that an error names
 
 
@@ -21,12 +27,13 @@ class ConstraintRules:
 
     Attributes:
         unsupported: Names whose value is ignored, with a warning.
-        conflicts: Pairs of groups: a name of the one may not stand beside a name of the other.
+        conflicts: What excludes each other in one value. Where a weaker value is merged, those of the cloud's
+            `ProviderType` count.
         vocabulary: Name -> the values that it may have.
     """
 
     unsupported: frozenset[str] = frozenset()
-    conflicts: tuple[tuple[frozenset[str], frozenset[str]], ...] = ()
+    conflicts: Conflicts = ()
     vocabulary: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
 
@@ -55,14 +62,16 @@ def _check_value(name: str, value: Any, known: Sequence[Any]) -> None:
             raise NotValid(f"invalid constraint value: {name}={item}\nvalid values are: [{listed}{more}]")
 
 
-def merge(fallback: Constraints, constraints: Constraints, rules: ConstraintRules) -> dict[str, Any]:
+def merge(
+    fallback: Constraints, constraints: Constraints, conflicts: Conflicts = SIZES_OF_A_TYPE
+) -> dict[str, Any]:
     """Return constraints over weaker ones; a name takes along what it excludes among the weaker ones.
 
     A value of None is kept out: it was set to nothing, over whatever the weaker ones say.
     """
     weaker = dict(fallback)
     given = {name for name, value in constraints.items() if value not in (None, "", [])}
-    for red, blue in rules.conflicts:
+    for red, blue in conflicts:
         for mine, other in ((red, blue), (blue, red)):
             if mine & given:
                 weaker = {name: value for name, value in weaker.items() if name not in other}

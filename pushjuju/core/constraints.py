@@ -1,4 +1,4 @@
-"""Constraints on machines: reading, merging, writing. Layer: core. Mirrors: juju core/constraints (3.6)."""
+"""Constraints on machines: reading, writing. Layer: core. Mirrors: juju core/constraints (3.6)."""
 
 from __future__ import annotations
 
@@ -91,18 +91,23 @@ def parse_size(text: str) -> int:
     return math.ceil(float(match[1]) * _SUFFIX[match[2] or "M"])
 
 
-def merge(model: Constraints, application: Constraints) -> dict[str, Any]:
-    """Return what a new machine gets: the application's over the model's, key by key.
+_OF_CONTAINERS = ("arch", "cores", "mem", "root-disk", "root-disk-source")
 
-    An instance type drops the sizes that the model gives, and the reverse.
+
+def of_container(wanted: Constraints, *, alone: bool = True) -> dict[str, Any]:
+    """Return what a container inside a machine takes of constraints; the others are about the cloud.
+
+    Args:
+        wanted: All of them.
+        alone: The machine was not made for it: names of disks are those of the machine's LXD.
     """
-    sizes = ("cores", "cpu-power", "mem", "root-disk", "arch")
-    base = dict(model)
-    if application.get("instance-type"):
-        base = {key: value for key, value in base.items() if key not in sizes}
-    if any(application.get(key) for key in sizes):
-        base.pop("instance-type", None)
-    return {key: value for key, value in {**base, **application}.items() if value is not None}
+    names = _OF_CONTAINERS if alone else _OF_CONTAINERS[:-1]
+    return {key: value for key, value in wanted.items() if key in names}
+
+
+def of_host(wanted: Constraints) -> dict[str, Any]:
+    """Return what a machine takes that is made for a container with these constraints."""
+    return {key: value for key, value in wanted.items() if key != "container"}
 
 
 def render(constraints: Constraints) -> str:

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from pushjuju.core.errors import NotValid
 from pushjuju.core.ids import digest
@@ -96,10 +97,16 @@ def collapsed(cidrs: Iterable[str]) -> tuple[str, ...]:
 
 def _networks(cidrs: Iterable[str]) -> Iterator[_Network]:
     for text in cidrs:
-        try:
-            yield ipaddress.ip_network(text, strict=False)
-        except ValueError:
-            continue
+        if (network := _network(text)) is not None:
+            yield network
+
+
+@lru_cache(maxsize=8192)
+def _network(text: str) -> _Network | None:
+    try:
+        return ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        return None
 
 
 # --- rules ------------------------------------------------------------------------------------------------

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from pushjuju.core.errors import NotValid
 from pushjuju.core.names import is_machine
@@ -30,6 +32,14 @@ class Placement:
     kind: PlacementKind
     value: str
     parent: str | None = None
+
+    @classmethod
+    def wanted(cls, target: Placement | None, constraints: Mapping[str, Any]) -> Placement | None:
+        """Return where a unit goes: `container=lxd` without a placement is a container on a new machine."""
+        container = str(constraints.get("container") or "none")
+        if target is None and container != "none":
+            return cls(PlacementKind.CONTAINER, container)
+        return target
 
     @classmethod
     def parse(cls, text: str) -> Placement:

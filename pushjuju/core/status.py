@@ -95,6 +95,10 @@ _SEVERITY: Mapping[str, int] = {
 }
 
 
+MODEL_SUSPENDED = "suspended"
+"""The status of a model whose credential the cloud refused; the data say the `reason`."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusInfo:
     """One status: word, message, data, and since when (None: unknown)."""

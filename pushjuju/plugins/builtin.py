@@ -16,6 +16,7 @@ MODULES: tuple[tuple[str, str], ...] = (
     ("manual", "pushjuju.plugins.providers.manual"),
     ("libcloud", "pushjuju.plugins.providers.libcloud"),
     ("lxd", "pushjuju.plugins.providers.lxd"),
+    ("maas", "pushjuju.plugins.providers.maas"),
     ("storage", "pushjuju.plugins.storage"),
     ("vault", "pushjuju.plugins.backends.vault"),
     ("nftables", "pushjuju.plugins.firewalls.nftables"),

@@ -24,6 +24,7 @@ import pluggy
 from pushjuju.plugins.charmtypes import CharmPlace, CharmSourceType, CharmStore, SourceServices
 from pushjuju.plugins.types import (
     CloudSpec,
+    ContainerHost,
     Credential,
     DetectedCredential,
     Firewall,
@@ -42,7 +43,7 @@ from pushjuju.plugins.types import (
 
 PROJECT = "pushjuju"
 ENTRY_POINT_GROUP = "pushjuju"
-PLUGIN_API = (1, 3)
+PLUGIN_API = (1, 4)
 
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
@@ -79,6 +80,25 @@ def pushjuju_open_provider(
     """
 
 
+@hookspec(firstresult=True)
+def pushjuju_open_containers(
+    kind: str, host: ContainerHost, model: ModelInfo, config: Mapping[str, Any], services: Services
+) -> Provider | None:
+    """Return the provider of containers inside a machine, or None when the kind is not yours.
+
+    Fires once per machine and run, when a container is first needed there. The first answer that is not None
+    is used. May not block: reach the host in the provider's methods. Raising ends the start with that error.
+    Since 1.4.
+
+    Args:
+        kind: `lxd`, as in the machine `0/lxd/1`; the machines are of the provider type of that name.
+        host: The machine.
+        model: Whose containers these are.
+        config: The model's configuration, all keys.
+        services: What the controller lends.
+    """
+
+
 @hookspec
 def pushjuju_detect_credentials(  # type: ignore[empty-body]
     cloud_type: str, environ: Mapping[str, str]
@@ -92,6 +112,23 @@ def pushjuju_detect_credentials(  # type: ignore[empty-body]
     Args:
         cloud_type: The type, as the plugin named it; answer nothing for those of others.
         environ: The process environment.
+    """
+
+
+@hookspec(firstresult=True)
+def pushjuju_finalize_credential(
+    cloud: CloudSpec, auth_type: str, attributes: Mapping[str, str]
+) -> tuple[str, Mapping[str, str]] | None:
+    """Turn what a person gave into the credential that is kept, or None to keep it as it is.
+
+    Fires when a credential is added or updated, after its attributes were checked. The first answer that is
+    not None is used. May ask the network. Raising refuses the credential with that error; no value may be in
+    it. Since 1.4.
+
+    Args:
+        cloud: Where it is for, in its default region.
+        auth_type: The type that was chosen.
+        attributes: Its attributes.
     """
 
 

@@ -21,6 +21,7 @@ from pushjuju.core.errors import NotFound, ProviderError, PushjujuError
 from pushjuju.plugins.charmtypes import CharmPlace, CharmSourceType, CharmStore, SourceKind, SourceServices
 from pushjuju.plugins.types import (
     CloudSpec,
+    ContainerHost,
     Credential,
     DetectedCredential,
     Firewall,
@@ -149,6 +150,15 @@ class PluginHost:
         found = self._answers("pushjuju_detect_credentials", cloud_type=cloud_type, environ=environ)
         return [item for _, answer in found for item in answer]
 
+    def finalize_credential(
+        self, cloud: CloudSpec, auth_type: str, attributes: Mapping[str, str]
+    ) -> tuple[str, Mapping[str, str]]:
+        """Return type and attributes of a credential as they are kept."""
+        found: tuple[str, Mapping[str, str]] | None = self._host().manager.hook.pushjuju_finalize_credential(
+            cloud=cloud, auth_type=auth_type, attributes=attributes
+        )
+        return found if found is not None else (auth_type, attributes)
+
     def secret_backend_types(self) -> tuple[SecretBackendType, ...]:
         """Return the types of backend for secrets; a name belongs to the first plugin that claims it."""
         found: dict[str, SecretBackendType] = {}
@@ -184,6 +194,27 @@ class PluginHost:
         if backend is None:
             raise NotFound(f'no plugin opens secret backends of type "{name}"', hint="pushjuju plugins")
         return backend
+
+    def open_containers(
+        self,
+        *,
+        kind: str,
+        host: ContainerHost,
+        model: ModelInfo,
+        config: Mapping[str, Any],
+        services: Services,
+    ) -> Provider:
+        """Return the provider of containers inside a machine.
+
+        Raises:
+            NotFound: No plugin makes such containers.
+        """
+        found: Provider | None = self._host().manager.hook.pushjuju_open_containers(
+            kind=kind, host=host, model=model, config=config, services=services
+        )
+        if found is None:
+            raise NotFound(f"no plugin makes containers of type {kind}", hint="pushjuju plugins")
+        return found
 
     def storage_types(self, cloud_type: str) -> dict[str, StorageType]:
         """Return the types of storage in a cloud by name; a name belongs to the first plugin."""

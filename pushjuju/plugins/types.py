@@ -6,7 +6,7 @@ else.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -17,7 +17,71 @@ from pushjuju.core.constraint_rules import ConstraintRules
 from pushjuju.core.constraints import Constraints
 from pushjuju.core.firewall import MachineRules
 from pushjuju.core.status import InstanceStatus
-from pushjuju.core.storage import Kind, Scope
+from pushjuju.plugins.cloudtypes import (
+    Attr,
+    CloudSpec,
+    Credential,
+    DetectedCredential,
+    ProviderType,
+    Question,
+    Reached,
+)
+from pushjuju.plugins.storagetypes import (
+    BootMount,
+    MachineStorage,
+    StorageItem,
+    StorageMade,
+    StorageProvider,
+    StorageSeen,
+    StorageType,
+)
+
+__all__ = [
+    "Address",
+    "Attr",
+    "BootMount",
+    "CharmProfile",
+    "CloudSpec",
+    "Constrained",
+    "ContainerHost",
+    "Credential",
+    "DetectedCredential",
+    "Enlister",
+    "Finding",
+    "Firewall",
+    "Fix",
+    "GuardedMachine",
+    "Hardware",
+    "HookToolFamily",
+    "Instance",
+    "MachineStorage",
+    "ModelInfo",
+    "OpensProvider",
+    "Profiled",
+    "Progress",
+    "Provider",
+    "ProviderType",
+    "Question",
+    "Reachable",
+    "Reached",
+    "RemoteRunner",
+    "SSHTarget",
+    "ScriptResult",
+    "SecretBackend",
+    "SecretBackendType",
+    "Services",
+    "StartRequest",
+    "Started",
+    "StorageItem",
+    "StorageMade",
+    "StorageProvider",
+    "StorageSeen",
+    "StorageType",
+    "Zone",
+    "Zoned",
+    "no_progress",
+    "no_warning",
+]
 
 Progress = Callable[[str, str], None]
 """Called with (instance status, message) while something slow goes on. May be called from any thread."""
@@ -25,38 +89,6 @@ Progress = Callable[[str, str], None]
 
 def no_progress(status: str, message: str) -> None:
     """Take a progress report and do nothing with it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CloudSpec:
-    """One cloud, or one region of it, as the user defined it.
-
-    Attributes:
-        name: The user's name of the cloud.
-        type: The provider's name: `local`, `manual`, `lxd`, `ec2`...
-        endpoint: The region's, or the cloud's; so are the other two.
-        ca_certificates: PEM texts that the endpoints are checked against besides the system's.
-        config: What else the cloud's table in clouds.toml holds; its keys belong to the provider.
-    """
-
-    name: str
-    type: str
-    region: str = ""
-    endpoint: str = ""
-    identity_endpoint: str = ""
-    storage_endpoint: str = ""
-    ca_certificates: tuple[str, ...] = ()
-    skip_tls_verify: bool = False
-    config: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Credential:
-    """What opens a cloud; the attributes are secret and never printed."""
-
-    name: str = ""
-    auth_type: str = "empty"
-    attributes: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +130,33 @@ class SSHTarget:
     host_keys: tuple[str, ...] | None = None
     proxy_jump: str = ""
     identities: tuple[Path, ...] = ()
+
+
+class ContainerHost(Protocol):
+    """A machine of the model that containers are made on; all goes over its SSH connection."""
+
+    @property
+    def machine_id(self) -> str:
+        """Its id in the model."""
+        ...
+
+    async def run(self, script: str, *, timeout_s: float = 60.0) -> ScriptResult:
+        """Run a POSIX shell script there as root; its errors are those of `RemoteRunner.run_script`."""
+        ...
+
+    async def relay(self, program: str) -> Path:
+        """Return a socket on this computer that stands for something there.
+
+        For each connection to it a Python program runs on the machine as root, with the connection as its
+        standard input and output; it ends with the connection. The socket is there until the run ends.
+
+        Args:
+            program: Its text, for Python 3.8 without other packages.
+
+        Raises:
+            TransportError: The machine does not answer.
+        """
+        ...
 
 
 class RemoteRunner(Protocol):
@@ -149,109 +208,6 @@ class Services:
     clock: Clock = field(default_factory=SystemClock)
     warn: Callable[[str], None] = no_warning
     remote: RemoteRunner | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attr:
-    """One attribute of a cloud, a credential or a model's configuration.
-
-    Attributes:
-        file_attr: The name under which a file may be given in its place: the file's text becomes the value.
-        file_path: The value is the path of a file; its text is what is kept.
-    """
-
-    name: str
-    summary: str
-    type: str = "string"
-    default: Any = None
-    required: bool = False
-    secret: bool = False
-    choices: tuple[str, ...] = ()
-    file_attr: str = ""
-    file_path: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """What `add-cloud` asks a person about a new cloud.
-
-    Attributes:
-        key: The key of the cloud that the answer becomes: `endpoint`, `ca-certificates`, `auth-types`,
-            `regions`.
-        text: What is asked for, as in `Enter the API endpoint url: `.
-        kind: `text`, `url`, `file` (its text is kept), `choices` (some of the auth types) or `regions`.
-        default: Taken for an empty answer; None: there must be one.
-        shown_default: What the question shows for it.
-        environ: Variables whose value is the default when they are set.
-    """
-
-    key: str
-    text: str = ""
-    kind: str = "text"
-    default: str | None = None
-    shown_default: str = ""
-    environ: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DetectedCredential:
-    """A credential that was found in files or variables of the person's.
-
-    Attributes:
-        label: How it is shown: `aws credential "default"`.
-        region: The default region that was found with it.
-        default: It is the one to use unless another is named.
-    """
-
-    name: str
-    label: str
-    auth_type: str
-    attributes: Mapping[str, str] = field(repr=False)
-    region: str = ""
-    default: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reached:
-    """What one harmless call to a cloud told.
-
-    Attributes:
-        account: Whose credential it is, in the cloud's words; empty: it does not say.
-        costs: One sentence about what a machine costs here; empty: nothing.
-    """
-
-    account: str = ""
-    costs: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProviderType:
-    """A kind of cloud that a plugin can drive.
-
-    Attributes:
-        clouds: Names of clouds that are there without being defined (`local`, `manual`).
-        credential_schemas: Auth type -> its attributes; `empty` needs none.
-        cloud_schema: Keys that the provider reads from the cloud's table.
-        config_schema: Keys of a model's configuration that are this provider's own.
-        public_clouds: Clouds that everybody has: name -> its definition, as in clouds.yaml.
-        questions: What `add-cloud` asks; none: such a cloud is added from a file only.
-        features: Words that the controller asks for. `start`, `enlist`, `doctor`, `host-keys`, `nested`: what
-            its provider can do. `user-data`: machines boot with the whole cloud-config document, which makes
-            logins and host keys; without it a request holds what the model's `cloudinit-userdata` says.
-            `poll`: the controller looks after its instances from time to time.
-    """
-
-    name: str
-    summary: str
-    regions: tuple[str, ...] = ()
-    clouds: tuple[str, ...] = ()
-    credential_schemas: Mapping[str, tuple[Attr, ...]] = field(default_factory=lambda: {"empty": ()})
-    cloud_schema: tuple[Attr, ...] = ()
-    config_schema: tuple[Attr, ...] = ()
-    default_config: Mapping[str, Any] = field(default_factory=dict)
-    features: frozenset[str] = frozenset()
-    public_clouds: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    questions: tuple[Question, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -314,6 +270,21 @@ class Instance:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CharmProfile:
+    """What a charm asks of the container that it runs in: the content of its `lxd-profile.yaml`."""
+
+    name: str
+    description: str = ""
+    config: Mapping[str, str] = field(default_factory=dict)
+    devices: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def document(self) -> dict[str, Any]:
+        """Return it without its name, as it is shown."""
+        devices = {name: dict(device) for name, device in self.devices.items()}
+        return {"config": dict(self.config), "description": self.description, "devices": devices}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StartRequest:
     """All that a provider needs to make one machine. Mirrors: juju environs/broker.go (3.6).
 
@@ -324,7 +295,9 @@ class StartRequest:
         authorized_keys: Public keys that may log in, in OpenSSH's form.
         user_data: A cloud-config document as data.
         host_keys: The public keys that the document makes the machine have; empty when it makes none.
-        volumes: Volumes to create with the machine, for providers that can.
+        volumes: Volumes that can only come with the machine: those of types that say `with_machine`.
+        profiles: Of the charms that will run on it, for providers that are `Profiled`.
+        attached: The provider's names of volumes that will be attached to it: it must be where they are.
     """
 
     machine_id: str
@@ -338,7 +311,9 @@ class StartRequest:
     tags: Mapping[str, str] = field(default_factory=dict)
     user_data: Mapping[str, Any] = field(default_factory=dict)
     host_keys: tuple[str, ...] = ()
-    volumes: tuple[Mapping[str, Any], ...] = ()
+    volumes: tuple[StorageItem, ...] = ()
+    attached: tuple[str, ...] = ()
+    profiles: tuple[CharmProfile, ...] = ()
     progress: Progress = no_progress
 
 
@@ -393,164 +368,6 @@ class HookToolFamily:
     name: str
     module: str
     pushable: bool = True
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StorageType:
-    """A kind of storage that a plugin provides; a pool names one, with attributes.
-
-    Attributes:
-        kinds: What it makes by itself; a filesystem on a `block` type is made on a volume of it.
-        scope: `machine`: it lives on one machine and goes with it; `model`: it outlives machines.
-        releasable: It can be let go without being destroyed, and imported again.
-        pools: Pools that are there without being made: name -> attributes.
-        attributes: What a pool may say.
-    """
-
-    name: str
-    summary: str
-    kinds: frozenset[Kind]
-    scope: Scope
-    releasable: bool = False
-    pools: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    attributes: tuple[Attr, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StorageItem:
-    """One volume or filesystem, as its provider is told of it.
-
-    Attributes:
-        id: Its number in the model: `3`, or `0/3` on machine 0.
-        size: MiB.
-        attributes: Those of the pool.
-        provider_id: The provider's own name for it; empty before it is made.
-        instance_id: The machine that it is about to be attached to; empty for none.
-        path: Where it is to be mounted on the machine; empty for volumes.
-        source: What `attach` said of it.
-        uuid: The same for each try, and for no other item: what is half made is known by it.
-    """
-
-    id: str
-    kind: Kind
-    size: int
-    attributes: Mapping[str, Any] = field(default_factory=dict)
-    tags: Mapping[str, str] = field(default_factory=dict)
-    provider_id: str = ""
-    instance_id: str = ""
-    path: str = ""
-    source: str = ""
-    read_only: bool = False
-    uuid: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StorageMade:
-    """What was made, or found: the provider's own name for it, and its size in MiB."""
-
-    provider_id: str
-    size: int
-    hardware_id: str = ""
-    wwn: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StorageSeen:
-    """Where a machine sees what was attached to it.
-
-    Attributes:
-        device: Name of the block device below /dev.
-        device_link: Another path of it, that stays the same.
-        source: The directory of a filesystem inside the machine; it is bound to the mount point.
-    """
-
-    device: str = ""
-    device_link: str = ""
-    source: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BootMount:
-    """A line of fstab.
-
-    Attributes:
-        what: A device, a file, or a word for the type.
-        where: The mount point; empty for a volume, which its filesystem's line names.
-        options: More of them than `nofail`.
-    """
-
-    what: str
-    where: str = ""
-    type: str = "none"
-    options: tuple[str, ...] = ()
-
-
-@runtime_checkable
-class MachineStorage(Protocol):
-    """Storage that lives on a machine: each step is a POSIX shell script that runs there as root.
-
-    A script may run again after it was cut off anywhere, or after it ended without anybody hearing of it:
-    then it finds what is done, and does the rest. It prints what it found out, a line each: `size=1024`
-    (MiB), `device=loop0`, `source=/path`. It ends with another code than 0 and says why on standard error,
-    when it cannot.
-    """
-
-    def create(self, item: StorageItem) -> str:
-        """Make it; prints `size`."""
-        ...
-
-    def attach(self, item: StorageItem) -> str:
-        """Make it visible: prints `device` of a volume, `source` of a filesystem."""
-        ...
-
-    def detach(self, item: StorageItem) -> str:
-        """Undo `attach`; the data stays."""
-        ...
-
-    def destroy(self, item: StorageItem) -> str:
-        """Delete it with its data."""
-        ...
-
-    def at_boot(self, item: StorageItem) -> BootMount | None:
-        """Return what brings it back when the machine boots by itself; None: nothing, or its UUID does."""
-        ...
-
-
-@runtime_checkable
-class StorageProvider(Protocol):
-    """Storage of a cloud. Every method may be called again for what is done already, and finds it so.
-
-    All raise ProviderError when the cloud fails.
-    """
-
-    async def create(self, item: StorageItem) -> StorageMade:
-        """Make it; the item's `uuid` tells what an earlier call made."""
-        ...
-
-    async def attach(self, item: StorageItem) -> StorageSeen:
-        """Attach it to the machine `instance_id`."""
-        ...
-
-    async def detach(self, item: StorageItem) -> None:
-        """Take it from the machine; a machine or storage that is gone is no error."""
-        ...
-
-    async def destroy(self, item: StorageItem) -> None:
-        """Delete it with its data."""
-        ...
-
-    async def release(self, item: StorageItem) -> None:
-        """Let go of it, and leave it in the cloud."""
-        ...
-
-    async def find(self, provider_id: str, kind: Kind) -> StorageMade:
-        """Take in what is there already, and nobody's.
-
-        Raises:
-            NotFound: It is not there.
-            Conflict: It belongs to a model.
-        """
-        ...
 
 
 @runtime_checkable
@@ -648,6 +465,26 @@ class Reachable(Protocol):
         Raises:
             CredentialInvalid: The cloud refuses the credential.
             ProviderError: It does not answer, or the region is not there.
+        """
+        ...
+
+
+@runtime_checkable
+class Profiled(Protocol):
+    """A provider whose machines can have the profiles of charms (feature `charm-profiles`, API 1.4)."""
+
+    async def set_profiles(
+        self, instance_id: str, wanted: Sequence[CharmProfile], keep: Collection[str]
+    ) -> None:
+        """Let an instance have these profiles, and no others of charms; the same again does no harm.
+
+        Args:
+            instance_id: Which; empty: none, only what is unused goes.
+            wanted: All that it is to have.
+            keep: Names of those that stay though no instance has them now; others without one go.
+
+        Raises:
+            ProviderError: It has them not, or not all.
         """
         ...
 

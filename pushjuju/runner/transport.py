@@ -7,6 +7,7 @@ import contextlib
 import os
 import socket
 from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -128,12 +129,30 @@ class QuickAcks:
             self._until.pop(sock, None)
 
 
+@dataclass(slots=True)
+class _Shared:
+    """A connection to a jump host, used by everybody who goes through it.
+
+    Attributes:
+        lock: Held while somebody logs in there: the others wait for the connection.
+        users: How many go through it, or are about to.
+    """
+
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    users: int = 0
+    open: tuple[Connection, contextlib.AsyncExitStack] | None = None
+
+
 class Connector:
-    """Opens connections; keys are loaded and parsed once and shared by all of them."""
+    """Opens connections; keys are loaded and parsed once and shared by all of them.
+
+    So are the connections to jump hosts: an sshd drops logins when too many come at once.
+    """
 
     def __init__(self) -> None:
         self._keys: dict[Path, tuple[int, Any]] = {}
         self._quick_acks = QuickAcks()
+        self._jumps: dict[MachineTarget, _Shared] = {}
 
     def _load_key(self, path: Path) -> Any:
         import asyncssh
@@ -168,10 +187,44 @@ class Connector:
         async with contextlib.AsyncExitStack() as stack:
             tunnel = None
             if target.jump:
-                tunnel = (await stack.enter_async_context(self.connect(target.jump))).ssh
+                tunnel = (await stack.enter_async_context(self._through(target.jump, target))).ssh
             connection = await self._login(target, tunnel)
             stack.push_async_callback(_close, connection)
             yield connection
+
+    @contextlib.asynccontextmanager
+    async def _through(self, jump: MachineTarget, target: MachineTarget) -> AsyncIterator[Connection]:
+        """Connect to a jump host on the way to a target, or take the connection that is there."""
+        shared = self._jumps.setdefault(jump, _Shared())
+        shared.users += 1
+        try:
+            async with shared.lock:
+                if shared.open is None or shared.open[0].ssh.is_closed():
+                    shared.open = await self._to_jump(jump, target)
+                connection, _ = shared.open
+            yield connection
+        finally:
+            shared.users -= 1
+            if not shared.users:
+                self._jumps.pop(jump, None)
+                if shared.open is not None:
+                    await shared.open[1].aclose()
+
+    async def _to_jump(
+        self, jump: MachineTarget, target: MachineTarget
+    ) -> tuple[Connection, contextlib.AsyncExitStack]:
+        """Log in to a jump host.
+
+        Raises:
+            Unreachable, HostKeyChanged, AuthFailed: The message names the machine behind it.
+        """
+        stack = contextlib.AsyncExitStack()
+        try:
+            return await stack.enter_async_context(self.connect(jump)), stack
+        except PushjujuError as error:
+            await stack.aclose()
+            error.message = f"jump host on the way to {target}: {error.message}"
+            raise
 
     async def _login(self, target: MachineTarget, tunnel: Any) -> Connection:
         """Log in with the target's own keys, then with what ``ssh`` would offer.
@@ -310,6 +363,12 @@ def _explain(target: MachineTarget, error: Exception, checks: list[HostKeyCheck]
             f"{target} refuses the login of {user}",
             detail=str(error),
             hint=f"Check that one of your SSH keys is authorized there: ssh {login}{port}",
+        )
+    if isinstance(error, asyncssh.ChannelOpenError):
+        return Unreachable(
+            f"cannot reach {target}: the jump host in front of it does not get there",
+            detail=str(error),
+            hint="Its sshd must allow AllowTcpForwarding, and the machine must answer it.",
         )
     if isinstance(error, socket.gaierror):
         return Unreachable(f"cannot reach {target}: name not known", detail=str(error))

@@ -22,6 +22,7 @@ from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import AlreadyExists, NotFound, NotValid
 from pushjuju.core.life import Life
 from pushjuju.core.names import is_application
+from pushjuju.core.near import did_you_mean
 from pushjuju.core.placement import Placement
 from pushjuju.core.status import StatusKind, Workload
 from pushjuju.core.storage import Directive
@@ -332,7 +333,7 @@ def set_config(
             changes.update(dict.fromkeys(_known(charm, reset)))
             changes.update(_parse_values(charm, values or {}))
         except NotValid as error:
-            raise NotValid(f"parsing settings for application: {error.message}") from error
+            raise NotValid(f"parsing settings for application: {error.message}", hint=error.hint) from error
         trust = _trust_change(values or {}, reset)
         charms.put_settings(tx, model, name, application.charm_url, changes)
         if trust is not None:
@@ -344,7 +345,7 @@ def _known(charm: Charm, names: Iterable[str]) -> list[str]:
     found = [name for name in names if name != TRUST]
     for name in found:
         if name not in charm.config:
-            raise NotValid(f'unknown option "{name}"')
+            raise NotValid(f'unknown option "{name}"', hint=did_you_mean(name, charm.config))
     return found
 
 

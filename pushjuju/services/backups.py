@@ -176,6 +176,23 @@ def restore(ctx: Context, source: Path) -> Path:
     return before
 
 
+def check_archive(source: Path) -> None:
+    """Look whether a file can be a copy at all, before anybody is asked anything.
+
+    Raises:
+        NotValid: It holds something else, or nothing.
+    """
+    try:
+        with tarfile.open(source) as archive:
+            first = archive.next()
+    except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
+        reason = str(error).partition("\n")[0].rstrip(":")
+        raise NotValid(f"{source} is no copy of a controller: {reason}") from error
+    if first is None or not _known(first):
+        what = f"it holds {first.name}" if first else "it holds nothing"
+        raise NotValid(f"{source} is no copy of a controller: {what}")
+
+
 def restore_anywhere(datadir: DataDir, source: Path, *, clock: Clock, name: str = "") -> Restored:
     """Put a copy back, whatever there is of its controller.
 

@@ -37,7 +37,7 @@ def require(tx: Tx, model: str, act: str) -> None:
     for name in _FORBIDS[act] if found else ():
         if name in found:
             text = found[name] or Blocked.message
-            raise Blocked(f"{text}\n\n{_WHAT[name]}\n\n    juju enable-command {name}\n")
+            raise Blocked(f"{text}\n\n{_WHAT[name]}\n\n    pushjuju enable-command {name}\n")
 
 
 def disable(ctx: Context, model: str, name: str, message: str) -> None:

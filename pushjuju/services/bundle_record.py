@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.bundles.changes import Change, Method
+from pushjuju.bundles.facts import top_machine
 from pushjuju.charms.config import validate_settings
 from pushjuju.charms.pack import PackedCharm
 from pushjuju.core import constraints as rules
@@ -185,13 +186,9 @@ def _add_machines(work: _Work) -> None:
         NotValid: Another number came than the plan foretold.
     """
     wanted: dict[str, tuple[Change, Mapping[str, Any]]] = {}
-    deployed = {
-        change.args["application"]: change.args
-        for change in work.order.changes
-        if change.method is Method.DEPLOY
-    }
+    deployed = _deployed(work)
     for change in work.order.changes:
-        if change.method is Method.ADD_MACHINES:
+        if change.method is Method.ADD_MACHINES and "parent-id" not in change.args:
             wanted[change.args["machine"]] = (change, change.args)
         elif change.method is Method.ADD_UNIT and "to" not in change.args:
             wanted[change.args["machine"]] = (change, {})
@@ -200,22 +197,26 @@ def _add_machines(work: _Work) -> None:
         with _named(change):
             base, constraints = _needs(work, change, args, deployed)
             machine = machines.new_machine(
-                work.tx, work.model, base=base, constraints=constraints, now=work.now
+                work.tx, work.model, base=base, constraints=rules.of_host(constraints), now=work.now
             )
             if machine.id != number:
                 raise NotValid(f"the model changed: machine {machine.id} would be made, not {number}")
         work.machines[change.id] = machine.id
 
 
+def _deployed(work: _Work) -> dict[str, Mapping[str, Any]]:
+    """Return what is said of the applications that are deployed."""
+    return {
+        change.args["application"]: change.args
+        for change in work.order.changes
+        if change.method is Method.DEPLOY
+    }
+
+
 def _needs(
     work: _Work, change: Change, args: Mapping[str, Any], deployed: Mapping[str, Mapping[str, Any]]
 ) -> tuple[Base, dict[str, Any]]:
     """Return base and constraints of a new machine: its own words, else those of the application."""
-    if "container-type" in args:
-        raise NotValid(
-            f"containers are not supported: {args['container']}",
-            hint="place the unit on the machine itself, or on a machine of its own",
-        )
     owner = str(change.args.get("application", "")) or _first_on(work, change)
     base, constraints = "", ""
     if owner in deployed:
@@ -301,20 +302,34 @@ def _upgrade(work: _Work, change: Change) -> None:
     refresh.record(work.ctx, work.tx, work.model, request, given)
 
 
-def _nothing(work: _Work, change: Change) -> None:
-    """Machines were recorded before."""
+def _add_container(work: _Work, change: Change) -> None:
+    """Record a container; the machines themselves were recorded before."""
+    args = change.args
+    if "container-type" not in args:
+        return
+    parent = str(args.get("parent-id") or f"${change.id}")
+    host = top_machine(work.machines[parent.removeprefix("$")] if parent.startswith("$") else parent)
+    base, constraints = _needs(work, change, args, _deployed(work))
+    machine = machines.new_container(
+        work.tx,
+        work.model,
+        Placement(kind=PlacementKind.CONTAINER, value=str(args["container-type"]), parent=host),
+        base=base,
+        constraints=constraints,
+        now=work.now,
+    )
+    if machine.id != args["container"]:
+        raise NotValid(f"the model changed: machine {machine.id} would be made, not {args['container']}")
+    work.machines[change.id] = machine.id
 
 
 def _add_unit(work: _Work, change: Change) -> None:
     application = applications.get(work.tx, work.model, str(change.args["application"]))
     to = str(change.args.get("to", ""))
-    if ":" in to:
-        raise NotValid(f"containers are not supported: {to}")
     step = to.removeprefix("$") if to.startswith("$") else change.id
     machine = to if to and not to.startswith("$") else work.machines[step]
-    work.machines[change.id] = machine
-    placed = Placement(kind=PlacementKind.MACHINE, value=machine)
-    (unit,) = units.add(work.tx, application, 1, [placed], work.now)
+    (unit,) = units.add(work.tx, application, 1, [Placement.parse(machine)], work.now)
+    work.machines[change.id] = str(unit.machine)
     if unit.name != change.args["unit"]:
         raise NotValid(f"the model changed: unit {unit.name} would be made, not {change.args['unit']}")
 
@@ -426,7 +441,7 @@ _STEPS: Mapping[Method, Callable[[_Work, Change], None]] = {
     Method.ADD_CHARM: _add_charm,
     Method.DEPLOY: _deploy,
     Method.UPGRADE_CHARM: _upgrade,
-    Method.ADD_MACHINES: _nothing,
+    Method.ADD_MACHINES: _add_container,
     Method.ADD_UNIT: _add_unit,
     Method.ADD_RELATION: _relate,
     Method.EXPOSE: _expose,

@@ -31,6 +31,7 @@ from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError
 from pushjuju.core.storage import Directive
 from pushjuju.services import bundle_facts, bundle_record, bundle_store, charms
+from pushjuju.services.charm_build import CharmPaths
 from pushjuju.services.context import Context
 
 if TYPE_CHECKING:
@@ -319,7 +320,11 @@ def machine_needs(prepared: Prepared) -> list[tuple[Base, dict[str, Any]]]:
             wanted = constraints[str(change.args["application"])]
         else:
             continue
-        pair = (Base.parse(text), rules.merge({}, wanted)) if text else None
+        pair = (
+            (Base.parse(text), {key: value for key, value in wanted.items() if value is not None})
+            if text
+            else None
+        )
         if pair and pair not in found:
             found.append(pair)
     return found
@@ -372,10 +377,8 @@ def _packed(
     Raises:
         BundleFaulty: The bundle asks charms of the store for what they do not have.
     """
-    from pushjuju.charms.pack import pack
 
     found: dict[str, PackedCharm] = {}
-    paths: dict[str, PackedCharm] = {}
     uploads = {
         f"${change.id}": str(change.args["charm"])
         for change in prepared.changes
@@ -385,6 +388,7 @@ def _packed(
         folder = Path(work)
         store = folder / "store"
         store.mkdir()
+        places = CharmPaths(ctx, model, folder)
         fetched = bundle_store.fetch(ctx, model, prepared.changes, prepared.bundle, prepared.origins, store)
         _check_fetched(prepared, fetched)
         for change in prepared.changes:
@@ -394,10 +398,8 @@ def _packed(
             if name in fetched.packed:
                 found[change.id] = fetched.packed[name]
             elif charm in uploads:
-                path = uploads[charm]
-                if path not in paths:
-                    paths[path] = pack(Path(path), folder / str(len(paths)))
-                found[change.id] = paths[path]
+                app, base = prepared.bundle.applications[name], str(change.args.get("base", ""))
+                found[change.id] = places.packed(uploads[charm], base, rules.parse(app.constraints))
             else:
                 found[change.id] = _stored(ctx, model, charm)
         yield found, fetched

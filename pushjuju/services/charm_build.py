@@ -9,47 +9,48 @@ from __future__ import annotations
 
 import hashlib
 import json
+import platform
 import shutil
-import subprocess
-import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from pushjuju.charms import charmcraft, tree
+from pushjuju.charms import charmcraft, manifest, tree
 from pushjuju.charms.version import run_vcs, version_text
 from pushjuju.core.base import Base
 from pushjuju.core.charmstore import DEFAULT_ARCH
-from pushjuju.core.errors import InvalidCharm, NotFound
+from pushjuju.core.errors import InvalidCharm
+from pushjuju.services import wheels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pushjuju.charms.pack import PackedCharm
     from pushjuju.charms.parts import BuildPlan
+    from pushjuju.services.context import Context
 
 Say = Callable[[str], None]
 
 # The Python that a base comes with.
 PYTHONS: Mapping[tuple[str, str], str] = {
-    ("ubuntu", "20.04"): "3.8",
-    ("ubuntu", "22.04"): "3.10",
-    ("ubuntu", "24.04"): "3.12",
-    ("ubuntu", "26.04"): "3.14",
-    ("debian", "12"): "3.11",
-    ("debian", "13"): "3.13",
-    ("centos", "9"): "3.9",
+    ("ubuntu", "20.04"): "3.8.10",
+    ("ubuntu", "22.04"): "3.10.12",
+    ("ubuntu", "24.04"): "3.12.3",
+    ("ubuntu", "26.04"): "3.14.0",
+    ("debian", "12"): "3.11.2",
+    ("debian", "13"): "3.13.5",
+    ("centos", "9"): "3.9.18",
 }
-_MACHINES = {"amd64": "x86_64", "arm64": "aarch64", "ppc64el": "ppc64le", "s390x": "s390x"}
-_GLIBC = ("2_28", "2_17", "2_5")
 # What a tree holds that is of no use to a charm.
 _LEFT = (
     ".git", ".hg", ".svn", ".bzr", ".tox", ".venv", ".mypy_cache", ".pytest_cache", ".ruff_cache",
     "__pycache__", "node_modules", "*.charm", "tests",
 )  # fmt: skip
 VENV = "venv"
-_PIP_S = 900.0
+PENDING = "pending"
+_FORM = 2  # of what the cache holds
 
 
 def is_source(path: Path) -> bool:
@@ -65,6 +66,8 @@ def built(
     arch: str = DEFAULT_ARCH,
     environ: Mapping[str, str],
     say: Say = lambda _text: None,
+    origin: str | None = None,
+    alone: bool = False,
 ) -> Path:
     """Return a tree that can be packed: the path itself when nothing has to be installed.
 
@@ -72,7 +75,10 @@ def built(
         path: A source tree.
         work: An empty folder; the tree is made there.
         base: The base of the machines, which says what their Python is.
+        arch: The architecture of the machines.
         say: Told when something slow begins.
+        origin: What stands before the names of files in errors; the path if None.
+        alone: Let the charm name this base and architecture only: others have archives of their own.
 
     Raises:
         InvalidCharm: It cannot be built here, or pip does not find a package; all of it is named.
@@ -84,7 +90,7 @@ def built(
     data = tree.read_document(root, charmcraft.FILE)
     if data is None:
         return path
-    plan = parts.plan(data, lambda name: _read(root, name))
+    plan = parts.plan(data, lambda name: _read(root, name), str(path) if origin is None else origin)
     if not plan.installs and not plan.dumps:
         return path
     target = work / "tree"
@@ -97,10 +103,74 @@ def built(
     for name in plan.local:
         (target / name).unlink(missing_ok=True)
     if plan.installs:
-        python = PYTHONS.get((base.os, base.track), f"{sys.version_info[0]}.{sys.version_info[1]}")
-        packages = _packages(root, plan, python=python, arch=arch, environ=environ, say=say)
-        shutil.copytree(packages, target / VENV, symlinks=True)
+        python = PYTHONS.get((base.os, base.track), platform.python_version())
+        packages = _packages(root, plan, wheels.Target(python=python, arch=arch), environ=environ, say=say)
+        shutil.copytree(packages / VENV, target / VENV, symlinks=True)
+        if (packages / PENDING).is_dir():
+            _check_pending(root, packages / PENDING, target, origin=origin)
+    if alone and not (target / manifest.FILE).exists():
+        entry = {"name": base.os, "channel": base.track, "architectures": [arch]}
+        (target / manifest.FILE).write_text(json.dumps({"bases": [entry]}), encoding="utf-8")
     return target
+
+
+class CharmPaths:
+    """The charms that a bundle names by their paths, packed; sources are built for the machines."""
+
+    def __init__(self, ctx: Context, model: str, folder: Path) -> None:
+        self._ctx = ctx
+        self._model = model
+        self._folder = folder
+        self._packed: dict[tuple[str, str, str], PackedCharm] = {}
+
+    def packed(self, path: str, base: str, constraints: Mapping[str, Any]) -> PackedCharm:
+        """Return a charm in its stored form; equal ones are packed once.
+
+        Args:
+            path: Where it lies.
+            base: Of the application.
+            constraints: Of the application.
+
+        Raises:
+            InvalidCharm: It is refused, or cannot be built here.
+            NotValid: It is not for these machines.
+        """
+        from pushjuju.charms.pack import pack
+        from pushjuju.charms.reader import read_charm
+        from pushjuju.services import architectures
+
+        source, arch = bool(base) and Path(path).is_dir() and is_source(Path(path)), ""
+        if source:
+            asked = architectures.wanted(self._ctx, self._model, constraints)
+            arch = architectures.chosen(read_charm(Path(path)).charm, Base.parse(base), asked)
+        key = (path, base if source else "", arch)
+        if key not in self._packed:
+            work = self._folder / f"path-{len(self._packed)}"
+            (work / "built").mkdir(parents=True)
+            tree = Path(path)
+            if source:
+                environ = self._ctx.environ
+                tree = built(tree, work / "built", base=Base.parse(base), arch=arch, environ=environ)
+            self._packed[key] = pack(tree, work / "charm")
+        return self._packed[key]
+
+
+def _check_pending(root: Path, pending: Path, target: Path, *, origin: str | None) -> None:
+    """Bring packages that only the machine can build into a tree.
+
+    Raises:
+        InvalidCharm: The charm has an entry of its own, which would not build them.
+    """
+    if (root / "dispatch").exists() or (root / "hooks").exists():
+        names = ", ".join((pending / "requirements.txt").read_text().split())
+        raise InvalidCharm(
+            f"there is no wheel of {names} for the machines, and this charm's own entry does not build it",
+            file=charmcraft.FILE,
+            detail=f"at {Path(origin or '', charmcraft.FILE)}",
+            hint="leave dispatch and hooks out of the tree, so that packages are built on the machine, or "
+            "run `charmcraft pack`",
+        )
+    shutil.copytree(pending, target / PENDING)
 
 
 def _read(root: Path, name: str) -> bytes | None:
@@ -112,33 +182,28 @@ def _read(root: Path, name: str) -> bytes | None:
 
 
 def _packages(
-    root: Path, plan: BuildPlan, *, python: str, arch: str, environ: Mapping[str, str], say: Say
+    root: Path, plan: BuildPlan, target: wheels.Target, *, environ: Mapping[str, str], say: Say
 ) -> Path:
-    """Return a folder with the packages of a plan, from the cache if equal ones were asked for before."""
+    """Return a folder with `venv`, from the cache if equal packages were asked for before.
+
+    Where some can be built by the machine only, it has `pending` with their sources, too.
+    """
     from pushjuju.services import download_cache
     from pushjuju.services.store_charms import cache_folder
 
     contents = {name: hashlib.sha256((root / name).read_bytes()).hexdigest() for name in plan.local}
     lines = [*plan.requirements, *(text for name in plan.files for text in _lines(root / name))]
-    key = json.dumps([python, arch, lines, contents, plan.locked])
-    target = cache_folder(environ).parent / "venvs" / hashlib.sha256(key.encode()).hexdigest()
-    if target.is_dir():
-        download_cache.used(target)
-        return target
-    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    say(f"Installing the packages of {plan.wanted_by or charmcraft.FILE} for Python {python}")
-    with _making(target) as new:
-        wheels = _wheels(root, plan, new.parent)
-        extra = ["--no-deps"] if plan.locked else []
-        words = [
-            "install", "--target", str(new), "--no-compile", "--only-binary", ":all:", *extra,
-            *_for_python(python, arch), *map(str, wheels), *plan.requirements,
-            *(word for name in plan.files for word in ("--requirement", str(root / name))),
-        ]  # fmt: skip
-        _pip(words, root, plan)
-        shutil.rmtree(new / "bin", ignore_errors=True)
-    download_cache.prune_trees(target.parent)
-    return target
+    key = json.dumps([_FORM, target.python, target.arch, lines, contents, plan.locked])
+    kept = cache_folder(environ).parent / "venvs" / hashlib.sha256(key.encode()).hexdigest()
+    if kept.is_dir():
+        download_cache.used(kept)
+        return kept
+    kept.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    say(f"Installing the packages of {plan.wanted_by or charmcraft.FILE} for {target}")
+    with _making(kept) as new:
+        wheels.install(root, plan, target, new, say=say)
+    download_cache.prune_trees(kept.parent)
+    return kept
 
 
 def _lines(path: Path) -> list[str]:
@@ -149,7 +214,7 @@ def _lines(path: Path) -> list[str]:
 def _making(target: Path) -> Iterator[Path]:
     """Give a folder beside `target`; it gets that name when the block succeeds, the first of two wins."""
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".making-") as folder:
-        new = Path(folder) / VENV
+        new = Path(folder) / "packages"
         new.mkdir()
         yield new
         try:
@@ -157,58 +222,3 @@ def _making(target: Path) -> Iterator[Path]:
         except OSError:
             if not target.is_dir():
                 raise
-
-
-def _for_python(python: str, arch: str) -> list[str]:
-    """Return the words that let pip choose wheels for another Python than its own."""
-    machine = _MACHINES.get(arch, arch)
-    tags = [f"manylinux_{glibc}_{machine}" for glibc in _GLIBC] + [f"linux_{machine}"]
-    words = ["--python-version", python, "--implementation", "cp"]
-    return [*words, *(word for tag in tags for word in ("--platform", tag))]
-
-
-def _wheels(root: Path, plan: BuildPlan, work: Path) -> list[Path]:
-    """Return wheels of the packages that lie in the tree.
-
-    Raises:
-        InvalidCharm: One holds more than Python: it would fit this computer only.
-    """
-    if not plan.local:
-        return []
-    folder = work / "wheels"
-    _pip(
-        ["wheel", "--no-deps", "--wheel-dir", str(folder), *(str(root / name) for name in plan.local)],
-        root,
-        plan,
-    )
-    found = sorted(folder.glob("*.whl"))
-    for wheel in found:
-        if not wheel.name.endswith("-none-any.whl"):
-            raise InvalidCharm(f"package {wheel.name} is not pure Python", file=plan.wanted_by)
-    return found
-
-
-def _pip(words: Sequence[str], root: Path, plan: BuildPlan) -> None:
-    """Run the pip of this Python.
-
-    Raises:
-        NotFound: There is none.
-        InvalidCharm: It failed; its last lines are the detail.
-    """
-    argv = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", *words]
-    try:
-        ran = subprocess.run(argv, cwd=root, capture_output=True, text=True, timeout=_PIP_S, check=False)
-    except subprocess.TimeoutExpired:
-        raise InvalidCharm(f"installing packages takes more than {_PIP_S:.0f} seconds") from None
-    if ran.returncode and "No module named pip" in ran.stderr:
-        raise NotFound(
-            "packages of charms are installed with pip, which this Python does not have",
-            hint="apt install python3-pip",
-        )
-    if ran.returncode:
-        lines = [line for line in ran.stderr.splitlines() if not line.startswith("WARNING:")]
-        raise InvalidCharm(
-            f"cannot install the packages of {plan.wanted_by or charmcraft.FILE}",
-            file=plan.wanted_by,
-            detail="\n".join(lines[-12:]),
-        )

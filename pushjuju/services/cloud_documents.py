@@ -12,7 +12,7 @@ from pushjuju.core.clouds import Cloud, CloudCredentials, StoredCredential
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.plugins.types import ProviderType
-from pushjuju.services import clouds, models, people
+from pushjuju.services import clouds, models, people, validity
 from pushjuju.services.context import DEFAULT_USER, Context
 from pushjuju.state.cloudfiles import CloudFiles
 
@@ -66,6 +66,12 @@ def users_of(ctx: Context, cloud: str, credential: str | None = None) -> list[st
     """Return the models of a cloud, or of one of its credentials, as `owner/name`."""
     listed = (model for model in models.list_models(ctx) if model.cloud == cloud)
     return [model.qualified for model in listed if credential in (None, model.credential)]
+
+
+def validity_of(ctx: Context, cloud: str, credential: str) -> str:
+    """Return `invalid` when the cloud refused the credential to one of the models, else `valid`."""
+    with ctx.store.read() as tx:
+        return validity.word(tx, validity.using(tx, cloud, credential))
 
 
 def controller_cloud_document(ctx: Context, cloud: Cloud, host: PluginHost) -> dict[str, Any]:

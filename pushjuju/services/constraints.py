@@ -9,7 +9,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from pushjuju.core import constraints as rules
+from pushjuju.core import constraint_rules
+from pushjuju.core.errors import NotFound
 from pushjuju.services import models
 from pushjuju.services.context import Context
 from pushjuju.state.store import Tx
@@ -22,8 +23,24 @@ def of_model(tx: Tx, model: str) -> dict[str, Any]:
 
 
 def for_machine(tx: Tx, model: str, own: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a new machine gets: its own, or its application's, over the model's."""
-    return rules.merge(of_model(tx, model), own)
+    """Return what a new machine gets: its own, or its application's, over the model's.
+
+    What excludes each other is the cloud's to say; its plugin is asked only where two sides speak.
+    """
+    weaker = of_model(tx, model)
+    both = weaker and any(value is not None for value in own.values())
+    return constraint_rules.merge(weaker, own, _conflicts(tx, model) if both else ())
+
+
+def _conflicts(tx: Tx, model: str) -> constraint_rules.Conflicts:
+    import os
+
+    from pushjuju.plugins.manager import PluginHost
+
+    try:
+        return PluginHost(environ=os.environ).provider_type(models.get(tx, model).cloud_type).conflicts
+    except NotFound:
+        return constraint_rules.SIZES_OF_A_TYPE
 
 
 def set_model(ctx: Context, model: str, values: Mapping[str, Any]) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 from pushjuju import JUJU_VERSION
 from pushjuju.core.clock import to_iso
 from pushjuju.core.clouds import DEFAULT_REGION, Cloud
-from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.core.errors import NotFound, NotValid, PushjujuError
 from pushjuju.core.ids import new_uuid
 from pushjuju.services import clouds
 from pushjuju.state.datadir import ControllerDir, DataDir
 from pushjuju.state.store import Store
+from pushjuju.state.unfinished import Unfinished, left_behind, taken_over
 
 if TYPE_CHECKING:
     from pushjuju.plugins.manager import PluginHost
@@ -31,6 +33,7 @@ def bootstrap(
     config: Mapping[str, Any] | None = None,
     host: PluginHost | None = None,
     credential: str = "",
+    begin: Callable[[str], None] | None = None,
 ) -> ControllerDir:
     """Make a controller for a cloud; no machine is needed.
 
@@ -39,6 +42,7 @@ def bootstrap(
         name: The controller's; `cloud-region` when None, `cloud` for the region "default".
         host: Plugins, for the clouds that they bring.
         credential: What its models use unless they say otherwise; empty: the cloud's default.
+        begin: Told its name just before it is made.
 
     Raises:
         NotFound: No such cloud, region or credential.
@@ -65,12 +69,50 @@ def bootstrap(
             **({"config": dict(config)} if config else {}),
         },
         prepare=lambda made: _prepare(made, places, found),
+        begin=begin,
     )
 
 
 def _prepare(made: ControllerDir, places: clouds.Folders, cloud: Cloud) -> None:
     Store.open(made.store_path, create=True).close()
     clouds.keep_public(made, places, cloud)
+
+
+def marked(datadir: DataDir, name: str) -> Unfinished:
+    """Mark a controller as unfinished until the mark is closed; see `sweep`."""
+    return Unfinished(datadir.root / "controllers", name)
+
+
+def sweep(datadir: DataDir) -> list[str]:
+    """Delete controllers whose making was cut off before anything was put on them; return their names.
+
+    What was used by then stays, as a controller like any other. Costs one look at a directory when there is
+    nothing to do.
+    """
+    folder, gone = datadir.root / "controllers", []
+    for name in left_behind(folder):
+        # One whose store cannot be read stays as it is: that is for the command that wants it to tell.
+        with suppress(PushjujuError), taken_over(folder, name) as ours:
+            if ours and name in datadir.controllers() and not used(datadir.controller(name)):
+                remove(datadir, name)
+                gone.append(name)
+    return gone
+
+
+def used(controller: ControllerDir) -> bool:
+    """Tell whether a controller has more than one empty model.
+
+    Raises:
+        StoreError: Its store cannot be read.
+    """
+    store = Store.open(controller.store_path)
+    try:
+        with store.read() as tx:
+            found = [row["uuid"] for row in tx.rows("model_list")]
+            names = ("application_list", "remote_application_list", "machine_list")
+            return len(found) > 1 or any(tx.rows(name, model=model) for model in found for name in names)
+    finally:
+        store.close()
 
 
 def remove(datadir: DataDir, name: str) -> None:

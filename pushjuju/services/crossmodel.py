@@ -69,7 +69,7 @@ def side_of(tx: Tx, model: str, name: str) -> Side | None:
         raise NotValid(
             f"Offer {quote(name)} has been removed from the remote model.\n"
             "To integrate with a new offer with the same name, first run\n"
-            f"'juju remove-saas {name}' to remove the SAAS record from this model."
+            f"'pushjuju remove-saas {name}' to remove the SAAS record from this model."
         )
     return remotes.side(found)
 

@@ -1,7 +1,7 @@
-"""Decisions that led to something that failed, kept so that they can be decided again. Layer: services.
+"""Decisions and what they led to, kept so that they can be decided again. Layer: services.
 
-A unit's row holds its last decision with all that it depended on. When an operation fails, that record is
-kept beside the operation: the newest few of each unit. A hook that runs well pays nothing for it.
+A unit's row holds its last decision with all that it depended on. When that is an operation, the operation's
+row holds it too, packed, and goes with the operation.
 """
 
 from __future__ import annotations
@@ -9,17 +9,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
-from pushjuju.core.clock import to_iso
-from pushjuju.core.errors import NotFound
+from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.services import units
 from pushjuju.services.context import Context
+from pushjuju.services.decided_text import unpacked
 from pushjuju.state.records import Operation, Unit
 from pushjuju.state.store import Tx
 
-KEPT_PER_UNIT = 10
 _SHORTEST = 4  # characters of an operation's id that name it
 
 
@@ -41,25 +39,6 @@ class Decided:
     title: str = ""
 
 
-def keep(tx: Tx, operation: Operation, record: str, now: datetime) -> None:
-    """Keep the decision that led to an operation, among the newest of its unit."""
-    here = {"model": operation.model, "unit": operation.unit}
-    tx.run("decided_put", **here, operation=operation.id, kept=to_iso(now), record=record)
-    tx.run("decided_trim", **here, most=KEPT_PER_UNIT)
-
-
-def last_of(tx: Tx, operation: Operation) -> str:
-    """Return the last decision of an operation's unit if it led to that operation, else an empty text."""
-    text = str(tx.scalar("unit_decision", model=operation.model, name=operation.unit) or "")
-    return text if text and _led_to(json.loads(text), operation) is not None else ""
-
-
-def _led_to(record: Mapping[str, Any], operation: Operation) -> Mapping[str, Any] | None:
-    """Return a record if its decision is the one that led to the operation."""
-    led = record.get("decision", {}).get("operation")
-    return record if led and led == operation.document.get("operation") else None
-
-
 def find(ctx: Context, model: str, name: str) -> Decided:
     """Return the decision of an operation (its id or the start of it), or the last one of a unit.
 
@@ -79,23 +58,31 @@ def _of_unit(unit: Unit) -> Decided:
 
 def _of_operation(tx: Tx, model: str, start: str) -> Decided:
     operation = operation_by_id(tx, model, start)
-    text = tx.scalar("decided_get", operation=operation.id)
-    record = json.loads(text) if text else None
-    if record is None and operation.unit:
-        # Not over yet, or nothing was decided since: the unit still holds it.
-        last = tx.scalar("unit_decision", model=model, name=operation.unit)
-        newest = tx.scalar("operation_newest", model=model, unit=operation.unit)
-        record = _led_to(json.loads(last), operation) if last and newest == operation.id else None
-    if record is None:
-        raise NotFound(
-            f"the decision behind operation {operation.id} was not kept",
-            detail=f"Kept are the last {KEPT_PER_UNIT} of each unit that led to a failure, and its last one.",
-            hint=f"pushjuju replay {operation.unit}    decides the unit's last one again",
-        )
     return Decided(
-        subject=operation.id, unit=operation.unit, record=record, operation=operation.id,
+        subject=operation.id, unit=operation.unit, record=_record(operation), operation=operation.id,
         title=operation.name,
     )  # fmt: skip
+
+
+def _record(operation: Operation) -> Mapping[str, Any]:
+    if operation.decided is None:
+        raise _not_kept(operation)
+    try:
+        record: Mapping[str, Any] = json.loads(unpacked(operation.decided))
+    except ValueError as error:
+        raise NotValid(f"the record of operation {operation.id} cannot be read: {error}") from error
+    return record
+
+
+def _not_kept(operation: Operation) -> NotFound:
+    if not operation.unit:
+        return NotFound(f"operation {operation.id} is one of machine {operation.machine}: no unit decided it")
+    if operation.state == "planned":
+        return NotFound(f"operation {operation.id} is decided when the hook before it has ended well")
+    return NotFound(
+        f"the decision behind operation {operation.id} was not kept: it ran before pushjuju kept all of them",
+        hint=f"pushjuju replay {operation.unit}    decides the unit's last one again",
+    )
 
 
 def operation_by_id(tx: Tx, model: str, start: str) -> Operation:

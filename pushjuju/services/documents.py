@@ -11,7 +11,7 @@ from typing import Any
 from pushjuju import JUJU_VERSION
 from pushjuju.core.base import Base
 from pushjuju.core.natural import natural_key
-from pushjuju.core.status import StatusKind
+from pushjuju.core.status import MODEL_SUSPENDED, StatusInfo, StatusKind
 from pushjuju.services import leadership, machines, models, network, people, statuses
 from pushjuju.services.context import Context
 from pushjuju.state.datadir import DataDir
@@ -90,15 +90,31 @@ def model_entry(
         "owner": model.owner,
         "cloud": model.cloud,
         "region": model.region,
+        **({"credential": _credential(model, status)} if model.credential else {}),
         "type": model.cloud_type,
         "life": model.life,
-        "status": {
-            "current": status.status if status else "available",
-            "since": status.since if status else None,
-        },
+        "status": _model_status(status),
         "access": "admin",
         "last-connection": ctx.clock.now(),
         "agent-version": JUJU_VERSION,
+    }
+
+
+def _credential(model: Model, status: StatusInfo | None) -> dict[str, str]:
+    word = "invalid" if status and status.status == MODEL_SUSPENDED else "valid"
+    return {
+        "name": model.credential, "owner": model.owner, "cloud": model.cloud, "validity-check": word,
+    }  # fmt: skip
+
+
+def _model_status(status: StatusInfo | None) -> dict[str, Any]:
+    if status is None:
+        return {"current": "available", "since": None}
+    words = {"message": status.message, "reason": str(status.data.get("reason") or "")}
+    return {
+        "current": status.status,
+        **{key: value for key, value in words.items() if value},
+        "since": status.since,
     }
 
 
@@ -112,9 +128,9 @@ def models_document(ctx: Context, *, user: str = "", every: bool = False) -> dic
     Raises:
         NotFound: There is no such user.
     """
-    chosen, settings = user or ctx.user, ctx.controller.settings()
+    chosen, settings = people.canonical(user or ctx.user), ctx.controller.settings()
     with ctx.store.read() as tx:
-        people.require(tx, chosen)
+        people.require_or_external(tx, chosen)
         shared = people.targets_of(tx, chosen, people.Kind.MODEL)
         entries = [
             _seen_by(model_entry(ctx, tx, model, settings), chosen, ctx, shared)
@@ -181,10 +197,8 @@ def show_model(ctx: Context, model: Model) -> dict[str, Any]:
     shown["secret-backends"] = used
     shown["sla"] = "unsupported"
     shown["agent-version"] = shown.pop("agent-version")
-    if model.credential:
-        shown["credential"] = {
-            "name": model.credential, "owner": model.owner, "cloud": model.cloud, "validity-check": "valid",
-        }  # fmt: skip
+    if "credential" in shown:
+        shown["credential"] = shown.pop("credential")  # Juju tells it last
     shown["supported-features"] = [
         {"name": "juju", "description": "the version of Juju used by the model", "version": JUJU_VERSION}
     ]

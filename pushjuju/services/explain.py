@@ -103,7 +103,11 @@ def _see(tx: Tx, model: str, items: Iterable[WorkItem], ends: Sequence[Cleanup])
         units={unit.name: unit for unit in tx.list(Unit, "unit_list", model=model)},
         machines={item.id: item for item in tx.list(Machine, "machine_list", model=model)},
         applications={item.name: item for item in tx.list(Application, "application_list", model=model)},
-        storage={item.id: item for item in tx.list(StorageInstance, "storage_instance_list", model=model)},
+        storage={
+            item.id: item
+            for item in tx.list(StorageInstance, "storage_instance_list", model=model)
+            if not item.is_disk
+        },
         ends=ends,
         items=machines,
         loops=loops,

@@ -14,9 +14,11 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any
 
 from pushjuju.core import limits
+from pushjuju.core.clock import to_iso
 from pushjuju.core.firewall import (
     EVERYWHERE,
     Exposure,
@@ -31,6 +33,7 @@ from pushjuju.core.ports import OpenPort, PortRange
 from pushjuju.services import model_config, network, touch
 from pushjuju.state.records import ExposedEndpoint, MachineFirewall, Port
 from pushjuju.state.store import Tx
+from pushjuju.state.work import machine_key
 
 MODE = "firewall-mode"
 SSH_ALLOW = "ssh-allow"
@@ -76,10 +79,24 @@ def changed_of(tx: Tx, model: str, application: str, now: datetime, reason: str)
         _change(tx, model, [row["machine"] for row in rows], now, reason)
 
 
-def changed_everywhere(tx: Tx, model: str, now: datetime, reason: str, *, but: str = "") -> None:
-    """Let every guarded machine of a model, but for one of them, look at its rules again."""
-    rows = tx.rows("firewall_machines", model=model)
-    _change(tx, model, [row["machine"] for row in rows if row["machine"] != but], now, reason)
+def changed_everywhere(tx: Tx, model: str, now: datetime, reason: str) -> None:
+    """Let every guarded machine of a model look at its rules again.
+
+    Those that are worked just now see it; the others are woken together (`wake`): a fleet that comes up one
+    machine after the other must not look at itself anew for each of them.
+    """
+    if tx.run("firewall_change_all", model=model):
+        touch.firewall(tx, model, now, reason)
+
+
+def guarded(tx: Tx, model: str) -> int:
+    """Return how many machines of a model have a firewall."""
+    return int(tx.scalar("firewall_count", model=model))
+
+
+def wake(tx: Tx, model: str, now: datetime, reason: str) -> None:
+    """Let the machines look again whose rules may have changed since they last did."""
+    tx.run("firewall_wake", model=model, lanes=machine_key(model, ""), due=to_iso(now), reason=reason)
 
 
 def _change(tx: Tx, model: str, machines: Iterable[str], now: datetime, reason: str) -> None:
@@ -154,10 +171,7 @@ def egress_of(tx: Tx, model: str, relation: int) -> list[str]:
     if said:
         return list(collapsed(said))
     rows = tx.rows("scope_addresses", model=model, relation=relation)
-    public = (
-        network.public(json.loads(row["addresses"])) or str(json.loads(row["ssh"]).get("host", ""))
-        for row in rows
-    )
+    public = (_public(json.loads(row["addresses"]), json.loads(row["ssh"])) for row in rows)
     return list(collapsed(network.single_subnet(address) for address in public if address))
 
 
@@ -210,11 +224,27 @@ def _mates(tx: Tx, model: str) -> tuple[str, ...]:
 
     A machine can say anything; but one of the model's machines could pass on whatever it likes anyway.
     """
-    found: set[str] = set()
-    for row in tx.rows("machine_reach", model=model):
-        claimed = [item["value"] for item in json.loads(row["addresses"])][: limits.MATES]
-        found |= {text for text in (*claimed, str(json.loads(row["ssh"]).get("host", ""))) if _is_mate(text)}
+    return tx.made(_all_mates, "machine_reach", model=model)
+
+
+def _all_mates(rows: Iterable[Any]) -> tuple[str, ...]:
+    found = {text for row in rows for text in _mates_of(row["addresses"], row["ssh"])}
     return collapsed(sorted(found))
+
+
+def known_by(addresses: Any, ssh: Mapping[str, Any]) -> tuple[frozenset[str], str]:
+    """Return by what others know a machine: its addresses as a mate, and whence it comes to other models."""
+    return _mates_of(json.dumps(addresses), json.dumps(dict(ssh))), _public(addresses, ssh)
+
+
+def _public(addresses: Any, ssh: Mapping[str, Any]) -> str:
+    return network.public(addresses) or str(ssh.get("host", ""))
+
+
+@lru_cache(maxsize=4096)  # a fleet: each machine that comes makes the others look at all of them
+def _mates_of(addresses: str, ssh: str) -> frozenset[str]:
+    claimed = [item["value"] for item in json.loads(addresses)][: limits.MATES]
+    return frozenset(text for text in (*claimed, str(json.loads(ssh).get("host", ""))) if _is_mate(text))
 
 
 def _is_mate(text: str) -> bool:

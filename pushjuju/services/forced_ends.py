@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from pushjuju.services.context import Context
 from pushjuju.state.records import Cleanup, Relation, Unit
+from pushjuju.state.store import Tx
 
 
 def forced_ends(ctx: Context, model: str) -> list[Cleanup]:
     """Return the forced ends that a model waits for, the first due first; not of what went by itself."""
     with ctx.store.read() as tx:
-        here = {unit.name for unit in tx.list(Unit, "unit_list", model=model)}
-        here |= {f"machine {row['id']}" for row in tx.rows("machine_list", model=model)}
-        here |= {f"relation {relation.id}" for relation in tx.list(Relation, "relation_list", model=model)}
-        here |= {f"storage {row['id']}" for row in tx.rows("storage_instance_list", model=model)}
-        ends = tx.list(Cleanup, "cleanup_list", model=model)
+        return ends_ahead(tx, model)
+
+
+def ends_ahead(tx: Tx, model: str) -> list[Cleanup]:
+    """Return what `forced_ends` does, in a transaction."""
+    ends = tx.list(Cleanup, "cleanup_list", model=model)
+    if not ends:
+        return []
+    here = {unit.name for unit in tx.list(Unit, "unit_list", model=model)}
+    here |= {f"machine {row['id']}" for row in tx.rows("machine_list", model=model)}
+    here |= {f"relation {relation.id}" for relation in tx.list(Relation, "relation_list", model=model)}
+    here |= {f"storage {row['id']}" for row in tx.rows("storage_instance_list", model=model)}
     return [end for end in ends if forced_subject(end.kind, end.entity) in here]
 
 

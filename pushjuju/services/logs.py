@@ -17,6 +17,7 @@ __all__ = (
     "Among",
     "after",
     "append",
+    "has",
     "kept",
     "newest",
     "newest_first",
@@ -59,6 +60,11 @@ def append(
         labels=labels,
         message=message,
     )
+
+
+def has(tx: Tx, model: str, entity: str) -> bool:
+    """Tell whether there is a line of an entity; `entity` is a tag, `*` in it means anything."""
+    return tx.scalar("log_has", model=model, entity=entity) is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.core.ids import new_uuid
 from pushjuju.core.life import Life
-from pushjuju.core.names import is_machine
+from pushjuju.core.names import is_machine, parent_machine
 from pushjuju.core.natural import natural_key
 from pushjuju.core.placement import Placement, PlacementKind
 from pushjuju.core.status import InstanceStatus, MachineStatus, StatusKind
+from pushjuju.core.storage import Directive
 from pushjuju.services import constraints as of_machines
-from pushjuju.services import models, ssh_keys, statuses, touch
+from pushjuju.services import firewall, models, ssh_keys, statuses, touch
 from pushjuju.services.context import Context
 from pushjuju.state.records import Machine, Unit
 from pushjuju.state.store import Tx
@@ -24,12 +27,23 @@ from pushjuju.state.store import Tx
 MACHINE_KINDS = (StatusKind.MACHINE, StatusKind.INSTANCE)
 
 
+KVM = "kvm containers are not supported"
+
+
 def new_machine(
-    tx: Tx, model: str, *, base: Base, constraints: Mapping[str, Any], placement: str = "", now: datetime
+    tx: Tx,
+    model: str,
+    *,
+    base: Base,
+    constraints: Mapping[str, Any],
+    placement: str = "",
+    now: datetime,
+    within: str = "",
 ) -> Machine:
-    """Record a machine that is to be started."""
+    """Record a machine that is to be started; `within`: what it is a container of, as `0/lxd`."""
+    number = tx.next(model, f"machine-{within}" if within else "machine")
     machine = Machine(
-        model=model, id=str(tx.next(model, "machine")), life=Life.ALIVE, base=str(base),
+        model=model, id=f"{within}/{number}" if within else str(number), life=Life.ALIVE, base=str(base),
         constraints=dict(constraints), placement=placement, nonce=new_uuid(), created=to_iso(now),
         keys_due=int(ssh_keys.ever(tx, model)),
     )  # fmt: skip
@@ -40,17 +54,65 @@ def new_machine(
     return machine
 
 
+def new_container(
+    tx: Tx, model: str, target: Placement, *, base: Base, constraints: Mapping[str, Any], now: datetime
+) -> Machine:
+    """Record a container that is to be started: on a machine that is there, or on a new one.
+
+    Mirrors: juju state/addmachine.go AddMachineInsideMachine, AddMachineInsideNewMachine (3.6)
+
+    Raises:
+        NotFound: There is no such machine.
+        NotValid: It cannot have containers; the messages are Juju's where it has them.
+    """
+    if target.value != "lxd":
+        raise NotValid(KVM)
+    alone = target.parent is not None
+    if target.parent is not None:
+        host = get(tx, model, target.parent)
+        if host.life != Life.ALIVE:
+            raise NotValid(f"cannot add a new machine: machine {host.id} is not alive")
+        if parent_machine(host.id) is not None:
+            raise NotValid(f"cannot add a new machine: machine {host.id} cannot host lxd containers")
+    else:
+        host = new_machine(tx, model, base=base, constraints=rules.of_host(constraints), now=now)
+    own = rules.of_container(constraints, alone=alone)
+    return new_machine(tx, model, base=base, constraints=own, now=now, within=f"{host.id}/{target.value}")
+
+
+def containers_on(tx: Tx, model: str, machine_id: str) -> list[Machine]:
+    """Return the containers of a machine, in natural order."""
+    found = tx.list(Machine, "machine_containers", model=model, host=machine_id)
+    return sorted(found, key=lambda machine: natural_key(machine.id))
+
+
 def add_machine(
-    ctx: Context, model: str, *, base: Base, constraints: Mapping[str, Any], placement: str = ""
+    ctx: Context,
+    model: str,
+    *,
+    base: Base,
+    constraints: Mapping[str, Any],
+    placement: str = "",
+    container: Placement | None = None,
+    disks: Sequence[Directive] = (),
 ) -> Machine:
     """Add a machine without a unit; a provider makes it.
 
+    Args:
+        container: It is to be a container, placed so.
+        disks: Volumes that are the machine's own; not for containers.
+
     Raises:
-        NotValid: The model dies, or the placement makes no sense here.
+        NotValid: The model dies, or the placement makes no sense here, or a disk.
+        NotFound: The machine that a container goes to is not there, or the pool of a disk.
     """
     with ctx.store.write() as tx:
         models.require_alive(tx, model)
-        return new_machine(
+        if container is not None:
+            wanted = of_machines.for_machine(tx, model, constraints)
+            now = ctx.clock.now()
+            return new_container(tx, model, container, base=base, constraints=wanted, now=now)
+        machine = new_machine(
             tx,
             model,
             base=base,
@@ -58,6 +120,17 @@ def add_machine(
             placement=placement,
             now=ctx.clock.now(),
         )
+        if disks:
+            _equip(ctx, tx, machine, disks)
+            machine = get(tx, model, machine.id)
+        return machine
+
+
+def _equip(ctx: Context, tx: Tx, machine: Machine, wanted: Sequence[Directive]) -> None:
+    from pushjuju.services import disks
+    from pushjuju.services.storage_pools import open_pools
+
+    disks.add(tx, open_pools(ctx, tx, machine.model), machine, wanted, ctx.clock.now())
 
 
 def check_placement(text: str) -> Placement | None:
@@ -109,14 +182,21 @@ def require_id(text: str) -> str:
 
 
 def not_started(tx: Tx, model: str) -> list[str]:
-    """Return the machines whose start was given up."""
-    waiting = (item for item in list_machines(tx, model) if not item.instance_id)
+    """Return the machines whose start was given up, by us or by a cloud that could not install them."""
+    waiting = (item for item in list_machines(tx, model) if not item.last_seen)
     return [
         item.id
         for item in waiting
         if (shown := statuses.get_status(tx, model, StatusKind.INSTANCE, item.id))
         and shown.status == InstanceStatus.PROVISIONING_ERROR
     ]
+
+
+def set_ssh(tx: Tx, machine: Machine, ssh: Mapping[str, Any], now: datetime) -> Machine:
+    """Note where a machine is reached; the others let it in from there, and from nowhere else."""
+    tx.run("machine_set_ssh", model=machine.model, id=machine.id, ssh=json.dumps(dict(ssh)))
+    firewall.changed_everywhere(tx, machine.model, now, "a machine has another address")
+    return get(tx, machine.model, machine.id)
 
 
 def retry_refused(tx: Tx, model: str, now: datetime) -> list[str]:
@@ -133,14 +213,20 @@ def retry_refused(tx: Tx, model: str, now: datetime) -> list[str]:
 def retry_provisioning(tx: Tx, model: str, machine_id: str, now: datetime) -> None:
     """Let a machine whose start failed be tried anew.
 
+    An instance that its cloud could not install is forgotten here; the next start finds it and ends it.
+
     Raises:
         NotFound: There is no such machine.
         NotValid: The machine was started; the message is Juju's.
     """
-    if get(tx, model, machine_id).instance_id:
+    machine = get(tx, model, machine_id)
+    if machine.instance_id:
         shown = statuses.get_status(tx, model, StatusKind.INSTANCE, machine_id)
         state = shown.status if shown else InstanceStatus.UNKNOWN
-        raise NotValid(f"machine {machine_id} is not in an error state ({state})")
+        if machine.last_seen or state != InstanceStatus.PROVISIONING_ERROR:
+            raise NotValid(f"machine {machine_id} is not in an error state ({state})")
+        tx.run("machine_forget_instance", model=model, id=machine_id)
+        firewall.changed_everywhere(tx, model, now, f"machine {machine_id} has lost its instance")
     tx.run("machine_set_attempts", model=model, id=machine_id, attempts=0)
     statuses.set_status(
         tx,

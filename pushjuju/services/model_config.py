@@ -21,7 +21,7 @@ class Attribute:
     """A key: its type, default and choices.
 
     Types: `string`, `bool`, `int`, `duration`, `levels`, `base`, `modes`, `cidrs`, `size`, `url`,
-    `tags`, `userdata`.
+    `tags`, `userdata`, `jumps`.
     """
 
     type: str
@@ -103,6 +103,8 @@ ATTRIBUTES: Mapping[str, Attribute] = {
     "transmit-vendor-metrics": Attribute("bool", True),
     "update-status-hook-interval": Attribute("duration", "5m"),
 }
+# Keys of ours, which Juju does not have: shown when they are set.
+OWN: Mapping[str, Attribute] = {"ssh-jump-host": Attribute("jumps", "")}
 INTERVAL = "update-status-hook-interval"
 FIXED = ("charmhub-url", "firewall-mode")  # what only the one who makes a model may choose
 READ_ONLY = ("agent-version", "name", "type", "uuid")
@@ -125,7 +127,7 @@ def parse_value(key: str, value: Any) -> Any:
         raise NotValid(
             f'"{key}" cannot be set like this', hint="pushjuju add-ssh-key KEY, pushjuju remove-ssh-key ID"
         )
-    attribute = ATTRIBUTES.get(key)
+    attribute = ATTRIBUTES.get(key) or OWN.get(key)
     if attribute is None:
         return value
     if attribute.type == "bool":
@@ -185,7 +187,18 @@ def _check_userdata(key: str, text: str) -> None:
     cloudinit.check(document)
 
 
+def _check_jumps(key: str, text: str) -> None:
+    """Refuse what is no way to a machine."""
+    from pushjuju.core import jumps
+
+    try:
+        jumps.parse(text)
+    except NotValid as error:
+        raise NotValid(f"{key}: {error.message}", hint=error.hint) from None
+
+
 _CHECKS: Mapping[str, Callable[[str, str], None]] = {
+    "jumps": _check_jumps,
     "tags": _check_tags,
     "userdata": _check_userdata,
 }
@@ -262,7 +275,7 @@ def get(tx: Tx, model: str, key: str) -> Any:
     found = tx.scalar("model_config_get", model=model, key=key)
     if found is not None:
         return json.loads(found)
-    attribute = ATTRIBUTES.get(key)
+    attribute = ATTRIBUTES.get(key) or OWN.get(key)
     return attribute.default if attribute else None
 
 
@@ -348,6 +361,6 @@ def require(tx: Tx, model: str, key: str) -> Any:
     Raises:
         NotFound: No such key; the message is Juju's.
     """
-    if key not in ATTRIBUTES and key not in stored(tx, model):
+    if key not in ATTRIBUTES and key not in OWN and key not in stored(tx, model):
         raise NotFound(f'key "{key}" not found in "{model}" model.')
     return get(tx, model, key)

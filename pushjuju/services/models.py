@@ -45,7 +45,8 @@ def add_model(
     """Make a model.
 
     Args:
-        config: Its own settings; what the controller, the cloud and the region say comes below them.
+        config: Its own settings; below them comes what the region, the controller, the cloud's definition and
+            its provider say, in this order.
         owner: A user of the controller; who works it when empty.
         cloud: `cloud[/region]`; the controller's own when None.
 
@@ -62,13 +63,18 @@ def add_model(
     found, region, chosen = _placed(ctx, cloud, credential)
     now = ctx.clock.now()
     model = Model(
-        uuid=new_uuid(), name=name, owner=owner or ctx.user, cloud=found.name, cloud_type=found.type,
-        region=region, credential=chosen, life=Life.ALIVE, created=to_iso(now),
+        uuid=new_uuid(), name=name, owner=people.canonical(owner or ctx.user), cloud=found.name,
+        cloud_type=found.type, region=region, credential=chosen, life=Life.ALIVE, created=to_iso(now),
     )  # fmt: skip
     inherited = model_defaults.inherited(ctx.controller.settings(), found.name, region)
-    settings = {**_cloud_settings(found, region), **inherited, **(config or {})}
+    settings = {
+        **provider_config(ctx, found.type),
+        **_cloud_settings(found, region),
+        **inherited,
+        **(config or {}),
+    }
     with ctx.store.write() as tx:
-        people.require(tx, model.owner)
+        people.require_or_external(tx, model.owner)
         if tx.find(Model, "model_by_name", owner=model.owner, name=name):
             raise AlreadyExists(f'model "{name}" for {model.owner} already exists')
         tx.insert("model", model)
@@ -97,6 +103,16 @@ def _placed(ctx: Context, asked: str | None, credential: str) -> tuple[Cloud, st
     chosen = clouds.choose_credential(places, name, credential)
     clouds.keep_public(ctx.controller, places, found)
     return found, clouds.choose_region(places, found, region), chosen
+
+
+def provider_config(ctx: Context, cloud_type: str) -> dict[str, Any]:
+    """Return what the provider of a type of cloud gives new models; of a type that nobody drives nothing."""
+    from pushjuju.plugins.manager import PluginHost
+
+    try:
+        return dict(PluginHost(environ=ctx.environ).provider_type(cloud_type).default_config)
+    except NotFound:
+        return {}
 
 
 def _cloud_settings(cloud: Cloud, region: str) -> dict[str, Any]:
@@ -179,17 +195,6 @@ def require_alive(tx: Tx, model: str) -> Model:
     if found.life != Life.ALIVE:
         raise NotValid(f'model "{found.name}" is no longer alive')
     return found
-
-
-def set_credential(ctx: Context, model: str, name: str) -> None:
-    """Work a model with another credential from now on.
-
-    Raises:
-        NotValid: It is being destroyed.
-    """
-    with ctx.store.write() as tx:
-        require_alive(tx, model)
-        tx.run("model_set_credential", model=model, credential=name)
 
 
 def delete(tx: Tx, model: str) -> None:

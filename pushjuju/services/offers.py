@@ -26,7 +26,7 @@ from pushjuju.services.remotes import End
 from pushjuju.state.records import Application, Model, Offer, Relation
 from pushjuju.state.store import Tx
 
-EVERYONE = "everyone@external"
+EVERYONE = people.EVERYONE
 
 
 # --- reading ----------------------------------------------------------------------------------------------
@@ -62,7 +62,8 @@ def url_of(model: Model, offer: Offer) -> str:
 def users(tx: Tx, offer: Offer) -> dict[str, str]:
     """Return user -> access: the one who works the controller, everybody, and whom somebody granted some."""
     granted = people.access_to(tx, people.Kind.OFFER, offer.uuid)
-    return {DEFAULT_USER: "admin", EVERYONE: "read", **granted}
+    found = {DEFAULT_USER: "admin", EVERYONE: people.EVERYONES, **granted}
+    return {user: level for user, level in found.items() if level}
 
 
 def resolve(ctx: Context, tx: Tx, url: OfferUrl) -> tuple[Model, Offer]:

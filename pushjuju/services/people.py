@@ -21,6 +21,9 @@ from pushjuju.state.people_records import Person
 from pushjuju.state.store import Tx
 
 _NAME = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9.+-]*[a-zA-Z0-9])?")
+EVERYONE = "everyone@external"  # all external users
+EVERYONES = "read"  # ... may do this to every offer, unless it was revoked
+_LOCAL = "@local"
 _LONGEST = 255
 _LONGEST_DISPLAY = 1024
 
@@ -51,6 +54,25 @@ def is_name(text: str) -> bool:
     return len(text) <= _LONGEST and _NAME.fullmatch(text) is not None
 
 
+def canonical(text: str) -> str:
+    """Return a user's name as it is kept: `kim`, or `bob@external` for one whom somebody else knows.
+
+    Raises:
+        NotValid: It is no name of a user; the message is Juju's.
+
+    Mirrors: juju names user.go (v5)
+    """
+    name, at, domain = text.removesuffix(_LOCAL).partition("@")
+    if len(text) > _LONGEST or not is_name(name) or (at and not is_name(domain)):
+        raise NotValid(f'invalid username: "{text}"')
+    return name + at + domain
+
+
+def is_external(name: str) -> bool:
+    """Tell whether a user is one of another identity provider: nobody adds them, they have access or not."""
+    return "@" in name
+
+
 def exists(tx: Tx, name: str) -> bool:
     """Tell whether there is a user of that name."""
     return name == DEFAULT_USER or tx.find(Person, "person_get", name=name) is not None
@@ -64,6 +86,18 @@ def require(tx: Tx, name: str) -> None:
     """
     if not exists(tx, name):
         raise NotFound(f'user "{name}" not found')
+
+
+def require_or_external(tx: Tx, name: str) -> None:
+    """Check that a user may be given something: a local one must be there, an external one need not.
+
+    Raises:
+        NotFound: There is no such user; the message is Juju's.
+
+    Mirrors: juju state/useraccess.go addUserAccess (3.6)
+    """
+    if not is_external(name):
+        require(tx, name)
 
 
 def add(ctx: Context, name: str, display_name: str) -> None:
@@ -145,15 +179,30 @@ def documents(ctx: Context, *, disabled: bool = False) -> list[dict[str, Any]]:
 
 
 def document(ctx: Context, name: str) -> dict[str, Any]:
-    """Return one user as `show-user` does.
+    """Return one user as `show-user` does; of external ones only their access is known.
 
     Raises:
         NotFound: There is no such user.
+        NotValid: The name cannot be one.
     """
+    name = canonical(name)
+    if is_external(name):
+        with ctx.store.read() as tx:
+            return {"user-name": name, "access": _of_external(tx, name)}
     for entry in documents(ctx, disabled=True):
         if entry["user-name"] == name:
             return entry
     raise NotFound(f'user "{name}" not found')
+
+
+def _of_external(tx: Tx, name: str) -> str:
+    """Return what an external user may do to the controller: what all of them may, or more.
+
+    Mirrors: juju apiserver/common/permissions.go GetPermission (3.6)
+    """
+    levels = ("", *LEVELS[Kind.CONTROLLER])
+    found = (_present(tx, one, Kind.CONTROLLER, "") for one in (name, EVERYONE))
+    return max(found, key=levels.index)
 
 
 def _admin(ctx: Context) -> dict[str, Any]:
@@ -203,9 +252,10 @@ def grant(tx: Tx, person: str, level: str, kind: Kind, target: str) -> None:
 
     Raises:
         NotFound: There is no such user.
-        NotValid: The user has that much already; the message is Juju's.
+        NotValid: The user has that much already, or the name cannot be one; the messages are Juju's.
     """
-    require(tx, person)
+    person = canonical(person)
+    require_or_external(tx, person)
     levels = LEVELS[kind]
     present = _present(tx, person, kind, target)
     if present and levels.index(present) >= levels.index(level):
@@ -218,10 +268,11 @@ def revoke(tx: Tx, person: str, level: str, kind: Kind, target: str) -> None:
 
     Raises:
         NotFound: There is no such user.
-        NotValid: The user has not that much.
+        NotValid: The user has not that much, or the name cannot be one.
         NotPermitted: It is the one who works the controller.
     """
-    require(tx, person)
+    person = canonical(person)
+    require_or_external(tx, person)
     if person == DEFAULT_USER:
         raise NotPermitted(f"could not revoke {kind} access: {person} works this controller")
     levels = LEVELS[kind]
@@ -229,7 +280,9 @@ def revoke(tx: Tx, person: str, level: str, kind: Kind, target: str) -> None:
     if not present or levels.index(present) < levels.index(level):
         raise NotValid(f'could not revoke {kind} access: user "{person}" does not have "{level}" access')
     below = levels.index(level) - 1
-    if below < 0:
+    if below < 0 and kind is Kind.OFFER and person == EVERYONE:
+        tx.run("access_set", kind=kind, target=target, person=person, level="")  # less than without a row
+    elif below < 0:
         tx.run("access_delete", kind=kind, target=target, person=person)
     else:
         tx.run("access_set", kind=kind, target=target, person=person, level=levels[below])
@@ -238,4 +291,7 @@ def revoke(tx: Tx, person: str, level: str, kind: Kind, target: str) -> None:
 def _present(tx: Tx, person: str, kind: Kind, target: str) -> str:
     if person == DEFAULT_USER:
         return LEVELS[kind][-1]
-    return str(tx.scalar("access_of", kind=kind, target=target, person=person) or "")
+    level = tx.scalar("access_of", kind=kind, target=target, person=person)
+    if level is None and kind is Kind.OFFER and person == EVERYONE:
+        return EVERYONES
+    return str(level or "")

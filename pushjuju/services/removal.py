@@ -14,7 +14,7 @@ from functools import partial
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import Conflict, NotFound, NotValid
 from pushjuju.core.life import Life
-from pushjuju.core.names import UnitName
+from pushjuju.core.names import UnitName, parent_machine
 from pushjuju.core.natural import natural_key
 from pushjuju.core.status import Agent, MachineStatus, StatusKind
 from pushjuju.core.tasks import Receiver
@@ -145,7 +145,8 @@ def _after_last_principal(tx: Tx, model: str, machine_id: str, now: datetime) ->
     if machine.life == Life.ALIVE and (text := kept_text(tx, machine)):
         statuses.set_status(tx, model, StatusKind.MACHINE, machine.id, MachineStatus.STARTED, text, now=now)
     elif machine.life == Life.ALIVE:
-        destroy_machine(tx, machine, now)
+        if not machines.containers_on(tx, model, machine_id):
+            destroy_machine(tx, machine, now)
     else:  # its lane may rest after failures, and the unit went by force
         touch.machine(tx, model, machine_id, now, "the last unit is gone")
 
@@ -268,6 +269,9 @@ def destroy_machine(
         upgrade_machine.forget(tx, machine.model, machine.id)
     else:
         upgrade_machine.require_unlocked(tx, machine.model, machine.id)
+    hosted = machines.containers_on(tx, machine.model, machine.id)
+    if not force and (alive := [item.id for item in hosted if item.life == Life.ALIVE]):
+        raise NotValid(f'machine {machine.id} is hosting containers "{",".join(alive)}"')
     staying = _staying_units(tx, machine)
     if staying and not force:
         plural = "units" if len(staying) > 1 else "unit"
@@ -285,6 +289,8 @@ def destroy_machine(
         tx.run("machine_set_forced", model=machine.model, id=machine.id)
         if machine.storage:
             storage.doom_on(tx, machine.model, machine.id, now)
+        for container in hosted:
+            destroy_machine(tx, container, now, force=force)
         for unit in machines.units_on(tx, machine.model, machine.id):
             destroy_unit(tx, unit, now, force)
         _force_later(tx, machine.model, "force-machine", machine.id, now, force)
@@ -313,6 +319,20 @@ def remove_machine(tx: Tx, machine: Machine, now: datetime) -> None:
     tx.run("work_delete", key=machine_key(machine.model, machine.id))
     firewall.changed_everywhere(tx, machine.model, now, f"machine {machine.id} is gone")
     touch.cleaner(tx, machine.model, now, f"machine {machine.id} is gone")
+    if host := parent_machine(machine.id):
+        _after_container(tx, machine.model, host, now)
+
+
+def _after_container(tx: Tx, model: str, host_id: str, now: datetime) -> None:
+    """Let the host of a container that is gone look again; with its model, it may go too."""
+    host = tx.find(Machine, "machine_get", model=model, id=host_id)
+    if host is None:
+        return
+    touch.machine(tx, model, host_id, now, "a container is gone")
+    of_model = models.get(tx, model)
+    alone = not (machines.units_on(tx, model, host_id) or machines.containers_on(tx, model, host_id))
+    if alone and host.life == Life.ALIVE and of_model.life != Life.ALIVE:
+        destroy_machine(tx, host, now)
 
 
 # --- models -----------------------------------------------------------------------------------------------
@@ -349,10 +369,17 @@ def destroy_model(
     _end_of_other_models(tx, model, now, force)
     for application in tx.list(Application, "application_list", model=model.uuid):
         destroy_application(tx, application, now, force)
-    for machine in machines.list_machines(tx, model.uuid):
-        if machine.life == Life.ALIVE and (force or not machines.units_on(tx, model.uuid, machine.id)):
+    for machine in reversed(machines.list_machines(tx, model.uuid)):  # containers before their machines
+        if machine.life == Life.ALIVE and (force or _is_empty(tx, machine)):
             destroy_machine(tx, machine, now, force=force)
     touch.cleaner(tx, model.uuid, now, "destroy-model")
+
+
+def _is_empty(tx: Tx, machine: Machine) -> bool:
+    """Tell whether a machine has neither units nor containers that stay."""
+    hosted = machines.containers_on(tx, machine.model, machine.id)
+    alive = [item for item in hosted if item.life == Life.ALIVE]
+    return not (alive or machines.units_on(tx, machine.model, machine.id))
 
 
 def _end_of_other_models(tx: Tx, model: Model, now: datetime, force: Force | None) -> None:

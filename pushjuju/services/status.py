@@ -20,6 +20,7 @@ from pushjuju.core.natural import natural_key
 from pushjuju.core.status import (
     AGENT_INITIALISING,
     INSTALLING_CHARM,
+    MODEL_SUSPENDED,
     NOT_COMMUNICATING,
     Agent,
     MachineStatus,
@@ -129,9 +130,16 @@ def _model(rows: Rows) -> dict[str, Any]:
         "cloud": model.cloud,
         "region": model.region,
         "version": JUJU_VERSION,
-        "model-status": _status(_seen(rows, StatusKind.MODEL, model.name, Seen("available"))),
+        "model-status": _model_status(_seen(rows, StatusKind.MODEL, model.name, Seen("available"))),
         "sla": "unsupported",
     }
+
+
+def _model_status(seen: Seen) -> dict[str, Any]:
+    found = _status(seen)
+    if seen.status == MODEL_SUSPENDED and (reason := json.loads(seen.data).get("reason")):
+        found = {"current": seen.status, "message": seen.message, "reason": reason, **found}
+    return found
 
 
 # --- machines ---------------------------------------------------------------------------------------------
@@ -164,7 +172,10 @@ def _machine(rows: Rows, machine: MachineRow) -> dict[str, Any]:
         found["display-name"] = machine.display_name
     found["machine-status"] = _status(_seen(rows, StatusKind.INSTANCE, machine.id, _PENDING))
     found["modification-status"] = {"current": "idle", "since": machine.created}
-    if problem := rows.unguarded.get(machine.id):
+    profiles, not_applied = rows.profiles.get(machine.id, ({}, ""))
+    if profiles:
+        found["modification-status"]["current"] = "applied"
+    if problem := not_applied or rows.unguarded.get(machine.id):
         found["modification-status"].update({"current": "error", "message": problem})
     found["base"] = _base(machine.base)
     if machine.addresses:
@@ -175,6 +186,8 @@ def _machine(rows: Rows, machine: MachineRow) -> dict[str, Any]:
         found["constraints"] = text
     if hardware := _hardware(machine.hardware):
         found["hardware"] = hardware
+    if profiles:
+        found["lxd-profiles"] = profiles
     return found
 
 

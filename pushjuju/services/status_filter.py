@@ -274,6 +274,13 @@ def _with(document: Document, key: str, value: Mapping[str, Any]) -> dict[str, A
     return changed
 
 
+def _is_disk_of(kept: Kept, entry: Document) -> bool:
+    """Tell whether a volume is no unit's, and is on a machine that stays."""
+    return "storage" not in entry and bool(
+        kept.machines & set(entry.get("attachments", {}).get("machines", {}))
+    )
+
+
 def _storage(storage: Document, kept: Kept) -> dict[str, Any]:
     instances = {
         name: entry
@@ -283,6 +290,8 @@ def _storage(storage: Document, kept: Kept) -> dict[str, Any]:
     parts = {"storage": instances}
     for kind in ("filesystems", "volumes"):
         parts[kind] = {
-            name: entry for name, entry in storage.get(kind, {}).items() if entry.get("storage") in instances
+            name: entry
+            for name, entry in storage.get(kind, {}).items()
+            if entry.get("storage") in instances or _is_disk_of(kept, entry)
         }
     return {kind: entries for kind, entries in parts.items() if entries}

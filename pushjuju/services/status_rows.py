@@ -113,6 +113,7 @@ class Rows(NamedTuple):
         charms: URL -> charm.
         origins: Application -> the store of its charm, for those that come from one.
         unguarded: Machine whose firewall rules are not in force -> why.
+        profiles: Machine -> its profiles of charms, and why they are not those it should have.
         spaces: Id -> name of every network space.
         bindings: Application -> (endpoint, id of its space), where somebody bound it.
     """
@@ -133,6 +134,7 @@ class Rows(NamedTuple):
     charms: dict[str, Charm]
     origins: dict[str, Origin]
     unguarded: dict[str, str]
+    profiles: dict[str, tuple[dict[str, Any], str]]
     spaces: dict[str, str]
     bindings: dict[str, list[tuple[str, str]]]
 
@@ -163,6 +165,10 @@ def read(ctx: Context, tx: Tx, model: Model, moment: Moment = from_iso) -> Rows:
         charms={row[0]: _charm(*row[1:]) for row in tx.rows("shown_charms", model=uuid)},
         origins={row[0]: Origin(*row[1:]) for row in tx.rows("origin_shown", model=uuid)},
         unguarded={row["machine"]: row["problem"] for row in tx.rows("firewall_problems", model=uuid)},
+        profiles={
+            row["machine"]: (json.loads(row["profiles"]), row["problem"])
+            for row in tx.rows("profiles_list", model=uuid)
+        },
         spaces={
             network.ALPHA_ID: network.ALPHA,
             **{row[1]: row[2] for row in tx.rows("space_list", model=uuid)},

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from pushjuju.services.storage_pools import Pools
 
 VOLUME, FILESYSTEM = "volume", "filesystem"
+IMPORTED = "pushjuju-imported"  # attribute of a filesystem that was on its volume before we had it
 KINDS = {VOLUME: StatusKind.VOLUME, FILESYSTEM: StatusKind.FILESYSTEM}
 
 
@@ -127,7 +128,7 @@ def _planned(
     if store.shared:
         raise NotValid(f"{prefix}: shared storage support not implemented")
     kind = Kind(store.type)
-    pool = pools.get(asked.pool or _default_pool(tx, model, kind, asked))
+    pool = pools.get(asked.pool or default_pool(tx, model, kind, asked, pools))
     size = asked.size or store.minimum_size or DEFAULT_SIZE
     count = asked.count or store.count_min
     try:
@@ -138,6 +139,7 @@ def _planned(
     except NotValid as error:
         raise NotValid(f"{prefix}: {error.message}") from None
     pool.require(kind)
+    pools.keep(tx, model, pool)
     if kind is Kind.FILESYSTEM:
         mount_point(store.location, store.count_max, f"{store.name}/0")
     return StorageDirective(
@@ -147,15 +149,25 @@ def _planned(
     )  # fmt: skip
 
 
-def _default_pool(tx: Tx, model: str, kind: Kind, asked: Directive) -> str:
-    """Return the pool that is taken when none is named; the model's own only when something is asked for."""
+_SOURCES = {Kind.BLOCK: "storage-default-block-source", Kind.FILESYSTEM: "storage-default-filesystem-source"}
+
+
+def default_pool(tx: Tx, model: str, kind: Kind, asked: Directive, pools: Pools) -> str:
+    """Return the pool that is taken when none is named: the model's, the cloud's, or one on the machine.
+
+    Without any directive it is always the last. A filesystem may come to lie on a volume.
+    Mirrors: juju state/storage.go defaultStoragePool (3.6)
+    """
+    last = "loop" if kind is Kind.BLOCK else "rootfs"
     if asked == Directive():
-        return "loop" if kind is Kind.BLOCK else "rootfs"
-    block = str(model_config.get(tx, model, "storage-default-block-source") or "")
-    if kind is Kind.BLOCK:
-        return block or "loop"
-    own = str(model_config.get(tx, model, "storage-default-filesystem-source") or "")
-    return own or "rootfs"
+        return last
+    own = model_config.stored(tx, model)
+    for wanted in dict.fromkeys((kind, Kind.BLOCK)):
+        of_cloud = (item.name for item in pools.types.values() if item.default and wanted in item.kinds)
+        found = str(own.get(_SOURCES[wanted]) or next(of_cloud, ""))
+        if found:
+            return found
+    return last
 
 
 def put_directives(tx: Tx, planned: Iterable[StorageDirective]) -> None:
@@ -220,21 +232,22 @@ def _join(tx: Tx, instance: StorageInstance, unit: Unit, store: StorageMeta, now
     tx.insert("storage_attachment", row)
     if unit.machine is None:
         raise NotValid(f"unit {unit.name} is on no machine")
-    behind = backings(tx, instance) or _back(tx, instance, unit.machine, now)
+    behind = backings(tx, instance) or back(tx, instance, unit.machine, now)
     for backing in behind:
         _host(tx, backing, instance, unit.machine, store, now)
-    _count(tx, unit.model, unit.name, unit.machine)
+    count_on(tx, unit.model, unit.name, unit.machine)
     touch.unit(tx, unit, now, f"storage {instance.id}")
 
 
-def _count(tx: Tx, model: str, unit: str, machine: str | None) -> None:
+def count_on(tx: Tx, model: str, unit: str, machine: str | None) -> None:
+    """Note how much storage a unit and a machine have."""
     if unit:
         tx.run("unit_count_storage", model=model, name=unit)
     if machine is not None:
         tx.run("machine_count_storage", model=model, id=machine)
 
 
-def _back(tx: Tx, instance: StorageInstance, machine: str, now: datetime) -> list[Backing]:
+def back(tx: Tx, instance: StorageInstance, machine: str, now: datetime) -> list[Backing]:
     """Record the volume or filesystem of a new instance; both where the one is made on the other."""
     home = machine if instance.scope == Scope.MACHINE else ""
     volume = ""
@@ -460,12 +473,12 @@ def leave(tx: Tx, unit: Unit, storage: str, now: datetime) -> None:
             tx.run("storage_instance_set_life", model=unit.model, id=storage, life=Life.DYING, releasing=0)
             instance = get(tx, unit.model, storage)
         tx.run("storage_instance_set_owner", model=unit.model, id=storage, owner="", application="")
-        _unhost(tx, instance, now)
+        unhost(tx, instance, now)
         advance(tx, instance.model, instance.id, now)
-    _count(tx, unit.model, unit.name, unit.machine)
+    count_on(tx, unit.model, unit.name, unit.machine)
 
 
-def _unhost(tx: Tx, instance: StorageInstance, now: datetime) -> None:
+def unhost(tx: Tx, instance: StorageInstance, now: datetime) -> None:
     """Begin to take what is behind an instance from its machines."""
     for backing in backings(tx, instance):
         for row in hosts(tx, backing):
@@ -549,7 +562,7 @@ def forget_backing(tx: Tx, backing: Backing, now: datetime) -> None:
     statuses.forget(tx, backing.model, backing.id, [KINDS[backing.kind]])
     tx.run("backing_delete", model=backing.model, kind=backing.kind, id=backing.id)
     if backing.machine:
-        _count(tx, backing.model, "", backing.machine)
+        count_on(tx, backing.model, "", backing.machine)
     advance(tx, backing.model, backing.storage, now)
 
 
@@ -557,7 +570,7 @@ def forget_host(tx: Tx, backing: Backing, row: BackingAttachment, now: datetime)
     """Delete the row of an attachment to a machine that is no more, and go on with what waited for it."""
     tx.run("backing_attachment_delete", model=row.model, kind=row.kind, id=row.id, machine=row.machine)
     set_status(tx, backing, StorageStatus.DETACHED, now)
-    _count(tx, row.model, "", row.machine)
+    count_on(tx, row.model, "", row.machine)
     advance(tx, backing.model, backing.storage, now)
 
 
@@ -568,7 +581,7 @@ def forget(tx: Tx, model: str, storage: str, now: datetime) -> None:
         return
     for row in attachments(tx, instance):
         tx.run("storage_attachment_delete", model=model, unit=row.unit, storage=storage)
-        _count(tx, model, row.unit, None)
+        count_on(tx, model, row.unit, None)
     for backing in backings(tx, instance):
         forget_backing(tx, backing, now)
     advance(tx, model, storage, now)
@@ -590,11 +603,11 @@ def unit_gone(tx: Tx, unit: Unit, now: datetime) -> None:
 
 
 def kept_on(tx: Tx, model: str, machine: str) -> list[str]:
-    """Return the storage that lives on a machine, and that nobody has said to destroy."""
+    """Return the storage, but for disks, that lives on a machine and that nobody has said to destroy."""
     behind = tx.list(Backing, "backing_on_machine", model=model, machine=machine)
     ids = sorted({backing.storage for backing in behind}, key=natural_key)
     found = (get(tx, model, storage) for storage in ids)
-    return [item.id for item in found if item.life == Life.ALIVE]
+    return [item.id for item in found if item.life == Life.ALIVE and not item.is_disk]
 
 
 def doom_on(tx: Tx, model: str, machine: str, now: datetime) -> None:
@@ -610,6 +623,8 @@ def machine_gone(tx: Tx, model: str, machine: str, now: datetime) -> None:
     for row in rows:
         backing = tx.find(Backing, "backing_get", model=model, kind=row.kind, id=row.id)
         if backing is not None:
+            if (instance := get(tx, model, backing.storage)).is_disk:
+                doom(tx, instance, destroy=True)
             forget_host(tx, backing, row, now)
     for backing in tx.list(Backing, "backing_on_machine", model=model, machine=machine):
         instance = get(tx, model, backing.storage)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
 
 from pushjuju.charms.model import Charm
 from pushjuju.core.clock import to_iso
@@ -165,8 +167,8 @@ def remove(
     return _each(ctx, ids, do)
 
 
-def check_import(ctx: Context, model: str, pool: str) -> str:
-    """Return the type of storage that a filesystem is imported from.
+def check_import(ctx: Context, model: str, pool: str) -> tuple[str, Kind]:
+    """Return the type of storage that a filesystem is imported from, and what is looked for in the cloud.
 
     Raises:
         NotFound: No such pool.
@@ -175,13 +177,13 @@ def check_import(ctx: Context, model: str, pool: str) -> str:
     with ctx.store.read() as tx:
         models.require_alive(tx, model)
         found = open_pools(ctx, tx, model).get(pool)
-    if Kind.FILESYSTEM not in found.type.kinds or not found.type.releasable:
+    if not found.type.releasable:
         raise NotValid(f'importing filesystem with storage provider "{found.type.name}" not supported')
-    return found.type.name
+    return found.type.name, Kind.FILESYSTEM if Kind.FILESYSTEM in found.type.kinds else Kind.BLOCK
 
 
 def record_import(ctx: Context, model: str, pool: str, name: str, made: StorageMade) -> str:
-    """Record a filesystem that was found; return the id of its storage, which nobody has.
+    """Record a filesystem that was found, or that is on a volume; return the id of its storage.
 
     Raises:
         Conflict: The model has it already.
@@ -194,20 +196,38 @@ def record_import(ctx: Context, model: str, pool: str, name: str, made: StorageM
         for backing in present:
             if (backing.provider, backing.provider_id) == (found.type.name, made.provider_id):
                 raise Conflict(f"{made.provider_id} is storage {backing.storage} of this model already")
+        managed = Kind.FILESYSTEM not in found.type.kinds
         instance = StorageInstance(
             model=model, id=f"{name}/{tx.next(model, 'storage')}", name=name, kind=Kind.FILESYSTEM,
             pool=pool, size=made.size, provider=found.type.name, scope=Scope.MODEL, releasable=1,
-            life=Life.ALIVE, created=to_iso(now),
+            managed=int(managed), life=Life.ALIVE, created=to_iso(now),
         )  # fmt: skip
         tx.insert("storage_instance", instance)
-        backing = Backing(
-            model=model, kind=storage.FILESYSTEM, id=str(tx.next(model, storage.FILESYSTEM)),
-            storage=instance.id, pool=pool, provider=found.type.name, attributes=dict(found.attributes),
-            size=made.size, provider_id=made.provider_id, life=Life.ALIVE, begun=1,
-        )  # fmt: skip
-        tx.insert("backing", backing)
-        storage.set_status(tx, backing, StorageStatus.DETACHED, now)
+        below = _imported(tx, instance, storage.VOLUME, found.attributes, made, now) if managed else ""
+        _imported(tx, instance, storage.FILESYSTEM, found.attributes, made, now, volume=below)
     return instance.id
+
+
+def _imported(
+    tx: Tx,
+    instance: StorageInstance,
+    kind: str,
+    attributes: Mapping[str, Any],
+    made: StorageMade,
+    now: datetime,
+    volume: str = "",
+) -> str:
+    """Record what is behind imported storage; a filesystem on a volume is looked at when a machine has it."""
+    backing = Backing(
+        model=instance.model, kind=kind, id=str(tx.next(instance.model, kind)), storage=instance.id,
+        volume=volume, pool=instance.pool, provider=instance.provider,
+        attributes={**attributes, **({storage.IMPORTED: "true"} if volume else {})}, size=made.size,
+        provider_id="" if volume else made.provider_id, hardware_id=made.hardware_id, wwn=made.wwn,
+        life=Life.ALIVE, begun=1,
+    )  # fmt: skip
+    tx.insert("backing", backing)
+    storage.set_status(tx, backing, StorageStatus.DETACHED, now)
+    return backing.id
 
 
 def application_directives(ctx: Context, model: str, name: str) -> dict[str, StorageDirective]:

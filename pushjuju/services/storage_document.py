@@ -15,7 +15,7 @@ from pushjuju.core.errors import NotFound
 from pushjuju.core.life import Life
 from pushjuju.core.natural import natural_key
 from pushjuju.core.status import StatusInfo
-from pushjuju.core.storage import Kind, Scope, StorageStatus, store_of
+from pushjuju.core.storage import Kind, Scope, StorageStatus, is_storage, store_of
 from pushjuju.services import statuses
 from pushjuju.services.context import Context
 from pushjuju.services.status_rows import Moment
@@ -96,7 +96,9 @@ def _read(tx: Tx, model: str, moment: Moment) -> _Rows:
             known[(backing.kind, backing.id)] = info or StatusInfo(status=StorageStatus.PENDING)
     instances = tx.list(StorageInstance, "storage_instance_list", model=model)
     return _Rows(
-        instances=sorted(instances, key=lambda item: natural_key(item.id)),
+        instances=sorted(
+            (item for item in instances if not item.is_disk), key=lambda item: natural_key(item.id)
+        ),
         owners=owners,
         behind=behind,
         hosts=hosts,
@@ -190,7 +192,7 @@ def _entry(rows: _Rows, backing: Backing) -> dict[str, Any]:
     entry: dict[str, Any] = {
         "provider-id": backing.provider_id,
         "volume": backing.volume if backing.kind == FILESYSTEM else "",
-        "storage": backing.storage,
+        "storage": backing.storage if is_storage(backing.storage) else "",  # a machine's disk has none
         "attachments": {key: value for key, value in where.items() if value} if machines else {},
         "pool": backing.pool,
         "hardware-id": backing.hardware_id if backing.kind == VOLUME else "",

@@ -51,7 +51,7 @@ def begin(tx: Tx, model: Model, now: datetime, *, destroy: bool | None) -> None:
         for item in tx.list(StorageInstance, "storage_instance_list", model=model.uuid)
         if item.life == Life.ALIVE
     ]
-    lasting = [item for item in found if item.scope == Scope.MODEL or not item.owner]
+    lasting = [item for item in found if not item.is_disk and (item.scope == Scope.MODEL or not item.owner)]
     if lasting and destroy is None:
         raise Conflict(f'cannot destroy model "{model.name}"\n\n{_REMAINS.format(counts=_counts(lasting))}')
     stuck = [item.id for item in lasting if not destroy and not item.releasable]

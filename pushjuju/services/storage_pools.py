@@ -71,6 +71,15 @@ class Pools:
             raise NotFound(f'storage provider "{name}" not found', hint=f"there are: {known}")
         return self.types[name]
 
+    def keep(self, tx: Tx, model: str, pool: Pool) -> None:
+        """Make a plugin's pool the model's own when it is used: what it says is read where no plugin is."""
+        if pool.attributes and pool.name not in self.made:
+            row = StoragePool(
+                model=model, name=pool.name, provider=pool.type.name, attributes=pool.attributes
+            )
+            if tx.find(StoragePool, "storage_pool_get", model=model, name=pool.name) is None:
+                tx.insert("storage_pool", row)
+
     def names(self) -> list[str]:
         """Return the names of all pools, sorted."""
         given = [name for item in self.types.values() for name in item.pools]

@@ -6,7 +6,7 @@ The plan is made from the rows each time; a step that was done twice, or done an
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -14,7 +14,7 @@ from enum import StrEnum
 from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.life import Life
 from pushjuju.core.natural import natural_key
-from pushjuju.core.storage import Kind, StorageStatus
+from pushjuju.core.storage import Kind, StorageStatus, is_storage
 from pushjuju.plugins.types import StorageItem, StorageMade, StorageSeen
 from pushjuju.services import statuses, storage
 from pushjuju.state.records import Machine, Model
@@ -134,6 +134,26 @@ def lasting_on(tx: Tx, machine: Machine) -> list[BackingAttachment]:
     return [row for row in rows if not _backing(tx, row.model, row.kind, row.id).machine]
 
 
+def made_for(tx: Tx, machine: Machine) -> tuple[str, ...]:
+    """Return the providers' names of volumes that are there already, and will be a machine's."""
+    if not machine.storage:
+        return ()
+    rows = [row for row in lasting_on(tx, machine) if row.kind == storage.VOLUME]
+    names = (_backing(tx, row.model, row.kind, row.id).provider_id for row in rows)
+    return tuple(name for name in names if name)
+
+
+def to_come_with(tx: Tx, machine: Machine, types: Collection[str]) -> tuple[StorageItem, ...]:
+    """Return the volumes of some types that are to be made for a machine."""
+    if not machine.storage or not types:
+        return ()
+    return tuple(
+        item_of(tx, todo.backing, todo.host)
+        for todo in on_machine(tx, machine)
+        if todo.step is Step.CREATE and todo.backing.kind == storage.VOLUME and todo.backing.provider in types
+    )
+
+
 def waits_on(tx: Tx, machine: Machine, *, everything: bool) -> list[str]:
     """Return what is still to be taken from a machine that goes, and what that waits for.
 
@@ -144,10 +164,14 @@ def waits_on(tx: Tx, machine: Machine, *, everything: bool) -> list[str]:
     """
     left = [todo.backing for todo in on_machine(tx, machine)]
     return [
-        f"{backing.kind} {backing.id} ({backing.storage}) is {_why(tx, backing)}"
-        for backing in left
-        if everything or not backing.machine
+        f"{label(backing)} is {_why(tx, backing)}" for backing in left if everything or not backing.machine
     ]
+
+
+def label(backing: Backing) -> str:
+    """Return what people call a volume or filesystem: `volume 0/1 (data/0)`, without the last for a disk."""
+    whose = f" ({backing.storage})" if is_storage(backing.storage) else ""
+    return f"{backing.kind} {backing.id}{whose}"
 
 
 def item_of(tx: Tx, backing: Backing, host: BackingAttachment | None) -> StorageItem:
@@ -161,7 +185,10 @@ def item_of(tx: Tx, backing: Backing, host: BackingAttachment | None) -> Storage
         kind=Kind.BLOCK if backing.kind == storage.VOLUME else Kind.FILESYSTEM,
         size=backing.size,
         attributes=backing.attributes,
-        tags={"juju-model-uuid": model.uuid, "juju-storage-instance": backing.storage},
+        tags={
+            "juju-model-uuid": model.uuid,
+            **({"juju-storage-instance": backing.storage} if is_storage(backing.storage) else {}),
+        },
         provider_id=backing.provider_id,
         instance_id=machine.instance_id if machine is not None else "",
         path=host.location if host is not None else "",
@@ -259,7 +286,8 @@ def waits(tx: Tx, model: str) -> list[str]:
     for instance in tx.list(StorageInstance, "storage_instance_list", model=model):
         behind = storage.backings(tx, instance)
         why = next((_why(tx, backing) for backing in behind), "")
-        found.append(f"storage {instance.id} is {instance.life}{f': {why}' if why else ''}")
+        what = f"disk of machine {instance.owner}" if instance.is_disk else f"storage {instance.id}"
+        found.append(f"{what} is {instance.life}{f': {why}' if why else ''}")
     return found
 
 

@@ -388,7 +388,7 @@ def fetch(
         InvalidCharm: It is no charm, or not the one that the store named.
     """
     archive = fetch_file(ctx, store, origin.charm.download, f'charm "{origin.charm.name}"', tell)
-    packed = pack(archive, folder / f"{origin.charm.name}.charm")
+    packed = pack(archive, folder / f"{origin.charm.name}.charm", origin="")
     if packed.charm.name != origin.charm.name:
         raise NotValid(f"the charm store gave {packed.charm.name} where {origin.charm.name} was asked for")
     return replace(packed, charm=replace(packed.charm, revision=origin.charm.revision))

@@ -49,3 +49,8 @@ def storage(tx: Tx, model: str, now: datetime, reason: str) -> None:
 def poller(tx: Tx, model: str, due: datetime, reason: str) -> None:
     """Make the model's poller of instances look again, at a time."""
     touch(tx, model_key(model, "poller"), due, reason)
+
+
+def firewall(tx: Tx, model: str, now: datetime, reason: str) -> None:
+    """Make the loop look that wakes machines whose firewall has changed."""
+    touch(tx, model_key(model, "firewall"), now, reason)

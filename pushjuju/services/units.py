@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotFound, NotValid
@@ -136,13 +137,16 @@ def _machine_for(tx: Tx, application: Application, target: Placement | None, now
                 hint=f"deploy with --base {base.display}, and --force if the charm does not name that base",
             )
         return machine
+    needs = constraints.for_machine(tx, application.model, application.constraints)
+    target = Placement.wanted(target, needs)
+    if target is not None and target.kind is PlacementKind.CONTAINER:
+        base = Base.parse(application.base)
+        return machines.new_container(tx, application.model, target, base=base, constraints=needs, now=now)
     if target is not None and target.kind is not PlacementKind.PROVIDER:
-        raise NotValid(
-            f'placement "{target}" is not supported: containers and ssh: targets are machines to add first'
-        )
+        raise NotValid(f'placement "{target}" is not supported: ssh: targets are machines to add first')
     return machines.new_machine(
         tx, application.model, base=Base.parse(application.base),
-        constraints=constraints.for_machine(tx, application.model, application.constraints),
+        constraints=rules.of_host(needs),
         placement=target.value if target else "", now=now,
     )  # fmt: skip
 

@@ -213,7 +213,11 @@ class DataDir:
         return self.cloud_files.clouds()
 
     def create_controller(
-        self, name: str, settings: Mapping[str, Any], prepare: Callable[[ControllerDir], None] | None = None
+        self,
+        name: str,
+        settings: Mapping[str, Any],
+        prepare: Callable[[ControllerDir], None] | None = None,
+        begin: Callable[[str], None] | None = None,
     ) -> ControllerDir:
         """Make a controller's directory with its key; it exists for others only when it is whole.
 
@@ -221,6 +225,7 @@ class DataDir:
             name: Its name.
             settings: What controller.toml holds.
             prepare: Makes what else belongs to it; repeated when an earlier try was cut short.
+            begin: Told the name when it is sure that there is none yet.
 
         Raises:
             AlreadyExists: There is one of that name.
@@ -229,6 +234,8 @@ class DataDir:
         with locked(made.root.parent / ".lock"):
             if made.exists():
                 raise AlreadyExists(f'controller "{name}" already exists')
+            if begin:
+                begin(name)
             for folder in ("ssh", "blobs", "known_hosts", "machines", "log"):
                 with explained(made.root):
                     private_dir(made.root / folder)

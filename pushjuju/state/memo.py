@@ -16,7 +16,21 @@ MOST_KEPT = 8192  # answers in all; each is about a kilobyte. Four times as many
 MOST_ROWS = 100  # of an answer that is kept
 _WRITES = (sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE)
 _PURE = frozenset(
-    ["avg", "coalesce", "count", "ifnull", "instr", "length", "like", "max", "min", "substr", "sum", "total"]
+    [
+        "avg",
+        "coalesce",
+        "count",
+        "glob",
+        "ifnull",
+        "instr",
+        "length",
+        "like",
+        "max",
+        "min",
+        "substr",
+        "sum",
+        "total",
+    ]
 )
 
 

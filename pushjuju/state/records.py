@@ -367,6 +367,7 @@ class Operation:
     One of a plan is `planned` before, until the operation that it follows is committed.
 
     `events`: number of the last event of it that was taken in.
+    `decided`: the decision that led to it, as `services.decided_text` packs it; None when no unit decided it.
     """
 
     id: str
@@ -381,6 +382,7 @@ class Operation:
     result: Mapping[str, Any] = field(default_factory=dict, metadata=_JSON)
     prepared: str
     committed: str | None = None
+    decided: bytes | str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

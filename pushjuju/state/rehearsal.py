@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from pushjuju.core.errors import StoreError
@@ -13,6 +15,43 @@ from pushjuju.state.files import private_dir
 
 _LINKED = ("secrets.key", KEY_FILE)  # never copied: nothing may be left of keys if we are killed
 _BUSY_S = 30.0
+_GONE = "CREATE TABLE planned_gone (id INTEGER PRIMARY KEY, kind TEXT, model TEXT, entity TEXT, note TEXT)"
+_TRIGGER = """CREATE TRIGGER planned_gone_{kind} AFTER DELETE ON {table} BEGIN
+  INSERT INTO planned_gone (kind, model, entity, note) VALUES ('{kind}', OLD.{model}, OLD.{name}, {note});
+END"""
+_INSTANCE = (
+    "CASE WHEN OLD.provider = 'manual' THEN 'given, only cleaned' WHEN OLD.instance_id = '' THEN '' "
+    "WHEN OLD.keep_instance THEN 'kept' ELSE 'ended' END"
+)
+# kind: table, columns of its model and name, what became of it
+_WATCHED = {
+    "model": ("model", "uuid", "uuid", "''"),
+    "application": ("application", "model", "name", "''"),
+    "unit": ("unit", "model", "name", "''"),
+    "relation": ("relation", "model", "id", "''"),
+    "offer": ("offer", "model", "name", "''"),
+    "saas": ("remote_application", "model", "name", "''"),
+    "storage": (
+        "storage_instance", "model", "id", "CASE WHEN OLD.releasing THEN 'released' ELSE 'destroyed' END",
+    ),
+    "machine": ("machine", "model", "id", _INSTANCE),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gone:
+    """A thing that went while a copy was worked.
+
+    Attributes:
+        model: UUID.
+        entity: Its name or number; of a model its UUID.
+        note: What became of what is behind it: the data of storage, the instance of a machine; or empty.
+    """
+
+    kind: str
+    model: str
+    entity: str
+    note: str
 
 
 def copy_datadir(source: DataDir, target: Path) -> DataDir:
@@ -65,6 +104,7 @@ def _copy_store(path: Path, target: Path) -> None:
             try:
                 source.backup(copy)
                 copy.execute("PRAGMA journal_mode = DELETE")
+                _watch(copy)
             finally:
                 copy.close()
         finally:
@@ -72,3 +112,25 @@ def _copy_store(path: Path, target: Path) -> None:
     except sqlite3.Error as error:
         raise StoreError(f"the store {path} cannot be copied for a plan: {error}") from error
     target.chmod(0o600)
+
+
+def _watch(copy: sqlite3.Connection) -> None:
+    """Let a copy note what is deleted, in order."""
+    there = {row[0] for row in copy.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    copy.execute(_GONE)
+    for kind, (table, model, name, note) in _WATCHED.items():
+        if table in there:  # a store of an older pushjuju may lack some
+            copy.execute(_TRIGGER.format(kind=kind, table=table, model=model, name=name, note=note))
+    copy.commit()
+
+
+def gone(path: Path) -> Sequence[Gone]:
+    """Return what went in a copied store, in the order in which it did; nothing of a store that is new."""
+    connection = sqlite3.connect(path)
+    try:
+        rows = connection.execute("SELECT kind, model, entity, note FROM planned_gone ORDER BY id").fetchall()
+    except sqlite3.OperationalError:  # made by the planned command
+        rows = []
+    finally:
+        connection.close()
+    return [Gone(kind=row[0], model=row[1], entity=str(row[2]), note=row[3] or "") for row in rows]

@@ -40,7 +40,10 @@ class StorageDirective:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageInstance:
-    """A storage instance; `owner`: its unit, or empty when it is detached."""
+    """A storage instance; `owner`: its unit, or empty when it is detached.
+
+    Without a name it is a disk: it belongs to a machine, its owner, and to no charm's store.
+    """
 
     model: str
     id: str
@@ -57,6 +60,11 @@ class StorageInstance:
     life: str
     releasing: int = 0
     created: str
+
+    @property
+    def is_disk(self) -> bool:
+        """Whether it belongs to a machine."""
+        return not self.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

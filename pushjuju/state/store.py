@@ -144,6 +144,14 @@ class Tx:
         """Return all rows."""
         return list(self._ask(_all, query, params))
 
+    def made(self, make: Callable[[Iterable[sqlite3.Row]], R], query: str, /, **params: Any) -> R:
+        """Return what a pure function makes of all rows; it is remembered as long as they are the same.
+
+        Args:
+            make: A function of a module, not made anew each time: it is part of what is remembered.
+        """
+        return self._ask(make, query, params)
+
     def _ask(self, make: Callable[..., R], query: str, params: Mapping[str, Any], *record: Any) -> R:
         """Return what a statement answers, made into something by `make(rows, *record)`."""
         if self._memo is not None:
@@ -494,7 +502,7 @@ def explain_error(error: sqlite3.Error, path: Path) -> StoreError:
             detail=text,
             hint="free some space on that disk, then run the command again",
         )
-    if "readonly" in text:
+    if "readonly" in text or ("unable to open" in text and _is_read_only(path)):
         return StoreError(
             f"the store {path} cannot be written: it is read-only",
             detail=text,
@@ -504,6 +512,13 @@ def explain_error(error: sqlite3.Error, path: Path) -> StoreError:
     if "malformed" in text or "not a database" in text:
         return StoreDamaged(text, hint=_FROM_COPY)
     return StoreError(text)
+
+
+def _is_read_only(path: Path) -> bool:
+    """Tell whether a file is in a folder that takes no others: SQLite needs some there, also to read."""
+    import os
+
+    return path.exists() and not os.access(path.parent, os.W_OK)
 
 
 def _no_room(path: Path) -> bool:

@@ -80,7 +80,14 @@ class WorkQueue(Protocol):
         ...
 
     def finish(
-        self, claim: Claim, now: datetime, due: datetime | None, *, attempts: int = 0, reason: str = ""
+        self,
+        claim: Claim,
+        now: datetime,
+        due: datetime | None,
+        *,
+        attempts: int = 0,
+        reason: str = "",
+        failed: bool = False,
     ) -> None:
         """Give a key back, due again at `due` (None: when touched)."""
         ...
@@ -109,6 +116,21 @@ def lease_at_least(now: datetime) -> int:
 def skip_leases(tx: Tx, at_least: int) -> int:
     """Draw the next number of a lease, at least this one."""
     return tx.next(_CONTROLLER, "lease", at_least)
+
+
+def next_lease(tx: Tx) -> int:
+    """Return a number that no claim has yet; each claim from now on has it or a higher one."""
+    return int(tx.scalar("sequence_get", scope=_CONTROLLER, name="lease") or 0)
+
+
+def failed_since(tx: Tx, prefix: str, since: int) -> dict[str, str]:
+    """Return what failed, key -> reason, when it was worked last, by whomever.
+
+    Args:
+        prefix: Of the keys.
+        since: The lowest number of a claim that counts.
+    """
+    return {row["key"]: row["reason"] for row in tx.rows("work_failed", prefix=prefix, since=since)}
 
 
 def process_owner() -> str:
@@ -227,11 +249,13 @@ class SqliteWorkQueue:
         *,
         attempts: int = 0,
         reason: str = "",
+        failed: bool = False,
         later: bool = False,
     ) -> None:
         """Give a key back, due again at `due` (None: when touched).
 
         Args:
+            failed: What it asks for could not be done.
             later: It may become durable with the next shared commit; until then it is still ours to others.
         """
         with self._store.write(later=later) as tx:
@@ -244,6 +268,7 @@ class SqliteWorkQueue:
                 due=to_iso(due) if due else None,
                 attempts=attempts,
                 reason=reason,
+                failed=int(failed),
             )
 
     def items(self, prefix: str) -> list[WorkItem]:

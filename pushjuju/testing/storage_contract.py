@@ -9,7 +9,7 @@ import pytest
 
 from pushjuju.core.errors import Conflict, NotFound
 from pushjuju.core.storage import Kind
-from pushjuju.plugins.types import StorageItem, StorageProvider
+from pushjuju.plugins.types import StorageItem, StorageProvider, StorageSeen
 
 
 class StorageBench(Protocol):
@@ -26,7 +26,7 @@ class StorageBench(Protocol):
         ...
 
     async def write(self, instance: str, place: str, text: str) -> None:
-        """Write a text into what a machine sees as `source`, or as a device."""
+        """Write a text into what a machine sees as `source`, as `device`, or by a serial number."""
         ...
 
     async def read(self, instance: str, place: str) -> str:
@@ -36,6 +36,10 @@ class StorageBench(Protocol):
     def leftovers(self) -> list[str]:
         """Return what of storage is left in the cloud."""
         ...
+
+
+def _place(seen: StorageSeen) -> str:
+    return seen.source or seen.device or seen.serial or next(iter(seen.paths), "")
 
 
 class StorageContract:
@@ -56,14 +60,14 @@ class StorageContract:
         there = self.item(bench, uuid=new.uuid, provider_id=made[0].provider_id, instance_id=first)
         seen = [await bench.open().attach(there) for _ in range(2)]
         assert seen[0] == seen[1]
-        place = seen[0].source or seen[0].device
+        place = _place(seen[0])
         assert place
         await bench.write(first, place, "kept")
         for _ in range(2):
             await bench.open().detach(there)
         elsewhere = self.item(bench, uuid=new.uuid, provider_id=made[0].provider_id, instance_id=second)
         again = await bench.open().attach(elsewhere)
-        assert await bench.read(second, again.source or again.device) == "kept"
+        assert await bench.read(second, _place(again)) == "kept"
         await bench.open().detach(elsewhere)
         for _ in range(2):
             await bench.open().destroy(there)

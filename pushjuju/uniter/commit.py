@@ -27,7 +27,6 @@ from pushjuju.state.records import Operation as OperationRecord
 from pushjuju.state.store import Tx
 from pushjuju.uniter.actions import commit_action, commit_commands, task_number
 from pushjuju.uniter.flush import flush, refusal
-from pushjuju.uniter.keeping import keep
 from pushjuju.uniter.operation import (
     Outcome,
     apply_effects,
@@ -200,8 +199,6 @@ def _close(ctx: Context, tx: Tx, found: OperationRecord, result: Result, done: C
         kept["changes"] = changes
     text = json.dumps({**kept, **error, "message": done.message}, sort_keys=True)
     tx.run("operation_commit", id=found.id, outcome=outcome, result=text, now=to_iso(ctx.clock.now()))
-    if not done.ok and found.unit:
-        keep(tx, found, ctx.clock.now())
 
 
 def _commit_unit(ctx: Context, tx: Tx, found: OperationRecord, result: Result) -> Committed:

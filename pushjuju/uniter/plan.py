@@ -19,6 +19,7 @@ from pushjuju.core.clock import to_iso
 from pushjuju.core.life import Life
 from pushjuju.core.status import StatusInfo
 from pushjuju.services.context import Context
+from pushjuju.services.decided_text import packed
 from pushjuju.state.records import Operation as OperationRecord
 from pushjuju.state.store import Tx
 from pushjuju.uniter.operation import (
@@ -201,19 +202,20 @@ def promote(ctx: Context, tx: Tx, view: View, local: LocalState, then: str) -> t
     operation = read_operation(row.document)
     for before in row.document["between"]:
         local = committed(local, from_wire(Operation, before))
-    _keep_decision(tx, view, local, operation, row)
+    text = _keep_decision(tx, view, local, operation, row)
     announce(ctx, tx, view, local, operation)
-    tx.run("operation_promote", id=then)
+    tx.run("operation_promote", id=then, decided=packed(text))
     return prepare(local, operation, view.remote), then
 
 
-def _keep_decision(tx: Tx, view: View, local: LocalState, operation: Operation, row: OperationRecord) -> None:
+def _keep_decision(tx: Tx, view: View, local: LocalState, operation: Operation, row: OperationRecord) -> str:
     document = row.document
     decision = Decision(
         answer=Answer.RUN, operation=operation, reason=document["reason"], badge=document["badge"]
     )
     text = record_text(local, view.remote, decision)
     tx.run("unit_set_decision", model=view.unit.model, name=view.unit.name, decision=text)
+    return text
 
 
 def drop(tx: Tx, then: str) -> None:

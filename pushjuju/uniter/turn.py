@@ -25,6 +25,7 @@ from pushjuju.core.status import (
 )
 from pushjuju.services import actions, leadership, model_config, statuses
 from pushjuju.services.context import Context
+from pushjuju.services.decided_text import packed
 from pushjuju.state.records import Operation as OperationRecord
 from pushjuju.state.records import Unit
 from pushjuju.state.store import Tx
@@ -174,7 +175,7 @@ def _step(ctx: Context, tx: Tx, view: View, waiting: Waiting, *, ahead: bool, pr
         return Turn(answer=decision.answer, reason=decision.reason)
     perform(ctx, tx, view, decision.effects)
     local = apply_effects(view.local, decision.effects)
-    _keep_decision(tx, view, decision)
+    text = _keep_decision(tx, view, decision)
     if decision.answer is Answer.RESTART:
         store_local(tx, view.unit, restarted(local))
         return None
@@ -186,15 +187,16 @@ def _step(ctx: Context, tx: Tx, view: View, waiting: Waiting, *, ahead: bool, pr
         request = waiting.take(view, decision.operation)
         if request is None:
             return None
-    return _take_up(ctx, tx, view, local, decision.operation, request, ahead=ahead)
+    return _take_up(ctx, tx, view, local, decision.operation, request, text, ahead=ahead)
 
 
-def _keep_decision(tx: Tx, view: View, decision: Decision) -> None:
+def _keep_decision(tx: Tx, view: View, decision: Decision) -> str:
     # The local state is on the unit already, as the very text that it has in the record.
     local = view.unit.state if view.unit.state != "{}" else None
     text = record_text(view.local, view.remote, decision, local)
     if text != view.unit.decision:
         tx.run("unit_set_decision", model=view.unit.model, name=view.unit.name, decision=text)
+    return text
 
 
 def _take_up(
@@ -204,6 +206,7 @@ def _take_up(
     local: LocalState,
     operation: Operation,
     request: Request | None,
+    decided: str,
     *,
     ahead: bool,
 ) -> Turn | None:
@@ -240,6 +243,7 @@ def _take_up(
         state="prepared",
         document=document,
         prepared=to_iso(ctx.clock.now()),
+        decided=packed(decided),
     )
     tx.insert("operation", record)
     return Turn(answer=Answer.RUN, reason=operation.text, prepared=prepared, plan=following)

@@ -30,7 +30,7 @@ async def clean(shop: Workshop, model: str, attempts: int = 0) -> Outcome:
     A cloud that fails comes back as a reason; it is asked again later.
     """
     ctx = shop.ctx
-    next_due = _forced_ends(ctx, model)
+    next_due = forced_ends(ctx, model)
     with ctx.store.write() as tx:
         removal.finish_applications(tx, model, ctx.clock.now())
     with ctx.store.read() as tx:
@@ -61,20 +61,20 @@ def _prune(ctx: Context, model: str) -> None:
     logs.prune(ctx.store, model, before=before, most_bytes=most * 1024 * 1024)
 
 
-def _forced_ends(ctx: Context, model: str) -> datetime | None:
+def forced_ends(ctx: Context, model: str) -> datetime | None:
     """Force away what had its time; return when the next one is due."""
     with ctx.store.write() as tx:
         for cleanup in tx.list(Cleanup, "cleanup_list", model=model):
             due = from_iso(cleanup.due)
             if due > ctx.clock.now():
                 return due
-            _force(ctx, tx, cleanup)
-            tx.run("cleanup_delete", id=cleanup.id)
+            force(tx, cleanup, ctx.clock.now())
     return None
 
 
-def _force(ctx: Context, tx: Tx, cleanup: Cleanup) -> None:
-    now = ctx.clock.now()
+def force(tx: Tx, cleanup: Cleanup, now: datetime) -> None:
+    """Force away what a cleanup is about, if it is still there; the cleanup is done then."""
+    tx.run("cleanup_delete", id=cleanup.id)
     if cleanup.kind == "force-unit":
         unit = tx.find(Unit, "unit_get", model=cleanup.model, name=cleanup.entity)
         if unit is not None:

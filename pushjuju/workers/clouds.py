@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pushjuju.plugins.manager import PluginHost
-from pushjuju.plugins.types import ModelInfo, Provider, RemoteRunner, Services
+from pushjuju.plugins.types import Credential, ModelInfo, Provider, RemoteRunner, Services
 from pushjuju.services import clouds, model_config
 from pushjuju.services.context import Context
 from pushjuju.state.records import Model
@@ -32,11 +32,13 @@ def open_provider(
     warn: Callable[[str], None],
     remote: RemoteRunner | None = None,
     cloud: str | None = None,
+    credential: Credential | None = None,
 ) -> Provider:
     """Open the provider of a model's cloud.
 
     Args:
         cloud: Another cloud than the model's: `manual`, for a machine that was given.
+        credential: Another credential than the model's: one that is tried before it is kept.
 
     Raises:
         NotFound: No plugin drives the cloud.
@@ -47,7 +49,8 @@ def open_provider(
     places = clouds.folders(ctx.datadir, ctx.controller)
     return host.open_provider(
         cloud=clouds.open_spec(places, name, model.region if cloud is None else "", host),
-        credential=clouds.open_credential(places, name, model.credential if cloud is None else ""),
+        credential=credential
+        or clouds.open_credential(places, name, model.credential if cloud is None else ""),
         model=model_info(ctx, model),
         config=config,
         services=services_for(ctx, warn, remote),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from pushjuju.core.base import Base
 from pushjuju.core.clock import from_iso, to_iso
@@ -32,6 +33,8 @@ from pushjuju.workers import firstboot, requests
 from pushjuju.workers.provisioner import given
 from pushjuju.workers.workshop import Workshop, target_document
 
+T = TypeVar("T")
+
 BOOT_WAIT_S = 120.0  # how long a machine that was just made or rebooted may take to answer SSH
 BOOT_POLL_S = 0.05
 NOTE_EVERY_S = 30.0  # how old a machine's last contact may get while it is worked
@@ -54,6 +57,8 @@ async def attach(shop: Workshop, machine: Machine) -> MachineSession:
         TransportError: No way in.
     """
     known = shop.attached(machine)
+    if not machine.last_seen:
+        await _patiently(shop, lambda: firstboot.apply(shop, machine), patient=not given(machine))
     try:
         session = await _open(shop, machine, patient=not machine.last_seen and not given(machine))
     except Unreachable:
@@ -73,10 +78,15 @@ async def attach(shop: Workshop, machine: Machine) -> MachineSession:
 
 
 async def _open(shop: Workshop, machine: Machine, *, patient: bool) -> MachineSession:
+    return await _patiently(shop, lambda: shop.session(machine), patient=patient)
+
+
+async def _patiently(shop: Workshop, reach: Callable[[], Awaitable[T]], *, patient: bool) -> T:
+    """Reach a machine; one that boots gets time."""
     deadline = shop.ctx.clock.now() + timedelta(seconds=BOOT_WAIT_S)
     while True:
         try:
-            return await shop.session(machine)
+            return await reach()
         except TransportError as error:
             if not patient or not error.retryable or shop.ctx.clock.now() > deadline:
                 raise
@@ -98,9 +108,7 @@ async def _look_up(shop: Workshop, machine: Machine) -> Machine | None:
     if ssh == dict(machine.ssh) and not coming:
         return None
     with shop.ctx.store.write() as tx:
-        tx.run("machine_set_ssh", model=machine.model, id=machine.id, ssh=json.dumps(ssh))
-        firewall.changed_everywhere(tx, machine.model, shop.ctx.clock.now(), "a machine has another address")
-        return machines.get(tx, machine.model, machine.id)
+        return machines.set_ssh(tx, machine, ssh, shop.ctx.clock.now())
 
 
 async def come_back(shop: Workshop, machine: Machine, boot_id: str) -> MachineSession:
@@ -158,18 +166,26 @@ def note_facts(ctx: Context, machine: Machine, hello: dict[str, Any]) -> None:
             model=machine.model,
             id=machine.id,
             hostname=hello["hostname"],
-            addresses=json.dumps(addresses),
             boot_id=hello["boot_id"],
             hardware=json.dumps({**_hardware(hello), **machine.hardware}),
             now=to_iso(now),
         )
+        if not machine.last_seen:
+            for container in machines.containers_on(tx, machine.model, machine.id):
+                touch.machine(tx, machine.model, container.id, now, f"machine {machine.id} is there")
         if addresses != machine.addresses:
-            firewall.changed_everywhere(tx, machine.model, now, "a machine has another address")
+            _note_addresses(tx, machine, addresses, now)
         if machine.life == Life.ALIVE:
             kept = removal.kept_text(tx, machine)
             _set_once(tx, machine, StatusKind.MACHINE, MachineStatus.STARTED, kept, now)
         text = upgrade_machine.instance_message(tx, machine.model, machine.id) or _running(machine, hello)
         _set_once(tx, machine, StatusKind.INSTANCE, InstanceStatus.RUNNING, text, now)
+
+
+def _note_addresses(tx: Tx, machine: Machine, addresses: list[dict[str, Any]], now: datetime) -> None:
+    tx.run("machine_set_addresses", model=machine.model, id=machine.id, addresses=json.dumps(addresses))
+    if firewall.known_by(addresses, machine.ssh) != firewall.known_by(machine.addresses, machine.ssh):
+        firewall.changed_everywhere(tx, machine.model, now, "a machine has another address")
 
 
 def note_failure(ctx: Context, machine: Machine, error: PushjujuError) -> None:

@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 
 from pushjuju.core.errors import LeaseLost, PushjujuError, StoreDamaged, StoreError, StoreTooNew
@@ -17,8 +17,15 @@ from pushjuju.services.context import Context
 from pushjuju.services.crossmodel import connected
 from pushjuju.services.secrets import LOOP
 from pushjuju.state.records import Status
-from pushjuju.state.work import HEARTBEAT_S, Claim, SqliteWorkQueue, process_owner
-from pushjuju.workers import poller, secrets, storage
+from pushjuju.state.work import (
+    HEARTBEAT_S,
+    Claim,
+    SqliteWorkQueue,
+    failed_since,
+    next_lease,
+    process_owner,
+)
+from pushjuju.workers import firewaller, poller, secrets, storage
 from pushjuju.workers.cleaner import clean
 from pushjuju.workers.events import Tell, silent
 from pushjuju.workers.following import Follower
@@ -47,15 +54,11 @@ class Settled:
     elsewhere: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
-class _Worked:
-    failures: dict[str, str] = field(default_factory=dict)
-
-
 class Driver:
     """Works all keys below a prefix: a model's UUID, or empty for the whole controller.
 
-    `checkpoint` is called with the name of each step between two writes; tests die there.
+    `checkpoint` is called with the name of each step between two writes; tests die there. What failed is told
+    of all work that was claimed since the number `since`, in whatever process (None: from now on).
     """
 
     def __init__(
@@ -67,16 +70,17 @@ class Driver:
         warn: Callable[[str], None] | None = None,
         checkpoint: Callable[[str], None] = no_checkpoint,
         watched: bool = False,
+        since: int | None = None,
     ) -> None:
         ctx.store.remember()
         self.ctx = ctx
+        self._since = self._from_now() if since is None else since
         self.prefix = prefix
         self._prefixes: tuple[str, ...] = (prefix,)
         self.tell = tell
         self.shop = Workshop(ctx, tell, warn, checkpoint, watched=watched)
         self.queue = SqliteWorkQueue(ctx.store, process_owner())
         self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._worked = _Worked()
         self._ended = asyncio.Event()  # some task did, since the queue was last looked at
         self._broken: BaseException | None = None
         self._serving = False
@@ -127,6 +131,10 @@ class Driver:
                 await self._wait(POLL_S if busy else IDLE_POLL_S)
         finally:
             await self._end()
+
+    def _from_now(self) -> int:
+        with self.ctx.store.read() as tx:
+            return next_lease(tx)
 
     def _related(self) -> tuple[str, ...]:
         """Return what is worked: a model, and those that its applications are related to."""
@@ -200,13 +208,13 @@ class Driver:
         finally:
             beat.cancel()
             await asyncio.gather(beat, return_exceptions=True)
-            self._note(claim, outcome)
             self.queue.finish(
                 claim,
                 self.ctx.clock.now(),
                 outcome.due,
                 attempts=outcome.attempts,
                 reason=outcome.reason,
+                failed=outcome.failed,
                 later=True,
             )
 
@@ -222,6 +230,8 @@ class Driver:
             return await charms.look_for_newer(self.shop.holding(claim), model)
         if name == "storage":
             return await storage.tend(self.shop.holding(claim), model)
+        if name == "firewall":
+            return await firewaller.wake(self.shop.holding(claim), model, claim.reason)
         if name == "poller":
             return await poller.poll(self.shop.holding(claim), model, claim.attempts)
         return await clean(self.shop.holding(claim), model, claim.attempts)
@@ -233,12 +243,6 @@ class Driver:
             with contextlib.suppress(StoreError):  # busy for a moment: the next beat renews the lease
                 if not self.queue.heartbeat(claim, self.ctx.clock.now()) and work is not None:
                     work.cancel()
-
-    def _note(self, claim: Claim, outcome: Outcome) -> None:
-        if outcome.failed:
-            self._worked.failures[claim.key] = outcome.reason
-        else:
-            self._worked.failures.pop(claim.key, None)
 
     def anything_due(self) -> bool:
         """Tell whether a key is due, here or at another process."""
@@ -265,9 +269,10 @@ class Driver:
 
     def _summary(self) -> Settled:
         problems: dict[str, list[str]] = {model: [] for model in self._prefixes}
-        for key, why in self._worked.failures.items():
-            problems.setdefault(key.partition("/")[0], []).append(_problem(key, why))
         with self.ctx.store.read() as tx:
+            for prefix in self._prefixes:
+                for key, why in failed_since(tx, prefix, self._since).items():
+                    problems.setdefault(key.partition("/")[0], []).append(_problem(key, why))
             for model, found in problems.items():
                 errors = tx.list(Status, "units_in_error", model=model)
                 found += [f"unit {item.entity}: {item.message}" for item in errors]

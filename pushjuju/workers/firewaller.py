@@ -25,11 +25,28 @@ from pushjuju.services.context import Context
 from pushjuju.state.records import Machine, MachineFirewall
 from pushjuju.state.store import Tx
 from pushjuju.workers.events import Event
+from pushjuju.workers.outcome import Outcome
 from pushjuju.workers.workshop import Workshop
 
 AGAIN_S = 3600.0  # after this long a contact brings the rules again: somebody may have thrown them away
 TIMEOUT_S = 60.0  # how long a machine may take to load them
 LOGGER = "juju.worker.firewaller"
+WAKE_EACH_S = 0.005  # for each guarded machine, until a change in one of them wakes the others
+WAKE_MOST_S = 5.0
+
+
+async def wake(shop: Workshop, model: str, reason: str) -> Outcome:
+    """Wake the machines whose rules may have changed, some moments later: then more may be behind it.
+
+    The more machines there are, the longer it waits, so that what a change costs does not grow with them.
+    """
+    ctx = shop.ctx
+    with ctx.store.read() as tx:
+        count = service.guarded(tx, model)
+    await asyncio.sleep(min(count * WAKE_EACH_S, WAKE_MOST_S))
+    with ctx.store.write() as tx:
+        service.wake(tx, model, ctx.clock.now(), reason)
+    return Outcome()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Waits until a new machine has set itself up by cloud-init, before any hook runs there. Layer: workers.
+"""A new machine sets itself up, by cloud-init or by our script, before any hook runs there. Layer: workers.
 
 Juju's agent starts at the end of cloud-init; a hook that ran beside it would find apt locked, or less
 installed than the model wants.
@@ -7,11 +7,19 @@ installed than the model wants.
 from __future__ import annotations
 
 import json
+import shlex
+from pathlib import Path
 
+from pushjuju.core import cloudinit_script
+from pushjuju.core.base import Base
 from pushjuju.core.errors import Unreachable
+from pushjuju.plugins.types import SSHTarget
 from pushjuju.runner.session import MachineSession
+from pushjuju.services import model_config
 from pushjuju.state.records import Machine
+from pushjuju.workers import provisioner, userdata
 from pushjuju.workers.events import Event
+from pushjuju.workers.reach import ScriptRunner
 from pushjuju.workers.workshop import Workshop
 
 WAIT_S = 1800  # an upgrade of all packages over a slow line
@@ -28,6 +36,70 @@ head -c 4096 /run/cloud-init/result.json 2>/dev/null || true
 """
 
 
+_APPLIED = "/var/lib/juju/pushjuju-user-data"
+# Once: a repetition after a broken connection finds the mark, or waits for the one that still runs.
+_ONCE = f"""export DEBIAN_FRONTEND=noninteractive HOME=/root LANG=C.UTF-8 PATH="$PATH:/usr/sbin:/sbin"
+mkdir -p /var/lib/juju
+exec 9>{_APPLIED}.lock
+command -v flock >/dev/null && flock -w {WAIT_S} 9
+[ "$(cat {_APPLIED} 2>/dev/null)" != %(nonce)s ] || exit 0
+trap "" HUP PIPE
+steps() {{
+:
+%(script)s}}
+steps 9>&- >>/var/log/cloud-init-output.log 2>&1 </dev/null
+echo %(nonce)s > {_APPLIED}
+"""
+
+
+async def apply(shop: Workshop, machine: Machine) -> None:
+    """Run the user data of a machine that boots without it as a script over SSH: Python may come by it.
+
+    Raises:
+        SudoRefused: Logged in, but not allowed to become root.
+        TransportError: No login, or the connection broke.
+    """
+    if not (script := _script(shop, machine)):
+        return
+    shop.tell(Event(entity=f"machine {machine.id}", text="setting itself up (user data as a script)"))
+    once = _ONCE % {"script": script, "nonce": shlex.quote(machine.nonce)}
+    runner = ScriptRunner(shop.base_ctx, shop.connector, machine.model)
+    done = await runner.run_script(_target(machine), once, sudo=True, timeout_s=WAIT_S + 60.0)
+    if done.rc != 0:
+        text = f"the user data ended with exit code {done.rc}: {done.stderr[-_LONGEST:]}"
+        shop.tell(Event(entity=f"machine {machine.id}", text=text, state="failed"))
+
+
+def _script(shop: Workshop, machine: Machine) -> str:
+    ctx = shop.ctx
+    with ctx.store.read() as tx:
+        config = model_config.several(tx, machine.model, userdata.KEYS)
+    if provisioner.given(machine):
+        document = userdata.wanted(config)
+    elif "script" in _features(shop, machine):
+        request = provisioner.request_for(shop, machine)
+        identity = userdata.host_identity(ctx.controller, request.nonce)
+        document = userdata.for_script(request, config, identity, ctx.datadir.root / "templates")
+        document = dict(shop.host.user_data(request, document))
+    else:
+        return ""
+    if left_out := cloudinit_script.unknown_keys(document):
+        shop.warn(f"machine {machine.id}: left out of the user data: {', '.join(left_out)}")
+    return cloudinit_script.to_script(document, userdata.packager(Base.parse(machine.base)))
+
+
+def _target(machine: Machine) -> SSHTarget:
+    ssh = machine.ssh
+    return SSHTarget(
+        host=str(ssh["host"]),
+        port=int(ssh.get("port") or 22),
+        user=str(ssh.get("user") or ""),
+        host_keys=tuple(ssh.get("host_keys") or ()) or None,
+        proxy_jump=str(ssh.get("jump") or ""),
+        identities=tuple(Path(item) for item in ssh.get("identities") or ()),
+    )
+
+
 async def wait(shop: Workshop, machine: Machine, session: MachineSession) -> None:
     """Wait for the end of cloud-init on a machine that boots with our document; others are ready.
 
@@ -35,8 +107,7 @@ async def wait(shop: Workshop, machine: Machine, session: MachineSession) -> Non
         Unreachable: It does not end.
         TransportError: The machine was lost.
     """
-    features = {kind.name: kind.features for kind in shop.host.provider_types()}
-    if "user-data" not in features.get(machine.provider, ()):
+    if "user-data" not in _features(shop, machine):
         return
     shop.tell(Event(entity=f"machine {machine.id}", text="setting itself up (cloud-init)"))
     done = await session.exec(script=_SCRIPT, timeout=WAIT_S + 60.0)
@@ -45,6 +116,11 @@ async def wait(shop: Workshop, machine: Machine, session: MachineSession) -> Non
     if problem := _problem(done.stdout):
         text = f"cloud-init ended with an error: {problem}"
         shop.tell(Event(entity=f"machine {machine.id}", text=text, state="failed"))
+
+
+def _features(shop: Workshop, machine: Machine) -> frozenset[str]:
+    known = {kind.name: kind.features for kind in shop.host.provider_types()}
+    return known.get(machine.provider, frozenset())
 
 
 def _problem(text: str) -> str:

@@ -12,9 +12,10 @@ from datetime import datetime, timedelta
 from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import LeaseLost, NotValid, Overtaken, PushjujuError, StoreError
 from pushjuju.core.life import Life
+from pushjuju.core.names import parent_machine
 from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.runner.session import MachineSession
-from pushjuju.services import machines, removal, statuses
+from pushjuju.services import machines, removal, statuses, validity
 from pushjuju.services.context import Context
 from pushjuju.state.records import Machine, Operation, Unit
 from pushjuju.state.store import Tx
@@ -22,7 +23,7 @@ from pushjuju.state.work import lease_at_least, skip_leases
 from pushjuju.uniter.resolver import decide, reconcile_effects
 from pushjuju.uniter.snapshot import look
 from pushjuju.uniter.turn import WORK
-from pushjuju.workers import commands, contact, keywriter, provisioner, requests, storage
+from pushjuju.workers import commands, contact, deploying, keywriter, profiles, provisioner, requests, storage
 from pushjuju.workers.events import Event
 from pushjuju.workers.firewaller import Firewaller
 from pushjuju.workers.outcome import Outcome
@@ -72,6 +73,10 @@ class Lane:
             self._tell(str(error), "failed")
             due = self._in(error.retry_s) if error.retry_s is not None else None
             return Outcome(due=due, attempts=self.attempts + 1, reason=contact.full_text(error), failed=True)
+        except deploying.DeployFailed as error:
+            self._tell(contact.full_text(error), "failed")
+            again = self._in(deploying.FAILED_LOOK_S)
+            return Outcome(due=again, reason=contact.full_text(error), failed=True)
         except (LeaseLost, asyncio.CancelledError):
             await self._let_go()
             raise
@@ -96,23 +101,37 @@ class Lane:
                 return Outcome()
             if self._start_given_up(machine):
                 return Outcome(reason="the machine could not be started; see status")
+            if host := self._awaited_host(machine):
+                return Outcome(reason=f"waits for machine {host}")  # which touches it when it answers
             machine = await provisioner.start(self.shop, machine)
             self.shop.checkpoint("machine-started")
+        if not machine.last_seen and not self._must_go(machine):
+            machine = await deploying.wait(self.shop, machine)
         if self._must_go(machine):
             return await self._end(machine)
+        await profiles.apply(self.shop, machine)
         if self._needs_machine(machine) or self._has_work(machine) or self._wants_rules(machine):
-            visit = await self._visit(machine)
-            if machine.keys_due:
-                await keywriter.write(self.shop, machine, visit.session)
-            self._stored = await storage.on_visit(self.shop, machine, visit.session)
-            await visit.work()
-            self._stored += visit.storage_problems
-            self.left_nothing = visit.left_nothing
-            self.unguarded = visit.firewaller.problem if visit.firewaller is not None else None
+            await self._use(machine)
+            while (present := self._machine()) is not None and profiles.lacking(self.shop, present):
+                await profiles.apply(self.shop, present)
+                await self._use(present)
         machine = self._machine()
+        if machine is not None and not self._must_go(machine):
+            await profiles.apply(self.shop, machine)  # without those of units that are gone
         if machine is not None and self._must_go(machine):
             return await self._end(machine)
         return self._at_rest(machine)
+
+    async def _use(self, machine: Machine) -> None:
+        """Reach the machine and do what is due on it."""
+        visit = await self._visit(machine)
+        if machine.keys_due:
+            await keywriter.write(self.shop, machine, visit.session)
+        self._stored = await storage.on_visit(self.shop, machine, visit.session)
+        await visit.work()
+        self._stored += visit.storage_problems
+        self.left_nothing = visit.left_nothing
+        self.unguarded = visit.firewaller.problem if visit.firewaller is not None else None
 
     def _at_rest(self, machine: Machine | None) -> Outcome:
         """Return what is left behind when nothing more can be done now."""
@@ -163,8 +182,19 @@ class Lane:
             found = statuses.get_status(tx, machine.model, StatusKind.INSTANCE, machine.id)
         return found.status if found is not None else InstanceStatus.PENDING
 
+    def _awaited_host(self, machine: Machine) -> str:
+        """Return the host of a container when it never answered yet."""
+        host = parent_machine(machine.id)
+        if host is None:
+            return ""
+        with self.ctx.store.read() as tx:
+            return "" if machines.get(tx, self.model, host).last_seen else host
+
     def _must_go(self, machine: Machine) -> bool:
-        return machine.life != Life.ALIVE and not self._units()
+        if machine.life == Life.ALIVE or self._units():
+            return False
+        with self.ctx.store.read() as tx:
+            return not machines.containers_on(tx, self.model, self.machine_id)
 
     def _needs_machine(self, machine: Machine) -> bool:
         """Tell whether the machine must be reached: nothing is ever prepared before it answers.
@@ -226,6 +256,8 @@ class Lane:
         if machine is None:
             return
         await self.shop.drop(machine)
+        with self.ctx.store.write() as tx:
+            validity.note(tx, self.model, error, self.ctx.clock.now())
         self._tell(str(error), "failed")
         contact.note_failure(self.ctx, machine, error)
 
@@ -278,8 +310,17 @@ class Lane:
             if not machine.forced:
                 raise
             self._tell(f"forgotten though it could not be stopped: {error}", "failed")
+        else:
+            await self._sweep_profiles(machine)
         self.shop.checkpoint("machine-stopped")
         self._remove(machine)
+
+    async def _sweep_profiles(self, machine: Machine) -> None:
+        """Delete profiles that are of no more use; what is left goes with the model at the latest."""
+        try:
+            await profiles.sweep(self.shop, machine)
+        except PushjujuError as error:
+            self._tell(f"profiles of charms stay on the server: {error}", "failed")
 
     async def _stop_unrecorded(self, machine: Machine) -> None:
         """End what was made for a machine by a process that died before it could record it."""

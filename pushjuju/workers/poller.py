@@ -6,16 +6,17 @@ Mirrors: juju worker/instancepoller (3.6)
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from datetime import timedelta
 
 from pushjuju.core.errors import NotFound, PushjujuError
+from pushjuju.core.names import parent_machine
 from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.plugins.types import Instance
-from pushjuju.services import machines, models, statuses, touch
+from pushjuju.services import machines, models, statuses, touch, validity
 from pushjuju.services.context import Context
 from pushjuju.state.records import Machine
+from pushjuju.workers.answers import CALL_S
 from pushjuju.workers.contact import full_text
 from pushjuju.workers.outcome import Outcome
 from pushjuju.workers.workshop import MANUAL, Workshop, target_document
@@ -39,21 +40,27 @@ async def poll(shop: Workshop, model: str, attempts: int = 0) -> Outcome:
         return Outcome()
     ctx = shop.ctx
     with ctx.store.read() as tx:
-        models.get(tx, model)
+        if validity.reason(tx, models.get(tx, model)):
+            return Outcome(reason=validity.MESSAGE)
         listed = [
-            item for item in machines.list_machines(tx, model) if item.instance_id and item.provider != MANUAL
+            item
+            for item in machines.list_machines(tx, model)
+            if item.instance_id and item.provider != MANUAL and parent_machine(item.id) is None
         ]
     if "poll" not in kind.features or not listed:
         return Outcome()
     try:
         provider = shop.provider(model)
-        found = await provider.get([item.instance_id for item in listed])
+        found = await shop.within(CALL_S, provider.get([item.instance_id for item in listed]))
         targets = {
             item.id: target_document(await provider.ssh_target(instance))
             for item, instance in zip(listed, found, strict=True)
             if instance is not None and not item.ssh.get("host") and instance.addresses
         }
     except PushjujuError as error:
+        with ctx.store.write() as tx:
+            if validity.note(tx, model, error, ctx.clock.now()):
+                return Outcome(reason=f"instances: {full_text(error)}")
         due = ctx.clock.now() + timedelta(seconds=SHORT_MOST_S)
         return Outcome(due=due, attempts=attempts + 1, reason=f"instances: {full_text(error)}")
     changed = _note(ctx, listed, found, targets)
@@ -95,9 +102,7 @@ def _note(
             )
             shown = statuses.get_status(tx, machine.model, StatusKind.INSTANCE, machine.id)
             if machine.id in targets:
-                tx.run(
-                    "machine_set_ssh", model=machine.model, id=machine.id, ssh=json.dumps(targets[machine.id])
-                )
+                machines.set_ssh(tx, machine, targets[machine.id], now)
                 touch.machine(tx, machine.model, machine.id, now, "it has an address")
                 changed = True
             if shown is None or (shown.status, shown.message) != (status, message):

@@ -9,15 +9,28 @@ from datetime import timedelta
 
 from pushjuju.core.base import Base
 from pushjuju.core.errors import ProviderError, PushjujuError, ZoneIndependent
+from pushjuju.core.names import parent_machine
 from pushjuju.core.status import InstanceStatus, StatusKind
-from pushjuju.plugins.types import Hardware, Started, StartRequest
+from pushjuju.plugins.types import Hardware, Started, StartRequest, StorageItem
 from pushjuju.runner.hostkeys import HostKeyFile, entry_name
-from pushjuju.services import firewall, machines, model_config, models, statuses, touch
+from pushjuju.services import (
+    charm_profiles,
+    firewall,
+    machines,
+    model_config,
+    models,
+    statuses,
+    storage_work,
+    touch,
+    validity,
+)
 from pushjuju.services.context import Context
 from pushjuju.state.records import Machine, Model
 from pushjuju.state.store import Tx
 from pushjuju.workers import userdata, zones
+from pushjuju.workers.answers import CALL_S, START_S
 from pushjuju.workers.events import Event
+from pushjuju.workers.reach import key_alias
 from pushjuju.workers.workshop import MANUAL, Workshop, target_document
 
 DEFAULT_PORT = 22
@@ -51,37 +64,45 @@ async def start(shop: Workshop, machine: Machine) -> Machine:
     _report(ctx, machine, InstanceStatus.ALLOCATING, "starting")
     choice = zones.Choice()
     try:
-        async with shop.starts(machine.model):
-            provider = shop.provider(machine.model)
-            request = _request(shop, machine)
-            choice = await zones.choose(ctx, machine, provider, request)
+        async with shop.starts(machine):
+            if parent_machine(machine.id) is None:
+                with ctx.store.read() as tx:
+                    validity.require(tx, machine.model)
+            provider = shop.provider_of(machine)
+            request = request_for(shop, machine)
+            choice = await shop.within(CALL_S, zones.choose(ctx, machine, provider, request))
             shop.checkpoint("zone-chosen")
-            started = await provider.start(replace(request, zone=choice.zone))
+            started = await shop.within(START_S, provider.start(replace(request, zone=choice.zone)))
             shop.checkpoint("instance-made")
-            target = await provider.ssh_target(started.instance)
+            target = await shop.within(CALL_S, provider.ssh_target(started.instance))
     except PushjujuError as error:
         raise _failed(ctx, machine, error, choice) from error
     except Exception as bug:  # of a plugin that is not ours: told and tried again like any failure of a cloud
         raise _failed(ctx, machine, ProviderError(f"the provider failed: {bug!r}"), choice) from bug
     if target.host_keys is None and request.host_keys:
         target = replace(target, host_keys=request.host_keys)
-    kind = shop.cloud_type(machine.model)
-    polled = "poll" in shop.host.provider_type(kind).features
+    kind = shop.kind_of(machine)
+    polled = "poll" in shop.host.provider_type(kind).features and parent_machine(machine.id) is None
     return record(ctx, machine, started, kind, target_document(target), choice.zone, polled=polled)
 
 
-def _request(shop: Workshop, machine: Machine) -> StartRequest:
+def request_for(shop: Workshop, machine: Machine) -> StartRequest:
+    """Return what a provider is asked for; where it has the feature `script`, without user data."""
+
     def progress(status: str, message: str) -> None:
         shop.tell(Event(entity=f"machine {machine.id}", text=message or status))
 
-    ctx = shop.ctx
+    ctx, maker = shop.ctx, shop.kind_of(machine)
     with ctx.store.read() as tx:
         model = models.get(tx, machine.model)
         config = model_config.several(tx, machine.model, (*userdata.KEYS, "resource-tags"))
         units = sorted(
             unit.name for unit in machines.units_on(tx, machine.model, machine.id) if unit.principal is None
         )
-    kind = shop.host.provider_type(model.cloud_type)
+        attached = storage_work.made_for(tx, machine)
+        volumes = _volumes(shop, tx, machine, maker)
+        wanted = charm_profiles.as_plugin_sees(tx, machine.model, machine.id)
+    kind = shop.host.provider_type(maker)
     request = StartRequest(
         machine_id=machine.id,
         base=Base.parse(machine.base),
@@ -90,6 +111,9 @@ def _request(shop: Workshop, machine: Machine) -> StartRequest:
         authorized_keys=(ctx.controller.public_key.read_text().strip(),),
         constraints=machine.constraints,
         placement=machine.placement,
+        attached=attached,
+        volumes=volumes,
+        profiles=wanted,
         tags=instance_tags(
             model,
             machine.id,
@@ -103,11 +127,21 @@ def _request(shop: Workshop, machine: Machine) -> StartRequest:
         identity = userdata.host_identity(ctx.controller, request.nonce)
         request = replace(request, host_keys=(identity.public,))
         document = userdata.whole(request, config, identity, ctx.datadir.root / "templates")
+    elif "script" in kind.features:
+        document = {}
     else:
         document = userdata.wanted(config)
     if document:
         document = shop.host.user_data(request, document)
     return replace(request, user_data=document)
+
+
+def _volumes(shop: Workshop, tx: Tx, machine: Machine, maker: str) -> tuple[StorageItem, ...]:
+    """Return the volumes that a machine must come with."""
+    if not machine.storage:
+        return ()
+    types = shop.host.storage_types(maker)
+    return storage_work.to_come_with(tx, machine, [name for name, item in types.items() if item.with_machine])
 
 
 def instance_tags(
@@ -131,7 +165,9 @@ def instance_tags(
 
 def host_key_file(ctx: Context, machine: Machine) -> tuple[HostKeyFile, str]:
     """Return the model's known_hosts file and the name of a machine in it."""
-    name = entry_name(str(machine.ssh.get("host", "")), int(machine.ssh.get("port") or DEFAULT_PORT))
+    name = key_alias(machine) or entry_name(
+        str(machine.ssh.get("host", "")), int(machine.ssh.get("port") or DEFAULT_PORT)
+    )
     return HostKeyFile(ctx.controller.known_hosts(machine.model)), name
 
 
@@ -212,6 +248,7 @@ def _failed(ctx: Context, machine: Machine, error: PushjujuError, choice: zones.
     """Record a failed start: tried again in another zone, tried again some times, or left for a person."""
     cause = error.message + (f": {error.detail}" if error.detail else "")
     with ctx.store.write() as tx:
+        validity.note(tx, machine.model, error, ctx.clock.now())
         zonal = bool(choice.zone) and error.retryable and not isinstance(error, ZoneIndependent)
         elsewhere = zonal and zones.crossed_out(tx, machine, choice)
         attempts = machine.attempts + (0 if elsewhere else 1)
@@ -247,10 +284,12 @@ async def stop(shop: Workshop, machine: Machine) -> None:
         PushjujuError: The cloud could not do it; try again later.
     """
     with shop.ctx.store.read() as tx:
+        if not given(machine):
+            validity.require(tx, machine.model)
         mode = str(model_config.get(tx, machine.model, "provisioner-harvest-mode"))
     keep = machine.keep_instance or (mode in ("none", "unknown") and not given(machine))
     if machine.instance_id and not keep:
-        await shop.provider_of(machine).stop([machine.instance_id])
+        await shop.within(CALL_S, shop.provider_of(machine).stop([machine.instance_id]))
     if mode in ("unknown", "all") and not given(machine):
         await _stop_unknown(shop, machine)
     file, name = host_key_file(shop.ctx, machine)
@@ -259,8 +298,8 @@ async def stop(shop: Workshop, machine: Machine) -> None:
 
 async def _stop_unknown(shop: Workshop, machine: Machine) -> None:
     """End instances of the model that belong to no machine, or to one that has another instance."""
-    provider = shop.provider(machine.model)
-    found = await provider.list()
+    provider = shop.provider_of(machine)
+    found = await shop.within(CALL_S, provider.list())
     with shop.ctx.store.read() as tx:
         known = {row["id"]: row["instance_id"] for row in tx.rows("machine_instances", model=machine.model)}
     unknown = [
@@ -271,7 +310,7 @@ async def _stop_unknown(shop: Workshop, machine: Machine) -> None:
         and (item.machine_id not in known or known[item.machine_id] not in ("", item.id))
     ]
     if unknown:
-        await provider.stop(unknown)
+        await shop.within(CALL_S, provider.stop(unknown))
 
 
 async def stop_unrecorded(shop: Workshop, machine: Machine) -> None:
@@ -280,10 +319,14 @@ async def stop_unrecorded(shop: Workshop, machine: Machine) -> None:
     Raises:
         PushjujuError: The cloud could not do it; try again later.
     """
-    provider = shop.provider(machine.model)
-    found = [instance.id for instance in await provider.list() if instance.machine_id == machine.id]
+    provider = shop.provider_of(machine)
+    found = [
+        instance.id
+        for instance in await shop.within(CALL_S, provider.list())
+        if instance.machine_id == machine.id
+    ]
     if found:
-        await provider.stop(found)
+        await shop.within(CALL_S, provider.stop(found))
 
 
 def given(machine: Machine) -> bool:

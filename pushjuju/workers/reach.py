@@ -4,41 +4,47 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.core import limits
 from pushjuju.core.errors import BadAnswer, ConnectionLost, SudoRefused, Unreachable
+from pushjuju.core.jumps import Hop
+from pushjuju.core.names import machine_tag, parent_machine
 from pushjuju.plugins.types import ScriptResult, SSHTarget
 from pushjuju.runner.target import MachineTarget
 from pushjuju.runner.transport import Connector
+from pushjuju.services import ways
 from pushjuju.services.context import Context
+from pushjuju.state.records import Machine
 
 if TYPE_CHECKING:
     import asyncssh
 
-_NO_SUDO = 97  # exit status of _AS_ROOT when root rights were refused
-_AS_ROOT = (
+NO_SUDO = 97  # exit status of AS_ROOT when root rights were refused
+AS_ROOT = (
     'if [ "$(id -u)" = 0 ]; then exec /bin/sh -s; fi; '
-    f"sudo -n true || exit {_NO_SUDO}; exec sudo -n /bin/sh -s"
+    f"sudo -n true || exit {NO_SUDO}; exec sudo -n /bin/sh -s"
 )
 
 
 def reach(ctx: Context, model: str, ssh: Mapping[str, Any], *, config: bool) -> MachineTarget:
-    """Return a target from what a machine's row keeps.
+    """Return a target from what a machine's row keeps, with the jump hosts on the way.
 
     Args:
         ssh: {host, port, user, host_keys, jump, identities}.
         config: Whether the user's own SSH configuration and agent count.
     """
     known_hosts = ctx.controller.known_hosts(model)
+    with ctx.store.read() as tx:
+        hops = ways.to(tx, model, ssh)
     return MachineTarget(
         host=str(ssh["host"]),
         port=int(ssh["port"]) if ssh.get("port") else None,
         user=ssh.get("user") or None,
-        jump=_jump(str(ssh["jump"])) if ssh.get("jump") else None,
+        jump=_way(ctx, model, hops),
         identity_files=(ctx.controller.private_key, *(Path(item) for item in ssh.get("identities", ()))),
         known_hosts=known_hosts,
         host_keys=tuple(ssh.get("host_keys") or ()),
@@ -46,11 +52,30 @@ def reach(ctx: Context, model: str, ssh: Mapping[str, Any], *, config: bool) -> 
     )
 
 
-def _jump(text: str) -> MachineTarget:
-    """Read `user@host:port`."""
-    user, _, rest = text.rpartition("@")
-    host, _, port = rest.partition(":")
-    return MachineTarget(host=host, port=int(port) if port else None, user=user or None)
+def key_alias(machine: Machine) -> str | None:
+    """Return the name of a container in files of host keys; None for others, which go by their address.
+
+    Containers on different hosts may have the same address.
+    """
+    return machine_tag(machine.id) if parent_machine(machine.id) else None
+
+
+def _way(ctx: Context, model: str, hops: Sequence[Hop]) -> MachineTarget | None:
+    """Return the last jump host, which is reached through the others; None without any.
+
+    They are a person's: their keys and configuration count besides the controller's key.
+    """
+    way: MachineTarget | None = None
+    for hop in hops:
+        way = MachineTarget(
+            host=hop.host,
+            port=hop.port,
+            user=hop.user or None,
+            jump=way,
+            identity_files=(ctx.controller.private_key,),
+            known_hosts=ctx.controller.known_hosts(model),
+        )
+    return way
 
 
 class ScriptRunner:
@@ -89,11 +114,11 @@ class ScriptRunner:
         }
         import asyncssh
 
-        command = _AS_ROOT if sudo else "/bin/sh -s"
+        command = AS_ROOT if sudo else "/bin/sh -s"
         async with self._connector.connect(reach(self._ctx, self._model, ssh, config=True)) as connection:
             try:
                 async with asyncio.timeout(timeout_s):
-                    done = await _run(connection.ssh, command, script)
+                    done = await run_command(connection.ssh, command, script)
                     key = connection.ssh.get_server_host_key()
             except TimeoutError as error:
                 raise Unreachable(f"a script on {target.host} did not end in {timeout_s:.0f} s") from error
@@ -108,7 +133,7 @@ class ScriptRunner:
             stderr=done.stderr,
             host_key=key.export_public_key().decode().strip() if key else "",
         )
-        if sudo and result.rc == _NO_SUDO:
+        if sudo and result.rc == NO_SUDO:
             raise SudoRefused(
                 f"sudo was refused on {target.host}",
                 detail=result.stderr.strip(),
@@ -118,7 +143,7 @@ class ScriptRunner:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Ended:
+class Ended:
     """How a script ended; no status: the connection went first."""
 
     status: int | None
@@ -126,7 +151,7 @@ class _Ended:
     stderr: str
 
 
-async def _run(ssh: asyncssh.SSHClientConnection, command: str, script: str) -> _Ended:
+async def run_command(ssh: asyncssh.SSHClientConnection, command: str, script: str) -> Ended:
     """Run a command with a script on its standard input; one that ends before it reads is taken as it is.
 
     Raises:
@@ -138,7 +163,7 @@ async def _run(ssh: asyncssh.SSHClientConnection, command: str, script: str) -> 
         process.stdin.write_eof()
     stdout, stderr = await asyncio.gather(_all(process.stdout), _all(process.stderr))
     await process.wait_closed()
-    return _Ended(status=process.exit_status, stdout=stdout, stderr=stderr)
+    return Ended(status=process.exit_status, stdout=stdout, stderr=stderr)
 
 
 async def _all(stream: asyncssh.SSHReader[str]) -> str:

@@ -12,17 +12,21 @@ from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.core.life import Life
 from pushjuju.core.status import Agent, StatusKind
+from pushjuju.core.tasks import EXEC, Receiver, TaskStatus
 from pushjuju.plugins.types import StorageMade, StorageSeen
-from pushjuju.services import machines, removal, statuses, storage_work
+from pushjuju.services import actions, machines, models, removal, statuses, storage_work, touch
 from pushjuju.services.context import Context
+from pushjuju.services.forced_ends import ends_ahead
 from pushjuju.services.storage_work import Step as StorageStep
 from pushjuju.services.storage_work import Todo
-from pushjuju.state.records import Machine, Operation, Unit
+from pushjuju.state.records import Machine, Model, Operation, Unit
 from pushjuju.state.store import Tx
+from pushjuju.uniter.actions import task_number
 from pushjuju.uniter.commit import commit
 from pushjuju.uniter.prepared import read_operation
 from pushjuju.uniter.resolver import Answer, HookKind, OperationName
 from pushjuju.uniter.turn import Turn, take_turn
+from pushjuju.workers.cleaner import force, forced_ends
 
 MOST_HOOKS = 2000
 _TELLS = (HookKind.RELATION_CREATED, HookKind.RELATION_JOINED, HookKind.RELATION_CHANGED)
@@ -34,8 +38,10 @@ class Foreseen:
     """An operation that would run on a machine.
 
     Attributes:
+        unit: Empty for commands on the machine itself.
         kind: `hook`, `charm` (the charm is brought there), `action` or `commands`.
         under_way: It runs now, whatever is planned.
+        parallel: It waits for nothing else on the machine, and nothing waits for it.
     """
 
     model: str
@@ -44,6 +50,7 @@ class Foreseen:
     title: str
     kind: str
     under_way: bool = False
+    parallel: bool = False
 
 
 @dataclass(slots=True)
@@ -52,10 +59,12 @@ class Rehearsal:
 
     Attributes:
         unknown: What cannot be known, one sentence each.
+        blocked: What would still be there of models that go, and why, one sentence each.
     """
 
     steps: list[Foreseen] = field(default_factory=list)
     unknown: dict[str, None] = field(default_factory=dict)  # a set that keeps its order
+    blocked: list[str] = field(default_factory=list)
 
     def cannot_know(self, text: str) -> None:
         """Note something once."""
@@ -71,24 +80,60 @@ def rehearse(ctx: Context) -> Rehearsal:
         now = ctx.clock.now()
         with ctx.store.write() as tx:
             keys = sorted(row["key"] for row in tx.rows("work_take_due", now=to_iso(now)))
-        if not keys:
+        if not keys and not _force_next(ctx, found):
+            found.blocked = blockers(ctx)
             return found
-        for key in keys:
+        for key in sorted(keys, key=_loops_first):
             model, kind, name = key.split("/", 2)
             if kind == "machine":
                 _Lane(ctx, found, model, name).work()
             else:
-                _loops(ctx, model)
+                _loops(ctx, found, model)
     found.cannot_know(f"what follows after the first {MOST_HOOKS} hooks")
     return found
 
 
-def _loops(ctx: Context, model: str) -> None:
+def _loops_first(key: str) -> tuple[bool, str]:
+    """Sort the loops of models before machines: they force away what nobody waits for."""
+    return ("/machine/" in key, key)
+
+
+def _force_next(ctx: Context, found: Rehearsal) -> bool:
+    """Let time go by until something is forced away that did not go by itself; False: there is nothing."""
+    with ctx.store.write() as tx:
+        uuids = [model.uuid for model in tx.list(Model, "model_list")]
+        ends = [end for uuid in uuids for end in ends_ahead(tx, uuid)]
+        if not ends:
+            return False
+        first = min(ends, key=lambda end: end.due)
+        subject = removal.forced_subject(first.kind, first.entity)
+        found.cannot_know(f"whether {subject} goes by itself before it is forced away at {first.due}")
+        force(tx, first, ctx.clock.now())
+        touch.cleaner(tx, first.model, ctx.clock.now(), "forced away")
+    return True
+
+
+def blockers(ctx: Context) -> list[str]:
+    """Return what is still there of the models that go, with the reason."""
+    with ctx.store.read() as tx:
+        going = [model for model in tx.list(Model, "model_list") if model.life != Life.ALIVE]
+        return [f"model {model.name}: {why}" for model in going for why in removal.blockers(tx, model.uuid)]
+
+
+def _loops(ctx: Context, found: Rehearsal, model: str) -> None:
     """Do what the model's own loops do for removals."""
+    with ctx.store.read() as tx:
+        for end in ends_ahead(tx, model):
+            if end.kind == "force-unit" and end.due <= to_iso(ctx.clock.now()):
+                found.cannot_know(f"which hooks {end.entity} still runs: it is forced away at once")
+    forced_ends(ctx, model)
     with ctx.store.write() as tx:
         for todo in list(storage_work.on_no_machine(tx, model)):
             storage_work.destroyed(tx, todo.backing, ctx.clock.now())
         removal.finish_applications(tx, model, ctx.clock.now())
+        present = tx.find(Model, "model_by_uuid", uuid=model)
+        if present is not None and present.life != Life.ALIVE and not removal.blockers(tx, model):
+            models.delete(tx, model)
 
 
 class _Lane:
@@ -110,6 +155,7 @@ class _Lane:
                 f"the addresses of machine {row.id}, which is to be made or taken in first"
             )
         self._finish_open()
+        self._commands()
         self._storage(row)
         while self._round() and len(self.found.steps) < MOST_HOOKS:
             pass
@@ -131,6 +177,27 @@ class _Lane:
         for row in rows:
             if row.unit:
                 self._commit(row.id, row.unit, row.name, under_way=True)
+
+    def _commands(self) -> None:
+        """Take what is asked of the machine itself as ended well."""
+        with self.ctx.store.write() as tx:
+            if not tx.find(Machine, "machine_get", model=self.model, id=self.machine):
+                return
+            for task in actions.pending(tx, self.model, Receiver.MACHINE, self.machine):
+                done = TaskStatus.COMPLETED
+                actions.finish(tx, self.model, task.id, done, now=self.ctx.clock.now())
+                self._foresee("", EXEC, "commands", parallel=bool(task.parallel))
+                self.found.cannot_know("what the commands do")
+
+    def _foresee(
+        self, unit: str, title: str, kind: str, *, under_way: bool = False, parallel: bool = False
+    ) -> None:
+        self.found.steps.append(
+            Foreseen(
+                model=self.model, machine=self.machine, unit=unit, title=title, kind=kind,
+                under_way=under_way, parallel=parallel,
+            )
+        )  # fmt: skip
 
     def _round(self) -> bool:
         """Let each unit take one turn; tell whether one of them did something."""
@@ -154,33 +221,39 @@ class _Lane:
         """Take an operation as ended well, having written nothing."""
         with self.ctx.store.read() as tx:
             row = tx.get(Operation, "operation_get", "the operation is gone", id=operation_id)
-        kind = self._note(row)
+        kind, parallel = self._note(row)
         done = commit(self.ctx, operation_id, {"t": "result", "id": operation_id, **_DONE})
-        step = Foreseen(
-            model=self.model, machine=self.machine, unit=unit, title=title, kind=kind, under_way=under_way
-        )
-        self.found.steps.append(step)
+        self._foresee(unit, title, kind, under_way=under_way, parallel=parallel)
         if not done.ok:
             self.found.cannot_know(f"what follows {title} of {unit}: {done.message}")
         return done.ok
 
-    def _note(self, row: Operation) -> str:
-        """Note what the outcome of an operation leaves open; return what kind of operation it is."""
+    def _note(self, row: Operation) -> tuple[str, bool]:
+        """Note what the outcome of an operation leaves open; return its kind, and whether it is parallel."""
         operation = read_operation(row.document)
         match operation.name:
             case OperationName.INSTALL | OperationName.UPGRADE:
-                return "charm"
+                return "charm", False
             case OperationName.RUN_ACTION:
-                return "action"
+                return self._note_task(row, parallel=not operation.lock)
             case OperationName.RUN_COMMANDS:
-                return "commands"
+                return "commands", False
         hook = operation.hook
         if hook is not None and hook.kind in _TELLS and hook.relation_id is not None:
             self.found.cannot_know(
                 f"what units tell each other in relation {hook.relation_id} ({operation.endpoint}): "
                 "each change runs relation-changed on the other side"
             )
-        return "hook"
+        return "hook", False
+
+    def _note_task(self, row: Operation, *, parallel: bool) -> tuple[str, bool]:
+        with self.ctx.store.read() as tx:
+            task = actions.get_task(tx, row.model, int(task_number(row) or 0))
+        if task.action == EXEC:
+            self.found.cannot_know("what the commands do")
+            return "commands", parallel
+        self.found.cannot_know(f"what the action {task.action} does: its charm alone knows")
+        return "action", parallel
 
     def _bury(self, unit: Unit) -> bool:
         with self.ctx.store.write() as tx:
@@ -212,7 +285,7 @@ class _Lane:
         backing, host, now = todo.backing, todo.host, self.ctx.clock.now()
         match todo.step:
             case StorageStep.CREATE:
-                self.found.cannot_know(f"whether storage {backing.storage} can be made")
+                self.found.cannot_know(f"whether {storage_work.label(backing)} can be made")
                 made = StorageMade(provider_id=f"planned-{backing.id}", size=backing.size)
                 storage_work.created(tx, backing, made, now)
             case StorageStep.ATTACH if host is not None:

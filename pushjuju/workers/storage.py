@@ -13,7 +13,7 @@ from datetime import datetime
 
 from pushjuju.core.errors import PushjujuError, StoreError, TransportError
 from pushjuju.core.storage import MOST_MIB, STORAGE_DIR, Kind
-from pushjuju.plugins.storage import mounts
+from pushjuju.plugins.storage import devices, mounts
 from pushjuju.plugins.types import (
     BootMount,
     MachineStorage,
@@ -23,7 +23,7 @@ from pushjuju.plugins.types import (
     StorageSeen,
 )
 from pushjuju.runner.session import MachineSession
-from pushjuju.services import machines, removal, storage_work
+from pushjuju.services import disks, machines, removal, storage, storage_work
 from pushjuju.services.context import Context
 from pushjuju.services.storage_work import Step, Todo
 from pushjuju.state.records import Machine
@@ -37,6 +37,8 @@ MOST_STEPS = 10_000  # of one contact; more means that the steps go round in cir
 _LINES = 5  # of what a failed script said
 _SIZE = re.compile(r"[0-9]{1,16}")
 _DEVICE = re.compile(r"[a-z][a-z0-9-]{0,30}")
+_UUID = re.compile(r"[0-9A-Za-z-]{4,36}")
+_LINK = re.compile(r"/dev/[A-Za-z0-9_./:+=-]{1,200}")
 
 
 class StorageFailed(PushjujuError):
@@ -95,7 +97,8 @@ async def empty(
     """
     if not machine.storage:
         return []
-    with shop.ctx.store.read() as tx:
+    with shop.ctx.store.write() as tx:
+        disks.end(tx, machine.model, machine.id, shop.ctx.clock.now())
         lasting = storage_work.lasting_on(tx, machine)
     if not (lasting or stays):
         return []
@@ -163,12 +166,11 @@ class StorageWork:
 
     async def _do(self, todo: Todo) -> None:
         """Do one step and note what came of it."""
-        what = f"{todo.backing.kind} {todo.backing.id}"
         with self.ctx.store.write() as tx:
             if not storage_work.begin(tx, todo, self.ctx.clock.now()):
                 return
         word = "release" if todo.step is Step.DESTROY and todo.backing.releasing else todo.step
-        self._tell(f"{word} {what} ({todo.backing.storage})")
+        self._tell(f"{word} {storage_work.label(todo.backing)}")
         self.shop.checkpoint(f"storage-{todo.step}-begun")
         steps: dict[Step, Callable[[Todo], Awaitable[None]]] = {
             Step.CREATE: self._create,
@@ -190,7 +192,7 @@ class StorageWork:
         self.attempted.add((todo.step, todo.backing.kind, todo.backing.id))
         with self.ctx.store.write() as tx:
             storage_work.failed(tx, todo, why, self.ctx.clock.now())
-        text = f"{todo.step} {todo.backing.kind} {todo.backing.id} ({todo.backing.storage}): {why}"
+        text = f"{todo.step} {storage_work.label(todo.backing)}: {why}"
         self.problems.append(text)
         self._tell(text, "failed")
 
@@ -205,8 +207,10 @@ class StorageWork:
         item, provider = self._item(todo), self._provider(backing)
         if todo.volume is not None:
             device = await self._device(todo)
-            found = await self._run(mounts.make(item, device))
-            made = StorageMade(provider_id=item.uuid, size=self._size(found, item.size))
+            taken = storage.IMPORTED in backing.attributes
+            found = await self._run(mounts.take(device) if taken else mounts.make(item, device))
+            name = self._word(found, "uuid", _UUID) if taken else item.uuid
+            made = StorageMade(provider_id=name, size=self._size(found, item.size))
         elif isinstance(provider, MachineStorage):
             found = await self._run(provider.create(item))
             made = StorageMade(provider_id=_own_id(backing), size=self._size(found, item.size))
@@ -242,7 +246,7 @@ class StorageWork:
     async def _shown(self, item: StorageItem, provider: MachineStorage | StorageProvider) -> StorageSeen:
         """Attach something, and return where the machine sees it."""
         if not isinstance(provider, MachineStorage):
-            return await provider.attach(item)
+            return await self._located(item, await provider.attach(item))
         found = await self._run(provider.attach(item))
         if item.kind is Kind.BLOCK:
             return StorageSeen(device=self._word(found, "device", _DEVICE))
@@ -250,6 +254,15 @@ class StorageWork:
         if not source.startswith(f"{STORAGE_DIR}/.") or not source.isprintable() or "/../" in f"{source}/":
             raise StorageFailed("the machine names an odd place for its storage")
         return StorageSeen(source=source)
+
+    async def _located(self, item: StorageItem, seen: StorageSeen) -> StorageSeen:
+        """Return where a machine sees a volume; the machine is asked where the cloud cannot tell."""
+        paths = (*filter(None, [seen.device_link]), *seen.paths)
+        if item.kind is not Kind.BLOCK or seen.device or not (paths or seen.serial):
+            return seen
+        found = await self._run(devices.locate(StorageSeen(serial=seen.serial, paths=paths)))
+        link = self._word(found, "link", _LINK) if "link" in found else ""
+        return StorageSeen(device=self._word(found, "device", _DEVICE), device_link=link)
 
     def _boot_of_volume(self, todo: Todo, item: StorageItem) -> BootMount:
         """Return the line of fstab for a filesystem on a volume: by what the volume says, else by UUID."""
@@ -259,8 +272,9 @@ class StorageWork:
         if isinstance(provider, MachineStorage):
             with self.ctx.store.read() as tx:
                 boot = provider.at_boot(storage_work.item_of(tx, below, todo.volume[1]))
-        found = boot or BootMount(what=f"UUID={item.uuid}")
-        return BootMount(what=found.what, type="ext4", options=found.options)
+        found = boot or BootMount(what=f"UUID={todo.backing.provider_id or item.uuid}")
+        taken = storage.IMPORTED in todo.backing.attributes
+        return BootMount(what=found.what, type="auto" if taken else "ext4", options=found.options)
 
     async def _device(self, todo: Todo) -> str:
         """Return the device of a filesystem's volume, which is attached again if it is not."""
@@ -271,7 +285,10 @@ class StorageWork:
             with self.ctx.store.read() as tx:
                 item = storage_work.item_of(tx, below, host)
             return self._word(await self._run(provider.attach(item)), "device", _DEVICE)
-        return host.device if host is not None else ""
+        if host is None or not host.device_link:
+            return host.device if host is not None else ""
+        seen = StorageSeen(paths=(host.device_link,))  # the name may be another one since the last boot
+        return self._word(await self._run(devices.locate(seen, wait_s=0)), "device", _DEVICE)
 
     async def _detach(self, todo: Todo) -> None:
         backing, host = todo.backing, todo.host

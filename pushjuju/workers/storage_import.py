@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Callable
 
 from pushjuju.core.errors import NotValid
-from pushjuju.core.storage import Kind
 from pushjuju.plugins.types import StorageMade, StorageProvider
 from pushjuju.services import storage_asks
 from pushjuju.services.context import Context
@@ -23,13 +22,13 @@ def import_found(
         NotValid: The pool's provider cannot import.
         Conflict: It belongs to a model.
     """
-    type_name = storage_asks.check_import(ctx, model, pool)
+    type_name, kind = storage_asks.check_import(ctx, model, pool)
     shop = Workshop(ctx, warn=warn)
     provider = shop.host.open_storage(type_name, shop.provider(model))
     if not isinstance(provider, StorageProvider):
         raise NotValid(f'importing filesystem with storage provider "{type_name}" not supported')
 
     async def find() -> StorageMade:
-        return await provider.find(provider_id, Kind.FILESYSTEM)
+        return await provider.find(provider_id, kind)
 
     return storage_asks.record_import(ctx, model, pool, name, asyncio.run(find()))

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.core import cloudinit
+from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid
 from pushjuju.plugins.types import StartRequest
 from pushjuju.state.datadir import ControllerDir
@@ -34,6 +35,7 @@ KEYS = (
     *(f"apt-{name}" for name in _PROXIES),
 )
 _FAMILIES = {"centos": "centos", "rocky": "centos", "almalinux": "centos", "debian": "debian"}
+_OF_CLOUD_INIT = ("manage_etc_hosts", "output", "ssh_deletekeys", "ssh_keys", "ssh_pwauth")
 _TEMPLATES = Path(__file__).with_name("templates")
 
 
@@ -61,10 +63,32 @@ def host_identity(controller: ControllerDir, nonce: str) -> HostIdentity:
 
 
 def wanted(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a document with what the model's `cloudinit-userdata` wants and nothing else."""
+    """Return a document for a machine that is whole already: proxies, mirror, `cloudinit-userdata`."""
     asked = parse(str(config.get("cloudinit-userdata") or ""))
-    own = {"package_update": True} if asked.get("packages") else {}
-    return cloudinit.merge(own, asked) if asked else {}
+    own: dict[str, Any] = {}
+    if files := _files(config):
+        own["write_files"] = files
+    if mirror := str(config.get("apt-mirror") or ""):
+        own["apt"] = {"primary": [{"arches": ["default"], "uri": mirror}]}
+    if asked.get("packages"):
+        own["package_update"] = True
+    return cloudinit.merge(own, asked)
+
+
+def for_script(
+    request: StartRequest, config: Mapping[str, Any], identity: HostIdentity, overrides: Path
+) -> dict[str, Any]:
+    """Return the document of a machine that boots without user data: its host key is its own.
+
+    The arguments and errors are those of `whole`.
+    """
+    found = whole(request, config, identity, overrides)
+    return {key: value for key, value in found.items() if key not in _OF_CLOUD_INIT}
+
+
+def packager(base: Base) -> str:
+    """Return what installs packages on a base: `apt` or `dnf`."""
+    return "dnf" if _FAMILIES.get(base.os) == "centos" else "apt"
 
 
 def parse(text: str) -> dict[str, Any]:

@@ -32,7 +32,7 @@ from pushjuju.uniter.requests import Request, relation_of
 from pushjuju.uniter.resolver import Answer
 from pushjuju.uniter.snapshot import look
 from pushjuju.uniter.turn import Turn, take_turn
-from pushjuju.workers import commands, contact, crew, deliver, live, requests, storage
+from pushjuju.workers import commands, contact, crew, deliver, live, profiles, requests, storage
 from pushjuju.workers.crew import Crew, EventSink, Lookout
 from pushjuju.workers.events import Event
 from pushjuju.workers.firewaller import Firewaller
@@ -135,8 +135,9 @@ class Visit:
             return False
         began = self._begin_commands()
         with_tasks: frozenset[str] | None = None  # asked for when something is under way
+        waiting = profiles.lacking(self.shop, self.machine)
         for unit in self._in_turn():
-            if unit.name in self._crew:
+            if unit.name in self._crew or unit.application in waiting:
                 continue
             if held := self._held():
                 with_tasks = self._units_with_tasks() if with_tasks is None else with_tasks

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
+from pushjuju.core.names import parent_machine
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.plugins.types import (
     Firewall,
@@ -24,14 +25,16 @@ from pushjuju.runner.packer import Program, pack
 from pushjuju.runner.session import MachineSession, open_session
 from pushjuju.runner.target import MachineTarget
 from pushjuju.runner.transport import Connector
-from pushjuju.services import firewall, model_config, models
+from pushjuju.services import firewall, machines, model_config, models
 from pushjuju.services.context import Context
 from pushjuju.state.lease import LeasedStore
 from pushjuju.state.records import Machine, Model
 from pushjuju.state.work import Claim
 from pushjuju.workers import clouds
+from pushjuju.workers.answers import within
 from pushjuju.workers.events import Event, Tell, silent
-from pushjuju.workers.reach import ScriptRunner, reach
+from pushjuju.workers.hosts import HostLink
+from pushjuju.workers.reach import ScriptRunner, key_alias, reach
 
 HANDSHAKES = 50  # SSH logins under way at once
 STARTS = 16  # machines of a model that are made at once, when it does not say
@@ -75,20 +78,28 @@ class Workshop:
         self.checkpoint = checkpoint
         self.warn = warn or (lambda text: tell(Event(entity="controller", text=text, state="waiting")))
         self.handshakes = asyncio.Semaphore(HANDSHAKES)
-        self._starts: dict[str, asyncio.Semaphore] = {}
+        self._starts: dict[tuple[str, str], asyncio.Semaphore] = {}
         self._parts = _Parts()
         self.connector = Connector()
         self._providers: dict[tuple[str, str], Provider] = {}
         self._firewalls: dict[tuple[str, str], Firewall | None] = {}
         self._sessions: dict[tuple[str, str], tuple[MachineSession, AsyncExitStack]] = {}
+        self._features: dict[str, frozenset[str]] = {}
+        self._links: dict[tuple[str, str], HostLink] = {}
+        self._containers: dict[tuple[str, str], Provider] = {}
 
-    def starts(self, model: str) -> asyncio.Semaphore:
-        """Return what bounds the starts under way in a model: its `num-provision-workers`."""
-        if model not in self._starts:
+    within = staticmethod(within)
+
+    def starts(self, machine: Machine) -> asyncio.Semaphore:
+        """Return what bounds the starts under way in a machine's model, or of containers on its host."""
+        host = parent_machine(machine.id) or ""
+        key = (machine.model, host)
+        if key not in self._starts:
+            name = "num-container-provision-workers" if host else "num-provision-workers"
             with self.base_ctx.store.read() as tx:
-                most = int(model_config.get(tx, model, "num-provision-workers") or STARTS)
-            self._starts[model] = asyncio.Semaphore(max(most, 1))
-        return self._starts[model]
+                most = int(model_config.get(tx, machine.model, name) or STARTS)
+            self._starts[key] = asyncio.Semaphore(max(most, 1))
+        return self._starts[key]
 
     def holding(self, claim: Claim) -> Self:
         """Return the same workshop for whoever holds a claim: what is written ends with the lease."""
@@ -136,9 +147,52 @@ class Workshop:
         with self.ctx.store.read() as tx:
             return models.get(tx, model).cloud_type
 
+    def kind_of(self, machine: Machine) -> str:
+        """Return the type of provider that makes a machine: its model's cloud, or what containers are of."""
+        host = parent_machine(machine.id)
+        return machine.id.split("/")[-2] if host else self.cloud_type(machine.model)
+
+    def features(self, kind: str) -> frozenset[str]:
+        """Return what a type of provider can do; nothing for one that no plugin drives."""
+        if kind not in self._features:
+            self._features.update({item.name: item.features for item in self.host.provider_types()})
+        return self._features.setdefault(kind, frozenset())
+
     def provider_of(self, machine: Machine) -> Provider:
-        """Return the provider that made a machine, or took it in."""
+        """Return the provider that makes a machine, or took it in; a container's is on its host.
+
+        Raises:
+            NotFound: No plugin drives the cloud, or makes such containers.
+        """
+        if parent_machine(machine.id):
+            return self._provider_of_container(machine)
         return self.provider(machine.model, MANUAL if machine.provider == MANUAL else None)
+
+    def _provider_of_container(self, machine: Machine) -> Provider:
+        host, kind = str(parent_machine(machine.id)), self.kind_of(machine)
+        key = (machine.model, f"{host}/{kind}")
+        if key not in self._containers:
+            with self.ctx.store.read() as tx:
+                model: Model = models.get(tx, machine.model)
+                settings = model_config.effective(tx, model.uuid)
+            self._containers[key] = self.host.open_containers(
+                kind=kind,
+                host=self._link(machine.model, host),
+                model=clouds.model_info(self.base_ctx, model),
+                config={name: item["value"] for name, item in settings.items()},
+                services=clouds.services_for(self.base_ctx, self.warn),
+            )
+        return self._containers[key]
+
+    def _link(self, model: str, host: str) -> HostLink:
+        """Return the link to a machine that containers are made on."""
+
+        def target() -> MachineTarget:
+            return self.target(self._row(model, host))
+
+        if (model, host) not in self._links:
+            self._links[(model, host)] = HostLink(host, self.connector, target)
+        return self._links[(model, host)]
 
     def storage_provider(self, model: str, type_name: str) -> MachineStorage | StorageProvider:
         """Return what makes storage of a type; it is told of the model's cloud, which it may need.
@@ -219,14 +273,30 @@ class Workshop:
             await found[1].aclose()
 
     def target(self, machine: Machine) -> MachineTarget:
-        """Return how a machine is reached."""
-        return reach(self.ctx, machine.model, machine.ssh, config=machine.provider == MANUAL)
+        """Return how a machine is reached; a container by way of its host."""
+        found = reach(self.ctx, machine.model, machine.ssh, config=machine.provider == MANUAL)
+        host = parent_machine(machine.id)
+        if host is None:
+            return found
+        jump = self.target(self._row(machine.model, host))
+        return replace(found, jump=jump, host_key_alias=key_alias(machine))
+
+    def _row(self, model: str, machine: str) -> Machine:
+        with self.base_ctx.store.read() as tx:
+            return machines.get(tx, model, machine)
 
     async def close(self) -> None:
         """Close every connection; what runs on machines goes on."""
         found = list(self._sessions.values())
         self._sessions.clear()
-        await asyncio.gather(*(stack.aclose() for _, stack in found), return_exceptions=True)
+        links = list(self._links.values())
+        self._links.clear()
+        self._containers.clear()
+        await asyncio.gather(
+            *(stack.aclose() for _, stack in found),
+            *(link.close() for link in links),
+            return_exceptions=True,
+        )
 
 
 def _sources(families: Iterable[HookToolFamily]) -> Iterator[tuple[str, Path]]:

@@ -83,7 +83,8 @@ class Hot:
     async def session(self, **options: Any) -> AsyncIterator[MachineSession]:
         """Attach to the machine."""
         with self.ctx.store.read() as tx:
-            target = self._shop.target(machines.get(tx, self.model, "0"))
+            machine = machines.get(tx, self.model, "0")
+        target = self._shop.target(machine)
         shared = {"program": self._shop.program, "connector": self._shop.connector}
         async with open_session(target, options=options, **shared) as session:
             yield session

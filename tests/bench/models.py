@@ -64,8 +64,10 @@ def _start(tx: Tx, world: World, machine: str) -> None:
     )  # fmt: skip
     tx.run(
         "machine_set_facts", model=world.model, id=machine, hostname=f"box-{machine}", boot_id="boot",
-        addresses=json.dumps(addresses_from_nics(nics)), hardware=_HARDWARE, now=to_iso(now),
+        hardware=_HARDWARE, now=to_iso(now),
     )  # fmt: skip
+    addresses = json.dumps(addresses_from_nics(nics))
+    tx.run("machine_set_addresses", model=world.model, id=machine, addresses=addresses)
     for kind, word in (
         (StatusKind.MACHINE, MachineStatus.STARTED),
         (StatusKind.INSTANCE, InstanceStatus.RUNNING),

@@ -53,7 +53,8 @@ async def test_everything_comes_to_rest_and_each_hook_ran_once(
 def test_no_named_step_is_forgotten() -> None:
     """Each `checkpoint` of the product is a place where some test dies on purpose."""
     folder = Path(test_kills.__file__).parent
-    files = ("test_kills.py", "test_connection.py", "../unit/workers/test_secret_backends.py")
+    workers = ("../unit/workers/test_secret_backends.py", "../unit/workers/test_profiles.py")
+    files = ("test_kills.py", "test_connection.py", *workers)
     text = "".join((folder / name).read_text() for name in files)
     steps = {f"storage-{step}" for step in (*test_storage_kills.MAKING, *test_storage_kills.TAKING)}
     steps |= {f"storage-{step}" for step in test_storage_kills.ENDING}

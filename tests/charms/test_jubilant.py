@@ -21,6 +21,11 @@ _STORAGE = {"data": {"type": "filesystem", "minimum-size": "4M"}}
 @pytest.fixture
 def controller(client: Client, monkeypatch: pytest.MonkeyPatch) -> Client:
     """A controller for machines on this computer; commands return at once, as those of juju do."""
+    return bootstrapped(client, monkeypatch, "local")
+
+
+def bootstrapped(client: Client, monkeypatch: pytest.MonkeyPatch, cloud: str) -> Client:
+    """Return a person whose commands are those of juju, with a controller on a cloud."""
     for name in set(os.environ) - set(client.environ):
         monkeypatch.delenv(name)
     for name, value in client.environ.items():
@@ -31,7 +36,7 @@ def controller(client: Client, monkeypatch: pytest.MonkeyPatch) -> Client:
     folder.mkdir()
     (folder / "juju").symlink_to(PUSHJUJU)
     monkeypatch.setenv("PATH", f"{folder}:{PUSHJUJU.parent}:{os.environ['PATH']}")
-    client.run("bootstrap", "local", "here", "--model-default", "mode=")
+    client.run("bootstrap", cloud, "here", "--model-default", "mode=")
     return client
 
 

@@ -198,7 +198,7 @@ def test_machines_that_cannot_be_taken_in(client: Client, server: Server, tmp_pa
     assert client.status()["machines"] == {}
     assert server.traces() == []
     assert client.fail("deploy", HELLO, "web").error.startswith(
-        'ERROR use "juju add-machine ssh:[user@]<host>" to provision machines'
+        'ERROR use "pushjuju add-machine ssh:[user@]<host>" to provision machines'
     )
     assert client.status()["applications"] == {}
 

@@ -7,6 +7,8 @@ which they take from the store, is one of our recording charms.
 from __future__ import annotations
 
 import importlib.util
+import json
+from collections import Counter
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,7 +18,7 @@ import pytest
 
 from tests.charms.client import Client
 from tests.charms.recorder import charm, check, recorded
-from tests.charms.test_jubilant import controller, juju  # noqa: F401
+from tests.charms.test_jubilant import bootstrapped, controller, juju  # noqa: F401
 from tests.charms_tools.packing import ops_charm, ops_source
 
 pytestmark = pytest.mark.machine
@@ -61,3 +63,28 @@ def test_the_relation_test_of_ops(
     check(seen)
     met = {(item.unit, item.remote) for item in seen if item.hook.endswith("-relation-joined")}
     assert len(met) == 3 * 3 + 2 * 3
+
+
+def test_the_same_spread_over_two_zones(
+    client: Client,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    """Each application has its units in both zones of a cloud with two."""
+    cloud = {"type": "local", "zones": ["rack-1", "rack-2"], "regions": {"here": {}}}
+    (client.work / "racks.yaml").write_text(json.dumps({"clouds": {"racks": cloud}}))
+    client.run("add-cloud", "racks", "racks.yaml", "--client")
+    bootstrapped(client, monkeypatch, "racks")
+    with jubilant.temp_model() as model:
+        model.wait_timeout = 120
+        archive = str(ops_charm("test_relation"))
+        _upstream().test_relation_units(lambda: archive, Juju(model, charm(tmp_path, "any-charm")))
+        status = model.status()
+        for application in status.apps.values():
+            assert application.app_status.current == "active"
+            zones = Counter(
+                status.machines[unit.machine].hardware.partition("availability-zone=")[2].split()[0]
+                for unit in application.units.values()
+            )
+            assert max(zones.values()) - min(zones.values()) <= 1, zones
+            assert set(zones) == {"rack-1", "rack-2"}

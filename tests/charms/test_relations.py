@@ -284,7 +284,7 @@ def test_what_a_person_is_told(town: Town, tmp_path: Path) -> None:
     assert done.error == (
         'ERROR cannot add relation "front:db store:server"\n'
         "relation front:db store:server (already exists):\n\n"
-        "Use 'juju status --relations' to view the current relations.\n"
+        "Use 'pushjuju status --relations' to view the current relations.\n"
     )
     client.fail("integrate", "front", "store", "nothing", rc=2)
     town.news()

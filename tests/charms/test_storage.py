@@ -65,6 +65,11 @@ OFTEN = 30.0  # seconds until a detach that failed is tried again
 @pytest.fixture
 def charm(tmp_path: Path) -> Path:
     """A charm that is like a database."""
+    return make_charm(tmp_path)
+
+
+def make_charm(tmp_path: Path) -> Path:
+    """Make it."""
     folder = tmp_path / "keep"
     (folder / "hooks").mkdir(parents=True)
     (folder / "metadata.yaml").write_text(yaml.safe_dump(METADATA))
@@ -100,12 +105,18 @@ def located(client: Client, store: str, command: str) -> str:
     return client.run("exec", "--unit", "keep/0", "--", command.format(place)).strip()
 
 
-def loops(client: Client) -> list[str]:
-    """Loop devices of this host that belong to the test's machines."""
-    listed = subprocess.run(
-        ["losetup", "-n", "-O", "BACK-FILE"], capture_output=True, text=True, check=True
-    ).stdout
-    return [line for line in listed.splitlines() if str(client.data) in line]
+def backing_file(client: Client, volume: str) -> str:
+    """Return the file behind a volume of machine 0, as the machine and this host both name it."""
+    attached = client.json("storage", "--volume")["volumes"][volume]["attachments"]["machines"]["0"]
+    file = Path(f"/sys/block/{attached['device']}/loop/backing_file").read_text().strip()
+    assert file.startswith("/var/lib/juju/storage/.loop/")
+    return file
+
+
+def loops() -> str:
+    """Return the files behind all loop devices of this host, those of its machines too."""
+    listed = ["losetup", "-n", "-O", "BACK-FILE"]
+    return subprocess.run(listed, capture_output=True, text=True, check=True).stdout
 
 
 def test_data_on_loop_and_tmpfs_survives_its_unit(client: Client, charm: Path) -> None:
@@ -115,6 +126,8 @@ def test_data_on_loop_and_tmpfs_survives_its_unit(client: Client, charm: Path) -
     hooks = client.hooks()["keep/0"]
     assert hooks[:3] == ["cache-storage-attached", "data-storage-attached", "install"]
     assert client.on("keep/0", f"stat -f -c %T {DATA} {CACHE}").split() == ["ext2/ext3", "tmpfs"]
+    file = backing_file(client, "0/0")
+    assert file in loops()
     client.on("keep/0", f"echo precious >> {DATA}/rows; echo warm >> {CACHE}/rows; sync")
 
     told = client.run("remove-unit", "keep/0", "--no-prompt").splitlines()
@@ -139,7 +152,7 @@ def test_data_on_loop_and_tmpfs_survives_its_unit(client: Client, charm: Path) -
     assert told[-2:] == ["- will remove storage cache/0", "- will remove storage data/1"]
     status = client.status()
     assert (status["applications"], status["machines"], status["storage"]) == ({}, {}, {})
-    assert loops(client) == []
+    assert file not in loops()
 
 
 def test_a_reboot_brings_everything_back(client: Client, charm: Path) -> None:
@@ -177,6 +190,22 @@ def test_a_reboot_brings_everything_back(client: Client, charm: Path) -> None:
     assert located(client, "disk", "test -b {} && echo block") == "block"
     assert located(client, "ro", "touch {}/x 2>&1 || true").endswith("Read-only file system")
     assert client.on("keep/0", f"mount | grep -c ' {DATA} '").strip() == "1"
+
+
+def test_disks_of_a_machine_go_with_it(client: Client) -> None:
+    client.run("add-machine", "--disks", "loop,16M loop,8M")
+    found = client.json("storage", "--volume")["volumes"]
+    assert {name: (item["size"], item["status"]["current"]) for name, item in found.items()} == {
+        "0/0": (16, "attached"), "0/1": (8, "attached")
+    }  # fmt: skip
+    device = found["0/0"]["attachments"]["machines"]["0"]["device"]
+    assert int(client.run("ssh", "0", "--", f"sudo blockdev --getsize64 /dev/{device}")) == 16 << 20
+    file = backing_file(client, "0/0")
+    assert file in loops()
+    client.run("remove-machine", "0", "--no-prompt")
+    assert client.status()["machines"] == {}
+    assert file not in loops()
+    assert client.try_run("storage", "--volume").stdout == ""
 
 
 def test_storage_of_the_cloud_outlives_machines_and_models(client: Client, charm: Path) -> None:

@@ -12,13 +12,14 @@ from typing import Any
 from pushjuju.plugins.hookspecs import hookimpl
 from pushjuju.plugins.providers.libcloud.ec2provider import Ec2Provider
 from pushjuju.plugins.providers.libcloud.firewall import SecurityGroups
-from pushjuju.plugins.providers.libcloud.kinds import BY_NAME
+from pushjuju.plugins.providers.libcloud.kinds import BY_NAME, STORAGE
 from pushjuju.plugins.providers.local.provider import LocalProvider
 from pushjuju.plugins.types import (
     CloudSpec,
     Credential,
     Firewall,
     Instance,
+    MachineStorage,
     ModelInfo,
     Provider,
     ProviderType,
@@ -26,7 +27,10 @@ from pushjuju.plugins.types import (
     SSHTarget,
     Started,
     StartRequest,
+    StorageProvider,
+    StorageType,
 )
+from tests.clouds.disks import Disks
 
 KIND = "ec2-here"
 
@@ -57,6 +61,20 @@ def pushjuju_open_firewall(provider_type: str, provider: Provider | None) -> Fir
     return SecurityGroups(provider) if provider_type == KIND and isinstance(provider, Backed) else None
 
 
+@hookimpl
+def pushjuju_storage_types(cloud_type: str) -> Sequence[StorageType]:
+    """Name EC2's volumes."""
+    return STORAGE["ec2"] if cloud_type == KIND else ()
+
+
+@hookimpl(tryfirst=True)
+def pushjuju_open_storage(
+    type_name: str, provider: Provider | None
+) -> StorageProvider | MachineStorage | None:
+    """Give each volume a disk."""
+    return Disks(provider, provider.folder) if isinstance(provider, Backed) and type_name == "ebs" else None
+
+
 class Backed(Ec2Provider):
     """EC2 with machines."""
 
@@ -65,6 +83,17 @@ class Backed(Ec2Provider):
         self._here = LocalProvider(
             cloud=CloudSpec(name="local", type="local"), model=model, services=services
         )
+
+        self.folder = services.data_dir
+        self._remote = services.remote
+
+    async def in_machine(self, instance: str, script: str) -> None:
+        """Do what the hypervisor or udev would do."""
+        (found,) = await self.get([instance])
+        assert found is not None
+        assert self._remote is not None
+        done = await self._remote.run_script(await self.ssh_target(found), script, sudo=True)
+        assert done.rc == 0, done
 
     async def start(self, request: StartRequest) -> Started:
         """Start an instance, and boot what stands for it."""

@@ -1,4 +1,4 @@
-"""A stand-in for LXD on a socket: keeps instances and profiles, refuses what LXD would refuse."""
+"""A stand-in for LXD on a socket: keeps instances, profiles and volumes, refuses what LXD would refuse."""
 
 from __future__ import annotations
 
@@ -33,6 +33,11 @@ class StandIn:
         }  # fmt: skip
         self.auth = "trusted"
         self.members: list[dict[str, str]] = []
+        self.pools: dict[str, dict[str, Any]] = {
+            name: {"name": name, "driver": "btrfs", "config": {}} for name in ("default", "fast")
+        }
+        self.volumes: dict[str, dict[str, Any]] = {}  # "POOL/VOLUME" -> the volume
+        self.texts: dict[str, str] = {}  # what machines wrote into volumes
         self.cards: dict[str, Any] = {
             "eth0": {"hwaddr": MAC, "addresses": [_address("10.1.2.3", "24")]},
         }
@@ -68,20 +73,25 @@ class StandIn:
             "": {"auth": self.auth, **({"environment": self.environment} if self.auth == "trusted" else {})},
             "instances": list(self.instances.values()),
             "images": self.images,
+            "profiles": [self._profile(name) for name in self.profiles],
             "operations": {},
-            "storage-pools": [{"name": "default"}, {"name": "fast"}],
+            "storage-pools": list(self.pools.values()),
             "cluster/members": self.members,
         }
         if path in fixed:
             return _sync(fixed[path])
         kind, _, rest = path.partition("/")
         name, _, part = rest.partition("/")
+        if kind == "storage-pools":
+            return self._get_storage(name, part)
         if kind == "operations":
             error = self._errors.pop(name, "")
             return _sync({"id": name, "status_code": 400 if error else 200, "err": error})
         found = {"instances": self.instances, "profiles": self.profiles}.get(kind, {}).get(name)
         if found is None:
             return 404, {"type": "error", "error": f"{kind} not found", "error_code": 404}
+        if kind == "profiles":
+            return _sync(self._profile(name))
         return _sync({"network": self.cards} if part == "state" else found)
 
     def _change(
@@ -89,10 +99,17 @@ class StandIn:
     ) -> tuple[int, dict[str, Any]]:
         kind, _, rest = path.partition("/")
         name, _, part = rest.partition("/")
+        if kind == "storage-pools":
+            return self._change_storage(method, name, part, body)
         if method == "POST" and kind == "profiles":
             self.profiles[body["name"]] = body
             return _sync({})
+        if kind == "profiles" and method == "PUT":
+            self.profiles[name] = {**body, "name": name}
+            return _sync({})
         if method == "DELETE" and kind == "profiles":
+            if name in self.profiles and self._profile(name)["used_by"]:
+                return 400, {"type": "error", "error": "Profile is currently in use", "error_code": 400}
             return _sync({}) if self.profiles.pop(name, None) else (404, {"error": "Profile not found"})
         if method == "POST":
             problem = self._problem(body)
@@ -111,6 +128,13 @@ class StandIn:
             return 404, {"type": "error", "error": "Instance not found", "error_code": 404}
         elif f"{method} {path}" in self.fail_later:
             pass
+        elif method == "PATCH" or (method == "PUT" and not part):
+            old = self.instances[name]["devices"] if method == "PATCH" else {}
+            if "devices" in body:
+                self.instances[name]["devices"] = {**old, **body["devices"]}
+            if missing := [item for item in body.get("profiles", ()) if item not in self.profiles]:
+                return 400, {"type": "error", "error": f"Profile not found: {missing}", "error_code": 400}
+            self.instances[name]["profiles"] = body.get("profiles", self.instances[name]["profiles"])
         elif method == "PUT" and part == "state":
             assert body["action"] in ("start", "stop")
             self.instances[name]["status"] = "Running" if body["action"] == "start" else "Stopped"
@@ -122,6 +146,59 @@ class StandIn:
         if f"{method} {path}" in self.fail_later:
             self._errors[operation] = self.fail_later.pop(f"{method} {path}")
         return 202, {"type": "async", "metadata": {"id": operation}}
+
+    def _profile(self, name: str) -> dict[str, Any]:
+        users = [key for key, item in self.instances.items() if name in item["profiles"]]
+        found = {"config": {}, **self.profiles[name]}
+        return {**found, "used_by": [f"/1.0/instances/{key}" for key in users]}
+
+    def _get_storage(self, pool: str, part: str) -> tuple[int, dict[str, Any]]:
+        if pool not in self.pools:
+            return _gone("Storage pool not found")
+        if not part:
+            return _sync(self.pools[pool])
+        if part == "resources":
+            return _sync({"space": {"total": 2**30}})
+        key = f"{pool}/{part.rpartition('/')[2]}"
+        if key not in self.volumes:
+            return _gone("Storage volume not found")
+        return _sync({**self.volumes[key], "used_by": self.users(key)})
+
+    def users(self, key: str) -> list[str]:
+        """Return the instances that have a volume, as LXD tells them."""
+        pairs = (
+            (name, device) for name, item in self.instances.items() for device in item["devices"].values()
+        )
+        return [
+            f"/1.0/instances/{name}"
+            for name, device in pairs
+            if f"{device.get('pool')}/{device.get('source')}" == key
+        ]
+
+    def _change_storage(
+        self, method: str, pool: str, part: str, body: dict[str, Any]
+    ) -> tuple[int, dict[str, Any]]:
+        if not pool:
+            self.pools[body["name"]] = body
+            return _sync({})
+        if pool not in self.pools:
+            return _gone("Storage pool not found")
+        if method == "POST":
+            texts = all(isinstance(value, str) for value in body["config"].values())
+            if not texts or (self.pools[pool]["driver"] == "dir") is ("size" in body["config"]):
+                return 400, {"type": "error", "error": "Invalid volume", "error_code": 400}
+            self.volumes[f"{pool}/{body['name']}"] = body
+            return _sync({})
+        key = f"{pool}/{part.rpartition('/')[2]}"
+        if key not in self.volumes:
+            return _gone("Storage volume not found")
+        if method == "PUT":
+            self.volumes[key]["config"] = body["config"]
+        elif self.users(key):
+            return 400, {"type": "error", "error": "Storage volume is still in use", "error_code": 400}
+        else:
+            del self.volumes[key]
+        return _sync({})
 
     def _problem(self, body: dict[str, Any]) -> str:
         if body["name"] in self.instances:
@@ -135,6 +212,10 @@ class StandIn:
 
 def _address(address: str, netmask: str, scope: str = "global") -> dict[str, str]:
     return {"family": "inet", "address": address, "netmask": netmask, "scope": scope}
+
+
+def _gone(text: str) -> tuple[int, dict[str, Any]]:
+    return 404, {"type": "error", "error": text, "error_code": 404}
 
 
 def _sync(metadata: Any) -> tuple[int, dict[str, Any]]:
@@ -162,7 +243,7 @@ def _handler(stand_in: StandIn) -> type[BaseHTTPRequestHandler]:
             self.end_headers()
             self.wfile.write(data)
 
-        do_GET = do_POST = do_PUT = do_DELETE = _serve  # noqa: N815
+        do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _serve  # noqa: N815
 
         def log_message(self, *_: Any) -> None:
             """Say nothing."""

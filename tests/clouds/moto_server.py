@@ -9,6 +9,7 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -45,3 +46,9 @@ def server() -> Iterator[Moto]:
     finally:
         process.terminate()
         process.wait()
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A controller's directory that keeps the instance types: moto needs seconds to tell them all."""
+    return tmp_path_factory.mktemp("kept")

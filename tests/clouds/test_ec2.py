@@ -38,7 +38,8 @@ from pushjuju.plugins.types import (
     StartRequest,
     Zoned,
 )
-from tests.clouds.moto_server import Moto, server  # noqa: F401
+from tests.clouds.ec2_proxy import Ec2Proxy
+from tests.clouds.moto_server import Moto, kept, server  # noqa: F401
 
 pytest.importorskip("moto", reason="moto plays EC2 here")
 pytest.importorskip("libcloud", reason="the provider of EC2 needs apache-libcloud")
@@ -51,21 +52,25 @@ CREDENTIAL = Credential(
 )
 
 
+_IMAGES: list[str] = []
+
+
 @pytest.fixture
 def cloud(server: Moto) -> CloudSpec:  # noqa: F811
     """An account without anything in it, and an image that moto has."""
     server.reset()
     spec = CloudSpec(name="aws", type="ec2", region="us-east-1", endpoint=server.url)
-    driver = ec2.connect(spec, CREDENTIAL)
-    image = driver.list_images(ex_owner="099720109477")[0].id
-    return replace(spec, config={"images": {"ubuntu@24.04": image}})
+    if not _IMAGES:  # the same in each account of moto's; it takes seconds to list them
+        driver = ec2.connect(spec, CREDENTIAL, Path())
+        _IMAGES.append(driver.list_images(ex_owner="099720109477")[0].id)
+    return replace(spec, config={"images": {"ubuntu@24.04": _IMAGES[0]}})
 
 
 Open = Callable[..., Ec2Provider]
 
 
 @pytest.fixture
-def opened(cloud: CloudSpec, tmp_path: Path) -> Open:
+def opened(cloud: CloudSpec, kept: Path) -> Open:  # noqa: F811
     """Return a function that opens the provider as a controller does."""
 
     def call(model: str = MODEL, *, spec: CloudSpec | None = None, calls: Calls | None = None) -> Ec2Provider:
@@ -74,7 +79,7 @@ def opened(cloud: CloudSpec, tmp_path: Path) -> Open:
             credential=CREDENTIAL,
             model=ModelInfo(uuid=model, name="shop", controller_uuid="c"),
             config={},
-            services=Services(data_dir=tmp_path),
+            services=Services(data_dir=kept),
             calls=calls,
         )
 
@@ -95,7 +100,7 @@ def _request(machine: str = "0", **changes: Any) -> StartRequest:
 
 
 def _node(cloud: CloudSpec, name: str) -> Any:
-    (found,) = ec2.connect(cloud, CREDENTIAL).list_nodes(ex_node_ids=[name])
+    (found,) = ec2.connect(cloud, CREDENTIAL, Path()).list_nodes(ex_node_ids=[name])
     return found
 
 
@@ -121,13 +126,13 @@ async def test_the_life_of_a_machine(opened: Open, cloud: CloudSpec) -> None:
         await provider.ssh_target(instance)
     await provider.stop([instance.id])
     await provider.destroy_model()
-    driver = ec2.connect(cloud, CREDENTIAL)
+    driver = ec2.connect(cloud, CREDENTIAL, Path())
     assert ec2.groups(driver, {f"tag:{ec2.MODEL_TAG}": MODEL}) == []
 
 
 async def test_user_data_arrives(opened: Open, cloud: CloudSpec) -> None:
     started = await opened().start(_request())
-    driver = ec2.connect(cloud, CREDENTIAL)
+    driver = ec2.connect(cloud, CREDENTIAL, Path())
     params = {
         "Action": "DescribeInstanceAttribute",
         "InstanceId": started.instance.id,
@@ -222,7 +227,7 @@ async def test_security_groups_follow_the_rules(opened: Open, cloud: CloudSpec) 
         return ScriptResult(rc=0)
 
     machine = GuardedMachine(machine_id="0", instance_id="i", run=run)
-    driver = ec2.connect(cloud, CREDENTIAL)
+    driver = ec2.connect(cloud, CREDENTIAL, Path())
     (group,) = ec2.groups(driver, {"group-name": f"juju-{MODEL}-0"})
     web = IngressRule(PortRange("tcp", 80, 90), ("0.0.0.0/0", "::/0"))
     await guard.apply(machine, MachineRules(ingress=(web,)))
@@ -265,7 +270,7 @@ def _said(text: str, code: int = 400) -> Exception:
 
 
 def _calls(cloud: CloudSpec, errors: list[Exception], pauses: list[float]) -> Calls:
-    return Calls(lambda: Refusing(ec2.connect(cloud, CREDENTIAL), errors), pauses.append)
+    return Calls(lambda: Refusing(ec2.connect(cloud, CREDENTIAL, Path()), errors), pauses.append)
 
 
 @pytest.mark.parametrize(
@@ -302,11 +307,27 @@ async def test_throttling_and_faults_are_waited_out(opened: Open, cloud: CloudSp
 
 async def test_a_cloud_that_is_away(opened: Open, cloud: CloudSpec) -> None:
     away = replace(cloud, endpoint="http://127.0.0.1:9")
-    calls = Calls(lambda: ec2.connect(away, CREDENTIAL), lambda _: None)
+    calls = Calls(lambda: ec2.connect(away, CREDENTIAL, Path()), lambda _: None)
     with pytest.raises(ProviderError, match="the cloud"):
         await opened(spec=away, calls=calls).check()
     with pytest.raises(NotValid, match="Invalid region: mars"):
         await opened(spec=replace(cloud, region="mars")).check()
+
+
+async def test_certificates_of_the_cloud_are_trusted_and_no_others(
+    opened: Open, cloud: CloudSpec, certificate: Path, public: str
+) -> None:
+    proxy = Ec2Proxy(cloud.endpoint, tls=str(certificate))
+    private = replace(cloud, endpoint=proxy.url)
+    try:
+        with pytest.raises(ProviderError, match="the certificate of the cloud is not trusted") as caught:
+            await opened(spec=private).zones()
+        assert "ca-certificates" in caught.value.hint
+        assert proxy.asked == []
+        for trust in ({"ca_certificates": (public,)}, {"skip_tls_verify": True}):
+            assert await opened(spec=replace(private, **trust)).zones()
+    finally:
+        proxy.close()
 
 
 def test_the_plugin_opens_ec2_and_loads_nothing_before(tmp_path: Path) -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pushjuju.plugins.providers.libcloud import ec2
+from pushjuju.plugins.providers.libcloud import ebs, ec2
 from pushjuju.plugins.types import CloudSpec, Credential
 from tests.charms.client import HELLO, Client
 from tests.charms.conftest import client, local_cloud  # noqa: F401
+from tests.charms.test_storage import DATA, make_charm, rows, states
 from tests.clouds.backed import KIND
+from tests.clouds.disks import release_disks
 from tests.clouds.moto_server import Moto, server  # noqa: F401
 
 pytestmark = [pytest.mark.machine, pytest.mark.timeout(300)]
@@ -30,11 +33,11 @@ def driver(server: Moto) -> Any:  # noqa: F811
     server.reset()
     keys = {"access-key": "AKIAEXAMPLE", "secret-key": "hunter2"}
     spec = CloudSpec(name="moto", type="ec2", region="us-east-1", endpoint=server.url)
-    return ec2.connect(spec, Credential(name="me", auth_type="access-key", attributes=keys))
+    return ec2.connect(spec, Credential(name="me", auth_type="access-key", attributes=keys), Path())
 
 
 @pytest.fixture
-def person(client: Client, server: Moto, driver: Any) -> Client:  # noqa: F811
+def person(client: Client, server: Moto, driver: Any) -> Iterator[Client]:  # noqa: F811
     """A person with that cloud and its credential."""
     site = client.work / "site"
     info = site / "backed-1.dist-info"
@@ -50,7 +53,8 @@ def person(client: Client, server: Moto, driver: Any) -> Client:  # noqa: F811
     (client.work / "me.yaml").write_text(CREDENTIALS)
     client.run("add-cloud", "moto", "cloud.yaml", "--client")
     client.run("add-credential", "moto", "-f", "me.yaml")
-    return client
+    yield client
+    release_disks(client.data)
 
 
 def test_a_deploy_goes_through_libcloud_to_active(person: Client, driver: Any) -> None:
@@ -81,3 +85,47 @@ def test_a_deploy_goes_through_libcloud_to_active(person: Client, driver: Any) -
     person.run("destroy-model", "shop", "--no-prompt")
     assert ec2.nodes(driver, {}) == []
     assert ec2.groups(driver, {f"tag:{ec2.MODEL_TAG}": uuid}) == []
+
+
+def test_storage_on_volumes_of_the_cloud(person: Client, driver: Any, tmp_path: Path) -> None:
+    """A filesystem on a volume keeps its data from unit to unit, and from machine to machine."""
+    charm = make_charm(tmp_path)
+    person.run("bootstrap", "moto", "aws")
+    person.run("add-model", "shop")
+    assert set(person.json("storage-pools")) == {"ebs", "ebs-ssd", "loop", "rootfs", "tmpfs"}
+    person.run("create-storage-pool", "fast", "ebs", "volume-type=gp3", "throughput=250")
+    person.run("deploy", charm, "--storage", "data=fast,1G", "--storage", "cache=tmpfs,4M", limit=240)
+    assert states(person) == {"cache/0": "attached", "data/1": "attached"}
+    (volume,) = owned(driver)
+    assert (volume.size, volume.state) == (1, "in-use")
+    assert person.on("keep/0", f"stat -f -c %T {DATA}").split() == ["ext2/ext3"]
+    assert f"vol{volume.id[4:]}" in person.on("keep/0", "ls /dev/disk/by-id")
+    person.on("keep/0", f"echo precious >> {DATA}/rows; sync")
+    person.run("remove-unit", "keep/0", "--no-prompt", "--force")
+    person.run("remove-storage", "cache/0")
+    assert states(person) == {"data/1": "detached"}
+    (volume,) = owned(driver)
+    assert (volume.state, volume.attachments) == ("available", ())
+    person.run("add-unit", "keep", "--attach-storage", "data/1", limit=240)
+    assert rows(person, "keep/1", DATA) == ["keep/0", "precious", "keep/1"]
+    (node,) = ec2.nodes(driver, {})
+    assert node.extra["availability"] == volume.zone
+    told = person.json("show-storage", "data/1")["data/1"]
+    assert told["status"]["current"] == "attached"
+
+    person.run("remove-application", "keep", "--no-prompt")
+    person.run("remove-storage", "data/1", "--no-destroy")
+    assert owned(driver) == []
+    assert volume.id in [item.id for item in ebs.volumes(driver, {})]
+    person.run("import-filesystem", "ebs", volume.id, "data")
+    person.run(
+        "deploy", charm, "again", "--attach-storage", "data/3", "--storage", "cache=tmpfs,4M", limit=240
+    )
+    assert rows(person, "again/0", DATA) == ["keep/0", "precious", "keep/1", "again/0"]
+    person.run("destroy-model", "shop", "--no-prompt", "--destroy-storage")
+    assert ebs.volumes(driver, {}) == []
+
+
+def owned(driver: Any) -> list[ebs.Volume]:
+    """The volumes that are a model's."""
+    return [volume for volume in ebs.volumes(driver, {}) if ec2.MODEL_TAG in volume.tags]

@@ -18,10 +18,12 @@ from pushjuju.plugins.manager import PluginHost
 from pushjuju.plugins.providers.lxd import instances, provider
 from pushjuju.plugins.providers.lxd.provider import LxdProvider
 from pushjuju.plugins.types import (
+    CharmProfile,
     CloudSpec,
     Constrained,
     Credential,
     ModelInfo,
+    Profiled,
     Provider,
     Reachable,
     Services,
@@ -166,6 +168,37 @@ async def test_images(opened: Open, lxd: StandIn) -> None:
     mapped = opened(config={"images": {"debian@13": "f00d"}})
     await mapped.start(_request("3", base=Base.parse("debian@13")))
     assert lxd.instances["juju-eeeeee-3"]["source"]["fingerprint"] == "f00d"
+
+
+def _profile(name: str, **more: str) -> CharmProfile:
+    return CharmProfile(name=name, description="d", config=more, devices={"t": {"type": "unix-char"}})
+
+
+async def test_profiles_of_charms(opened: Open, lxd: StandIn) -> None:
+    """Made before the instance, changed on it, taken away when nobody has or wants them."""
+    one, first = opened(), _profile("juju-shop-web-0", **{"security.nesting": "true"})
+    assert isinstance(one, Profiled)
+    await one.start(_request(profiles=(first,)))
+    assert lxd.instances["juju-eeeeee-0"]["profiles"] == ["default", "juju-shop-eeeeee", "juju-shop-web-0"]
+    made = lxd.profiles["juju-shop-web-0"]
+    assert (made["description"], made["devices"]) == ("d", {"t": {"type": "unix-char"}})
+    assert made["config"]["security.nesting"] == "true"
+    second = _profile("juju-shop-web-1", **{"linux.kernel_modules": "ip_tables"})
+    for _ in range(2):
+        await opened().set_profiles("juju-eeeeee-0", (second,), {"juju-shop-web-0"})
+    assert lxd.instances["juju-eeeeee-0"]["profiles"] == ["default", "juju-shop-eeeeee", "juju-shop-web-1"]
+    assert sorted(lxd.profiles) == ["default", "juju-shop-eeeeee", "juju-shop-web-0", "juju-shop-web-1"]
+    changed = _profile("juju-shop-web-1", **{"linux.kernel_modules": "nf_nat"})
+    await opened().set_profiles("juju-eeeeee-0", (changed,), ())
+    assert lxd.profiles["juju-shop-web-1"]["config"]["linux.kernel_modules"] == "nf_nat"
+    assert "juju-shop-web-0" not in lxd.profiles
+    with pytest.raises(ProviderError, match='has a profile "juju-shop-web-1" of somebody else'):
+        await opened(OTHER).set_profiles("x", (changed,), ())
+    await opened(OTHER).set_profiles("", (), ())
+    await one.stop(["juju-eeeeee-0"])
+    assert "juju-shop-web-1" in lxd.profiles
+    await one.set_profiles("", (), ())
+    assert sorted(lxd.profiles) == ["default", "juju-shop-eeeeee"]
 
 
 @pytest.mark.parametrize("step", ["POST instances", "PUT instances/juju-eeeeee-0/state"])

@@ -168,6 +168,6 @@ async def test_unreachable_machine_stays_known(bench: ManualBench) -> None:
 async def test_nothing_can_be_started(bench: ManualBench) -> None:
     """With Juju's words."""
     with pytest.raises(
-        NotPermitted, match=r'use "juju add-machine ssh:\[user@\]<host>" to provision machines'
+        NotPermitted, match=r'use "pushjuju add-machine ssh:\[user@\]<host>" to provision machines'
     ):
         await bench.open().start(bench.request("0"))

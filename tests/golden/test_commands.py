@@ -52,6 +52,7 @@ NOT_BUILT: frozenset[str] = frozenset()
 GONE = {"metrics", "collect-metrics", "set-meter-status"}
 # Differences by choice: (command, what) -> why.
 BY_CHOICE: dict[tuple[str, str], str] = {
+    ("controllers", "managed"): "Juju's newer clients ask JAAS with it; refused with one line",
     ("config", "branch"): "comes with the feature flag of branches only",
     (
         "export-bundle",

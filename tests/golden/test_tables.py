@@ -175,6 +175,11 @@ def test_storage(golden: Golden) -> None:
     }
     golden("tables/storage.txt", storage_table.tabular(document))
     assert storage_table.tabular({}) == ""
+    attached = {"machines": {"1": {"device": "loop3", "read-only": False, "life": "alive"}}}
+    of_machine = {"provider-id": "volume-1-0", "size": 5120, "attachments": attached}
+    disks = {"volumes": {"1/0": {**of_machine, "status": {"current": "attached"}}}}
+    golden("tables/disks.txt", storage_table.volumes(disks))
+    assert storage_table.tabular(disks) == ""
 
 
 def test_machines(shop: ModuleType, golden: Golden) -> None:

@@ -52,8 +52,10 @@ def skip_reason() -> str:
     """Return why no LXD can run here, or an empty text."""
     if os.geteuid() != 0:
         return "a real LXD in tests needs root"
-    missing = [name for name in ("lxd", "lxc", "dnsmasq", "mmdebstrap") if not shutil.which(name)]
-    return f"not installed: {', '.join(missing)} (Debian: lxd dnsmasq-base mmdebstrap)" if missing else ""
+    needed = ("lxd", "lxc", "dnsmasq", "iptables", "mmdebstrap")
+    missing = [name for name in needed if not shutil.which(name)]
+    packages = "lxd dnsmasq-base iptables mmdebstrap"
+    return f"not installed: {', '.join(missing)} (Debian: {packages})" if missing else ""
 
 
 def root_file_system(cache: Path) -> Path:
@@ -106,14 +108,22 @@ class Lxd:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "var"
-        self.folder.mkdir(parents=True)
         self._environ = {**os.environ, "LXD_DIR": str(self.folder), "LXC_CONF": str(folder / "lxc")}
-        self._log = (folder / "lxd.log").open("wb")
+        self._image = folder
+
+    @classmethod
+    def at(cls, folder: Path) -> Lxd:
+        """Return the one that runs already in a folder."""
+        return cls(folder.parent)
+
+    def start(self) -> None:
+        """Start it."""
+        self.folder.mkdir(parents=True)
+        self._log = (self._image / "lxd.log").open("wb")
         command = ["lxd", "--group", "root"]
         self._process = subprocess.Popen(
             command, env=self._environ, stdout=self._log, stderr=self._log, start_new_session=True
         )
-        self._image = folder
 
     @property
     def socket(self) -> Path:
@@ -167,6 +177,9 @@ class Lxd:
             self.command("lxc", "profile", "device", "remove", "default", "eth0")
             self.command("lxc", "network", "delete", BRIDGE)
             self.command("lxc", "profile", "device", "remove", "default", "root")
+            for pool in json.loads(self.command("lxc", "query", "/1.0/storage-pools")):
+                if (name := pool.rpartition("/")[2]) != "default":
+                    self.command("lxc", "storage", "delete", name)
             for image in json.loads(self.command("lxc", "query", "/1.0/images")):
                 self.command("lxc", "image", "delete", image.rpartition("/")[2])
             self.command("lxc", "storage", "delete", "default")

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import shutil
 import subprocess
-import tempfile
-from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,98 +11,15 @@ import pytest
 
 from pushjuju.core.base import Base
 from pushjuju.core.errors import CredentialInvalid, NotValid, ProviderError
+from pushjuju.plugins.providers.lxd import trust
 from pushjuju.plugins.providers.lxd.provider import LxdProvider
-from pushjuju.plugins.types import (
-    CloudSpec,
-    Credential,
-    ModelInfo,
-    ScriptResult,
-    Services,
-    SSHTarget,
-    StartRequest,
-)
+from pushjuju.plugins.types import CloudSpec, Credential, ModelInfo, Services
 from pushjuju.testing.provider_contract import MODEL, ProviderContract
-from pushjuju.testing.ssh import TestTransport, new_key
-from tests.lxd.server import Lxd, root_file_system, skip_reason
+from tests.lxd.conftest import LxdBench
+from tests.lxd.server import Lxd
 
 pytest.importorskip("pylxd", reason="the provider of LXD needs pylxd")
 pytestmark = pytest.mark.lxd
-
-
-@pytest.fixture(scope="module")
-def lxd() -> Iterator[Lxd]:
-    """A daemon for this module; says why where none can run."""
-    if skip_reason():
-        pytest.skip(skip_reason())
-    root = root_file_system(Path(os.environ.get("PUSHJUJU_CACHE") or "/var/cache/pushjuju"))
-    folder = Path(tempfile.mkdtemp(prefix="pjlxd-", dir="/var/tmp"))
-    folder.chmod(0o711)
-    server = Lxd(folder)
-    try:
-        server.prepare(root)
-        yield server
-    finally:
-        server.close()
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-class LxdBench:
-    """One controller."""
-
-    def __init__(self, lxd: Lxd, folder: Path) -> None:
-        self._lxd, self._folder = lxd, folder
-        self._public = new_key(folder / "id")
-        self._ssh = TestTransport(folder / "id")
-        self._hosts = 0
-
-    def open(self, model_uuid: str = MODEL) -> LxdProvider:
-        return LxdProvider(
-            cloud=CloudSpec(name="localhost", type="lxd", endpoint=str(self._lxd.socket)),
-            credential=Credential(),
-            model=ModelInfo(uuid=model_uuid, name="test", controller_uuid="c"),
-            config={},
-            services=Services(data_dir=self._folder),
-        )
-
-    def request(self, machine_id: str, **changes: object) -> StartRequest:
-        self._hosts += 1
-        key = self._folder / f"host{self._hosts}"
-        public = new_key(key)
-        document = {
-            "users": [
-                {
-                    "name": "ubuntu",
-                    "shell": "/bin/bash",
-                    "sudo": "ALL=(ALL) NOPASSWD:ALL",
-                    "ssh_authorized_keys": [self._public],
-                }
-            ],
-            "ssh_deletekeys": True,
-            "ssh_keys": {"ed25519_private": key.read_text(), "ed25519_public": public},
-        }
-        wanted: dict[str, object] = {
-            "machine_id": machine_id,
-            "base": Base.parse("debian@12"),
-            "authorized_keys": (self._public,),
-            "user_data": document,
-            "host_keys": (public,),
-            "tags": {"juju-units-deployed": "web/0", "owner": "me"},
-        }
-        return StartRequest(**{**wanted, **changes})  # type: ignore[arg-type]
-
-    async def run(self, target: SSHTarget, script: str) -> ScriptResult:
-        return await self._ssh.wait_for(target, script, within_s=120)
-
-    async def leftovers(self) -> list[str]:
-        return self._lxd.names()
-
-
-@pytest.fixture
-async def bench(lxd: Lxd, tmp_path: Path) -> AsyncIterator[LxdBench]:
-    bench = LxdBench(lxd, tmp_path)
-    yield bench
-    await bench.open().destroy_model()
-    assert await bench.leftovers() == []
 
 
 class TestLxdProvider(ProviderContract):
@@ -187,3 +100,21 @@ def test_a_remote_server_is_reached_with_a_certificate(
         asyncio.run(opened(mine).check())
     modes = {path.stat().st_mode & 0o077 for path in (tmp_path / "lxd").rglob("*")}
     assert modes == {0}
+
+
+def test_a_trust_token_becomes_a_trusted_certificate(lxd: Lxd, tmp_path: Path) -> None:
+    """Once; and no other server than the token's is told anything."""
+    lxd.command("lxc", "config", "set", "core.https_address", "127.0.0.1:18443")
+    said = lxd.command("lxc", "config", "trust", "add", "--name", "pushjuju-test")
+    token = said.split()[-1]
+    made = trust.trusted("https://127.0.0.1:18443", token)
+    provider = LxdProvider(
+        cloud=CloudSpec(name="far", type="lxd", endpoint="https://127.0.0.1:18443"),
+        credential=Credential(auth_type="certificate", attributes=made),
+        model=ModelInfo(uuid=MODEL, name="test", controller_uuid="c"),
+        config={},
+        services=Services(data_dir=tmp_path),
+    )
+    assert "LXD 5" in asyncio.run(provider.check()).account
+    with pytest.raises(CredentialInvalid, match="does not take the trust token"):
+        trust.trusted("https://127.0.0.1:18443", token)

@@ -279,10 +279,11 @@ async def test_a_plain_script_gives_its_output_up_to_a_limit(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with Connector().connect(machine.target) as connection:
-        done = await reach._run(connection.ssh, "/bin/sh -s", "printf 'out\\377'; echo err >&2; exit 3")
+        script = "printf 'out\\377'; echo err >&2; exit 3"
+        done = await reach.run_command(connection.ssh, "/bin/sh -s", script)
         assert (done.status, done.stdout, done.stderr) == (3, "out\ufffd", "err\n")
-        done = await reach._run(connection.ssh, "exit 4", "never read\n" * 1000)
+        done = await reach.run_command(connection.ssh, "exit 4", "never read\n" * 1000)
         assert (done.status, done.stdout) == (4, "")
         monkeypatch.setattr(limits, "SCRIPT_OUTPUT", 100_000)
         with pytest.raises(BadAnswer, match="printed more than 100000 characters"):
-            await asyncio.wait_for(reach._run(connection.ssh, "/bin/sh -s", "exec yes"), 20)
+            await asyncio.wait_for(reach.run_command(connection.ssh, "/bin/sh -s", "exec yes"), 20)

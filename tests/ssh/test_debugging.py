@@ -225,19 +225,55 @@ def test_a_second_session_is_refused(machine: Machine, debugger: Debugger, tmp_p
     os.kill(int(debugger.tmux("display-message", "-p", "#{pid}")), signal.SIGTERM)
 
 
-def test_a_machine_without_tmux_says_what_to_install(
-    machine: Machine, debugger: Debugger, tmp_path: Path
-) -> None:
-    folder = tmp_path / "bin"
+def without_tmux(folder: Path, **managers: str) -> str:
+    """Return a PATH without tmux: with scripts in the place of package managers."""
     folder.mkdir()
-    for name in ("bash", "mkdir", "sh"):
+    tools = ("bash", "mkdir", "sh", "tput", "flock", "mv", "cat", "rm", "setsid", "env", "ln")
+    for name in tools:
         (folder / name).symlink_to(str(shutil.which(name)))
-    debugger.open(path=str(folder))
+    for name, script in managers.items():
+        path = folder / name.replace("_", "-")
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o755)
+    return str(folder)
+
+
+@pytest.mark.parametrize(
+    ("managers", "text"),
+    [
+        ({}, "no package manager that is known here"),
+        ({"apt_get": "echo Reading...; echo E: no such package >&2; exit 100"}, "E: no such package"),
+        ({"dnf": "echo no network; exit 1", "yum": "echo never asked"}, "no network"),
+    ],
+    ids=["none", "apt", "dnf"],
+)
+def test_a_machine_that_cannot_get_tmux(
+    debugger: Debugger, tmp_path: Path, managers: dict[str, str], text: str
+) -> None:
+    debugger.open(path=without_tmux(tmp_path / "bin", **managers))
     assert debugger.own.end(20) == 1
-    shown = debugger.own.text()
-    assert "ERROR tmux is not installed on machine 0\n" in shown
-    assert "pushjuju ssh 0 sudo apt-get install -y tmux" in shown
+    shown = " ".join(debugger.own.text().split())
+    assert f"ERROR tmux is not installed on machine 0, and cannot be: {text} pushjuju ssh 0" in shown
     assert not debugger.folder.exists()
+
+
+def test_a_machine_without_tmux_gets_it(debugger: Debugger, tmp_path: Path) -> None:
+    """The list of packages may be old: it is read anew when the first try fails."""
+    folder = tmp_path / "bin"
+    real = shutil.which("tmux")
+    script = f"""echo "$@" >>{tmp_path}/asked
+    case "$*" in
+    *update*) echo >{tmp_path}/new;;
+    *) [ -e {tmp_path}/new ] && ln -s {real} {folder}/tmux;;
+    esac"""
+    debugger.open("start", path=without_tmux(folder, apt_get=script))
+    debugger.own.shows("as they come: start")
+    asked = (tmp_path / "asked").read_text().splitlines()
+    assert [line.rpartition("Timeout=120 ")[2].split()[0] for line in asked] == [
+        "install",
+        "update",
+        "install",
+    ]
 
 
 def test_the_session_is_roots_alone(machine: Machine, debugger: Debugger) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import json
 import uuid
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -23,6 +23,7 @@ from pushjuju.plugins.manager import PluginHost
 from pushjuju.plugins.types import Firewall, GuardedMachine, Instance, SSHTarget, Started, StartRequest
 from pushjuju.runner.remote import host
 from pushjuju.runner.session import ExecResult
+from pushjuju.services import firewall
 from pushjuju.services.context import Context
 from pushjuju.state.lease import LeasedStore
 from pushjuju.state.records import Machine
@@ -286,10 +287,24 @@ class Shop:
 
     host = property(lambda _: plugins())
 
+    @staticmethod
+    async def within(_seconds: float, call: Awaitable[Any]) -> Any:
+        """Wait for a cloud that always answers; nothing here has a clock that runs."""
+        return await call
+
     @asynccontextmanager
-    async def starts(self, model: str) -> Any:
+    async def starts(self, machine: Any) -> Any:
         """No limit."""
         yield
+
+    def features(self, kind: str) -> frozenset[str]:
+        """Machines of the one cloud have no profiles of charms."""
+        del kind
+        return frozenset()
+
+    def kind_of(self, machine: Any) -> str:
+        """Return the type of the one cloud."""
+        return self.cloud_type(machine.model)
 
     def provider(self, model: str, cloud: str | None = None) -> Cloud:
         """Return the one provider of a model."""
@@ -422,12 +437,21 @@ class Controller:
         shop: Any = self.shop.holding(claim)
         if kind == "machine":
             return await HandLane(shop, model, name, claim.attempts).work()
+        if name == "firewall":  # at once: nothing here has a clock that runs
+            with shop.ctx.store.write() as tx:
+                firewall.wake(tx, model, shop.ctx.clock.now(), claim.reason)
+            return Outcome()
         return await clean(shop, model)
 
     def _finish(self, claim: Claim, outcome: Outcome) -> None:
         del self.workers[claim.key]
         self.queue.finish(
-            claim, self.ctx.clock.now(), outcome.due, attempts=outcome.attempts, reason=outcome.reason
+            claim,
+            self.ctx.clock.now(),
+            outcome.due,
+            attempts=outcome.attempts,
+            reason=outcome.reason,
+            failed=outcome.failed,
         )
 
     def die(self) -> None:

@@ -400,10 +400,12 @@ def test_kept_decisions_replay_alike(shop: World) -> None:
     kept: list[dict[str, Any]] = []
     real = turns._keep_decision
 
-    def keep(tx: Any, view: Any, decision: Decision) -> None:
-        real(tx, view, decision)
+    def keep(tx: Any, view: Any, decision: Decision) -> str:
+        text = real(tx, view, decision)
         row = tx.row("unit_get", model=view.unit.model, name=view.unit.name)
-        kept.append(json.loads(row["decision"]))
+        assert row["decision"] == text
+        kept.append(json.loads(text))
+        return text
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(turns, "_keep_decision", keep)

@@ -227,6 +227,8 @@ def _refused(cli: Cli, queued: actions.Enqueued) -> None:
             else f"Operation {queued.operation} failed to schedule any tasks:"
         )
         cli.console.info("\n".join([head, *queued.errors]))
+    for reason in queued.errors if cli.rehearsal else ():
+        cli.console.warn(reason)  # what a plan hands on
 
 
 def _started(say: Any, queued: actions.Enqueued) -> None:

@@ -139,6 +139,7 @@ def restore_backup(cli: Cli, args: tuple[str, ...], *, controller: str, no_promp
         raise NotFound(f"open {source}: no such file or directory")
     from pushjuju.services import backups
 
+    backups.check_archive(source)
     folder = session.data_dir(cli)
     if not no_prompt:
         cli.console.warn("This command will replace all models of the controller by those of the backup.")

@@ -211,7 +211,7 @@ def apply(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **asked
     )
     if plan is not None:
         bundle_plans.require_same(plan, opened.uuid, prepared)
-    if asked["save_plan"]:
+    if asked["save_plan"] and not cli.rehearsal:
         bundle_plans.write(Path(asked["save_plan"]).expanduser(), opened.uuid, prepared)
     touched = sorted({*prepared.applications, *prepared.bundle.applications})
     if _shown(cli, prepared, left, asked):

@@ -265,7 +265,7 @@ def download(cli: Cli, args: tuple[str, ...], *, charmhub_url: str, **asked: Any
     hints = _resources(cli, store, charm, target.parent) if asked["resources"] else []
     shown_path = str(target) if target.is_absolute() else f"./{target}"
     cli.console.info(
-        f'Install the "{charm.name}" {charm.kind} with:\n    juju deploy {" ".join([shown_path, *hints])}'
+        f'Install the "{charm.name}" {charm.kind} with:\n    pushjuju deploy {" ".join([shown_path, *hints])}'
     )
 
 
@@ -320,7 +320,7 @@ def _located(cli: Cli, store: CharmStore, ask: Ask, *, base_given: bool) -> Stor
     usable = list(dict.fromkeys(_same_channel(found, ask.channel, ask.platform.arch)))
     shown = _short(ask.channel)
     if not usable:
-        text = f'"{ask.name}" has no releases in channel "{shown}". Type\n    juju info {ask.name}'
+        text = f'"{ask.name}" has no releases in channel "{shown}". Type\n    pushjuju info {ask.name}'
         raise HubError(f"{text}\nfor a list of supported channels.")
     wanted = ask.platform.base.display if ask.platform.base else ""
     names = ", ".join(base.display for base in usable)

@@ -161,7 +161,7 @@ def _regions(cloud: Cloud) -> list[dict[str, Any]]:
     usage="<cloud name> [<region>]",
     summary="Sets the default region for a cloud.",
     aliases=("set-default-region",),
-    at_least=(1, "Usage: juju default-region <cloud-name> [<region>]"),
+    at_least=(1, "Usage: pushjuju default-region <cloud-name> [<region>]"),
     at_most=2,
     flags=(flags.switch("reset", "Reset default region for the cloud"),),
     see_also=("add-credential",),
@@ -196,7 +196,9 @@ def update_public_clouds(cli: Cli, _args: tuple[str, ...], *, client: bool, cont
     """Say that the list is as new as the program."""
     where = sides.for_writing(cli, client=client, controller=controller)
     if where.client:
-        cli.console.info("List of public clouds on this client is up to date, see `juju clouds --client`.")
+        cli.console.info(
+            "List of public clouds on this client is up to date, see `pushjuju clouds --client`."
+        )
     if where.ctx:
         name = where.ctx.controller.name
         cli.console.info(f"List of public clouds on controller {quote(name)} is up to date.")
@@ -381,7 +383,7 @@ def _answer(cli: Cli, asking: Asking, question: Question, kind: ProviderType) ->
     if question.kind == "choices":
         options = sorted(service.auth_types(kind))
         return options if len(options) == 1 else asking.select_some("auth type", "auth types", options)
-    if question.kind == "regions":
+    if question.kind in ("regions", "names"):
         return _ask_regions(asking, question, cli)
     default = _default(question, cli)
     check = _url if question.kind == "url" else something
@@ -405,24 +407,32 @@ def _url(text: str) -> str | None:
 
 def _ask_regions(asking: Asking, question: Question, cli: Cli) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    default = _default(question, cli)
+    default, noun = _default(question, cli), question.text or "region"
     while True:
 
         def check(text: str, seen: Sequence[str] = tuple(found)) -> str | None:
-            return (f"Region {quote(text)} already exists" if text in seen else None) if text else ""
+            return (
+                (f"{noun.capitalize()} {quote(text)} already exists" if text in seen else None)
+                if text
+                else ""
+            )
 
         if default is None:
-            name = asking.enter("region name", check)
+            name = asking.enter(f"{noun} name", check)
         else:
-            name = asking.enter_default("region", default, check) or default
-        end = asking.enter_default(
-            "the API endpoint url for the region",
-            "use cloud api url",
-            lambda text: _url(text) if text else None,
-        )
+            name = asking.enter_default(noun, default, check) or default
+        end = "" if question.kind == "names" else _ask_endpoint(asking)
         found[name] = {"endpoint": end} if end else {}
-        if not asking.yes("Enter another region"):
+        if not asking.yes(f"Enter another {noun}"):
             return found
+
+
+def _ask_endpoint(asking: Asking) -> str:
+    return asking.enter_default(
+        "the API endpoint url for the region",
+        "use cloud api url",
+        lambda text: _url(text) if text else None,
+    )
 
 
 @command(
@@ -468,7 +478,7 @@ def update_cloud(cli: Cli, args: tuple[str, ...], *, client: bool, controller: s
     "remove-cloud",
     usage="<cloud name>",
     summary="Removes a cloud from Juju.",
-    at_least=(1, "Usage: juju remove-cloud <cloud name>"),
+    at_least=(1, "Usage: pushjuju remove-cloud <cloud name>"),
     at_most=1,
     flags=(*flags.CLIENT_OR_CONTROLLER, *flags.LOGIN),
     details="Controllers that work with the cloud keep its definition.",

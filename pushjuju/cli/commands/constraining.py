@@ -5,11 +5,14 @@ Mirrors: juju cmd/juju/application/constraints.go, cmd/juju/model/constraints.go
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from pushjuju.cli import flags, session, values
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.commands.applications import application_name
 from pushjuju.cli.formatters import config as formatters
-from pushjuju.services import applications
+from pushjuju.services import applications, models
 from pushjuju.services import constraints as service
 
 _FORMATS = ("constraints", "yaml", "json")
@@ -53,6 +56,7 @@ def set_constraints(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     name = application_name(args)
     asked = values.constraints(args[1:], cli.console)
     opened = session.open_model(cli, model)
+    _check(cli, opened, asked, f'application "{name}"')
     applications.set_constraints(opened.ctx, opened.uuid, name, asked)
 
 
@@ -85,4 +89,14 @@ def set_model_constraints(cli: Cli, args: tuple[str, ...], *, model: str) -> Non
     """Replace the constraints of a model."""
     asked = values.constraints(args, cli.console)
     opened = session.open_model(cli, model)
+    with opened.ctx.store.read() as tx:
+        found = models.get(tx, opened.uuid)
+    _check(cli, opened, asked, f'model "{found.name}"')
     service.set_model(opened.ctx, opened.uuid, asked)
+
+
+def _check(cli: Cli, opened: session.Session, asked: Mapping[str, Any], what: str) -> None:
+    if asked:
+        from pushjuju.workers.precheck import check_constraints
+
+        check_constraints(opened.ctx, opened.uuid, asked, what=what, warn=cli.console.warn)

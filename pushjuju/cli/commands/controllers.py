@@ -12,6 +12,7 @@ from pushjuju.cli import flags, session
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.formatters import controllers as formatters
 from pushjuju.cli.formatters.models import switched
+from pushjuju.cli.refusing import refusal
 from pushjuju.core.clouds import DEFAULT_REGION
 from pushjuju.core.errors import NotFound
 from pushjuju.services import controllers as service
@@ -26,11 +27,17 @@ from pushjuju.state.datadir import DataDir
     aliases=("list-controllers",),
     at_most=0,
     formats=("tabular", "yaml", "json"),
-    flags=(*flags.LOGIN, flags.switch("refresh", "Ask each controller for fresh details first")),
+    flags=(
+        *flags.LOGIN,
+        flags.switch("refresh", "Ask each controller for fresh details first"),
+        flags.switch("managed", "Show controllers managed by JAAS: refused, there is none", hidden=True),
+    ),
     see_also=("models", "show-controller", "switch"),
 )
-def controllers(cli: Cli, _args: tuple[str, ...], *, refresh: bool) -> None:
+def controllers(cli: Cli, _args: tuple[str, ...], *, refresh: bool, managed: bool) -> None:
     """List the controllers."""
+    if managed:
+        raise refusal("controllers --managed", "there is no JAAS that manages controllers")
     folder = session.data_dir(cli)
     if not folder.controllers():
         raise service.no_controller(folder)

@@ -5,7 +5,7 @@ Mirrors: juju cmd/juju/{controller/register,commands/enableha,dashboard,commands
 
 from __future__ import annotations
 
-from pushjuju.cli import flags
+from pushjuju.cli import flags, session
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.gnuflag import Kind
 from pushjuju.cli.refusing import refused
@@ -70,5 +70,6 @@ dashboard = refused(
 )
 def sync_agent_binary(cli: Cli, _args: tuple[str, ...], *, model: str) -> None:
     """Say that there is nothing to copy."""
-    del model
+    if model:
+        session.open_model(cli, model)
     cli.console.info("There are no agents: nothing to copy.")

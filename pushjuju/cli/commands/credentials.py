@@ -16,6 +16,7 @@ from pushjuju.cli.command import Cli, command
 from pushjuju.cli.formatters import clouds as formatters
 from pushjuju.cli.gnuflag import quote
 from pushjuju.core.clouds import (
+    DEFAULT_REGION,
     Cloud,
     CloudCredentials,
     StoredCredential,
@@ -24,13 +25,13 @@ from pushjuju.core.clouds import (
 )
 from pushjuju.core.errors import Aborted, NotFound, NotValid, PushjujuError, Silent, UsageError
 from pushjuju.core.natural import natural_key
-from pushjuju.plugins.types import Attr, DetectedCredential, ProviderType
+from pushjuju.plugins.types import Attr, CloudSpec, DetectedCredential, ProviderType
 from pushjuju.services import cloud_documents as documents
 from pushjuju.services import clouds as service
 from pushjuju.state.cloudfiles import CloudFiles
 
-_FILE = flags.text("file", "The YAML file containing credentials", short="f")
-_REGION = flags.text("region", "Cloud region that credential is valid for")
+FILE = flags.text("file", "The YAML file containing credentials", short="f")
+REGION = flags.text("region", "Cloud region that credential is valid for")
 _SECRETS = flags.switch("show-secrets", "Show secrets, displaying sensitive information")
 _ANY_REGION = "any region, credential is not region specific"
 
@@ -56,7 +57,9 @@ def credentials(
     missing: set[str] = set()
     for stored in (there, here):
         wanted = {name: item for name, item in stored.items() if name in (args or (name,))}
-        found, left_out = documents.credentials_document(wanted, _kinds(where, wanted), secrets=show_secrets)
+        found, left_out = documents.credentials_document(
+            wanted, kinds_of(where, wanted), secrets=show_secrets
+        )
         shown.append(found)
         missing |= set(left_out)
     if missing and cli.output.form == "tabular":
@@ -72,7 +75,8 @@ def credentials(
     return cli.output.text(formatters.credentials_table(shown[0], shown[1], colour=cli.output.colour))
 
 
-def _kinds(where: sides.Sides, names: Mapping[str, Any]) -> dict[str, ProviderType | None]:
+def kinds_of(where: sides.Sides, names: Mapping[str, Any]) -> dict[str, ProviderType | None]:
+    """Return the type of each cloud: name -> what its plugin says, or None."""
     found: dict[str, ProviderType | None] = {}
     for name in names:
         try:
@@ -122,7 +126,7 @@ def _contents(
     used: bool,
 ) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    kinds = _kinds(where, stored)
+    kinds = kinds_of(where, stored)
     for cloud, entry in sorted(stored.items()):
         for name, item in sorted(entry.credentials.items()):
             if wanted not in ((), (cloud, name)):
@@ -135,8 +139,9 @@ def _contents(
             content = {"auth-type": item.auth_type, **attributes}
             entry_shown: dict[str, Any] = {"content": content}
             if used and where.ctx:
-                content = {"auth-type": item.auth_type, "validity-check": "valid", **attributes}
                 models = documents.users_of(where.ctx, cloud, name)
+                word = documents.validity_of(where.ctx, cloud, name)
+                content = {"auth-type": item.auth_type, "validity-check": word, **attributes}
                 entry_shown = {"content": content, "models": dict.fromkeys(models, "admin")}
             found.setdefault(cloud, {})[name] = entry_shown
     return found
@@ -147,7 +152,7 @@ def _contents(
     usage="<cloud name> [<credential name>]",
     summary="Gets, sets, or unsets the default credential for a cloud on this client.",
     aliases=("set-default-credentials",),
-    at_least=(1, "Usage: juju default-credential <cloud-name> [<credential-name>]"),
+    at_least=(1, "Usage: pushjuju default-credential <cloud-name> [<credential-name>]"),
     at_most=2,
     flags=(flags.switch("reset", "Reset default credential for the cloud"),),
     see_also=("credentials", "add-credential", "remove-credential", "autoload-credentials"),
@@ -179,9 +184,9 @@ def default_credential(cli: Cli, args: tuple[str, ...], *, reset: bool) -> None:
     "add-credential",
     usage="<cloud name>",
     summary="Adds a credential for a cloud to a local client and uploads it to a controller.",
-    at_least=(1, "Usage: juju add-credential <cloud-name> [-f <credentials.yaml>]"),
+    at_least=(1, "Usage: pushjuju add-credential <cloud-name> [-f <credentials.yaml>]"),
     at_most=1,
-    flags=(*flags.CLIENT_OR_CONTROLLER, *flags.LOGIN, _FILE, _REGION),
+    flags=(*flags.CLIENT_OR_CONTROLLER, *flags.LOGIN, FILE, REGION),
     details="Without a file it asks. What the cloud calls secret is sealed in credentials.toml.",
     examples="    pushjuju add-credential google\n    pushjuju add-credential aws -f ~/credentials.yaml\n",
     see_also=("credentials", "remove-credential", "update-credential", "autoload-credentials"),
@@ -191,26 +196,32 @@ def add_credential(
 ) -> None:
     """Add credentials from a file, or one from answers."""
     where, name = sides.for_writing(cli, client=client, controller=controller), args[0]
-    cloud, kind = _cloud(where, name)
+    cloud, kind = known_cloud(where, name)
     allowed = _auth_types(cloud, kind)
     if not allowed:
         raise NotValid(f"cloud {quote(name)} does not require credentials")
     if region:
-        _valid_region(cloud, region)
+        require_region(cloud, region)
     if not file:
         found, verb = _interview(cli, where, cloud, kind, region)
     else:
         found, verb = _from_file(cli, file, cloud, kind, allowed), "added"
+    found = {key: exchanged(where, cloud, item) for key, item in found.items()}
     failed = False
     if where.client:
         failed = _keep_here(cli, where.files, cloud.name, kind, found, verb, file)
     if where.ctx:
-        _upload(cli, where, cloud.name, kind, found, verb)
+        upload(cli, where, cloud.name, kind, found, verb)
     if failed:
         raise Silent
 
 
-def _cloud(where: sides.Sides, name: str) -> tuple[Cloud, ProviderType]:
+def known_cloud(where: sides.Sides, name: str) -> tuple[Cloud, ProviderType]:
+    """Return a cloud and its type.
+
+    Raises:
+        NotFound: There is no such cloud, or no plugin for it.
+    """
     places = service.folders(where.folder, where.ctx.controller if where.ctx else None)
     cloud = service.definition(places, name, where.host)
     return cloud, where.host.provider_type(cloud.type)
@@ -221,7 +232,12 @@ def _auth_types(cloud: Cloud, kind: ProviderType) -> list[str]:
     return [name for name in cloud.auth_types if name in known] or known
 
 
-def _valid_region(cloud: Cloud, region: str) -> None:
+def require_region(cloud: Cloud, region: str) -> None:
+    """Check a region that was named.
+
+    Raises:
+        PushjujuError: The cloud has no such region.
+    """
     if region not in {item.name for item in cloud.regions}:
         raise NotValid(f"provided region {quote(region)} for cloud {quote(cloud.name)} not valid")
 
@@ -235,7 +251,7 @@ def _from_file(
         NotFound: No such file, or none for this cloud in it.
         NotValid: A credential is not one of this cloud.
     """
-    listed = _read(cli, path).get(cloud.name)
+    listed = read_given(cli, path).get(cloud.name)
     if listed is None:
         raise NotFound(f"no credentials for cloud {cloud.name} exist in file {path}")
     for name, item in listed.credentials.items():
@@ -246,17 +262,18 @@ def _from_file(
                 f"credential {quote(name)} contains invalid auth type {quote(item.auth_type)}, "
                 f"valid auth types for cloud {quote(cloud.name)} are [{' '.join(allowed)}]"
             )
-    return {name: _finished(cloud.name, name, item, kind) for name, item in listed.credentials.items()}
+    return {name: finished(cloud.name, name, item, kind) for name, item in listed.credentials.items()}
 
 
-def _read(cli: Cli, path: str) -> dict[str, CloudCredentials]:
+def read_given(cli: Cli, path: str) -> dict[str, CloudCredentials]:
+    """Return what a file of credentials says: cloud -> its credentials."""
     try:
         return read_credentials(values.yaml_map(values.read_file(path, cli.console.stdin), path))
     except NotValid as error:
         raise NotValid(f"parsing credentials file: {error.message}") from None
 
 
-def _finished(cloud: str, name: str, item: StoredCredential, kind: ProviderType) -> StoredCredential:
+def finished(cloud: str, name: str, item: StoredCredential, kind: ProviderType) -> StoredCredential:
     """Return a credential with its files read, checked against the schema; no value is in a message.
 
     Raises:
@@ -293,6 +310,22 @@ def _finished(cloud: str, name: str, item: StoredCredential, kind: ProviderType)
     return StoredCredential(auth_type=item.auth_type, attributes=given)
 
 
+def exchanged(where: sides.Sides, cloud: Cloud, item: StoredCredential) -> StoredCredential:
+    """Return what is kept of a credential: a plugin may have made another one of it, in the cloud."""
+    region = cloud.region(cloud.regions[0].name) if cloud.regions else cloud.region(DEFAULT_REGION)
+    spec = CloudSpec(
+        name=cloud.name,
+        type=cloud.type,
+        region=region.name,
+        endpoint=region.endpoint,
+        ca_certificates=cloud.ca_certificates,
+        skip_tls_verify=cloud.skip_tls_verify,
+        config=cloud.own,
+    )
+    auth_type, attributes = where.host.finalize_credential(spec, item.auth_type, item.attributes)
+    return StoredCredential(auth_type=auth_type, attributes=attributes)
+
+
 def _file_text(path: str) -> str:
     """Return the text of a file that a credential names.
 
@@ -322,11 +355,11 @@ def _keep_here(
     for name in known.keys() & found.keys():
         cli.console.info(
             f"ERROR credential {quote(name)} for cloud {quote(cloud)} already exists locally, use "
-            f"'juju update-credential {cloud} {name} -f {path}' to update this local client copy"
+            f"'pushjuju update-credential {cloud} {name} -f {path}' to update this local client copy"
         )
     new = [name for name in found if name not in known]
     for name in new:
-        _put(files, cloud, name, found[name], kind)
+        put(files, cloud, name, found[name], kind)
     if not new:
         cli.output.text(f"No local credentials for cloud {quote(cloud)} changed.\n")
     else:
@@ -335,13 +368,14 @@ def _keep_here(
     return len(new) < len(found)
 
 
-def _put(files: CloudFiles, cloud: str, name: str, item: StoredCredential, kind: ProviderType | None) -> None:
+def put(files: CloudFiles, cloud: str, name: str, item: StoredCredential, kind: ProviderType | None) -> None:
+    """Write a credential; what the schema calls secret is sealed."""
     files.put_credential(
         cloud, name, item, service.secret_attributes(kind, item.auth_type, list(item.attributes))
     )
 
 
-def _upload(
+def upload(
     cli: Cli,
     where: sides.Sides,
     cloud: str,
@@ -349,21 +383,22 @@ def _upload(
     found: Mapping[str, StoredCredential],
     verb: str,
 ) -> None:
+    """Write credentials to the controller, and say so."""
     ctx = where.controller
     name = ctx.controller.name
     if cloud not in documents.controller_clouds(ctx, where.host):
         cli.output.text(
             f"No cloud {quote(cloud)} found on the controller {quote(name)}: credentials are not uploaded.\n"
-            f"Use 'juju clouds -c {name}' to see what clouds are available on the controller.\n"
-            f"User 'juju add-cloud {cloud} -c {name}' to add your cloud to the controller.\n"
+            f"Use 'pushjuju clouds -c {name}' to see what clouds are available on the controller.\n"
+            f"User 'pushjuju add-cloud {cloud} -c {name}' to add your cloud to the controller.\n"
         )
         return
     for credential, item in found.items():
-        _put(ctx.controller.cloud_files, cloud, credential, item, kind)
+        put(ctx.controller.cloud_files, cloud, credential, item, kind)
         cli.console.info(
             f"Controller credential {quote(credential)} for user {quote(ctx.user)} for cloud {quote(cloud)} "
             f"on controller {quote(name)} {verb}.\n"
-            f"For more information, see ‘juju show-credential {cloud} {credential}’."
+            f"For more information, see ‘pushjuju show-credential {cloud} {credential}’."
         )
 
 
@@ -393,7 +428,7 @@ def _interview(
         if value:
             given[key] = value
     item = StoredCredential(auth_type=auth_type, attributes=given)
-    return {name: _finished(cloud.name, name, item, kind)}, verb
+    return {name: finished(cloud.name, name, item, kind)}, verb
 
 
 def _ask_region(asking: Asking, cloud: Cloud, region: str) -> None:
@@ -437,159 +472,6 @@ def _path_problem(text: str, *, optional: bool) -> str | None:
     if not text:
         return None if optional else ""
     return None if Path(text).expanduser().is_file() else f"invalid file path: {text}"
-
-
-# --- updating and removing --------------------------------------------------------------------------------
-
-
-@command(
-    "update-credential",
-    usage="[<cloud name> [<credential name>]]",
-    summary="Updates a controller credential for a cloud.",
-    aliases=("update-credentials",),
-    flags=(
-        *flags.CLIENT_OR_CONTROLLER,
-        *flags.LOGIN,
-        _FILE,
-        _REGION,
-        flags.switch("force", "Force update controller side credential, ignore validation errors"),
-    ),
-    details="Models whose machines waited for a good credential go on.",
-    examples="    pushjuju update-credential aws mysecrets -f mine.yaml\n",
-    see_also=("add-credential", "credentials"),
-)
-def update_credential(
-    cli: Cli,
-    args: tuple[str, ...],
-    *,
-    client: bool,
-    controller: str,
-    file: str,
-    region: str,
-    force: bool,
-) -> None:
-    """Replace credentials that are there."""
-    if len(args) > 2:
-        raise UsageError("only a cloud name and / or credential name need to be provided")
-    if not file and not args:
-        raise UsageError("Usage: juju update-credential [options] [<cloud-name> [<credential-name>]]")
-    where = sides.for_writing(cli, client=client, controller=controller)
-    found = _wanted(cli, where, args, file)
-    ready: list[tuple[str, str, StoredCredential, ProviderType]] = []
-    for cloud, entry in found.items():
-        known, kind = _cloud(where, cloud)
-        if region and not force:
-            _valid_region(known, region)
-        if where.client and not where.files.credentials(cloud).credentials:
-            cli.console.warn(f"Could not find client credentials for cloud {cloud}.")
-            cli.console.info("Use `juju add-credential` to add credentials to the client.")
-            raise Silent
-        for name, item in entry.credentials.items():
-            if item.auth_type not in kind.credential_schemas:
-                raise NotValid(f"credential {quote(name)} contains invalid auth type {quote(item.auth_type)}")
-            ready.append((cloud, name, _finished(cloud, name, item, kind), kind))
-    for cloud, name, item, kind in ready:
-        if where.client and file:
-            _put(where.files, cloud, name, item, kind)
-        if where.ctx:
-            _put(where.ctx.controller.cloud_files, cloud, name, item, kind)
-            cli.console.info(
-                f"Controller credential {quote(name)} for user {quote(where.ctx.user)} on cloud "
-                f"{quote(cloud)} updated.\nFor more information, see ‘juju show-credential {cloud} {name}’."
-            )
-    if where.client:
-        cli.console.info("Local client was updated successfully with provided credential information.")
-    _wake(cli, where, {(cloud, name) for cloud, name, _, _ in ready})
-
-
-def _wake(cli: Cli, where: sides.Sides, changed: set[tuple[str, str]]) -> None:
-    """Let machines be tried anew that the cloud refused because of a credential that changed."""
-    from pushjuju.cli import drive, session
-    from pushjuju.services import machines, models
-
-    for name in [where.ctx.controller.name] if where.ctx else where.folder.controllers():
-        ctx = session.open_controller(cli, name)
-        waiting = [model for model in models.list_models(ctx) if (model.cloud, model.credential) in changed]
-        woken: list[str] = []
-        for model in waiting:
-            with ctx.store.write() as tx:
-                woken += machines.retry_refused(tx, model.uuid, cli.clock.now())
-        if woken:
-            drive.background(cli, ctx)
-
-
-def _wanted(cli: Cli, where: sides.Sides, args: tuple[str, ...], file: str) -> dict[str, CloudCredentials]:
-    """Return the credentials that a file, or the client, has for the names.
-
-    Raises:
-        NotFound: None of them.
-    """
-    source = f"file {file}" if file else "local client cache"
-    stored = _read(cli, file) if file else where.files.all_credentials()
-    if args:
-        if args[0] not in stored:
-            raise NotFound(f"credentials for cloud {quote(args[0])} in {source} not found")
-        stored = {args[0]: stored[args[0]]}
-    if len(args) < 2:
-        return stored
-    item = stored[args[0]].credentials.get(args[1])
-    if item is None:
-        raise NotFound(f"credential {quote(args[1])} for cloud {quote(args[0])} in {source} not found")
-    return {args[0]: CloudCredentials(credentials={args[1]: item})}
-
-
-@command(
-    "remove-credential",
-    usage="<cloud name> <credential name>",
-    summary="Removes Juju credentials for a cloud.",
-    at_least=(2, "Usage: juju remove-credential <cloud-name> <credential-name>"),
-    at_most=2,
-    flags=(
-        *flags.CLIENT_OR_CONTROLLER,
-        *flags.LOGIN,
-        flags.switch("force", "Force remove controller side credential, ignore validation errors"),
-    ),
-    details="Controllers whose models use the credential keep it.",
-    see_also=("add-credential", "autoload-credentials", "credentials", "default-credential"),
-)
-def remove_credential(cli: Cli, args: tuple[str, ...], *, client: bool, controller: str, force: bool) -> None:
-    """Remove a credential from the client or from a controller."""
-    where, (cloud, name) = sides.for_writing(cli, client=client, controller=controller), args
-    if where.client:
-        _remove_here(cli, where, cloud, name)
-    if where.ctx:
-        users = documents.users_of(where.ctx, cloud, name)
-        if users and not force:
-            count = f"{len(users)} model{'' if len(users) == 1 else 's'}"
-            raise NotValid(
-                f"could not remove remote credential: cannot revoke credential "
-                f"{cloud}/{where.ctx.user}/{name}: it is still used by {count}"
-            )
-        where.ctx.controller.cloud_files.remove_credential(cloud, name)
-        there = quote(where.ctx.controller.name)
-        cli.console.info(
-            f"Credential {quote(name)} for cloud {quote(cloud)} removed from the controller {there}."
-        )
-
-
-def _remove_here(cli: Cli, where: sides.Sides, cloud: str, name: str) -> None:
-    stored = where.files.credentials(cloud)
-    if not stored.credentials:
-        return cli.console.info(f"No stored credentials exist for cloud {quote(cloud)} on this client.")
-    if name not in stored.credentials:
-        return cli.console.info(
-            f"No credential called {quote(name)} exists for cloud {quote(cloud)} on this client"
-        )
-    from pushjuju.cli import session
-
-    kind = _kinds(where, {cloud: stored})[cloud]
-    for controller in where.folder.controllers():
-        ctx = session.open_controller(cli, controller)
-        own = ctx.controller.cloud_files
-        if documents.users_of(ctx, cloud, name) and name not in own.credentials(cloud).credentials:
-            _put(own, cloud, name, stored.credentials[name], kind)
-    where.files.remove_credential(cloud, name)
-    return cli.console.info(f"Credential {quote(name)} for cloud {quote(cloud)} removed from this client.")
 
 
 # --- finding ----------------------------------------------------------------------------------------------
@@ -672,21 +554,21 @@ def _save(cli: Cli, where: sides.Sides, name: str, kind: ProviderType, item: Det
     if not name:
         return cli.console.info("No cloud name entered.")
     try:
-        cloud, real = _cloud(where, name)
+        cloud, real = known_cloud(where, name)
     except PushjujuError as error:
         return cli.console.warn(error.message)
     if real.name != kind.name:
         return cli.console.warn(f"chosen credential not compatible with {quote(cloud.type)} cloud")
     stored = StoredCredential(auth_type=item.auth_type, attributes=dict(item.attributes))
-    stored = _finished(name, item.name, stored, kind)
+    stored = finished(name, item.name, stored, kind)
     if where.client:
         before = where.files.credentials(name)
-        _put(where.files, name, item.name, stored, kind)
+        put(where.files, name, item.name, stored, kind)
         if item.region and item.region in {region.name for region in cloud.regions}:
             where.files.set_default(name, "default-region", item.region)
         if item.default and not before.default_credential:
             where.files.set_default(name, "default-credential", item.name)
         cli.console.info(f"Saved {item.label} to cloud {name} locally")
     if where.ctx:
-        _upload(cli, where, name, kind, {item.name: stored}, "loaded")
+        upload(cli, where, name, kind, {item.name: stored}, "loaded")
     return None

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pushjuju.charms.arguments import ArgumentKind, classify_argument
 from pushjuju.cli import bundling, charmsource, drive, flags, refreshing, session, values
@@ -19,6 +19,9 @@ from pushjuju.core.errors import HubError, NotFound, NotValid, UsageError
 from pushjuju.core.names import is_application
 from pushjuju.core.placement import Placement
 from pushjuju.services import model_config
+
+if TYPE_CHECKING:
+    from pushjuju.charms.model import Charm
 
 _GOT_BUNDLE = "expected charm, got bundle"  # how a store says that a name is a bundle's
 _GOT_CHARM = "expected bundle, got charm"
@@ -106,7 +109,9 @@ def deploy(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **aske
             opened = session.open_model(cli, model)
             found = charmsource.uploaded(opened, args[0])
         else:
-            found = charmsource.from_place(cli, args[0], folder, chosen)
+            found = charmsource.from_place(
+                cli, args[0], folder, _chooser(cli, model, chosen, wanted, targets, force=asked["force"])
+            )
         _check_charm_flags(asked)
         charm = found.packed.charm
         _warn(cli, charm.warnings)
@@ -152,15 +157,38 @@ def _from_store(
     folder: Path,
 ) -> charmsource.Acquired:
     """Get a charm from the model's store, for the machines that it is to run on."""
-    from pushjuju.services import store_charms
+    from pushjuju.services import architectures, store_charms
 
     placed = store_charms.placed_platform(opened.ctx, opened.uuid, targets, base)
-    arch = values.constraints(asked["constraints"], cli.console).get("arch") or (
-        placed.arch if placed else DEFAULT_ARCH
-    )
+    own = values.constraints(asked["constraints"], cli.console)
+    arch = architectures.wanted(opened.ctx, opened.uuid, own, placed) or DEFAULT_ARCH
     wanted = base or (placed.base if placed else None)
-    request = charmsource.deploy_request(argument, asked, wanted, str(arch))
+    request = charmsource.deploy_request(argument, asked, wanted, arch)
     return charmsource.from_store(cli, opened, request, asked["resource"], folder)
+
+
+def _chooser(
+    cli: Cli,
+    model: str,
+    base: Base | None,
+    constraints: Mapping[str, Any],
+    targets: Sequence[Placement],
+    *,
+    force: bool,
+) -> charmsource.Choose:
+    """Return what tells for which machines a charm's sources are built: the model's, if there is one yet."""
+
+    def choose(charm: Charm) -> tuple[Base, str]:
+        from pushjuju.services import architectures, store_charms
+
+        if not session.any_controller(cli, model):
+            return base or charmsource.usual_base(charm), str(constraints.get("arch") or "")
+        opened = session.open_model(cli, model)
+        placed = store_charms.placed_platform(opened.ctx, opened.uuid, targets, base)
+        arch = architectures.wanted(opened.ctx, opened.uuid, constraints, placed)
+        return _choose_base(opened, charm, base, force=force), arch
+
+    return choose
 
 
 def _precheck(

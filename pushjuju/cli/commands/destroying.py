@@ -28,6 +28,8 @@ from pushjuju.state.records import Application, Cleanup, Model
 if TYPE_CHECKING:
     from pushjuju.services.context import Context
 
+ENDS = "controller ends"  # what a plan is told: when
+KILLS = "controller kills"  # ... that what is left of models then is ended directly
 _LOOK_AGAIN_S = 0.2
 _IDLE_S = 3.0  # how long nobody may work on a dying model before that is told
 _STILL = "The model goes on dying; '{program} update-status' continues it."
@@ -48,7 +50,7 @@ there are models with disabled commands preventing controller destruction
 
 To enable controller destruction, please run:
 
-    juju enable-destroy-controller
+    pushjuju enable-destroy-controller
 
 """
 _STORAGE = (
@@ -96,12 +98,14 @@ def destroy_model(
     if not force:
         with ctx.store.read() as tx:
             blocks.require(tx, model.uuid, blocks.DESTROY)
-    if not no_prompt:
+    if not no_prompt and not cli.rehearsal:
         _confirm(cli, ctx, model)
     cli.console.info("Destroying model")
     cli.on_interrupt = _STILL.format(program=cli.program)
     if waits := _begin(cli, ctx, [model], forced, destroy_storage=said):
         cli.console.info(f"Waiting for model to be removed, {waits}...")
+    if cli.rehearsal:
+        return
     _await_removal(cli, ctx, model, forced=force)
     cli.console.info("Model destroyed.")
 
@@ -258,11 +262,14 @@ def destroy_controller(
     if hosted and not destroy_all_models:
         listed = "\n".join(f"\t{model.qualified} ({model.life})" for model in hosted)
         raise Conflict(_LIVE_MODELS.format(name=args[0], models=listed))
-    if not no_prompt:
+    if not no_prompt and not cli.rehearsal:
         _confirm_controller(cli, ctx, hosted)
     cli.console.info("Destroying controller")
     cli.on_interrupt = _STILL_ALL
     _begin(cli, ctx, hosted, forced, destroy_storage=said)
+    if cli.rehearsal:
+        cli.extra[ENDS] = "when its models are gone"
+        return
     if hosted:
         cli.console.info("Waiting for model resources to be reclaimed")
     for number, model in enumerate(hosted):
@@ -358,12 +365,16 @@ def kill_controller(cli: Cli, args: tuple[str, ...], *, no_prompt: bool, timeout
         hosted = models.list_models(ctx)
     except StoreError as error:
         return _kill_blind(cli, name, error, no_prompt=no_prompt)
-    if not no_prompt:
+    if not no_prompt and not cli.rehearsal:
         _confirm_controller(cli, ctx, hosted)
     cli.console.info(f'Destroying controller "{name}"')
     cli.on_interrupt = _STILL_ALL
     until = time.monotonic() + max(0.0, timeout)
     _begin(cli, ctx, hosted, removal.Force(wait_s=0.0), destroy_storage=True)
+    if cli.rehearsal:
+        cli.extra[ENDS] = f"after {timeout:g} s at the latest"
+        cli.extra[KILLS] = True
+        return None
     for number, model in enumerate(hosted):
         _tell_left(cli, ctx, hosted[number:])
         _kill_model(cli, ctx, model, until)
@@ -376,6 +387,8 @@ def _kill_blind(cli: Cli, name: str, error: StoreError, *, no_prompt: bool) -> N
     cli.console.warn(
         f"{error.message}\nWhat machines the controller has cannot be told: they are left alone."
     )
+    if cli.rehearsal:
+        raise error
     if not no_prompt:
         _ask_for_controller(cli, name)
     _remove(cli, name)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pushjuju.cli import flags
+from pushjuju.cli import flags, session
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.refusing import refusal
 from pushjuju.core.errors import AlreadyExists
@@ -27,7 +27,8 @@ def download_backup(cli: Cli, args: tuple[str, ...], *, model: str, filename: st
     """Copy an archive."""
     import shutil
 
-    del model
+    if model:  # the archive is a file here, whatever the controller; but one that is not there is a mistake
+        session.open_controller(cli, session.split_model(model)[0])
     source = Path(args[0]).expanduser()
     if not source.is_file():
         raise refusal("download-backup", f"archives are files on this computer, and {args[0]} is none")

@@ -19,7 +19,7 @@ Act = Callable[[Tx, str, str, Kind, str], None]
 _NOTE = "Recorded for the day when there is a server; who may read the data directory is admin today."
 _MEANT = (
     'You have specified a {is_} access permission "{level}".\n'
-    "If you intended to change {other} access, {how}.\nSee 'juju help {word}'."
+    "If you intended to change {other} access, {how}.\nSee 'pushjuju help {word}'."
 )
 
 
@@ -42,7 +42,8 @@ def _kind(word: str, level: str, targets: Sequence[str]) -> Kind:
     Raises:
         UsageError: They are of two kinds, or the level is none of theirs; the messages are Juju's.
     """
-    offers = [target for target in targets if "." in target]
+    # An owner may have a dot: bob@example.com/shop.
+    offers = [target for target in targets if "." in target.rpartition("/")[2]]
     if offers and len(offers) < len(targets):
         raise UsageError("either specify model names or offer URLs but not both")
     kind = Kind.OFFER if offers else Kind.MODEL if targets else Kind.CONTROLLER
@@ -97,7 +98,8 @@ def _made(name: str, summary: str, act: Act, examples: str) -> Command:
         summary=summary,
         flags=(*flags.CONTROLLER, *flags.LOGIN),
         details=f"Permissions: login, superuser (controller); read, write, admin (model); read, consume,\n"
-        f"admin (offer).\n\n{_NOTE}",
+        "admin (offer). A user of another identity provider is user@domain and need not be added;\n"
+        f"everyone@external means all of them.\n\n{_NOTE}",
         examples=examples,
         see_also=("users", "add-user", *({"grant", "revoke"} - {name})),
     )(function)

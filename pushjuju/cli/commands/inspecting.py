@@ -179,8 +179,8 @@ def _moment(text: str, now: datetime) -> datetime:
         ),
         *flags.COLOUR,
     ),
-    details="Nothing is changed and no machine is asked. A unit's last decision can always be replayed,\n"
-    "and the decisions behind its last failures (`hooks --failed` tells the ids of operations).\n"
+    details="Nothing is changed and no machine is asked. Every operation that `hooks` tells of can be\n"
+    "replayed, whether it ran well or failed, and each unit's last decision.\n"
     "The answer shows what each part of the resolver said, in its order.\n\n"
     "Exit status: 0 when today's resolver decides the same, 2 when it decides otherwise, 1 on errors.\n"
     "With --format json the record is in the answer: it can be sent along with a report and be\n"

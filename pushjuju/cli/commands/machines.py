@@ -12,7 +12,7 @@ from pushjuju.cli.gnuflag import Kind
 from pushjuju.cli.statusdoc import status_document
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid, PushjujuError, Silent, UsageError
-from pushjuju.core.placement import Placement, PlacementKind
+from pushjuju.core.placement import PlacementKind
 from pushjuju.services import machines, model_config, removal
 
 if TYPE_CHECKING:
@@ -49,9 +49,14 @@ if TYPE_CHECKING:
         ),
         *flags.NO_WAIT,
     ),
-    details="`ssh:[user@]host[:port]` takes a machine that is there already; nothing is installed on it.\n"
+    details="`ssh:[user@]host[:port]` takes a machine that is there already; only what the\n"
+    "model's proxies and cloudinit-userdata ask for is installed on it.\n"
+    "`lxd:N` makes a container on machine N, `lxd` one on a new machine.\n"
+    "--disks gives the new machines volumes of their own, which go with them: `[pool,]size[,count]`,\n"
+    "several blank-separated.\n"
     "--from takes all that a file names; those that are in the model already are left as they are.",
     examples="    pushjuju add-machine ssh:root@10.0.0.7\n    pushjuju add-machine -n 2\n"
+    "    pushjuju add-machine --disks 'ebs,100G,2 loop,5G'\n"
     "    pushjuju add-machine --from inventory.ini\n",
     see_also=("machines", "remove-machine"),
 )
@@ -86,8 +91,9 @@ def add_machine(
         raise UsageError(f'container constraint "{wanted["container"]}" not allowed when adding a machine')
     if (private_key or public_key) and (target is None or target.kind is not PlacementKind.SSH):
         raise UsageError("--private-key and --public-key are for ssh: only")
-    if disks:
-        raise NotValid("--disks is not supported by this cloud: machines here have no extra volumes")
+    volumes = values.disks(disks)
+    if volumes and target is not None and target.kind in (PlacementKind.SSH, PlacementKind.CONTAINER):
+        raise UsageError("--disks is for machines that a cloud makes: not for ssh: and containers")
     chosen = values.base(base, series, cli.console)
     opened = session.open_or_make_model(cli, model)
     if target is not None and target.kind is PlacementKind.SSH:
@@ -96,13 +102,15 @@ def add_machine(
     else:
         from pushjuju.workers.precheck import precheck
 
-        placement, real = _placement(target), chosen or _default_base(opened)
+        inside = target if target is not None and target.kind is PlacementKind.CONTAINER else None
+        placement = "" if target is None or inside else str(target)
+        real = chosen or _default_base(opened)
         precheck(
             opened.ctx,
             opened.uuid,
             base=real,
             constraints=wanted,
-            directives=[placement],
+            directives=[] if inside and inside.parent else [placement],
             warn=cli.console.warn,
         )
         for _ in range(n):
@@ -112,6 +120,8 @@ def add_machine(
                 base=real,
                 constraints=wanted,
                 placement=placement,
+                container=inside,
+                disks=volumes,
             )
             cli.console.info(f"created machine {machine.id}")
     drive.settle(cli, opened.ctx, opened.uuid, touched=(), no_wait=no_wait)
@@ -127,7 +137,9 @@ def _take_in_file(
     from pushjuju.services import inventories
 
     try:
-        listed = inventories.read(values.read_file(source, cli.console.stdin).decode(), source)
+        text = values.read_file(source, cli.console.stdin).decode()
+        folder = None if source == "-" else Path(source).expanduser().parent
+        listed = inventories.read(text, source, folder, cli.console.info)
     except UnicodeDecodeError:
         raise NotValid(f"{source} is no text") from None
     keys = [values.read_file(public_key).decode().strip()] if public_key else []
@@ -219,16 +231,6 @@ def _take_in(cli: Cli, opened: session.Session, target: str, *, private_key: str
         return asyncio.run(enlist(report))
 
 
-def _placement(target: Placement | None) -> str:
-    if target is None:
-        return ""
-    if target.kind is PlacementKind.CONTAINER:
-        raise NotValid(
-            f'placement "{target}" is not supported: machines here have no containers of their own'
-        )
-    return str(target)
-
-
 def _default_base(opened: session.Session) -> Base:
     with opened.ctx.store.read() as tx:
         text = model_config.get(tx, opened.uuid, "default-base")
@@ -266,6 +268,7 @@ def remove_machine(
     ids = [machines.require_id(arg) for arg in args]
     opened = session.open_model(cli, model)
     plan = removals.machine_lines(opened, ids, keep_instance=keep_instance)
+    besides = [line for line in plan if not line.startswith(removals.DISK)]
     told = removals.confirm(
         cli,
         opened,
@@ -273,7 +276,7 @@ def remove_machine(
         what="machine removal",
         no_prompt=no_prompt,
         dry_run=dry_run,
-        needs_force=not force and len(plan) > len(ids),  # more goes than the machines themselves
+        needs_force=not force and len(besides) > len(ids),  # more goes than the machines themselves
     )
     if dry_run:
         return

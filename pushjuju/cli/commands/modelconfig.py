@@ -5,12 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from pushjuju.cli import blocking, configargs, drive, flags, session, values
+from pushjuju.cli import blocking, configargs, drive, flags, providerkeys, session, values
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.formatters import config as formatters
 from pushjuju.cli.output import render
 from pushjuju.core.errors import NotFound
-from pushjuju.services import firewall, model_config, model_defaults, secret_backends, spaces, touch
+from pushjuju.services import (
+    firewall,
+    model_config,
+    model_defaults,
+    models,
+    secret_backends,
+    spaces,
+    touch,
+    ways,
+)
+
+# What is worked at once when it changes.
+_WORKED = {firewall.SSH_ALLOW, firewall.SAAS_ALLOW, secret_backends.KEY, ways.KEY}
 
 
 @command(
@@ -44,7 +56,7 @@ def model_config_command(
         blocking.require_change(opened)
         settings = opened.ctx.controller.settings()
         changes = _changes(cli, asked, skip_read_only=ignore_read_only_fields)
-        _warn_of_unknown(cli, opened, (*changes, *asked.reset))
+        _check_keys(cli, opened, changes, asked.reset)
         with opened.ctx.store.write() as tx:
             spaces.check_default(tx, opened.uuid, changes)
             model_config.change(
@@ -52,7 +64,10 @@ def model_config_command(
                 opened.uuid,
                 changes,
                 asked.reset,
-                inherited=model_defaults.inherited(settings, opened.model.cloud, opened.model.region),
+                inherited={
+                    **(models.provider_config(opened.ctx, opened.model.cloud_type) if asked.reset else {}),
+                    **model_defaults.inherited(settings, opened.model.cloud, opened.model.region),
+                },
             )
             if secret_backends.KEY in {*changes, *asked.reset}:
                 secret_backends.follow(tx, opened.uuid, cli.clock.now())
@@ -61,9 +76,11 @@ def model_config_command(
             from pushjuju.services import crossmodel
 
             crossmodel.config_changed(tx, opened.uuid, cli.clock.now())
+            if ways.KEY in {*changes, *asked.reset}:
+                ways.changed(tx, opened.uuid, cli.clock.now())
         if not drive.waits(cli):
             drive.background(cli, opened.ctx)
-        elif {firewall.SSH_ALLOW, firewall.SAAS_ALLOW, secret_backends.KEY} & {*changes, *asked.reset}:
+        elif _WORKED & {*changes, *asked.reset}:
             drive.settle(cli, opened.ctx, opened.uuid, touched=())
         return
     with opened.ctx.store.read() as tx:
@@ -80,18 +97,21 @@ def _inherited(opened: session.Session) -> dict[str, dict[str, Any]]:
     }
 
 
-def _warn_of_unknown(cli: Cli, opened: session.Session, keys: Iterable[str]) -> None:
-    """Name the keys that nobody knows; Juju sets them all the same."""
+def _check_keys(cli: Cli, opened: session.Session, changes: dict[str, Any], reset: Iterable[str]) -> None:
+    """Name the keys that nobody knows; Juju sets them all the same.
+
+    Raises:
+        NotValid: The cloud's provider knows a key, and not this value of it.
+    """
+    names = (*changes, *reset)
+    theirs = providerkeys.of(cli, names, opened.model.cloud_type)
+    providerkeys.check(theirs, changes)
     with opened.ctx.store.read() as tx:
-        known = model_config.effective(tx, opened.uuid).keys() | {
-            *model_config.READ_ONLY,
-            *model_config.UNSHOWN,
-        }
-    for key in keys:
-        if key not in known:
-            cli.console.warn(
-                f'key "{key}" is not defined in the current model configuration: possible misspelling'
-            )
+        present = model_config.effective(tx, opened.uuid)
+    for key in providerkeys.unknown(names, theirs, present):
+        cli.console.warn(
+            f'key "{key}" is not defined in the current model configuration: possible misspelling'
+        )
 
 
 def _changes(cli: Cli, asked: configargs.ConfigArgs, *, skip_read_only: bool) -> dict[str, Any]:

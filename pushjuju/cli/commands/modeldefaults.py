@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pushjuju.cli import configargs, flags, session, values
+from pushjuju.cli import configargs, flags, providerkeys, session, values
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.formatters import config as formatters
 from pushjuju.core.errors import NotFound, UsageError
@@ -99,9 +99,6 @@ def _changes(cli: Cli, asked: configargs.ConfigArgs, *, skip_read_only: bool) ->
 
 
 def _warn_of_unknown(cli: Cli, ctx: Context, cloud: str, keys: tuple[str, ...]) -> None:
-    known = service.document(ctx.controller.settings(), cloud)
-    for key in keys:
-        if key not in known and key not in (*model_config.READ_ONLY, *model_config.UNSHOWN):
-            cli.console.warn(
-                f'key "{key}" is not defined in the known model configuration: possible misspelling'
-            )
+    present = service.document(ctx.controller.settings(), cloud)
+    for key in providerkeys.unknown(keys, providerkeys.of(cli, keys), present):
+        cli.console.warn(f'key "{key}" is not defined in the known model configuration: possible misspelling')

@@ -108,7 +108,7 @@ def list_models(
     exact_time: bool,
 ) -> None:
     """List the models of a controller."""
-    if user and not people.is_name(user):
+    if user and not people.is_name(user.partition("@")[0]):
         raise UsageError(f'user "{user}" not valid')
     ctx = session.open_controller(cli, controller)
     listed = documents.models_document(ctx, user=user, every=every)

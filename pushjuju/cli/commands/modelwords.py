@@ -13,7 +13,7 @@ from pushjuju.cli import flags, session
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.refusing import refused
 from pushjuju.core.errors import NotFound, NotValid, UsageError
-from pushjuju.services import clouds, models
+from pushjuju.services import clouds
 
 _VERSION = re.compile(r"(\d+)\.(\d+)(?:\.(\d+)|-[a-z]+\d+)(?:\.\d+)?")
 _STREAMS = ("released", "proposed", "devel", "testing")
@@ -50,7 +50,7 @@ dump_db = refused(
     "set-credential",
     usage="<cloud name> <credential name>",
     summary="Relates a remote credential to a model.",
-    at_least=(2, "Usage: juju set-credential [options] <cloud name> <credential name>"),
+    at_least=(2, "Usage: pushjuju set-credential [options] <cloud name> <credential name>"),
     at_most=2,
     flags=(*flags.MODEL, *flags.LOGIN),
     details="Machines that are there are worked with the new credential from now on.",
@@ -59,15 +59,28 @@ dump_db = refused(
 )
 def set_credential(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     """Use another credential for a model."""
+    from pushjuju.cli import drive
+    from pushjuju.core.clouds import StoredCredential
+    from pushjuju.plugins.manager import PluginHost
+    from pushjuju.services import validity
+    from pushjuju.workers import credentials as trial
+
     cloud, name = args
     opened = session.open_model(cli, model)
     if cloud != opened.model.cloud:
         raise NotValid(f'cloud "{cloud}" does not match the cloud "{opened.model.cloud}" of the model')
-    clouds.open_credential(clouds.folders(opened.ctx.datadir, opened.ctx.controller), cloud, name)
-    models.set_credential(opened.ctx, opened.uuid, name)
+    places = clouds.folders(opened.ctx.datadir, opened.ctx.controller)
+    found = clouds.open_credential(places, cloud, name)
+    host = PluginHost(environ=cli.env, warn=cli.console.warn)
+    stored = StoredCredential(auth_type=found.auth_type, attributes=dict(found.attributes))
+    if problems := trial.problems(opened.ctx, host, opened.model, name, stored, warn=cli.console.warn):
+        raise NotValid(f'credential "{name}" cannot be used for model {opened.model.name}: {problems[0]}')
+    woken = validity.set_credential(opened.ctx, opened.uuid, name)
     cli.console.info(
         f"Changed cloud credential on model {opened.model.qualified!r} to {name!r}.".replace("'", '"')
     )
+    if woken:
+        drive.background(cli, opened.ctx)
 
 
 _UPGRADE = (

@@ -9,40 +9,26 @@ import io
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pushjuju.cli import flags, registry, session
 from pushjuju.cli.command import Cli, Exited, command
+from pushjuju.cli.commands import destroying
 from pushjuju.cli.gnuflag import quote
+from pushjuju.cli.plannable import NOT_PLANNED, PLANNED
 from pushjuju.core.errors import NotFound, PushjujuError, UsageError
+from pushjuju.core.near import did_you_mean
 
 if TYPE_CHECKING:
     from pushjuju.services.context import Context
     from pushjuju.services.inventory import Change, Inventory
+    from pushjuju.state.datadir import ControllerDir
     from pushjuju.workers.rehearsal import Foreseen, Rehearsal
 
 CHANGES = 2  # exit status, as `terraform plan -detailed-exitcode` has it
-PLANNED = (
-    "add-machine", "add-model", "add-storage", "add-unit", "attach-resource", "attach-storage", "bind",
-    "config", "consume", "deploy", "detach-storage", "expose", "import-filesystem", "integrate",
-    "model-config", "offer", "refresh", "remove-application", "remove-machine", "remove-offer",
-    "remove-relation", "remove-saas", "remove-storage", "remove-unit", "resolved",
-    "resume-relation", "retry-provisioning", "set-application-base", "set-constraints",
-    "set-model-constraints", "suspend-relation", "trust", "unexpose",
-)  # fmt: skip
-_WHY_NOT = {
-    "run": "what an action does, its charm alone knows",
-    "exec": "what commands do cannot be known",
-    "destroy-model": "it ends everything in the model",
-    "destroy-controller": "it ends every model of the controller",
-    "kill-controller": "it ends every model of the controller",
-    "apply": "its own --dry-run tells the steps",
-    "plan": "a plan changes nothing",
-    "scale-application": "it is for Kubernetes",
-}
 _YES = "y\n" * 100  # nothing is at stake in a copy
 
 
@@ -56,6 +42,7 @@ class Plan:
         steps: Operations on machines, each with whether it would run without the command too.
         unknown: What cannot be known, one sentence each.
         left: What the model has and a bundle that is deployed has not: the steps that would take it away.
+        blocked: What stands in the way of a removal, one sentence each: it would not come to its end.
     """
 
     command: Sequence[str]
@@ -63,11 +50,20 @@ class Plan:
     steps: Sequence[tuple[Foreseen, bool]]
     unknown: Sequence[str]
     left: Sequence[str] = ()
+    blocked: Sequence[str] = ()
 
     @property
     def changed(self) -> bool:
         """Whether the command would do anything."""
         return bool(self.changes) or any(not anyway for _, anyway in self.steps)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Side:
+    """How a copy ends: what would happen in it, and what there is then."""
+
+    rehearsal: Rehearsal
+    inventory: Inventory
 
 
 @command(
@@ -85,6 +81,7 @@ class Plan:
     "possible one for machines, which work beside each other. Questions are answered with yes.\n\n"
     "Exit status: 0 nothing would change, 2 something would, 1 on errors.",
     examples="    pushjuju plan -- deploy ./web -n 2\n    pushjuju plan -- remove-application db\n"
+    "    pushjuju plan -- destroy-model shop --destroy-storage\n    pushjuju plan -- run web/leader backup\n"
     "    pushjuju plan --format json -- refresh web --path ./web\n",
     see_also=("explain", "deploy", "refresh", "integrate"),
 )
@@ -112,21 +109,21 @@ def _check(words: Sequence[str]) -> None:
         raise PushjujuError("no command specified: plan -- <command> ...")
     word = registry.ALIASES.get(words[0], words[0])
     if word not in registry.known():
-        raise NotFound(f"{quote(words[0])} is not a command that can be planned: there is none of that name")
+        raise NotFound(
+            f"{quote(words[0])} is not a command that can be planned: there is none of that name",
+            hint=did_you_mean(words[0], PLANNED),
+        )
     if "--help" in words or "-h" in words:
         raise PushjujuError("help cannot be planned")
     if word not in PLANNED:
-        why = _WHY_NOT.get(word, "it changes nothing that a plan could tell of")
-        raise PushjujuError(f"{word} cannot be planned: {why}")
+        raise PushjujuError(f"{word} cannot be planned: {NOT_PLANNED[word]}")
     if word == "add-machine" and any(item.startswith("ssh:") for item in words):
         raise PushjujuError("add-machine ssh: cannot be planned: the host itself must be asked")
 
 
 def _plan(cli: Cli, words: Sequence[str], model: str) -> Plan:
     """Run a command on a copy, rehearse what follows, and compare with a copy without the command."""
-    from pushjuju.services import inventory
     from pushjuju.state.rehearsal import copy_datadir
-    from pushjuju.workers.rehearsal import rehearse
 
     folder = Path(tempfile.mkdtemp(prefix="pushjuju-plan-"))
     try:
@@ -139,21 +136,68 @@ def _plan(cli: Cli, words: Sequence[str], model: str) -> Plan:
             opened = _controller(inner)
             if opened is None:
                 return Plan(command=words, changes=(), steps=(), unknown=())
-            after = rehearse(opened)
-            with opened.store.read() as tx:
-                then = inventory.take(tx)
-            before, now = _without(cli, opened.controller.name, without)
+            after = _side(opened, kills=destroying.KILLS in inner.extra)
+            return _compared(words, inner, opened.controller, _without(cli, opened, without), after)
         finally:
             _close(inner)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _side(ctx: Context, *, kills: bool = False) -> _Side:
+    """Rehearse what is due in a copy, and take stock.
+
+    Args:
+        ctx: The copy.
+        kills: Models that go and do not come to their end are ended directly.
+    """
+    from pushjuju.services import inventory, models
+    from pushjuju.workers.rehearsal import rehearse
+
+    found = rehearse(ctx)
+    if kills:
+        for text in found.blocked:
+            found.cannot_know(f"how far this gets before the model is ended directly: {text}")
+        found.blocked.clear()
+        left = models.list_models(ctx)
+        with ctx.store.write() as tx:
+            for model in left:
+                models.delete(tx, model.uuid)
+    with ctx.store.read() as tx:
+        return _Side(rehearsal=found, inventory=inventory.take(tx, ctx.controller.settings()))
+
+
+def _compared(
+    words: Sequence[str], inner: Cli, controller: ControllerDir, before: _Side | None, after: _Side
+) -> Plan:
+    """Return what is other with the command than without it; `before` is None for a new controller."""
+    from pushjuju.services import inventory
+    from pushjuju.state.rehearsal import gone
+
+    now = before.inventory if before is not None else {}
+    changes = inventory.differences(now, after.inventory, gone(controller.store_path))
+    blocked = after.rehearsal.blocked
+    if before is None:
+        changes.insert(0, _of_controller("add", controller.name))
+    elif destroying.ENDS in inner.extra and not blocked:
+        when = {"when": inner.extra[destroying.ENDS]}
+        # What is only in the controller goes with it.
+        changes = [change for change in changes if change.model]
+        changes.append(_of_controller("remove", controller.name, when))
     return Plan(
         command=words,
-        changes=inventory.differences(now, then),
-        steps=_steps(before, after),
-        unknown=list(after.unknown),
+        changes=changes,
+        steps=_steps(before.rehearsal if before is not None else None, after.rehearsal),
+        unknown=list(after.rehearsal.unknown),
         left=_left(inner),
+        blocked=blocked,
     )
+
+
+def _of_controller(action: str, name: str, fields: Mapping[str, str] | None = None) -> Change:
+    from pushjuju.services.inventory import Change
+
+    return Change(action=action, kind="controller", name=name, model="", fields=fields or {})
 
 
 def _left(inner: Cli) -> Sequence[str]:
@@ -165,34 +209,35 @@ def _left(inner: Cli) -> Sequence[str]:
     return [str(line).strip().removeprefix("- ") for line in found]
 
 
-def _without(cli: Cli, controller: str, folder: Path) -> tuple[Rehearsal, Inventory]:
-    """Return what would happen, and be, without the command."""
-    from pushjuju.services import inventory
+def _without(cli: Cli, opened: Context, folder: Path) -> _Side | None:
+    """Return what would happen, and be, without the command; None when it makes the controller."""
     from pushjuju.services.context import open_context
     from pushjuju.state.datadir import DataDir
-    from pushjuju.workers.rehearsal import Rehearsal, rehearse
 
-    datadir = DataDir(folder)
-    if controller not in datadir.controllers():
-        return Rehearsal(), {}
-    ctx = open_context(datadir, controller, clock=cli.clock, environ=cli.env)
+    datadir, name = DataDir(folder), opened.controller.name
+    if name not in datadir.controllers():
+        return None
+    ctx = open_context(datadir, name, clock=cli.clock, environ=cli.env)
     try:
-        found = rehearse(ctx)
-        with ctx.store.read() as tx:
-            return found, inventory.take(tx)
+        return _side(ctx)
     finally:
         ctx.close()
 
 
-def _steps(before: Rehearsal, after: Rehearsal) -> list[tuple[Foreseen, bool]]:
+def _steps(before: Rehearsal | None, after: Rehearsal) -> list[tuple[Foreseen, bool]]:
     """Mark the operations that would run without the command too."""
-    anyway = Counter((step.model, step.unit, step.title) for step in before.steps)
+    anyway = Counter(_same(step) for step in (before.steps if before is not None else ()))
     found = []
     for step in after.steps:
-        key = (step.model, step.unit, step.title)
+        key = _same(step)
         found.append((step, anyway[key] > 0))
         anyway[key] -= 1
     return found
+
+
+def _same(step: Foreseen) -> tuple[str, ...]:
+    """Return what tells whether two operations are the same."""
+    return (step.model, step.machine, step.unit, step.title)
 
 
 def _run(cli: Cli, words: Sequence[str], model: str, folder: Path) -> Cli:

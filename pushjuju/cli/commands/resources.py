@@ -132,6 +132,7 @@ def charm_resources(cli: Cli, args: tuple[str, ...], *, model: str, channel: str
 
 def _declared(cli: Cli, argument: str, *, model: str) -> Mapping[str, ResourceMeta]:
     """Return what a local charm declares."""
+    from pushjuju.charms.reader import read_charm
     from pushjuju.cli import charmsource
 
     if "channel" in cli.given:
@@ -139,7 +140,9 @@ def _declared(cli: Cli, argument: str, *, model: str) -> Mapping[str, ResourceMe
     if model:
         session.open_model(cli, model)  # one that is not there is an error, as for every command
     with tempfile.TemporaryDirectory(prefix="pushjuju-") as folder:
-        return charmsource.from_place(cli, argument, Path(folder)).packed.charm.meta.resources
+        origin = "" if argument.startswith(charmsource.GIT) else None
+        path = charmsource.bring(cli, argument, Path(folder))
+        return read_charm(path, origin=origin).charm.meta.resources
 
 
 def _in_store(cli: Cli, argument: str, *, model: str, channel: str) -> Sequence[StoreResource]:

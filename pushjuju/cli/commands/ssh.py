@@ -10,24 +10,28 @@ import shutil
 import signal
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from pushjuju.cli import flags, session, sshconfig
 from pushjuju.cli.command import Cli, Exited, command
 from pushjuju.cli.gnuflag import FlagSpec, Kind, quote
 from pushjuju.core.errors import Conflict, NotFound, NotValid, UsageError
-from pushjuju.core.names import UnitName, is_machine, is_unit
-from pushjuju.services import leadership, machines, units
+from pushjuju.core.jumps import Hop
+from pushjuju.core.names import UnitName, is_machine, is_unit, machine_tag, parent_machine
+from pushjuju.services import leadership, machines, units, ways
 from pushjuju.state.records import Machine
 from pushjuju.state.store import Tx
 
+_GIVEN = "manual"  # who made machines that were taken in
 _POLL_S = 0.1  # how often the end of a session is looked for
 _EVERY_S = 5.0  # how often a background process is looked after meanwhile
 
 _FLAGS = (
     *flags.MODEL,
-    flags.switch("proxy", "Accepted and ignored: connections start here", void=True),
+    flags.switch("proxy", "Insist on a jump host; --proxy=false: go past it"),
     flags.switch("no-host-key-checks", "Skip host key checking (INSECURE)"),
     flags.switch("remote", "For Kubernetes only", void=True),
     flags.text("container", "For Kubernetes only", void=True),
@@ -48,15 +52,25 @@ _PTY = FlagSpec(
     at_least=(1, "no target name specified"),
     interspersed=False,
     flags=(*_FLAGS, _PTY),
-    details="The target is a machine, a unit, or an application's leader as `web/leader`.",
+    details="The target is a machine, a unit, or an application's leader as `web/leader`.\n\n"
+    "Machines behind a jump host are reached through it: the one of their cloud, that of the model\n"
+    "(`model-config ssh-jump-host=[USER@]HOST[:PORT]`), or the ProxyJump of ~/.ssh/config.",
     examples="    pushjuju ssh 0\n    pushjuju ssh web/leader\n    pushjuju ssh web/0 uptime\n",
     see_also=("scp",),
 )
-def ssh(cli: Cli, args: tuple[str, ...], *, model: str, no_host_key_checks: bool, pty: bool | None) -> None:
+def ssh(
+    cli: Cli,
+    args: tuple[str, ...],
+    *,
+    model: str,
+    no_host_key_checks: bool,
+    proxy: bool,
+    pty: bool | None,
+) -> None:
     """Open a shell on a machine, or run a command there."""
     user, _, name = args[0].rpartition("@")
     opened = session.open_model(cli, model)
-    target = _target(opened, name, user)
+    target = _target(opened, name, user, proxy=_asked(cli, proxy))
     terminal = cli.console.stdin.isatty() and cli.console.stdout.isatty() if pty is None else pty
     options = ["-t", "-t"] if terminal else []
     words = ["ssh", *options, target.alias, *args[1:]]
@@ -73,42 +87,86 @@ def ssh(cli: Cli, args: tuple[str, ...], *, model: str, no_host_key_checks: bool
     examples="    pushjuju scp web/0:/etc/hosts .\n    pushjuju scp -- -r ./site web/0:/srv/\n",
     see_also=("ssh",),
 )
-def scp(cli: Cli, args: tuple[str, ...], *, model: str, no_host_key_checks: bool) -> None:
+def scp(cli: Cli, args: tuple[str, ...], *, model: str, no_host_key_checks: bool, proxy: bool) -> None:
     """Copy files from and to machines."""
     if len(args) < 2:
         raise UsageError("at least two arguments required")
     opened = session.open_model(cli, model)
     targets: list[sshconfig.Target] = []
-    listed = [_scp_word(opened, arg, targets) for arg in args]
+    way = _asked(cli, proxy)
+    listed = [_scp_word(opened, arg, targets, proxy=way) for arg in args]
     # Machines do not reach each other with our keys: what goes between two of them goes through here.
     words = ["scp", *(["-3"] if len(targets) > 1 and "-3" not in args else []), *listed]
     _run(opened, words, targets, check_host_keys=not no_host_key_checks)
 
 
-def _scp_word(opened: session.Session, word: str, targets: list[sshconfig.Target]) -> str:
+def _asked(cli: Cli, proxy: bool) -> bool | None:
+    """Return whether a jump host is wanted; None when nobody said: then one is used where there is one."""
+    return proxy if "proxy" in cli.given else None
+
+
+def _scp_word(
+    opened: session.Session, word: str, targets: list[sshconfig.Target], *, proxy: bool | None
+) -> str:
     """Return an argument of scp with our target's alias in place of its name; note the target."""
     place, colon, path = word.partition(":")
     if not colon or word.startswith(("-", ".", "/")):
         return word
     user, _, name = place.rpartition("@")
-    found = _target(opened, name, user)
+    found = _target(opened, name, user, proxy=proxy)
     if found not in targets:
         targets.append(found)
     return f"{found.alias}:{path}"
 
 
-def _target(opened: session.Session, name: str, user: str) -> sshconfig.Target:
+def _target(opened: session.Session, name: str, user: str, *, proxy: bool | None) -> sshconfig.Target:
     """Return the target of a machine id, a unit or `application/leader`.
 
+    Args:
+        opened: The model.
+        name: What the person wrote.
+        user: The login that was asked for; empty for the usual one.
+        proxy: Whether to go through a jump host; None: where there is one.
+
     Raises:
-        NotFound: There is no such thing, or its machine does not run yet.
+        NotFound: There is no such thing, its machine does not run yet, or there is no jump host.
     """
     machine = _machine(opened, name)
     if not machine.ssh.get("host"):
         raise NotFound(f'target "{name}" has no address yet', hint="pushjuju status")
     alias = f"juju-{name.replace('/', '-')}{f'-{user}' if user else ''}"
-    key = opened.ctx.controller.private_key
-    return sshconfig.target(alias, machine.ssh, user=user, key=key, provider=machine.provider)
+    key, host = opened.ctx.controller.private_key, parent_machine(machine.id)
+    if host:  # a container goes through its host, whatever leads there
+        via = _target(opened, host, "", proxy=None if proxy else proxy)
+        return sshconfig.target(
+            alias, machine.ssh, user=user, key=key, key_name=machine_tag(machine.id),
+            via=replace(via, alias=f"juju-host-{host}"),
+        )  # fmt: skip
+    own = sshconfig.own_settings(str(machine.ssh["host"])) if machine.provider == _GIVEN else None
+    hops = _hops(opened, machine, proxy, own or {})
+    found = sshconfig.target(alias, machine.ssh, user=user, key=key, own=own, hops=hops)
+    return sshconfig.direct(found) if proxy is False else found
+
+
+def _hops(
+    opened: session.Session, machine: Machine, proxy: bool | None, own: Mapping[str, Sequence[str]]
+) -> Sequence[Hop]:
+    """Return the jump hosts on the way to a machine.
+
+    Raises:
+        NotFound: There must be one, and there is none.
+    """
+    if proxy is False:
+        return ()
+    with opened.ctx.store.read() as tx:
+        hops = ways.to(tx, opened.uuid, machine.ssh)
+        wanted = proxy or ways.is_asked_for(tx, opened.uuid)
+    if hops or not wanted or sshconfig.goes_through(own):
+        return hops
+    raise NotFound(
+        f"no jump host is known for machine {machine.id}",
+        hint=f"pushjuju model-config {ways.KEY}=[USER@]HOST[:PORT]    names one for all machines",
+    )
 
 
 def _machine(opened: session.Session, name: str) -> Machine:
@@ -159,7 +217,10 @@ def _run(
         config = Path(folder) / "config"
         # New keys are written to the first file: the model's own.
         known = [own, told] if not any(item.host_keys for item in targets) else [told, own]
-        config.write_text(sshconfig.config_text(targets, known_hosts=known, check_host_keys=check_host_keys))
+        text = sshconfig.config_text(
+            targets, known_hosts=known, own_known_hosts=own, check_host_keys=check_host_keys
+        )
+        config.write_text(text)
         status = _wait(program, [words[0], "-F", str(config), *words[1:]], meanwhile)
     raise Exited(status if status >= 0 else 128 - status)
 
@@ -217,11 +278,9 @@ def _look_on(pid: int, meanwhile: Callable[[], None]) -> int:
     examples="    pushjuju debug-hooks web/0\n    pushjuju debug-hooks web/leader config-changed start\n",
     see_also=("debug-code", "ssh", "resolved"),
 )
-def debug_hooks(
-    cli: Cli, args: tuple[str, ...], *, model: str, no_host_key_checks: bool, pty: bool | None
-) -> None:
+def debug_hooks(cli: Cli, args: tuple[str, ...], *, model: str, **asked: Any) -> None:
     """Put a person in the place of hooks."""
-    _debug(cli, args, model, kind="hooks", at="", check_host_keys=not no_host_key_checks, pty=pty)
+    _debug(cli, args, model, asked, kind="hooks", at="")
 
 
 @command(
@@ -240,22 +299,13 @@ def debug_hooks(
     examples="    pushjuju debug-code web/0 config-changed\n    pushjuju debug-code --at=hook web/0\n",
     see_also=("debug-hooks", "ssh"),
 )
-def debug_code(
-    cli: Cli, args: tuple[str, ...], *, model: str, no_host_key_checks: bool, pty: bool | None, at: str
-) -> None:
+def debug_code(cli: Cli, args: tuple[str, ...], *, model: str, at: str, **asked: Any) -> None:
     """Run hooks in windows of their own, with JUJU_DEBUG_AT."""
-    _debug(cli, args, model, kind="code", at=at, check_host_keys=not no_host_key_checks, pty=pty)
+    _debug(cli, args, model, asked, kind="code", at=at)
 
 
 def _debug(
-    cli: Cli,
-    args: tuple[str, ...],
-    model: str,
-    *,
-    kind: str,
-    at: str,
-    check_host_keys: bool,
-    pty: bool | None,
+    cli: Cli, args: tuple[str, ...], model: str, asked: Mapping[str, Any], *, kind: str, at: str
 ) -> None:
     from pushjuju.cli import debugsession, drive
 
@@ -266,14 +316,14 @@ def _debug(
     if "\n" in at:
         raise UsageError("the value of --at is one line")
     terminal = cli.console.stdin.isatty() and cli.console.stdout.isatty()
-    if pty is False or not (terminal or pty):
+    if asked["pty"] is False or not (terminal or asked["pty"]):
         raise Conflict(f"debug-{kind} needs a terminal")
-    target = _target(opened, name, "")
+    target = _target(opened, name, "", proxy=_asked(cli, asked["proxy"]))
     script = debugsession.script(name, args[1:], kind=kind, at=at, machine=machine.id, program=cli.program)
     words = ["ssh", "-t", "-t", target.alias, debugsession.command(script)]
     # Hooks are to come while somebody waits for them: what is due is worked all the while.
     _run(
-        opened, words, [target], check_host_keys=check_host_keys,
+        opened, words, [target], check_host_keys=not asked["no_host_key_checks"],
         meanwhile=lambda: drive.background(cli, opened.ctx),
     )  # fmt: skip
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pushjuju.cli import flags
+from pushjuju.cli import flags, session
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.refusing import refusal
 
@@ -17,7 +17,8 @@ from pushjuju.cli.refusing import refusal
 )
 def agree(cli: Cli, args: tuple[str, ...], *, controller: str, yes: bool) -> None:
     """Say that there are no terms."""
-    del args, controller
+    del args
+    _check(cli, controller)
     if not yes:
         raise refusal("agree", "no charm asks for terms any more")
     cli.console.info("There are no terms to agree to.")
@@ -33,7 +34,13 @@ def agree(cli: Cli, args: tuple[str, ...], *, controller: str, yes: bool) -> Non
 )
 def agreements(cli: Cli, _args: tuple[str, ...], *, controller: str) -> None:
     """List no agreements."""
-    del controller
+    _check(cli, controller)
     cli.output.write([], {"tabular": lambda _document: ""})
     if cli.output.form == "tabular":
         cli.console.info("No agreements to display.")
+
+
+def _check(cli: Cli, controller: str) -> None:
+    """Refuse a controller that is not there, though nothing is asked of it."""
+    if controller:
+        session.open_controller(cli, controller)

@@ -193,6 +193,8 @@ class _Follower:
             HookFailed: It has not: a hook failed, or the machine could not be used.
             Conflict: It has not, and nothing tells why.
         """
+        if self._cli.rehearsal:
+            return ()
         self._wanted = wanted
         self._cli.on_interrupt = (
             "Stopped watching. The upgrade goes on with the next command;\n"

@@ -22,8 +22,8 @@ _NEVER = "never connected"
 _REMOVAL = """\
 WARNING! This command will permanently archive the user {user} on the {controller}
 controller. This action is irreversible. If you wish to temporarily disable the
-user please use the "juju disable-user" command. See
-"juju help disable-user" for more details.
+user please use the "pushjuju disable-user" command. See
+"pushjuju help disable-user" for more details.
 
 """
 _NO_SERVER = "there is no server that asks for a password: who may read the data directory is admin"
@@ -38,7 +38,7 @@ def _shown(cli: Cli, entry: dict[str, Any], *, exact: bool) -> dict[str, Any]:
             return _NEVER
         return rfc3339(moment) if exact else friendly(moment, now)
 
-    times = ("date-created", "last-connection")
+    times = ("date-created", "last-connection")  # nothing is known of those of external users
     return {key: text(value) if key in times else value for key, value in entry.items()}
 
 
@@ -115,7 +115,7 @@ def add_user(cli: Cli, args: tuple[str, ...], *, controller: str) -> None:
         f"Please send this command to {name}:\n"
         f"    juju register {_registration(ctx, name)}\n\n"
         f'"{shown}" has not been granted access to any models. '
-        'You can use "juju grant" to grant access.\n'
+        'You can use "pushjuju grant" to grant access.\n'
     )
 
 
@@ -208,7 +208,7 @@ def remove_user(cli: Cli, args: tuple[str, ...], *, controller: str, yes: bool) 
     flags=(
         *flags.CONTROLLER,
         flags.switch("reset", "Reset user password: makes a new registration string"),
-        flags.switch("no-prompt", "The password would be read from stdin", void=True),
+        flags.switch("no-prompt", "There is no password to read: of no use", void=True),
     ),
     details="There is no server that asks for a password: only --reset has a meaning.",
     see_also=("add-user", "login"),

@@ -119,7 +119,7 @@ def _target(args: tuple[str, ...]) -> tuple[str, str]:
         raise UsageError("no subcommand specified: wait-for application|machine|model|unit")
     word, *names = args
     if word not in _KINDS:
-        raise UsageError(f"unrecognized command: juju wait-for {word}")
+        raise UsageError(f"unrecognized command: pushjuju wait-for {word}")
     kind = _KINDS[word]
     if not names:
         raise UsageError(f"{kind.called} must be supplied when waiting for {kind.noun}")

@@ -20,9 +20,11 @@ from pushjuju.cli.formatters.times import wants_utc
 from pushjuju.cli.gnuflag import Kind, quote
 from pushjuju.cli.paint import colours_on
 from pushjuju.core.errors import UsageError
-from pushjuju.core.names import is_application, is_machine, is_unit
+from pushjuju.core.names import is_application, is_machine, is_unit, machine_tag, unit_tag
+from pushjuju.core.near import closest
 from pushjuju.core.status import StatusKind
 from pushjuju.services import logs, statuses
+from pushjuju.state.records import Unit
 
 _FOLLOW_S = 0.1
 _BACKLOG = 20
@@ -173,6 +175,7 @@ def debug_log(cli: Cli, _args: tuple[str, ...], *, model: str, **asked: Any) -> 
         colour=colours_on(cli.env, terminal=terminal, force=asked["color"]),
     )
     opened = session.open_model(cli, model)
+    _tell_unknown(cli, opened, (*selection.include, *selection.exclude))
     cli.on_interrupt = "Following ended."
     left = amount.limit or sys.maxsize
     for page in _pages(opened, selection, amount):
@@ -180,6 +183,29 @@ def debug_log(cli: Cli, _args: tuple[str, ...], *, model: str, **asked: Any) -> 
         left -= len(page)
         if left <= 0:
             return
+
+
+def _tell_unknown(cli: Cli, opened: session.Session, names: Sequence[str]) -> None:
+    """Say which names belong to nothing: Juju shows no line of them, and does not say why.
+
+    What is gone may still be in the log, and what is not there yet may come while somebody follows.
+    """
+    with opened.ctx.store.read() as tx:
+        units = [unit.name for unit in tx.list(Unit, "unit_list", model=opened.uuid)]
+        hosts = [str(row["id"]) for row in tx.rows("machine_list", model=opened.uuid)]
+        known = {*units, *hosts, *(row["name"] for row in tx.rows("application_list", model=opened.uuid))}
+        tags = {*map(unit_tag, units), *map(machine_tag, hosts)}
+        unknown = [
+            name
+            for name in names
+            if "*" not in name
+            and not {name, loglines.exact_tag(name)} & (known | tags)
+            and not logs.has(tx, opened.uuid, loglines.exact_tag(name) or f"unit-{name}-*")
+        ]
+    for name in unknown:
+        near = closest(name, sorted(known))
+        meant = f'; did you mean "{near}"?' if near else ""
+        cli.console.warn(f"there is no {quote(name)} in model {quote(opened.model.name)} or its log{meant}")
 
 
 def _selection(asked: dict[str, Any]) -> loglines.Selection:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pushjuju.cli.formatters.inspected import struct
 from pushjuju.cli.formatters.table import heads
 from pushjuju.cli.paint import GRAY, GREEN, RED, YELLOW, paint
 from pushjuju.cli.tabwriter import TabWriter
@@ -27,13 +26,18 @@ def document(plan: Plan) -> Struct:
             "hooks": [
                 Struct(
                     {
-                        **struct(machine=step.machine, unit=step.unit, hook=step.title, kind=step.kind),
+                        "machine": step.machine,
+                        "unit": step.unit,
+                        "hook": step.title,
+                        "kind": step.kind,
                         "anyway": anyway,
+                        **({"parallel": True} if step.parallel else {}),
                     }
                 )
                 for step, anyway in plan.steps
             ],
             "unknown": list(plan.unknown),
+            **({"blocked": list(plan.blocked)} if plan.blocked else {}),
             **({"not-in-bundle": list(plan.left)} if plan.left else {}),
         }
     )
@@ -43,22 +47,23 @@ def _change(change: Change) -> Struct:
     fields: dict[str, Any] = dict(change.fields)
     if change.action == "change":
         fields = {name: Struct({"from": was, "to": now}) for name, (was, now) in fields.items()}
-    return struct(action=change.action, kind=change.kind, name=change.name, model=change.model, fields=fields)
+    told = {"action": change.action, "kind": change.kind, "name": change.name, "model": change.model}
+    return Struct({**told, **({"fields": fields} if fields else {})})
 
 
 def table(plan: Plan, *, colour: bool = False) -> str:
     """Return a plan as text."""
     if not plan.changed:
         return "Nothing would change.\n" + _left(plan)
-    parts = (_changes(plan, colour), _hooks(plan, colour), _unknown(plan), _left(plan), _summary(plan))
-    return "".join(parts)
+    parts = (_changes(plan, colour), _hooks(plan, colour), _blocked(plan), _unknown(plan), _left(plan))
+    return "".join(parts) + _summary(plan)
 
 
 def _changes(plan: Plan, colour: bool) -> str:
     models = {change.model for change in plan.changes}
     writer = TabWriter(colour=colour)
     for change in plan.changes:
-        where = f"{change.model}: " if len(models) > 1 else ""
+        where = f"{change.model}: " if len(models) > 1 and change.model else ""
         writer.row(_SIGNS[change.action], f"{where}{change.kind} {change.name}", _fields(change))
     return writer.text()
 
@@ -80,10 +85,14 @@ def _hooks(plan: Plan, colour: bool) -> str:
     writer.row(*heads("Machine", "Unit", "Runs", ""))
     for step, anyway in plan.steps:
         title = step.title if step.kind in ("hook", "charm") else f"{step.kind} {step.title}"
-        writer.row(
-            step.machine, step.unit, title, paint("(also without the command)", GRAY) if anyway else ""
-        )
+        told = (anyway and "(also without the command)") or (step.parallel and "(beside the others)") or ""
+        writer.row(step.machine, step.unit, title, paint(told, GRAY) if told else "")
     return f"\n{writer.text()}"
+
+
+def _blocked(plan: Plan) -> str:
+    """Return what stands in the way."""
+    return "".join(("\nIn the way:\n", *(f"  {line}\n" for line in plan.blocked))) if plan.blocked else ""
 
 
 def _unknown(plan: Plan) -> str:

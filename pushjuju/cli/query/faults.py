@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pushjuju.cli.suggest import distance
 from pushjuju.core.errors import NotValid
+from pushjuju.core.near import distance
 
 
 @dataclass(frozen=True, slots=True)

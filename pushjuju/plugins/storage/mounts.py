@@ -22,11 +22,20 @@ ours() {
     same "$what" "$where"
   fi
 }
+with() {
+  if [ -e /etc/fstab ]; then
+    grep -v -F ",x-pushjuju=$mark " /etc/fstab || [ $? -eq 1 ] || return 1  # 1: no other lines
+  fi
+  printf %s "$1"
+}
 boot() {
   new=/etc/.fstab.pushjuju
   rm -f "$new"
   cp -p /etc/fstab "$new" 2>/dev/null || : > "$new"
-  { grep -v -F ",x-pushjuju=$mark " /etc/fstab 2>/dev/null; printf %s "$1"; } > "$new"
+  if ! with "$1" > "$new"; then
+    rm -f "$new"
+    die "/etc/fstab could not be written anew: is the disk full?"
+  fi
   if cmp -s "$new" /etc/fstab; then rm -f "$new"; else mv -f "$new" /etc/fstab; fi
 }
 """
@@ -76,6 +85,21 @@ if [ "$(has UUID)" != {quote(item.uuid)} ] || [ "$(has LABEL)" = {_HALF_MADE} ];
   e2label "$device" "" || exit 1
 fi
 bytes=$(blockdev --getsize64 "$device") || exit 1
+echo "size=$((bytes / 1048576))"
+"""
+
+
+def take(device: str) -> str:
+    """Return the script that looks at the file system of an imported volume; prints `uuid` and `size`."""
+    return f"""\
+set -u
+die() {{ echo "$*" >&2; exit 1; }}
+device={quote(f"/dev/{device}")}
+[ -b "$device" ] || die "there is no device $device"
+uuid=$(blkid -p -s UUID -o value "$device")
+[ -n "$uuid" ] || die "$device holds no file system: it was imported as one"
+bytes=$(blockdev --getsize64 "$device") || exit 1
+echo "uuid=$uuid"
 echo "size=$((bytes / 1048576))"
 """
 

@@ -9,6 +9,9 @@ SELECT name FROM application WHERE model = :model ORDER BY name LIMIT 500
 -- name: complete_unit
 SELECT name FROM unit WHERE model = :model ORDER BY application, number LIMIT 2000
 
+-- name: complete_leader
+SELECT DISTINCT application || '/leader' FROM unit WHERE model = :model ORDER BY application LIMIT 500
+
 -- name: complete_machine
 SELECT id FROM machine WHERE model = :model LIMIT 2000
 
@@ -22,19 +25,30 @@ SELECT id, owner FROM storage_instance WHERE model = :model LIMIT 500
 SELECT name FROM storage_pool WHERE model = :model LIMIT 500
 
 -- name: complete_secret
-SELECT 'secret:' || id, label FROM secret WHERE model = :model LIMIT 500
-
--- name: complete_secret_name
-SELECT label, 'secret:' || id FROM secret WHERE model = :model AND owner_kind = 'model' AND label <> '' LIMIT 500
+-- Those of the model by name too.
+SELECT label, 'secret:' || id FROM secret WHERE model = :model AND owner_kind = 'model' AND label <> ''
+UNION ALL SELECT 'secret:' || id, label FROM secret WHERE model = :model LIMIT 500
 
 -- name: complete_backend
 SELECT name FROM secret_backend LIMIT 500
 
 -- name: complete_user
-SELECT name FROM person LIMIT 500
+SELECT 'admin' UNION SELECT name FROM person UNION SELECT person FROM access LIMIT 500
 
 -- name: complete_space
-SELECT name FROM space WHERE model = :model LIMIT 500
+SELECT 'alpha' UNION ALL SELECT name FROM space WHERE model = :model LIMIT 500
+
+-- name: complete_subnet
+SELECT cidr FROM subnet WHERE model = :model LIMIT 500
+
+-- name: complete_keys
+SELECT value FROM model_config WHERE model = :model AND key = 'authorized-keys'
+
+-- name: complete_track
+SELECT DISTINCT track, application FROM application_origin WHERE model = :model AND track <> '' LIMIT 500
+
+-- name: complete_store_charm
+SELECT DISTINCT c.name FROM charm c WHERE c.model = :model AND c.url LIKE 'ch:%' LIMIT 500
 
 -- name: complete_offer
 SELECT name, application FROM offer WHERE model = :model LIMIT 500
@@ -52,8 +66,18 @@ SELECT id, summary FROM action_operation WHERE model = :model ORDER BY id DESC L
 -- name: complete_task
 SELECT id, action || ' ' || receiver FROM task WHERE model = :model ORDER BY id DESC LIMIT 50
 
+-- name: complete_open_task
+SELECT id, action || ' ' || receiver FROM task
+WHERE model = :model AND status IN ('pending', 'running') ORDER BY id DESC LIMIT 50
+
 -- name: complete_decided
-SELECT operation, unit FROM decided WHERE model = :model ORDER BY kept DESC LIMIT 50
+-- The newest of all, and further back those that failed.
+WITH newest AS (
+  SELECT id, unit, outcome, rowid AS number FROM operation
+  WHERE model = :model AND unit <> '' AND state <> 'planned' ORDER BY number DESC LIMIT 1000)
+SELECT id, unit FROM newest
+WHERE number IN (SELECT number FROM newest LIMIT 40) OR outcome IN ('failed', 'terminated', 'error')
+LIMIT 100
 
 -- name: complete_charms
 SELECT a.name, c.document FROM application a JOIN charm c ON c.model = a.model AND c.url = a.charm_url

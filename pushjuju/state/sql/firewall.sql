@@ -26,14 +26,26 @@ SELECT addresses, ssh FROM machine WHERE model = :model
 -- name: firewall_get
 SELECT * FROM machine_firewall WHERE model = :model AND machine = :machine
 
--- name: firewall_machines
-SELECT machine FROM machine_firewall WHERE model = :model ORDER BY machine
-
 -- name: firewall_add
 INSERT INTO machine_firewall (model, machine) VALUES (:model, :machine) ON CONFLICT (model, machine) DO NOTHING
 
 -- name: firewall_change
 UPDATE machine_firewall SET changes = changes + 1 WHERE model = :model AND machine = :machine
+
+-- name: firewall_change_all
+UPDATE machine_firewall SET changes = changes + 1 WHERE model = :model
+
+-- name: firewall_count
+SELECT count(*) FROM machine_firewall WHERE model = :model
+
+-- name: firewall_wake
+-- As work_touch, for many lanes at once.
+INSERT INTO work (key, due, generation, reason)
+SELECT :lanes || machine, :due, 1, :reason FROM machine_firewall WHERE model = :model AND changes <> seen
+ON CONFLICT (key) DO UPDATE SET
+  due = CASE WHEN work.due IS NULL OR :due < work.due THEN :due ELSE work.due END,
+  generation = work.generation + 1,
+  reason = :reason
 
 -- name: firewall_seen
 UPDATE machine_firewall SET seen = :seen, problem = '' WHERE model = :model AND machine = :machine

@@ -1,7 +1,7 @@
 -- What a plan compares: each row is a thing of a model with what people know of it, nothing that only grows.
 
 -- name: inventory_model
-SELECT uuid AS model, name, '' AS entity, life FROM model
+SELECT uuid AS model, name, '' AS entity, life, credential FROM model
 
 -- name: inventory_application
 SELECT model, name AS entity, charm_url AS charm, life, base, trust, exposed, constraints FROM application
@@ -10,7 +10,8 @@ SELECT model, name AS entity, charm_url AS charm, life, base, trust, exposed, co
 SELECT model, name AS entity, machine, principal, life, resolved FROM unit
 
 -- name: inventory_machine
-SELECT model, id AS entity, life, base, placement, constraints FROM machine
+SELECT m.model, m.id AS entity, m.life, m.base, m.placement, m.constraints, COALESCE(u.status, '') AS upgrade
+FROM machine m LEFT JOIN machine_upgrade u ON u.model = m.model AND u.machine = m.id
 
 -- name: inventory_relation
 SELECT model, id AS entity, key, life, scope, suspended, egress FROM relation
@@ -44,6 +45,55 @@ SELECT model, name AS entity, application, endpoints FROM offer
 -- name: inventory_saas
 -- What was consumed; the proxies of those who consume come and go with their relations.
 SELECT model, name AS entity, url, life FROM remote_application WHERE url <> ''
+
+-- name: inventory_storage_directive
+-- What future units get.
+SELECT model, application || ' ' || name AS entity, pool, size, count FROM storage_directive
+
+-- name: inventory_storage_pool
+SELECT model, name AS entity, provider, attributes FROM storage_pool
+
+-- name: inventory_annotation
+SELECT model, application || ' ' || key AS entity, value FROM application_annotation
+UNION ALL SELECT model, machine || ' ' || key, value FROM machine_annotation
+
+-- name: inventory_space
+SELECT model, id AS entity, name AS shown FROM space
+
+-- name: inventory_subnet
+SELECT u.model, u.cidr AS entity, COALESCE(s.name, 'alpha') AS space FROM subnet u
+LEFT JOIN space s ON s.model = u.model AND s.id = u.space
+
+-- name: inventory_secret
+-- Never what is in it.
+SELECT s.model, s.id AS entity, CASE WHEN s.owner_kind = 'model' AND s.label <> '' THEN s.label ELSE s.id END AS shown,
+  s.owner, s.label, s.description, s.rotation, s.auto_prune, s.latest AS revision,
+  (SELECT COUNT(*) FROM secret_revision r WHERE r.model = s.model AND r.secret = s.id) AS revisions
+FROM secret s
+
+-- name: inventory_secret_grant
+SELECT g.model, g.secret || ' ' || g.target AS entity, CASE WHEN s.owner_kind = 'model' AND s.label <> '' THEN s.label
+  ELSE s.id END || ' to ' || g.target AS shown
+FROM secret_grant g JOIN secret s ON s.model = g.model AND s.id = g.secret
+
+-- name: inventory_secret_backend
+SELECT '' AS model, name AS entity, type, config AS sealed FROM secret_backend
+
+-- name: inventory_task
+SELECT model, id AS entity, action, receiver, status FROM task
+
+-- name: inventory_disabled
+SELECT model, type AS entity, message FROM block
+
+-- name: inventory_user
+SELECT '' AS model, name AS entity, display_name, disabled FROM person
+
+-- name: inventory_access
+-- Of a model, with the model; of an offer with its name.
+SELECT CASE WHEN a.kind = 'model' THEN a.target ELSE '' END AS model, a.kind || ' ' || a.target || ' ' || a.person AS entity,
+  a.person || CASE a.kind WHEN 'model' THEN '' WHEN 'offer' THEN ' to ' || COALESCE(o.name, a.target)
+    WHEN 'cloud' THEN ' to cloud ' || a.target ELSE ' to the controller' END AS shown, a.level
+FROM access a LEFT JOIN offer o ON a.kind = 'offer' AND o.uuid = a.target
 
 -- name: work_take_due
 -- A rehearsal works its own copy of the queue: nobody else is there to hold a key.

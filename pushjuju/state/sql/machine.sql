@@ -4,6 +4,10 @@ SELECT * FROM machine WHERE model = :model AND id = :id
 -- name: machine_list
 SELECT * FROM machine WHERE model = :model ORDER BY id
 
+-- name: machine_containers
+-- `0` is the character after `/`.
+SELECT * FROM machine WHERE model = :model AND id > :host || '/' AND id < :host || '0'
+
 -- name: machine_set_life
 UPDATE machine SET life = :life WHERE model = :model AND id = :id
 
@@ -18,8 +22,15 @@ UPDATE machine SET provider = :provider, instance_id = :instance_id, display_nam
   hardware = :hardware, ssh = :ssh, base = :base, nonce = :nonce, attempts = 0
 WHERE model = :model AND id = :id
 
+-- name: machine_forget_instance
+-- The cloud still has it, under the machine's id.
+UPDATE machine SET instance_id = '', display_name = '', hardware = '{}', ssh = '{}', unreachable_since = NULL,
+  last_failed = NULL
+WHERE model = :model AND id = :id
+
 -- name: machine_set_facts
-UPDATE machine SET hostname = :hostname, addresses = :addresses, boot_id = :boot_id, hardware = :hardware,
+-- Without its addresses: what follows from those of all machines is remembered until one of them changes.
+UPDATE machine SET hostname = :hostname, boot_id = :boot_id, hardware = :hardware,
   last_seen = :now, unreachable_since = NULL, last_failed = NULL, look_again = 0
 WHERE model = :model AND id = :id
 

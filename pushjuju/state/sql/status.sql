@@ -88,5 +88,9 @@ SELECT * FROM log WHERE model = :model AND id < :before
   AND (:entities = '' OR instr(:entities, ',' || entity || ',') > 0)
 ORDER BY id DESC LIMIT :limit
 
+-- name: log_has
+-- entity: a tag, or a pattern for several.
+SELECT 1 AS found FROM log WHERE model = :model AND entity GLOB :entity LIMIT 1
+
 -- name: log_newest
 SELECT COALESCE(MAX(id), 0) AS id FROM log WHERE model = :model

@@ -113,7 +113,7 @@ UPDATE operation SET state = 'committed', outcome = :outcome, result = :result, 
 WHERE id = :id AND state = 'prepared'
 
 -- name: operation_promote
-UPDATE operation SET state = 'prepared' WHERE id = :id AND state = 'planned'
+UPDATE operation SET state = 'prepared', decided = :decided WHERE id = :id AND state = 'planned'
 
 -- name: operation_drop
 DELETE FROM operation WHERE id = :id AND state = 'planned'

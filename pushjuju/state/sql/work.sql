@@ -55,7 +55,7 @@ UPDATE work SET leased_until = :leased_until WHERE key = :key AND lease = :lease
 -- Touched while it was worked: due at once, whatever the worker thought.
 UPDATE work SET
   due = CASE WHEN generation = :generation THEN :due ELSE :now END,
-  owner = NULL, leased_until = NULL, attempts = :attempts, reason = :reason
+  owner = NULL, leased_until = NULL, attempts = :attempts, reason = :reason, failed = :failed
 WHERE key = :key AND lease = :lease AND owner IS NOT NULL
 
 -- name: work_free_all
@@ -67,6 +67,10 @@ SELECT key, due, generation, owner, leased_until, attempts, reason FROM work WHE
 -- name: work_list
 SELECT key, due, generation, owner, leased_until, attempts, reason FROM work
 WHERE key LIKE :prefix || '%' ORDER BY key
+
+-- name: work_failed
+-- What failed when it was worked last, of the claims from a number on.
+SELECT key, reason FROM work WHERE failed = 1 AND lease >= :since AND key LIKE :prefix || '%' ORDER BY key
 
 -- name: work_next_due
 SELECT MIN(due) AS due FROM work WHERE due IS NOT NULL AND key LIKE :prefix || '%'

@@ -7,6 +7,7 @@ left out. One codec is made per type, from its annotations.
 from __future__ import annotations
 
 import functools
+import operator
 import types
 import typing
 from collections.abc import Callable, Mapping
@@ -100,7 +101,7 @@ def _writer(kind: type[Any]) -> Callable[[Any], Any]:
     if is_dataclass(kind):
         return _dataclass_writer(kind)
     if issubclass(kind, Mapping):
-        return lambda value: {str(key): _plain(item) for key, item in value.items()}
+        return _mapping
     if issubclass(kind, frozenset):
         return lambda value: sorted(_plain(item) for item in value)
     if issubclass(kind, tuple):
@@ -108,15 +109,23 @@ def _writer(kind: type[Any]) -> Callable[[Any], Any]:
     return lambda value: value
 
 
+def _mapping(value: Mapping[Any, Any]) -> dict[str, Any]:
+    return {str(key): item if type(item) in _SCALARS else _plain(item) for key, item in value.items()}
+
+
 def _dataclass_writer(cls: type[Any]) -> Callable[[Any], dict[str, Any]]:
-    columns = tuple((field.name, _key(field), _default(field)) for field in fields(cls))
+    """Return a writer of the fields that are not as by default; most are, so those are to cost little."""
+    names = [field.name for field in fields(cls)]
+    values = operator.attrgetter(*names, names[0])  # the first one twice: a tuple also when it is alone
+    columns = tuple((_key(field), _default(field)) for field in fields(cls))
 
     def write(value: Any) -> dict[str, Any]:
         document = {}
-        for name, key, default in columns:
-            item = getattr(value, name)
-            if item != default:
-                document[key] = _plain(item)
+        for item, (key, default) in zip(values(value), columns, strict=False):
+            if item is default or item == default:
+                continue
+            kind: Any = type(item)
+            document[key] = item if kind in _SCALARS else _writer(kind)(item)
         return document
 
     return write

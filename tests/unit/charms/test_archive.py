@@ -131,6 +131,20 @@ def test_entries(tmp_path: Path, make: Callable[[Zip], Zip], fault: str) -> None
     refused(make(Zip()).write(tmp_path / "c.charm"), fault)
 
 
+def test_all_refused_entries_are_told_at_once(tmp_path: Path) -> None:
+    strange = Zip().add("../x").add("a", "1").add("a", "2").add("b\\c").link("d", "/tmp")
+    error = refused(strange.write(tmp_path / "c.charm"), 'entry "../x" has ".." in its name')
+    assert error.detail.splitlines() == [
+        "also:",
+        '  invalid charm archive: entry "b\\\\c" has a backslash in its name',
+        '  symlink "d" is absolute: "/tmp"',
+        '  invalid charm archive: entry "a" appears twice',
+    ]
+    links = Zip().link("a", "..").link("b", "b")
+    error = refused(links.write(tmp_path / "c.charm"), 'symlink "a" links out of charm: ".."')
+    assert error.detail.splitlines() == ["also:", '  symlink "b" links out of charm: "b"']
+
+
 def patched(path: Path, name: bytes, offset: int, value: bytes) -> Path:
     """Change a field of an entry's record in the central directory."""
     data = bytearray(path.read_bytes())

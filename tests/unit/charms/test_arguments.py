@@ -38,8 +38,8 @@ def test_faults() -> None:
         classify_argument("web", lambda path: True)
     assert caught.value.message == (
         'The charm or bundle "web" is ambiguous.\n'
-        "To deploy a local charm or bundle, run `juju deploy ./web`.\n"
-        "To deploy a charm or bundle from CharmHub, run `juju deploy ch:web`."
+        "To deploy a local charm or bundle, run `pushjuju deploy ./web`.\n"
+        "To deploy a charm or bundle from CharmHub, run `pushjuju deploy ch:web`."
     )
     assert classify_argument("ch:web", lambda path: True).kind is ArgumentKind.CHARMHUB
 

@@ -13,6 +13,10 @@ from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid
 
 
+def refuse(key: str, text: str) -> None:
+    raise AssertionError(f"{key}: {text}")
+
+
 @pytest.mark.parametrize(
     ("raw", "fault"),
     [
@@ -31,10 +35,10 @@ from pushjuju.core.errors import NotValid
     ],
 )
 def test_parse_texts(raw: Any, fault: str) -> None:
-    with pytest.raises(NotValid) as caught:
-        parse_assumes(raw)
+    faults: list[tuple[str, str]] = []
+    parse_assumes(raw, lambda *fault: faults.append(fault))
     prefix = 'parsing expression 1 in top level "assumes" block: ' if isinstance(raw, list) else ""
-    assert caught.value.message == prefix + fault
+    assert faults == [("assumes[0]" if prefix else "assumes", prefix + fault)]
 
 
 @pytest.mark.parametrize(
@@ -45,13 +49,13 @@ def test_parse_texts(raw: Any, fault: str) -> None:
     ],
 )  # fmt: skip
 def test_assumptions_that_hold(raw: Any) -> None:
-    check_assumes(parse_assumes(raw), model_features(JUJU_VERSION))
+    check_assumes(parse_assumes(raw, refuse), model_features(JUJU_VERSION))
 
 
 def test_the_text_of_what_does_not_hold() -> None:
     raw = ["juju >= 4", "juju >= 3", {"any-of": ["k8s-api", {"all-of": ["juju >= 3", "thing"]}]}]
     with pytest.raises(NotValid) as caught:
-        check_assumes(parse_assumes(raw), model_features("3.6.9"))
+        check_assumes(parse_assumes(raw, refuse), model_features("3.6.9"))
     # The last description is one long line.
     message = caught.value.message.replace(" of API objects in", "\nof API objects in")
     assert (
@@ -75,7 +79,7 @@ For additional information please see: https://juju.is/docs/olm/supported-featur
 
 def test_no_descriptions_for_unknown_features() -> None:
     with pytest.raises(NotValid) as caught:
-        check_assumes(parse_assumes(["thing >= 1.2"]), model_features("3.6.9"))
+        check_assumes(parse_assumes(["thing >= 1.2"], refuse), model_features("3.6.9"))
     # The last description is one long line.
     message = caught.value.message.replace(" of API objects in", "\nof API objects in")
     assert (

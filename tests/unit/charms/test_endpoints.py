@@ -189,7 +189,7 @@ def test_existing(alive: bool, tail: str) -> None:
     with pytest.raises(AlreadyExists) as caught:
         check_relation(pair(MYSQL, "server", WORDPRESS, "db"), RelationFacts(existing={BOTH: alive}))
     assert caught.value.message == f'cannot add relation "{BOTH}": relation {BOTH}{tail}'
-    assert caught.value.hint == "Use 'juju status --relations' to view the current relations."
+    assert caught.value.hint == "Use 'pushjuju status --relations' to view the current relations."
 
 
 def test_an_endpoint_that_the_charm_lost() -> None:

@@ -90,7 +90,7 @@ def test_they_come_out_of_the_store_also_after_a_refresh(shop: World) -> None:
         ("payloads: {-x: {type: t}}\n", {}, 'invalid payload class "-x"', "payloads.-x"),
         ("payloads: {web: {}}\n", {}, "payload class missing type", "payloads.web.type"),
         ("payloads: [web]\n", {}, "payloads: expected map, got []interface {}", "payloads"),
-        ("terms: [A]\n", {}, 'wrong term name format "A"', "terms"),
+        ("terms: [A]\n", {}, 'wrong term name format "A"', "terms[0]"),
         ("terms: word\n", {}, "terms: expected list, got string", "terms"),
         ("", {"lxd_profile": "config: 5"}, "config: expected map, got int(5)", "config"),
         (
@@ -139,12 +139,20 @@ def test_what_is_wrong_is_named_with_its_file_and_key(
 @pytest.mark.parametrize(
     ("profile", "fault", "place"),
     [
-        ("devices: {eth9: {type: nic}}", 'contains device type "nic"', "at devices.eth9.type"),
-        ("config: {limits.cpu: 2}", 'contains config value "limits.cpu"', "at config.limits.cpu"),
+        (
+            "devices: {eth9: {type: nic}}",
+            'contains device type "nic"',
+            "at devices.eth9.type",
+        ),
+        (
+            "config: {limits.cpu: 2}",
+            'contains config value "limits.cpu"',
+            "at config.limits.cpu",
+        ),
     ],
 )
 def test_a_profile_that_asks_too_much(profile: str, fault: str, place: str) -> None:
     with pytest.raises(NotValid) as caught:
         check_features(charm_of(lxd_profile=profile))
     assert caught.value.message == f"validating lxd profile: invalid lxd-profile.yaml: {fault}"
-    assert caught.value.detail == place
+    assert caught.value.detail == f"{place}, lxd-profile.yaml:1"

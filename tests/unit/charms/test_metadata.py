@@ -237,6 +237,9 @@ def test_a_k8s_charm_is_refused_first_and_the_rest_is_told(
     assert K8S in error.message + error.detail
 
 
+MANIFEST_START = 'parsing "manifest.yaml" file: validating manifest: '
+
+
 def test_all_faults_are_told_at_once() -> None:
     error = fault_of(
         "name: 5\nsummary: s\ndescription: 6\n",
@@ -247,11 +250,12 @@ def test_all_faults_are_told_at_once() -> None:
     assert error.message == COERCE + "name: expected string, got int(5)"
     assert error.key == "name"
     assert error.detail.splitlines() == [
+        "at metadata.yaml:1",
         "also:",
-        f"  {COERCE}description: expected string, got int(6)",
-        '  parsing "manifest.yaml" file: validating manifest: os "beos" not valid (at bases[0].name)',
-        '  parsing "config.yaml" file: invalid config: option "a" has unknown type "list"',
-        '  parsing "actions.yaml" file: bad action name Bad',
+        f"  {COERCE}description: expected string, got int(6) (metadata.yaml:3)",
+        f'  {MANIFEST_START}os "beos" not valid (bases[0].name, manifest.yaml:1)',
+        '  parsing "config.yaml" file: invalid config: option "a" has unknown type "list" (config.yaml:1)',
+        '  parsing "actions.yaml" file: bad action name Bad (actions.yaml:1)',
     ]
 
 

@@ -103,7 +103,7 @@ def test_version_tools_are_asked_without_a_shell_and_may_fail(tmp_path: Path) ->
     assert asked == [("hg", "id", "-n")]
     assert packed.charm.version == ""
     assert packed.charm.warnings[0].startswith('"hg" version string generation failed : ')
-    assert packed.charm.warnings[0].endswith("charm version won't show in juju status.")
+    assert packed.charm.warnings[0].endswith("charm version won't show in pushjuju status.")
 
 
 def test_version_file_without_version_control(tmp_path: Path) -> None:
@@ -145,6 +145,23 @@ def test_refusals_write_nothing(tmp_path: Path, make: Callable[[Path], object], 
         pack(tree, tmp_path / "out" / "c.charm")
     assert fault in caught.value.message
     assert list(tmp_path.glob("out/*")) == []
+
+
+def test_all_that_cannot_be_part_of_a_charm_is_told_at_once(tmp_path: Path) -> None:
+    tree = charm_tree(tmp_path / "c", {"a/keep": "", "b\\c/inside": ""})
+    make_fifo(tree / "a/pipe")
+    (tree / "absolute").symlink_to("/tmp")
+    (tree / "circle").symlink_to("circle")
+    with pytest.raises(InvalidCharm) as caught:
+        pack(tree, tmp_path / "c.charm")
+    assert caught.value.message == 'file is a named pipe: "a/pipe"'
+    assert caught.value.file == "a/pipe"
+    assert caught.value.detail.splitlines() == [
+        "also:",
+        '  symlink "absolute" is absolute: "/tmp"',
+        '  file name has a backslash or control character: "b\\\\c"',
+        '  symlink "circle" links out of charm: "circle"',
+    ]
 
 
 def test_a_link_that_leaves_by_way_of_another_link_is_refused(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pushjuju.charms import locks
 from pushjuju.charms.parts import BuildPlan, plan
 from pushjuju.core.base import Base
 from pushjuju.core.errors import InvalidCharm
@@ -85,7 +86,7 @@ def test_dump_and_nil() -> None:
     ("text", "problem"),
     [
         ("parts:\n  x: {plugin: reactive}\n", 'part "x" uses the plugin "reactive"'),
-        ("parts:\n  x: {plugin: poetry}\n", 'part "x" uses the plugin "poetry"'),
+        ("parts:\n  x: {plugin: poetry}\n", "poetry.lock is missing from the tree"),
         ("parts:\n  charm: {override-build: make}\n", 'part "charm" has "override-build"'),
         ("parts:\n  charm: {stage-packages: [x]}\n", 'part "charm" has "stage-packages"'),
         (
@@ -94,7 +95,10 @@ def test_dump_and_nil() -> None:
         ),
         ("parts:\n  charm: {source: ../x}\n", 'part "charm" has its source at "../x"'),
         ("parts:\n  charm: {charm-requirements: [r.txt]}\n", "r.txt is missing from the tree"),
-        ("parts:\n  x: {plugin: uv, uv-extras: [a]}\n", "uv-extras: a"),
+        (
+            "parts:\n  x: {plugin: uv, uv-extras: [a]}\n",
+            'uv-extras: "a" is not in the project, which has: none',
+        ),
     ],
 )
 def test_what_cannot_be_built_is_named(text: str, problem: str) -> None:
@@ -107,7 +111,11 @@ def test_what_cannot_be_built_is_named(text: str, problem: str) -> None:
 def test_all_of_it_is_named() -> None:
     with pytest.raises(InvalidCharm) as caught:
         planned("parts:\n  a: {plugin: go}\n  b: {plugin: npm}\n")
-    assert caught.value.detail == 'part "b" uses the plugin "npm"'
+    assert caught.value.detail.splitlines() == [
+        "at charmcraft.yaml:3",
+        "also:",
+        '  part "b" uses the plugin "npm" (charmcraft.yaml:4)',
+    ]
 
 
 @pytest.mark.parametrize("text", ["parts: 3\n", "parts: [\n"])
@@ -147,3 +155,179 @@ def test_packages_outside_of_the_tree_are_not_read(tmp_path: Path) -> None:
     source.mkdir()
     (source / "requirements.txt").symlink_to(tmp_path / "secret.txt")
     assert charm_build._read(source, "requirements.txt") is None
+
+
+EXTRAS = """
+version = 1
+[[package]]
+name = "web"
+version = "0"
+source = { editable = "." }
+dependencies = [{ name = "ops", extra = ["tracing"] }]
+[package.optional-dependencies]
+pg = [{ name = "psycopg" }]
+[package.dev-dependencies]
+lint = [{ name = "ruff" }]
+tools = [{ name = "jinja2", marker = "python_full_version >= '3.9'" }]
+[[package]]
+name = "ops"
+version = "3.0.0"
+source = { registry = "https://pypi.org/simple" }
+[package.optional-dependencies]
+tracing = [{ name = "ops-tracing" }]
+[[package]]
+name = "ops-tracing"
+version = "3.0.0"
+source = { registry = "https://pypi.org/simple" }
+dependencies = [{ name = "ops" }]
+[[package]]
+name = "psycopg"
+version = "3.2"
+source = { registry = "https://pypi.org/simple" }
+dependencies = [{ name = "zoneinfo", version = "1", marker = "python_full_version < '3.9'" }]
+[[package]]
+name = "zoneinfo"
+version = "1"
+source = { registry = "https://pypi.org/simple" }
+[[package]]
+name = "zoneinfo"
+version = "2"
+source = { registry = "https://pypi.org/simple" }
+[[package]]
+name = "jinja2"
+version = "3.1"
+source = { registry = "https://pypi.org/simple" }
+dependencies = [{ name = "markupsafe", marker = "sys_platform == 'linux'" }]
+[[package]]
+name = "markupsafe"
+version = "3.0"
+source = { registry = "https://pypi.org/simple" }
+[[package]]
+name = "ruff"
+version = "1"
+source = { registry = "https://pypi.org/simple" }
+"""
+
+
+def test_plugin_uv_with_extras_and_groups() -> None:
+    plain = planned("parts:\n  x: {plugin: uv}\n", uv__lock=EXTRAS)
+    assert plain.requirements == ("ops-tracing==3.0.0", "ops==3.0.0")
+    text = "parts:\n  x: {plugin: uv, uv-extras: [PG], uv-groups: [tools]}\n"
+    assert planned(text, uv__lock=EXTRAS).requirements == (
+        "jinja2==3.1 ; python_full_version >= '3.9'",
+        "markupsafe==3.0 ; (python_full_version >= '3.9') and (sys_platform == 'linux')",
+        "ops-tracing==3.0.0",
+        "ops==3.0.0",
+        "psycopg==3.2",
+        "zoneinfo==1 ; python_full_version < '3.9'",
+    )
+
+
+def test_extras_and_groups_that_are_not_there_are_named() -> None:
+    with pytest.raises(InvalidCharm) as caught:
+        planned("parts:\n  x: {plugin: uv, uv-extras: [nope], uv-groups: [none]}\n", uv__lock=EXTRAS)
+    told = caught.value.message + caught.value.detail
+    assert 'uv-extras: "nope" is not in the project, which has: pg' in told
+    assert 'uv-groups: "none" is not in the project, which has: lint, tools' in told
+
+
+def test_extras_and_groups_of_a_project_without_a_lock() -> None:
+    project = """
+[project]
+dependencies = ["ops"]
+[project.optional-dependencies]
+pg = ["psycopg>=3"]
+[dependency-groups]
+base = ["jinja2", {include-group = "more"}]
+more = ["pyyaml", {include-group = "base"}]
+"""
+    text = "parts:\n  x: {plugin: uv, uv-extras: [pg], uv-groups: [base]}\n"
+    found = planned(text, pyproject__toml=project)
+    assert (found.requirements, found.locked) == (("ops", "psycopg>=3", "jinja2", "pyyaml"), False)
+
+
+POETRY = """
+[[package]]
+name = "ops"
+version = "2.10.0"
+optional = false
+groups = ["main"]
+[package.dependencies]
+PyYAML = ">=6,<7"
+[package.dependencies.tomli]
+version = ">=1"
+markers = "python_version < \\"3.11\\""
+[[package]]
+name = "pyyaml"
+version = "6.0.3"
+[[package]]
+name = "tomli"
+version = "2.0"
+[[package]]
+name = "requests"
+version = "2.3"
+[package.dependencies]
+PySocks = {version = ">=1", optional = true, markers = "extra == \\"socks\\""}
+[package.extras]
+socks = ["PySocks (>=1)"]
+[[package]]
+name = "pysocks"
+version = "1.7"
+[[package]]
+name = "pytest"
+version = "8"
+[[package]]
+name = "cosl"
+version = "1"
+[package.source]
+type = "git"
+url = "https://x/cosl"
+"""
+TOOL = """
+[tool.poetry]
+name = "web"
+[tool.poetry.dependencies]
+python = "^3.10"
+ops = "^2.10"
+requests = {version = "^2", extras = ["socks"]}
+[tool.poetry.group.dev.dependencies]
+pytest = "*"
+[tool.poetry.group.obs.dependencies]
+cosl = {git = "https://x/cosl"}
+"""
+
+
+def test_plugin_poetry_takes_what_its_lock_leads_to() -> None:
+    files = {"poetry__lock": POETRY, "pyproject__toml": TOOL}
+    found = planned("parts:\n  x: {plugin: poetry, source: .}\n", **files)
+    assert (found.locked, found.wanted_by) == (True, "poetry.lock")
+    assert found.requirements == (
+        "ops==2.10.0", "pysocks==1.7", "pyyaml==6.0.3", "requests==2.3",
+        'tomli==2.0 ; python_version < "3.11"',
+    )  # fmt: skip
+    assert "pytest==8" in planned("parts:\n  x: {plugin: poetry, poetry-with: [dev]}\n", **files).requirements
+    with pytest.raises(InvalidCharm, match="does not come from PyPI or the tree"):
+        planned("parts:\n  x: {plugin: poetry, poetry-with: [obs]}\n", **files)
+
+
+def test_plugin_poetry_with_a_standard_project() -> None:
+    project = '[project]\ndependencies = ["ops (>=2.10,<3)", "requests[socks] ; python_version >= \\"3\\""]\n'
+    found = planned("parts:\n  x: {plugin: poetry}\n", poetry__lock=POETRY, pyproject__toml=project)
+    assert "ops==2.10.0" in found.requirements
+    assert 'pysocks==1.7 ; python_version >= "3"' in found.requirements
+
+
+def test_a_lock_that_leads_to_too_many_ways_is_refused_not_cut_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(locks, "_MOST", 2)
+    with pytest.raises(InvalidCharm, match="lead to packages in more than 2 ways"):
+        planned("parts:\n  x: {plugin: uv}\n", uv__lock=LOCK)
+
+
+@pytest.mark.parametrize("extra", ["3", "true", "{}"])
+def test_extras_of_a_lock_that_are_no_list_are_passed_over(extra: str) -> None:
+    lock = LOCK.replace('{ name = "ops" }', f'{{ name = "ops", extra = {extra} }}')
+    assert "ops==3.0.0" in planned("parts:\n  x: {plugin: uv}\n", uv__lock=lock).requirements
+    tool = f'[tool.poetry.dependencies]\nops = {{ version = "^3", extras = {extra} }}\n'
+    lines = '[[package]]\nname = "ops"\nversion = "3.0.0"\n'
+    found = planned("parts:\n  x: {plugin: poetry}\n", poetry__lock=lines, pyproject__toml=tool)
+    assert found.requirements == ("ops==3.0.0",)

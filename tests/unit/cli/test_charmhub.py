@@ -478,7 +478,7 @@ def test_download(client: Run, shelf: HubStore, tmp_path: Path) -> None:
     ended = client("download", "web", "--channel", "14/stable")
     assert ended.err == (
         'Fetching charm "web" revision 12 using "14/stable" channel and base "amd64/ubuntu/24.04"\n'
-        'Install the "web" charm with:\n    juju deploy ./web_r12.charm\n'
+        'Install the "web" charm with:\n    pushjuju deploy ./web_r12.charm\n'
     )
     assert (tmp_path / "web_r12.charm").read_bytes() == shelf.entries["web"].revisions[12].data
     ended = client("download", "web", "--revision", "12", "--filepath", "again.charm")
@@ -490,7 +490,7 @@ def test_download(client: Run, shelf: HubStore, tmp_path: Path) -> None:
 def test_download_with_resources(client: Run, tmp_path: Path) -> None:
     ended = client("download", "web", "--channel", "14/stable", "--resources")
     assert ended.err.splitlines()[-1] == (
-        "    juju deploy ./web_r12.charm --resource blob=./resource_blob_r1_blob.txt"
+        "    pushjuju deploy ./web_r12.charm --resource blob=./resource_blob_r1_blob.txt"
     )
     assert (tmp_path / "resource_blob_r1_blob.txt").read_text() == "one"
 
@@ -524,7 +524,7 @@ def test_download_for_another_base(client: Run, shelf: HubStore, tmp_path: Path)
         (["local:web"], 1, '"local:web" is not a Charmhub charm'),
         (["nothing"], 1, "unable to locate nothing: charm or bundle name not found"),
         (["web", "--revision", "3"], 1, "unable to locate web revison 3: No such revision."),
-        (["web"], 1, '"web" has no releases in channel "stable". Type\n    juju info web\nfor a list of'),
+        (["web"], 1, '"web" has no releases in channel "stable". Type\n    pushjuju info web\nfor a list of'),
     ],
 )
 def test_download_refused(client: Run, words: list[str], status: int, text: str) -> None:

@@ -146,7 +146,9 @@ def test_add_cloud_asks(run: Run, tmp_path: Path) -> None:
     answers = "moon\nec2\nopenstack\nmine\nnothing\nhttps://k/v3\n\naccess-key, userpass\nr1\n\ny\nr2\nhttps://r2\nn\n"
     done = run("add-cloud", stdin=answers)
     assert done.status == 0
-    assert done.out.startswith("Cloud Types\n  lxd\n  manual\n  openstack\n\nSelect cloud type: ")
+    assert done.out.startswith(
+        "Cloud Types\n  cloudstack\n  lxd\n  maas\n  manual\n  openstack\n  vsphere\n\nSelect cloud type: "
+    )
     assert 'Invalid cloud type: "moon"' in done.out
     assert 'Cloud type "ec2" not supported for interactive add-cloud.' in done.out
     assert "Enter a name for your openstack cloud: " in done.out
@@ -154,6 +156,65 @@ def test_add_cloud_asks(run: Run, tmp_path: Path) -> None:
     stored = _read(tmp_path, "clouds.toml")["clouds"]["mine"]
     assert stored["regions"] == {"r1": {}, "r2": {"endpoint": "https://r2"}}
     assert stored["auth-types"] == ["access-key", "userpass"]
+
+
+def test_add_cloud_asks_for_the_endpoint_of_maas_only(run: Run, tmp_path: Path) -> None:
+    done = run("add-cloud", stdin="maas\nrack\nhttp://10.0.0.1:5240/MAAS\n")
+    assert done.status == 0, done.err
+    assert done.out.endswith("Enter a name for your maas cloud: \nEnter the API endpoint url: \n")
+    stored = _read(tmp_path, "clouds.toml")["clouds"]["rack"]
+    assert stored == {"type": "maas", "auth-types": ["oauth1"], "endpoint": "http://10.0.0.1:5240/MAAS"}
+    (tmp_path / "key.yaml").write_text(
+        "credentials:\n  rack:\n    me: {auth-type: oauth1, maas-oauth: 'a:b:hunter2'}\n"
+    )
+    assert run("add-credential", "rack", "-f", "key.yaml").status == 0
+    assert "hunter2" not in (tmp_path / "data" / "credentials.toml").read_text()
+    assert "hunter2" not in run("credentials", "--format", "yaml").out
+
+
+def test_add_cloud_asks_for_the_datacenters_of_vsphere(run: Run, tmp_path: Path) -> None:
+    done = run("add-cloud", stdin="vsphere\nvc\n10.0.0.5\ndc0\ny\ndc0\ndc1\nn\n")
+    assert done.status == 0, done.err
+    assert "Enter the vCenter address or URL: " in done.out
+    assert "Enter datacenter name: " in done.out
+    assert 'Datacenter "dc0" already exists' in done.out
+    assert "Enter another datacenter" in done.out
+    assert "endpoint url for" not in done.out
+    stored = _read(tmp_path, "clouds.toml")["clouds"]["vc"]
+    assert stored == {
+        "type": "vsphere", "auth-types": ["userpass"], "endpoint": "10.0.0.5",
+        "regions": {"dc0": {}, "dc1": {}},
+    }  # fmt: skip
+
+
+def test_add_cloud_asks_for_the_zones_of_cloudstack(run: Run, tmp_path: Path) -> None:
+    done = run("add-cloud", stdin="cloudstack\nlab\nhttps://lab/client/api\n\nparis\nn\n")
+    assert done.status == 0, done.err
+    assert "Enter the API endpoint url for the cloud (.../client/api): " in done.out
+    assert "Enter zone name: " in done.out
+    stored = _read(tmp_path, "clouds.toml")["clouds"]["lab"]
+    assert stored == {
+        "type": "cloudstack", "auth-types": ["access-key"], "endpoint": "https://lab/client/api",
+        "regions": {"paris": {}},
+    }  # fmt: skip
+    (tmp_path / "key.yaml").write_text(
+        "credentials:\n  lab:\n    me: {auth-type: access-key, api-key: k, secret-key: hunter2}\n"
+    )
+    assert run("add-credential", "lab", "-f", "key.yaml").status == 0
+    assert "hunter2" not in run("credentials", "--format", "yaml").out
+
+
+def test_a_definition_of_vsphere_as_juju_has_it(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "vc.yaml").write_text(
+        "clouds:\n  vc:\n    type: vsphere\n    auth-types: [userpass]\n    endpoint: 10.0.0.5\n"
+        "    regions:\n      dc0: {}\n"
+    )
+    assert run("add-cloud", "--client", "vc", "vc.yaml").status == 0
+    (tmp_path / "key.yaml").write_text(
+        "credentials:\n  vc:\n    me: {auth-type: userpass, user: ann, password: hunter2, vmfolder: shop}\n"
+    )
+    done = run("add-credential", "vc", "-f", "key.yaml")
+    assert done.status == 0, done.err
 
 
 def test_add_credential_asks(lab: Run, tmp_path: Path) -> None:
@@ -250,7 +311,7 @@ def test_update_credential(lab: Run, tmp_path: Path) -> None:
     assert missing.err == 'ERROR credential "eve" for cloud "lab" in file bob.yaml not found\n'
     twice = lab("add-credential", "lab", "-f", "bob.yaml")
     assert twice.status == 1
-    assert "already exists locally, use 'juju update-credential lab bob -f bob.yaml'" in twice.err
+    assert "already exists locally, use 'pushjuju update-credential lab bob -f bob.yaml'" in twice.err
 
 
 def test_removal_leaves_a_controller_what_its_models_use(run: Run, tmp_path: Path) -> None:

@@ -109,6 +109,14 @@ def test_switch(lab: Run) -> None:
     assert "not found" in ended.err
 
 
+def test_a_reset_key_gets_the_default_of_the_provider_again(lab: Run) -> None:
+    ok(lab("add-model", "taken", "manual"))
+    ok(lab("model-config", "enable-os-upgrade=true"))
+    assert ok(lab("model-config", "enable-os-upgrade")) == "True\n"
+    ok(lab("model-config", "--reset", "enable-os-upgrade"))
+    assert ok(lab("model-config", "enable-os-upgrade")) == "False\n"
+
+
 def test_models(lab: Run) -> None:
     assert (
         lab("add-model", "dev", "--no-switch").err == "Added 'dev' model on local/default for user 'admin'\n"
@@ -343,6 +351,36 @@ def test_removals_ask_first(lab: Run) -> None:
             2,
             'container constraint "lxd" not allowed when adding a machine',
         ),
+        (
+            ["add-machine", "--disks", "loop,4G bad_word"],
+            2,
+            (
+                'invalid value "loop,4G bad_word" for option --disks: cannot parse disk constraints: '
+                'unrecognized storage constraint "bad_word" not valid'
+            ),
+        ),
+        (["add-machine", "ssh:root@h", "--disks", "1G"], 2, "--disks is for machines that a cloud makes"),
+        (["add-machine", "lxd:0", "--disks", "1G"], 2, "--disks is for machines that a cloud makes"),
+        (
+            ["add-machine", "--disks", "fast,1G"],
+            1,
+            'cannot add a new machine: validating volume params: pool "fast" not found',
+        ),
+        (
+            ["add-machine", "--disks", "loop"],
+            1,
+            "cannot add a new machine: validating volume params: invalid size 0",
+        ),
+        (
+            ["add-machine", "--disks", "tmpfs,1G"],
+            1,
+            'cannot add a new machine: validating volume params: "tmpfs" provider does not support "block"',
+        ),
+        (
+            ["add-machine", "--disks", "loop,1M,600", "--disks", "loop,1M,600"],
+            1,
+            "cannot add a new machine: validating volume params: at most 1000 instances supported, 1200",
+        ),
         (["add-unit"], 2, "no application specified"),
         (["add-unit", "web"], 1, 'application "web" not found'),
         (["add-unit", "web", "-n", "0"], 2, "--num-units must be a positive integer"),
@@ -413,6 +451,12 @@ def test_units_and_machines(lab: Run, settled: list[Any]) -> None:
     assert settled[-1][1] == ["web/1", "web/2"]
     ok(lab("add-unit", "web", "--to", "0"))
     assert lab("add-machine", "-n", "2").err == "created machine 3\ncreated machine 4\n"
+    assert (
+        lab("add-machine", "-n", "2", "--disks", "loop,1G,2").err == "created machine 5\ncreated machine 6\n"
+    )
+    planned = lab("remove-machine", "5", "--dry-run")
+    assert planned.out == "will remove machine 5\n- will remove volume 5/0\n- will remove volume 5/1\n"
+    assert "--force" not in planned.err
     shown = json.loads(ok(lab("show-unit", "web/3", "--format", "json")))["web/3"]
     assert shown["machine"] == "0"
     assert {"opened-ports", "charm", "leader"} <= set(shown)

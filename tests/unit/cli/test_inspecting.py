@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,12 +14,14 @@ from typing import Any
 import pytest
 
 from pushjuju.core.clock import SystemClock
-from pushjuju.services import decided, hook_runs, integrate
+from pushjuju.services import hook_runs, integrate
+from pushjuju.services.decided_text import _WORDS, packed, unpacked
 from pushjuju.services.hook_changes import MOST_NAMES, summary
 from pushjuju.state.records import Operation
 from tests.unit.services.world import Charms, World, failed, ok, status_event
 
 Run = Callable[..., Any]
+WORDS_OF_FORMAT_1 = "218bb446055f5a2fa6c043110cd3bd265e479e13c37765ceb5dc4be28b2f0183"
 
 
 @pytest.fixture
@@ -284,20 +288,65 @@ def test_replay_of_what_is_not_there(shop: World, run: Run, words: list[str], st
     assert (ended.status, ended.err.splitlines()[0]) == (status, f"ERROR {text}")
 
 
-def test_a_hook_that_ran_well_keeps_no_record(shop: World, run: Run) -> None:
+def test_every_hook_of_the_history_is_decided_again(shop: World, run: Run) -> None:
+    shop.settle()
+    ran = hook_runs.history(shop.ctx, shop.model, hook_runs.Wanted())
+    assert len(ran) > 15
+    for one in ran:
+        ended = run("replay", one.operation, "--format", "json")
+        assert ended.status == 0, (one, ended.err)
+        document = json.loads(ended.out)
+        assert (document["same"], document["unit"], document["operation"]) == (True, one.unit, one.operation)
+        if one.kind == "hook":
+            assert re.sub("^(db|server|cluster)-", "", one.hook) in document["recorded"]["doing"], one
+
+
+def change(shop: World, operation: str, **columns: object) -> None:
+    """Change an operation as nobody but an earlier release or a bad disk would."""
+    for name, value in columns.items():
+        shop.ctx.store._connection.execute(
+            f"UPDATE operation SET {name} = ? WHERE id = ?", (value, operation)
+        )
+
+
+@pytest.mark.parametrize(
+    ("columns", "text"),
+    [
+        ({"decided": None}, "was not kept: it ran before pushjuju kept all of them"),
+        ({"decided": None, "state": "planned"}, "is decided when the hook before it has ended well"),
+        ({"decided": None, "unit": ""}, "is one of machine 0: no unit decided it"),
+        ({"decided": b"\x01junk"}, "cannot be read: "),
+        ({"decided": b"\x07"}, "cannot be read: format 07"),
+        ({"decided": b""}, "cannot be read: format none"),
+        ({"decided": "no JSON"}, "cannot be read: "),
+    ],
+)
+def test_operations_without_a_record(shop: World, run: Run, columns: dict[str, object], text: str) -> None:
     shop.settle()
     good = hook_runs.history(shop.ctx, shop.model, hook_runs.Wanted(units=("web/0",), hooks=("start",)))[0]
+    change(shop, good.operation, **columns)
     ended = run("replay", good.operation)
-    assert ended.status == 1
-    assert "was not kept" in ended.err
+    assert (ended.status, ended.err[:6]) == (1, "ERROR ")
+    assert text in ended.err
 
 
-def test_only_the_newest_records_are_kept(shop: World) -> None:
-    many = decided.KEPT_PER_UNIT + 5
-    shop.box("0").script["db-relation-joined"] = [failed(3)] * many
-    for _ in range(many):
-        shop.settle()
-        shop.clock.advance(3600)
-    rows = shop.ctx.store._connection.execute("SELECT count(*) FROM decided").fetchone()
-    assert rows[0] == decided.KEPT_PER_UNIT
-    assert shop.read(lambda tx: tx.rows("units_in_error", model=shop.model))
+def test_a_record_of_an_earlier_release_is_text(shop: World, run: Run) -> None:
+    operation = failing(shop)
+    assert isinstance(operation.decided, bytes)
+    change(shop, operation.id, decided=unpacked(operation.decided))
+    assert "the same" in run("replay", operation.id).out
+
+
+def test_a_record_is_small_and_whole(shop: World) -> None:
+    operation = failing(shop)
+    assert isinstance(operation.decided, bytes)
+    text = unpacked(operation.decided)
+    assert len(operation.decided) * 3 < len(text)
+    long = text * 50  # that of a unit with a thousand neighbours
+    assert unpacked(packed(long)) == long
+    assert len(packed(long)) * 20 < len(long)
+
+
+def test_the_words_of_the_format_never_change() -> None:
+    """Records that are kept already could not be read with other words."""
+    assert hashlib.sha256(_WORDS).hexdigest() == WORDS_OF_FORMAT_1

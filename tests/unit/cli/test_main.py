@@ -12,8 +12,9 @@ import pytest
 from pushjuju.cli import registry
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.commands import basics
-from pushjuju.cli.root import closest, read_aliases
+from pushjuju.cli.root import read_aliases
 from pushjuju.core.errors import NotFound, Silent
+from pushjuju.core.near import closest
 
 Run = Callable[..., Any]
 
@@ -62,6 +63,14 @@ def test_a_mistyped_word_gets_a_suggestion(run: Run) -> None:
         'ERROR pushjuju: "verson" is not a pushjuju command. See "pushjuju --help".\n'
         "\nDid you mean:\n\tversion\n"
     )
+
+
+def test_a_mistyped_flag_gets_a_suggestion(run: Run) -> None:
+    ended = run("status", "--fromat", "json")
+    expected = "ERROR option provided but not defined: --fromat\n\nDid you mean:\n\t--format\n"
+    assert (ended.status, ended.err) == (2, expected)
+    assert run("status", "--xyzzyqq").err == "ERROR option provided but not defined: --xyzzyqq\n"
+    assert run("status", "-q9").err.count("\n") == 1
 
 
 def test_called_as_juju_the_text_is_jujus(run: Run) -> None:

@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli import drive
+from pushjuju.cli import blocking, drive, registry
+from pushjuju.cli.plannable import NOT_PLANNED, PLANNED
 from pushjuju.core.clock import SystemClock
-from pushjuju.services import integrate, models
+from pushjuju.core.storage import Directive
+from pushjuju.services import actions, applications, integrate, models
 from tests.unit.services.world import SETUP, Charms, World, failed
 
 Run = Callable[..., Any]
@@ -124,17 +126,17 @@ def test_removals_end_what_hangs_on_them(shop: World, run: Run) -> None:
     integrate.integrate(shop.ctx, shop.model, "web", "db")
     shop.settle()
     plan = planned(run, "remove-application", "db")
-    assert changes(plan) == [
-        "remove application db",
-        "remove machine 1",
+    assert changes(plan) == [  # in the order in which they go
+        "remove relation 2",
         "remove unit db/0",
         "remove relation 1",
-        "remove relation 2",
+        "remove application db",
+        "remove machine 1",
     ]
     assert hooks(plan, "db/0") == ["server-relation-departed", "server-relation-broken", "stop", "remove"]
     assert hooks(plan, "web/0") == ["db-relation-departed", "db-relation-broken"]
     assert planned(run, "remove-unit", "web/0")["changed"]
-    assert changes(planned(run, "remove-machine", "1", "--force"))[0] == "remove machine 1"
+    assert changes(planned(run, "remove-machine", "1", "--force"))[-1] == "remove machine 1"
 
 
 def test_changes_of_settings(shop: World, run: Run) -> None:
@@ -208,8 +210,12 @@ def test_a_first_deploy_needs_no_controller(run: Run, packs: Charms, tmp_path: P
     ("words", "text"),
     [
         (["status"], "status cannot be planned: it changes nothing that a plan could tell of"),
-        (["run", "web/0", "greet"], "run cannot be planned: what an action does, its charm alone knows"),
-        (["destroy-model", "shop"], "destroy-model cannot be planned: it ends everything in the model"),
+        (
+            ["ssh", "0"],
+            "ssh cannot be planned: what a person does there cannot be known, and it changes no model",
+        ),
+        (["migrate", "shop", "other"], "migrate cannot be planned: pushjuju does not do it"),
+        (["destroy-model", "nope"], "model home:admin/nope not found"),
         (["plan", "--", "status"], "plan cannot be planned: a plan changes nothing"),
         (["dance"], '"dance" is not a command that can be planned: there is none of that name'),
         (
@@ -226,6 +232,195 @@ def test_what_cannot_be_planned(shop: World, run: Run, words: list[str], text: s
     ended = run("plan", "--", *words)
     assert (ended.status, ended.err.splitlines()[0]) == (1, f"ERROR {text}")
     assert ended.out == ""
+
+
+def test_every_command_is_planned_or_says_why_not() -> None:
+    assert PLANNED.isdisjoint(NOT_PLANNED)
+    assert PLANNED | NOT_PLANNED.keys() == registry.known()
+
+
+def test_what_can_change_a_model_is_planned() -> None:
+    """What `disable-command all` covers changes a model; upgrade-model never has anything to upgrade."""
+    covered = blocking.DESTROYS | blocking.REMOVES | blocking.CHANGES | blocking.MIXED
+    assert covered - PLANNED == {"upgrade-model"}
+
+
+# --- run and exec -----------------------------------------------------------------------------------------
+
+GREET = {"actions.yaml": "greet:\n  description: hi\nsolo:\n  parallel: false\n"}
+
+
+def tasks(plan: dict[str, Any]) -> list[tuple[str, str, str, str]]:
+    return [(step["machine"], step["unit"], step["kind"], step["hook"]) for step in plan["hooks"]]
+
+
+def test_run(shop: World, run: Run) -> None:
+    shop.active("greeter", 2, packed=shop.charms.make("greeter", peers=None, config=None, files=GREET))
+    plan = planned(run, "run", "greeter/0", "greeter/1", "greet", "name=Kim")
+    assert tasks(plan) == [("2", "greeter/0", "action", "greet"), ("3", "greeter/1", "action", "greet")]
+    assert "what the action greet does: its charm alone knows" in plan["unknown"]
+    assert changes(plan) == ["add task 2", "add task 3"]
+    assert plan["changes"][0]["fields"] == {"action": "greet", "receiver": "greeter/0"}
+    assert planned(run, "run", "greeter/leader", "solo")["hooks"][0]["unit"] == "greeter/0"
+    text = run("plan", "--", "run", "greeter/0", "greet").out
+    assert "2        greeter/0  action greet" in text
+    assert not shop.boxes["2"].frame_of("start").get("action")
+
+
+def test_run_of_what_cannot_be_run(shop: World, run: Run) -> None:
+    ended = run("plan", "--", "run", "web/0", "nope")
+    assert (ended.status, ended.out) == (0, "Nothing would change.\n")
+    assert 'WARNING action "nope" not defined on unit "web/0"' in ended.err
+    assert run("plan", "--", "run", "web/0").err == "ERROR no action specified\n"
+
+
+def test_exec(shop: World, run: Run) -> None:
+    plan = planned(run, "exec", "--application", "web", "--machine", "1", "uptime")
+    assert tasks(plan) == [("0", "web/0", "commands", "juju-exec"), ("1", "", "commands", "juju-exec")]
+    assert [step.get("parallel") for step in plan["hooks"]] == [True, True]
+    assert "what the commands do" in plan["unknown"]
+    alone = planned(run, "exec", "--unit", "web/0", "--parallel=false", "uptime")
+    assert "parallel" not in alone["hooks"][0]
+    assert "commands juju-exec  (beside the others)" in run("plan", "--", "exec", "--unit", "web/0", "ls").out
+
+
+def test_cancel_task(shop: World, run: Run) -> None:
+    asked = actions.CommandRequest(command="ls", timeout_s=9.0, units=["web/0"])
+    actions.enqueue_commands(shop.ctx, shop.model, asked)
+    plan = planned(run, "cancel-task", "2")
+    assert plan["changes"][0]["fields"] == {"status": {"from": "completed", "to": "cancelled"}}
+
+
+# --- the end of models and controllers --------------------------------------------------------------------
+
+
+def test_destroy_model(shop: World, run: Run) -> None:
+    integrate.integrate(shop.ctx, shop.model, "web", "db")
+    shop.settle()
+    plan = planned(run, "destroy-model", "shop")
+    went = changes(plan)
+    assert set(went) == {
+        "remove model shop",
+        *(f"remove {kind}" for kind in ("application web", "application db", "unit web/0", "unit db/0")),
+        *(f"remove {kind}" for kind in ("machine 0", "machine 1", "relation 0", "relation 1", "relation 2")),
+    }
+    at = {name.removeprefix("remove "): number for number, name in enumerate(went)}
+    assert at["relation 2"] < at["application db"] < at["machine 1"] < at["model shop"] == len(went) - 1
+    assert at["unit web/0"] < at["application web"]
+    assert hooks(plan, "db/0") == ["server-relation-departed", "server-relation-broken", "stop", "remove"]
+    assert "blocked" not in plan
+    machine = plan["changes"][at["machine 1"]]["fields"]
+    assert machine["instance"] == "ended"
+    models.add_model(shop.ctx, "empty")
+    assert changes(planned(run, "destroy-model", "empty")) == ["remove model empty"]
+
+
+def test_destroy_model_that_is_stuck(shop: World, run: Run) -> None:
+    shop.box("0").fail("config-changed", times=50)
+    applications.set_config(shop.ctx, shop.model, "web", values={"title": "x"})
+    shop.settle()
+    assert shop.agent()[0] == "error"
+    plan = planned(run, "destroy-model", "shop")
+    assert "remove model shop" not in changes(plan)
+    assert "remove application db" in changes(plan)
+    assert "model shop: machine 0 waits for web/0" in plan["blocked"]
+    assert any(line.startswith("what web/0 does next") for line in plan["unknown"])
+    assert (
+        "\nIn the way:\n  model shop: machine 0 waits for web/0\n"
+        in run("plan", "--", "destroy-model", "shop").out
+    )
+    forced = planned(run, "destroy-model", "shop", "--force")
+    assert changes(forced)[-1] == "remove model shop"
+    assert any(line.startswith("whether web/0 goes by itself") for line in forced["unknown"])
+    assert run("disable-command", "destroy-model").status == 0
+    ended = run("plan", "--", "destroy-model", "shop")
+    assert (ended.status, ended.out) == (1, "")
+    assert "destroy-model operation has been disabled" in ended.err
+
+
+def test_what_becomes_of_storage(shop: World, run: Run, packs: Charms) -> None:
+    store = {"data": {"type": "filesystem", "location": "/srv"}}
+    packed = packs.make("disk", peers=None, config=None, storage=store)
+    shop.active("disk", packed=packed, storage={"data": Directive(pool="local", size=1024, count=1)})
+    ended = run("plan", "--", "destroy-model", "shop")
+    assert (ended.status, "The model has persistent storage remaining" in ended.err) == (1, True)
+    for flag, word in (("--destroy-storage", "destroyed"), ("--release-storage", "released")):
+        plan = planned(run, "destroy-model", "shop", flag)
+        gone = next(one for one in plan["changes"] if one["kind"] == "storage")
+        assert (gone["action"], gone["fields"]["data"]) == ("remove", word)
+
+
+def test_destroy_and_kill_controller(shop: World, run: Run) -> None:
+    models.add_model(shop.ctx, "other")
+    ended = run("plan", "--", "destroy-controller", "home")
+    assert (ended.status, "The controller has live models" in ended.err) == (1, True)
+    plan = planned(run, "destroy-controller", "home", "--destroy-all-models")
+    assert changes(plan)[-1] == "remove controller home"
+    assert {"remove model shop", "remove model other", "remove unit web/0"} <= set(changes(plan))
+    shop.box("0").fail("stop", times=50)
+    killed = planned(run, "kill-controller", "home", "--timeout", "90s")
+    assert "which hooks web/0 still runs: it is forced away at once" in killed["unknown"]
+    assert killed["changes"][-1]["fields"] == {"when": "after 90 s at the latest"}
+    assert run("models").status == 0  # nothing has happened
+
+
+def test_bootstrap(run: Run, tmp_path: Path) -> None:
+    plan = planned(run, "bootstrap", "local", "home", "--add-model", "shop")
+    assert changes(plan)[:2] == ["add controller home", "add model shop"]
+    assert not (tmp_path / "data").exists()
+
+
+# --- the rest of what a controller knows ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "change"),
+    [
+        (["add-secret", "key", "word=b"], "add secret key"),
+        (["add-space", "dmz"], "add space dmz"),
+        (["create-storage-pool", "fast", "rootfs"], "add storage pool fast"),
+        (["disable-command", "all"], "add disabled commands all"),
+        (["add-user", "kim"], "add access kim to the controller"),
+        (["grant-cloud", "admin", "add-model", "local"], ""),
+        (
+            ["model-defaults", "update-status-hook-interval=9m"],
+            "add model default update-status-hook-interval",
+        ),
+        (["controller-config", "audit-log-max-backups=3"], "add controller config audit-log-max-backups"),
+        (["update-status"], ""),
+        (["add-ssh-key", "KEY"], "add ssh key"),
+    ],
+)
+def test_other_words(shop: World, run: Run, words: list[str], change: str) -> None:
+    key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIMJjmGvRkMKcQgUPVJMqKqBBWAPHQGNYJLZOcVJmYdnR kim@lab"
+    ended = run("plan", "--format", "json", "--", *(key if word == "KEY" else word for word in words))
+    if not change:
+        assert ended.status in (0, 1, 2)
+        return
+    assert ended.status == 2, ended.err
+    assert any(one.startswith(change) for one in changes(json.loads(ended.out)))
+    assert "sealed" not in ended.out
+
+
+def test_update_status(shop: World, run: Run) -> None:
+    plan = planned(run, "update-status", "web/0")
+    assert (hooks(plan, "web/0"), plan["changes"]) == (["update-status"], [])
+
+
+def test_secrets_are_never_told(shop: World, run: Run) -> None:
+    assert run("add-secret", "key", "word=very-secret").status == 0
+    plan = planned(run, "update-secret", "key", "word=more-secret")
+    assert plan["changes"][0]["name"] == "key"
+    assert plan["changes"][0]["fields"]["revision"] == {"from": 1, "to": 2}
+    assert "secret" not in json.dumps(plan["changes"][0]["fields"])
+    assert changes(planned(run, "grant-secret", "key", "web")) == ["add secret grant key to web"]
+    assert changes(planned(run, "remove-secret", "key")) == ["remove secret key"]
+
+
+def test_a_plan_writes_no_file(shop: World, run: Run, tmp_path: Path) -> None:
+    out = tmp_path / "out.yaml"
+    assert run("plan", "--", "config", "web", "-o", str(out)).status == 0
+    assert not out.exists()
 
 
 def test_offers_and_what_is_consumed(shop: World, run: Run) -> None:
@@ -265,3 +460,7 @@ def test_the_model_that_is_meant(shop: World, run: Run) -> None:
 def test_a_plan_of_nothing(run: Run) -> None:
     assert run("plan").status == 2
     assert run("plan", "--").status == 2
+
+
+def test_a_mistyped_command_brings_the_nearest(run: Run) -> None:
+    assert run("plan", "--", "deply", "x").err.endswith("Did you mean:\n\tdeploy\n")

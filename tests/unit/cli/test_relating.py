@@ -92,7 +92,7 @@ def test_twice_is_told_in_three_parts(lab: Run, settled: list[Any]) -> None:
         'ERROR cannot add relation "wordpress:db mysql:server"\n'
         "relation wordpress:db mysql:server (already exists):\n"
         "\n"
-        "Use 'juju status --relations' to view the current relations.\n"
+        "Use 'pushjuju status --relations' to view the current relations.\n"
     )
     assert settled == []
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli import debugsession, drive
+from pushjuju.cli import debugsession, drive, sshconfig
 from pushjuju.cli.commands import ssh
 from pushjuju.services.context import open_context
 from pushjuju.state.datadir import DataDir
@@ -79,6 +79,55 @@ def test_ssh_names_its_target_and_passes_the_rest_on(lab: Run, clients: Clients)
     assert "  HostName 10.0.0.1\n" in clients.configs[1]
     lab("ssh", "--no-host-key-checks", "1")
     assert "StrictHostKeyChecking no" in clients.configs[2]
+
+
+def test_past_the_jump_host_and_through_the_models(lab: Run, clients: Clients, tmp_path: Path) -> None:
+    lab("ssh", "--proxy=false", "0")
+    assert "  ProxyJump none\n" in clients.configs[0]
+    lab("debug-hooks", "--pty", "--proxy", "web/0")
+    assert "  ProxyJump gate\n" in clients.configs[1]
+    ctx = open_context(DataDir(tmp_path / "data"), "lab", environ={})
+    with ctx.store.write() as tx:
+        model = tx.scalar("model_by_name", owner="admin", name="shop")
+        tx.run("machine_set_ssh", model=model, id="0", ssh='{"host": "10.0.0.0"}')
+    ctx.close()
+    ended = lab("ssh", "--proxy", "0")
+    assert (ended.status, ended.err.splitlines()[0]) == (1, "ERROR no jump host is known for machine 0")
+    assert "model-config ssh-jump-host=[USER@]HOST[:PORT]" in ended.err
+    assert lab("model-config", "proxy-ssh=true").status == 0
+    assert lab("scp", "web/0:/etc/hosts", ".").status == 1
+    assert lab("model-config", "ssh-jump-host=kim@gate:2222,inner").status == 0
+    assert lab("scp", "web/0:/etc/hosts", ".").status == 0
+    assert "  ProxyJump kim@gate:2222,inner\n" in clients.configs[2]
+    for host in ("gate", "inner"):  # they are the person's: known to ~/.ssh/config, keys kept with the model
+        assert f"\nHost {host}\n  UserKnownHostsFile " in clients.configs[2]
+    assert clients.configs[2].endswith("\nHost gate inner\n  Include ~/.ssh/config\n")
+    assert "ssh-jump-host" in lab("model-config").out
+    assert lab("model-config", "--reset", "ssh-jump-host").status == 0
+    assert "ssh-jump-host" not in lab("model-config").out
+
+
+def test_what_a_person_says_of_a_host_that_was_taken_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = tmp_path / "id"
+    key.touch()
+    said = f"hostname 10.9.9.9\nproxyjump kim@gate\nidentityfile {key}\nidentityfile /nowhere/id\nport 22\n"
+    program = tmp_path / "ssh"
+    program.write_text(f"#!/bin/sh\nprintf '%s' '{said}'\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    own = sshconfig.own_settings("box")
+    assert sshconfig.goes_through(own)
+    assert not sshconfig.goes_through({"proxyjump": ["none"]})
+    item = sshconfig.target("juju-0", {"host": "box"}, user="", key=tmp_path / "ours", own=own)
+    text = sshconfig.config_text(
+        [item], known_hosts=[tmp_path / "k"], own_known_hosts=tmp_path / "k", check_host_keys=True
+    )
+    assert "  HostName 10.9.9.9\n" in text
+    assert "  proxyjump kim@gate\n" in text
+    assert text.count("IdentityFile") == 2
+    assert text.endswith("\nMatch all\nInclude ~/.ssh/config\n")
 
 
 def test_scp_between_two_machines_goes_through_here(lab: Run, clients: Clients) -> None:

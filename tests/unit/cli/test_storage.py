@@ -114,6 +114,11 @@ COMBINED = {
             },
             "status": {"current": "error", "message": "no room"},
         },
+        "1/1": {  # a disk of a machine
+            "provider-id": "volume-1-1", "size": 1024,
+            "attachments": {"machines": {"1": {"device": "loop1", "read-only": False, "life": "alive"}}},
+            "status": {"current": "attached"},
+        },
     },
 }  # fmt: skip
 
@@ -127,6 +132,7 @@ def test_tables() -> None:
     ]
     rows = [line.rstrip() for line in storage_table.volumes(COMBINED).splitlines()]
     assert rows == [
-        "Machine  Unit  Storage ID  Volume ID  Provider ID  Device  Size     State  Message",
-        "0        pg/0  data/0      0/0        volume-0-0   loop0   2.0 GiB  error  no room",
+        "Machine  Unit  Storage ID  Volume ID  Provider ID  Device  Size     State     Message",
+        "0        pg/0  data/0      0/0        volume-0-0   loop0   2.0 GiB  error     no room",
+        "1                          1/1        volume-1-1   loop1   1.0 GiB  attached",
     ]

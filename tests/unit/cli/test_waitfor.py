@@ -154,7 +154,7 @@ def test_the_store_is_read_only_when_it_has_changed(
     ("argv", "status", "text"),
     [
         ((), 2, "no subcommand specified: wait-for application|machine|model|unit"),
-        (("thing", "x"), 2, "unrecognized command: juju wait-for thing"),
+        (("thing", "x"), 2, "unrecognized command: pushjuju wait-for thing"),
         (("unit",), 2, "unit name must be supplied when waiting for an unit"),
         (("application", "a", "b"), 2, "only one application name can be supplied as an argument to this"),
         (("machine", "x"), 2, '"x" is not valid machine id'),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 from base64 import urlsafe_b64decode
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +13,11 @@ from typing import Any
 import pytest
 
 from pushjuju.cli import blocking, drive, registry
+from pushjuju.cli.command import is_ignored
+from pushjuju.cli.root import Root
+from pushjuju.services import logs
+from pushjuju.services.context import open_context
+from pushjuju.state.datadir import DataDir
 
 Run = Callable[..., Any]
 CHARM = str(Path(__file__).parents[3] / "contrib" / "charms" / "hello-page")
@@ -47,8 +54,25 @@ def test_constraints_of_a_model_are_kept_shown_and_replaced(lab: Run) -> None:
     assert ok(lab("model-constraints")) == "cores=2 mem=6144M\n"
     assert json.loads(ok(lab("model-constraints", "--format", "json"))) == {"cores": 2, "mem": 6144}
     assert ok(lab("model-constraints", "--format", "yaml")) == "cores: 2\nmem: 6144\n"
-    ok(lab("set-model-constraints", "arch=arm64"))
-    assert ok(lab("model-constraints")) == "arch=arm64\n"
+    ok(lab("set-model-constraints", "virt-type=container"))
+    assert ok(lab("model-constraints")) == "virt-type=container\n"
+
+
+def test_what_the_cloud_makes_of_constraints_is_told_when_they_are_set(lab: Run) -> None:
+    ok(lab("deploy", CHARM, "web", "--no-wait"))
+    for words in (("set-model-constraints",), ("set-constraints", "web")):
+        refused(
+            lab(*words, "virt-type=virtual-machine"),
+            "invalid constraint value: virt-type=virtual-machine\nvalid values are: [container]",
+        )
+        assert ok(lab("model-constraints")) == "\n"
+    set_it = lab("set-constraints", "web", "tags=fast", "cpu-power=100", "mem=1G")
+    warned = 'WARNING setting constraints on application "web": unsupported constraints: cpu-power,tags\n'
+    assert (set_it.status, set_it.err) == (0, warned)
+    assert ok(lab("constraints", "web")) == "cpu-power=100 mem=1024M tags=fast\n"
+    added = lab("add-machine", "--constraints", "instance-type=big", "--no-wait")
+    assert added.err == "WARNING unsupported constraints: instance-type\ncreated machine 1\n"
+    refused(lab("add-machine", "--constraints", "arch=s390x"), "invalid constraint value: arch=s390x\n")
 
 
 def test_a_new_machine_takes_the_models_constraints_under_its_own(lab: Run) -> None:
@@ -107,7 +131,7 @@ def test_a_disabled_command_is_refused_with_jujus_text(lab: Run) -> None:
         "ERROR the operation has been blocked\n\n"
         "All operations that remove machines, applications, units or\n"
         "relations have been disabled for the current model.\n"
-        "To enable removal, run\n\n    juju enable-command remove-object\n"
+        "To enable removal, run\n\n    pushjuju enable-command remove-object\n"
     )
     ok(lab("config", "web", "port=81"))
 
@@ -134,7 +158,7 @@ def test_a_controller_with_disabled_commands_is_not_destroyed(lab: Run) -> None:
     ok(lab("disable-command", "destroy-model"))
     ended = lab("destroy-controller", "lab", "--no-prompt", "--destroy-all-models")
     refused(ended, "there are models with disabled commands preventing controller destruction")
-    assert "juju enable-destroy-controller" in ended.err
+    assert "pushjuju enable-destroy-controller" in ended.err
     assert "shop" in ended.err
     ok(lab("enable-destroy-controller"))
     assert lab("disabled-commands", "--all").err == "No commands are currently disabled.\n"
@@ -267,6 +291,7 @@ def test_defaults_are_checked_as_settings_are(lab: Run) -> None:
     refused(lab("model-defaults", "nope"), 'there are no default model values for "nope"')
     refused(lab("model-defaults", "--cloud", "a", "--region", "b/c"), "cannot specify cloud using both", 2)
     assert "possible misspelling" in lab("model-defaults", "tset-mode=true").err
+    assert lab("model-defaults", "vpc-id=vpc-1").err == ""  # a key of a provider's own
 
 
 @pytest.mark.parametrize(
@@ -315,7 +340,8 @@ def test_a_user_is_added_shown_disabled_and_removed(lab: Run) -> None:
     assert b"kim" in data
     assert b"lab" in data
     assert lines[4] == (
-        '"Kim K (kim)" has not been granted access to any models. You can use "juju grant" to grant access.'
+        '"Kim K (kim)" has not been granted access to any models. '
+        'You can use "pushjuju grant" to grant access.'
     )
     listed = json.loads(ok(lab("users", "--format", "json")))
     assert [(item["user-name"], item["access"]) for item in listed] == [
@@ -393,6 +419,75 @@ def test_access_is_granted_and_revoked_step_by_step(lab: Run) -> None:
 def test_access_that_makes_no_sense(lab: Run, words: tuple[str, ...], text: str, status: int) -> None:
     ok(lab("add-user", "kim"))
     refused(lab(*words), text, status)
+
+
+def test_external_users_need_not_be_added(lab: Run) -> None:
+    ok(lab("grant", "bob@external", "write", "shop"))
+    refused(
+        lab("grant", "bob@external", "read", "shop"),
+        'could not grant model access: user already has "read" access or greater',
+    )
+    users = json.loads(ok(lab("show-model", "--format", "json")))["shop"]["users"]
+    assert users["bob@external"] == {"access": "write", "last-connection": "never connected"}
+    assert json.loads(ok(lab("users", "shop", "--format", "json")))["bob@external"]["access"] == "write"
+    assert "bob@external " in ok(lab("users", "shop"))
+    listed = json.loads(ok(lab("models", "--user", "bob@external", "--format", "json")))["models"]
+    assert [(item["name"], item["access"]) for item in listed] == [("admin/shop", "write")]
+    ok(lab("revoke", "bob@external", "read", "shop"))
+    assert "bob@external" not in json.loads(ok(lab("users", "shop", "--format", "json")))
+    refused(lab("revoke", "bob@external", "read", "shop"), "could not revoke model access")
+
+
+def test_what_is_known_of_external_users(lab: Run) -> None:
+    assert ok(lab("show-user", "bob@external")) == 'user-name: bob@external\naccess: ""\n'
+    ok(lab("grant", "everyone@external", "login"))
+    assert json.loads(ok(lab("show-user", "bob@external", "--format", "json"))) == {
+        "user-name": "bob@external",
+        "access": "login",
+    }
+    ok(lab("grant", "bob@external", "superuser"))
+    assert json.loads(ok(lab("show-user", "bob@external", "--format", "json")))["access"] == "superuser"
+    assert "bob" not in ok(lab("users"))  # those of the controller are its own, as in Juju
+    ok(lab("grant-cloud", "bob@external", "add-model", "local"))
+    refused(lab("remove-user", "bob@external", "-y"), 'user "bob@external" not found')
+    refused(lab("add-user", "bob@external"), "failed to create user: invalid user name")
+    ok(lab("add-user", "kim"))
+    ok(lab("grant", "kim@local", "read", "shop"))
+    assert json.loads(ok(lab("users", "shop", "--format", "json")))["kim"]["access"] == "read"
+
+
+@pytest.mark.parametrize("name", ["bob@", "@external", "b@ex ternal", "a@b@c", "-x@y.z", "x" * 300 + "@yy"])
+def test_names_that_no_user_can_have(lab: Run, name: str) -> None:
+    refused(lab("grant", "--", name, "read", "shop"), f'invalid username: "{name}"')
+    assert lab("show-user", "--", name).status == 1
+
+
+def test_external_users_of_an_offer(lab: Run) -> None:
+    ok(lab("deploy", CHARM, "web", "--no-wait"))
+    ok(lab("offer", "web:website"))
+    for words in (("grant", "bob@example.com", "consume"), ("grant", "everyone@external", "consume")):
+        ok(lab(*words, "admin/shop.web"))
+    users = json.loads(ok(lab("show-offer", "admin/shop.web", "--format", "json")))["lab:admin/shop.web"][
+        "users"
+    ]
+    assert users["bob@example.com"] == {"access": "consume"}
+    assert users["everyone@external"] == {"access": "consume"}
+    ok(lab("revoke", "everyone@external", "read", "shop.web"))
+    users = json.loads(ok(lab("show-offer", "admin/shop.web", "--format", "json")))["lab:admin/shop.web"][
+        "users"
+    ]
+    assert "everyone@external" not in users
+    refused(lab("revoke", "everyone@external", "read", "shop.web"), "could not revoke offer access")
+    ok(lab("grant", "everyone@external", "read", "shop.web"))
+
+
+def test_a_model_of_an_external_user(lab: Run) -> None:
+    ok(lab("add-model", "dev", "--owner", "bob@example.com", "--no-switch"))
+    name = "bob@example.com/dev"
+    assert json.loads(ok(lab("show-model", name, "--format", "json")))["dev"]["owner"] == "bob@example.com"
+    ok(lab("add-user", "kim"))
+    ok(lab("grant", "kim", "read", name))
+    assert json.loads(ok(lab("users", name, "--format", "json")))["kim"]["access"] == "read"
 
 
 def test_a_model_of_somebody_else(lab: Run) -> None:
@@ -474,6 +569,11 @@ def test_another_credential_for_a_model(lab: Run, tmp_path: Path) -> None:
         (("switch", "shoop"), "shop"),
         (("show-user", "admn"), "admin"),
         (("add-model", "x", "locl"), "local"),
+        (("show-unit", "wbe/0"), "web/0"),
+        (("show-space", "alhpa"), "alpha"),
+        (("config", "web", "greetin=x"), "greeting"),
+        (("config", "web", "--reset", "greetng"), "greeting"),
+        (("deploy", CHARM, "other", "--config", "greetng=x"), "greeting"),
     ],
 )
 def test_a_name_that_does_not_exist_brings_the_nearest(lab: Run, words: tuple[str, ...], meant: str) -> None:
@@ -485,6 +585,8 @@ def test_a_name_that_does_not_exist_brings_the_nearest(lab: Run, words: tuple[st
 
 def test_nothing_near_is_nothing_said(lab: Run) -> None:
     assert "Did you mean" not in lab("config", "completely-else").err
+    ok(lab("deploy", CHARM, "web", "--no-wait"))
+    assert "Did you mean" not in lab("show-unit", "nosuch/0").err  # the number alone is no likeness
 
 
 # --- flags without meaning --------------------------------------------------------------------------------
@@ -532,3 +634,91 @@ def test_the_reference_is_written_out_of_the_commands(run: Run, tmp_path: Path) 
         assert f"[{word}]" in pages["index"]
     assert "(https://docs/" in ok(run("documentation", "--url", "https://docs/"))
     assert not ok(run("documentation", "--no-index")).startswith("# Index")
+
+
+# --- flags that mean nothing here, and words of another program -------------------------------------------
+
+SEEN_TO = {"format", "output", "color", "no-color", "no-browser-login", "dry-run"}
+
+
+def test_no_flag_is_silently_without_meaning() -> None:
+    root = Root()
+    for word in sorted(registry.words()):
+        found = root.get_command(None, word)  # type: ignore[arg-type]
+        assert found is not None
+        if found.details.startswith("Not supported: "):
+            continue
+        for spec in found.specs:
+            assert not spec.void or spec.name in SEEN_TO or is_ignored(spec), f"{word} --{spec.name}"
+
+
+def test_flags_without_meaning_are_named(lab: Run) -> None:
+    assert "--yes is ignored: There is no question to answer\n" in lab("upgrade-model", "--yes").err
+    refused(
+        lab("controllers", "--managed"), "controllers --managed not supported by pushjuju: there is no JAAS"
+    )
+    for words in (("agreements", "-c", "mars"), ("agree", "x", "--yes", "-c", "mars")):
+        assert lab(*words).err.startswith("ERROR controller mars not found"), words
+    assert lab("sync-agent-binary", "-m", "nope").status == 1
+
+
+def test_what_people_are_told_to_type_is_ours() -> None:
+    """Juju's own lines that tools read keep its name."""
+    kept = {
+        "actions.py": "'juju show-",
+        "waiting.py": "'juju show-task'",
+        "users.py": "juju register",
+        "status.py": "'juju show-status-log",
+        "config.py": "<value set, see juju model-config",
+        "backups.py": "juju version:",
+    }
+    words = "|".join(sorted((*registry.known(), *registry.ALIASES), key=len, reverse=True))
+    typed = re.compile(rf"(?<![-\w/.])juju (?:{words})\b(?!/)")
+    for path in sorted(Path(registry.__file__).parents[1].rglob("*.py")):
+        for text in texts(path):
+            if typed.search(text):
+                assert kept.get(path.name, "?") in text, f"{path}: {text}"
+
+
+def texts(path: Path) -> list[str]:
+    """Return the texts of a module that are no docstrings."""
+    tree = ast.parse(path.read_text())
+    docs = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    return [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs
+    ]
+
+
+# --- debug-log of what is not there -----------------------------------------------------------------------
+
+
+def test_debug_log_says_which_names_belong_to_nothing(lab: Run) -> None:
+    ok(lab("deploy", CHARM, "web", "--no-wait"))
+    ended = lab("debug-log", "--no-tail", "--include", "wbe/0", "--exclude", "9", "-i", "nosuch")
+    assert (ended.status, ended.out) == (0, "")
+    assert ended.err.splitlines() == [
+        'WARNING there is no "wbe/0" in model "shop" or its log; did you mean "web/0"?',
+        'WARNING there is no "nosuch" in model "shop" or its log',
+        'WARNING there is no "9" in model "shop" or its log; did you mean "0"?',
+    ]
+    quiet = ("debug-log", "--no-tail", "-i", "web", "-i", "web/0", "-i", "unit-web-0", "-i", "we*", "-x", "0")
+    assert lab(*quiet).err == ""
+
+
+def test_what_is_gone_may_be_in_the_log(lab: Run, tmp_path: Path) -> None:
+    ctx = open_context(DataDir(tmp_path / "data"), "lab", environ={})
+    with ctx.store.write() as tx:
+        model = tx.scalar("model_by_name", owner="admin", name="shop")
+        logs.append(tx, model, "unit-old-3", "INFO", "unit", "bye", now=ctx.clock.now())
+    ctx.close()
+    for name in ("old/3", "old"):
+        ended = lab("debug-log", "--no-tail", "--include", name)
+        assert ("bye" in ended.out, ended.err) == (True, ""), name

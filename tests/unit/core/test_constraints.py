@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pushjuju.core import constraints
+from pushjuju.core import constraint_rules, constraints
 from pushjuju.core.errors import NotValid
 
 
@@ -116,10 +116,11 @@ def test_what_juju_refuses(text: str, message: str) -> None:
         ({"mem": 1024, "tags": ["a"]}, {"instance-type": "m1"}, {"instance-type": "m1", "tags": ["a"]}),
         ({"instance-type": "m1", "zones": ["z"]}, {"cores": 4}, {"cores": 4, "zones": ["z"]}),
         ({"instance-type": "m1"}, {"mem": None}, {"instance-type": "m1"}),
+        ({"root-disk": 9, "mem": 1}, {"instance-type": "m1"}, {"root-disk": 9, "instance-type": "m1"}),
     ],
 )
 def test_merge(model: dict[str, Any], application: dict[str, Any], expected: dict[str, Any]) -> None:
-    assert constraints.merge(model, application) == expected
+    assert constraint_rules.merge(model, application) == expected
 
 
 @pytest.mark.parametrize(
@@ -165,7 +166,7 @@ def test_what_is_shown_reads_back(values: dict[str, Any]) -> None:
 def test_a_merge_keeps_all_that_the_application_sets(
     model: dict[str, Any], application: dict[str, Any]
 ) -> None:
-    merged = constraints.merge(model, application)
+    merged = constraint_rules.merge(model, application)
     assert application.items() <= merged.items()
     assert merged.keys() <= model.keys() | application.keys()
 

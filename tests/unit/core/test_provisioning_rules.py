@@ -64,12 +64,12 @@ def test_rules_of_a_cloud() -> None:
 
 
 def test_the_stronger_value_takes_the_weaker_ones_along() -> None:
-    assert merge({"mem": 1, "arch": "arm64"}, {"instance-type": "m"}, RULES) == {
+    assert merge({"mem": 1, "arch": "arm64"}, {"instance-type": "m"}, RULES.conflicts) == {
         "arch": "arm64",
         "instance-type": "m",
     }
-    assert merge({"instance-type": "m"}, {"mem": 5}, RULES) == {"mem": 5}
-    assert merge({"mem": 1, "cores": 2}, {"mem": None}, RULES) == {"cores": 2}
+    assert merge({"instance-type": "m"}, {"mem": 5}, RULES.conflicts) == {"mem": 5}
+    assert merge({"mem": 1, "cores": 2}, {"mem": None}, RULES.conflicts) == {"cores": 2}
 
 
 TYPES = [

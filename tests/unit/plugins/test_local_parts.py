@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pushjuju.core.base import Base
+from pushjuju.core.cloudinit_script import to_script, unknown_keys
 from pushjuju.core.errors import NotFound, NotValid, ProviderError
-from pushjuju.plugins.providers.local import bases, doctor
+from pushjuju.plugins.providers.local import bases, doctor, limits, prepare
 from pushjuju.plugins.providers.local.cgroups import hierarchies
 from pushjuju.plugins.providers.local.layout import Layout, Record
 from pushjuju.plugins.providers.local.network import (
@@ -27,7 +28,6 @@ from pushjuju.plugins.providers.local.provider import hardware
 from pushjuju.plugins.providers.local.sources import BasesConfig, host_base
 from pushjuju.plugins.providers.local.supervisor import nspawn_command
 from pushjuju.plugins.providers.local.system import locked, put_file
-from pushjuju.plugins.providers.local.userdata import to_script, unknown_keys
 from pushjuju.plugins.types import Fix, no_progress
 
 NOBLE = Base("ubuntu", "24.04")
@@ -381,3 +381,38 @@ class TestDoctor:
             ("kernel: nat", True),
         ]
         assert found[0].fix == Fix(command=("modprobe", "overlay"))
+
+
+class TestLimits:
+    def test_each_limit_is_told_with_its_sysctl(self) -> None:
+        known = {"fs.inotify.max_user_instances": 128, "kernel.pid_max": 4194304, "kernel.pty.max": 100}
+        found = {item.name: item for item in limits.findings(known, 3000, can_change=False)}
+        inotify = found["fs.inotify.max_user_instances"]
+        assert not inotify.ok
+        assert not inotify.required
+        assert inotify.message.startswith(
+            "fs.inotify.max_user_instances = 128: enough for about 15 machines;"
+        )
+        assert inotify.fix == Fix(command=("sysctl", "-w", "fs.inotify.max_user_instances=8192"))
+        assert found["kernel.pid_max"].ok
+        assert found["memory"].message == "3000 MiB: about 100 idle machines"
+        assert "fs.inotify.max_user_watches" not in found  # this kernel has none
+
+    def test_what_a_start_raises_is_no_problem(self) -> None:
+        (inotify, _) = limits.findings({"fs.inotify.max_user_instances": 128}, 3000, can_change=True)
+        assert inotify.ok
+        assert "raised to 8192 when a machine starts" in inotify.message
+
+    def test_this_kernel(self) -> None:
+        assert limits.values()["kernel.pid_max"] > 1000
+        assert all(limit.room(limit.wanted) >= limits.MACHINES for limit in limits.LIMITS)
+
+
+def test_a_base_listens_by_its_service_whatever_is_installed_here(tmp_path: Path) -> None:
+    """Links into the base's own tree lead nowhere as seen from this computer; they go all the same."""
+    system = tmp_path / "etc/systemd/system"
+    for folder in ("sockets.target.wants", "ssh.service.requires"):
+        (system / folder).mkdir(parents=True)
+        (system / folder / "ssh.socket").symlink_to("/nowhere/ssh.socket")
+    prepare._set_sshd(tmp_path)
+    assert [path.name for path in system.rglob("ssh.*") if path.is_symlink()] == ["ssh.service"]

@@ -18,7 +18,10 @@ HOOKS = Path(builtin.__file__).with_name("hooks")
 MODEL = ModelInfo(uuid="m", name="test", controller_uuid="c")
 REQUEST = StartRequest(machine_id="0", base=Base("ubuntu", "24.04"))
 
-BUILT_IN = ("local", "manual", "ec2", "openstack", "gce", "azure", "digitalocean", "lxd")
+BUILT_IN = (
+    "local", "manual", "ec2", "openstack", "gce", "azure", "digitalocean", "vultr", "linode", "vsphere",
+    "scaleway", "cloudstack", "lxd", "maas",
+)  # fmt: skip
 SKY = """
 from pushjuju.plugins.hookspecs import hookimpl
 from pushjuju.plugins.types import HookToolFamily, ProviderType
@@ -97,6 +100,7 @@ def test_built_in_plugins(site: Site) -> None:
             "manual",
             "libcloud",
             "lxd",
+            "maas",
             "storage",
             "vault",
             "nftables",
@@ -107,7 +111,7 @@ def test_built_in_plugins(site: Site) -> None:
         *(f"hooks-{name}" for name in families),
     ]
     assert {item.source for item in plugins} == {"built-in"}
-    assert {item.api for item in plugins} == {"1.1", "1.3"}
+    assert {item.api for item in plugins} == {"1.1", "1.3", "1.4"}
     assert site.warnings == []
 
 
@@ -118,8 +122,10 @@ def test_every_hook_is_used_by_some_plugin(site: Site) -> None:
     assert used == {
         "pushjuju_charm_sources",
         "pushjuju_detect_credentials",
+        "pushjuju_finalize_credential",
         "pushjuju_hook_tools",
         "pushjuju_open_charm_source",
+        "pushjuju_open_containers",
         "pushjuju_open_firewall",
         "pushjuju_open_provider",
         "pushjuju_open_secret_backend",
@@ -164,8 +170,8 @@ def test_unknown_type_of_cloud(site: Site) -> None:
         ("raise RuntimeError('out of fuel')", "RuntimeError: out of fuel"),
         ("import no_such_module_anywhere", "ModuleNotFoundError: No module named 'no_such_module_anywhere'"),
         ("raise SystemExit(3)", "SystemExit: 3"),
-        (SKY.replace("(1, 0)", "(2, 0)"), "ValueError: made for plugin API 2.0, this is 1.3"),
-        (SKY.replace("(1, 0)", "(1, 9)"), "ValueError: made for plugin API 1.9, this is 1.3"),
+        (SKY.replace("(1, 0)", "(2, 0)"), "ValueError: made for plugin API 2.0, this is 1.4"),
+        (SKY.replace("(1, 0)", "(1, 9)"), "ValueError: made for plugin API 1.9, this is 1.4"),
         (
             SKY.replace("def pushjuju_user_data(request, data)", "def pushjuju_user_data(nonsense)"),
             "nonsense",

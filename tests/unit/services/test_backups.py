@@ -345,3 +345,22 @@ def test_killed_at_any_point_it_can_be_done_again(shop: World, tmp_path: Path, w
     assert reopened(shop) == {"units": ["web/0", "web/1"]}
     left = [item.name for item in path.parent.parent.iterdir() if item.name.startswith(".restore-")]
     assert left == []
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (b"hi", "is no copy of a controller"),
+        (b"", "is no copy of a controller"),
+    ],
+)
+def test_a_file_that_cannot_be_a_copy_is_refused_before_anybody_is_asked(
+    tmp_path: Path, content: bytes, text: str
+) -> None:
+    (tmp_path / "a.txt").write_bytes(content)
+    with pytest.raises(NotValid, match=text):
+        backups.check_archive(tmp_path / "a.txt")
+    with tarfile.open(tmp_path / "other.tar", "w") as archive:
+        archive.add(tmp_path / "a.txt", "a.txt")
+    with pytest.raises(NotValid, match=r"is no copy of a controller: it holds a\.txt"):
+        backups.check_archive(tmp_path / "other.tar")

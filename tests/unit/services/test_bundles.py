@@ -199,7 +199,7 @@ def test_refused_step_changes_nothing(world: World, shelf: Path) -> None:
 def test_what_charms_do_not_have_is_told_at_once(world: World, shelf: Path) -> None:
     over = """
 applications:
-  web: {options: {nosuch: 1, port: x}, bindings: {no: alpha}, resources: {other: ./site.txt}, to: [lxd:0]}
+  web: {options: {nosuch: 1, port: x}, bindings: {no: alpha}, resources: {other: ./site.txt}, to: [kvm:0]}
   db: {storage: {logs: 1G}}
   log: {num_units: 1, to: [new]}
 relations: [[web:none, db:db], [web:db, log:host], [db, log:host]]
@@ -210,7 +210,7 @@ relations: [[web:none, db:db], [web:db, log:host], [db, log:host]]
         'cannot validate application "db": charm "db" has no store called "logs"',
         'application "log" is subordinate but specifies unit placement',
         'application "log" is subordinate but has non-zero num_units',
-        'placement "lxd:0" asks for a container: containers are not supported',
+        'placement "kvm:0" asks for a container of a kind that is not made: use lxd',
         'cannot validate application "web": option "port" expected int, got "x"',
         f'cannot validate application "web": configuration option "nosuch" not found in charm "{shelf}/web"',
         'cannot validate application "web": unrecognized resource "other"',

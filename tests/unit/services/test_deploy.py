@@ -195,15 +195,21 @@ REFUSED: list[Any] = [
         id="base",
     ),
     pytest.param(
-        lambda shop: shop.deploy("b", placements=[Placement.parse("lxd:0")]),
+        lambda shop: shop.deploy("b", placements=[Placement.parse("kvm:0")]),
         NotValid,
-        'placement "lxd:0" is not supported: containers and ssh: targets are machines to add first',
+        "kvm containers are not supported",
+        id="kvm",
+    ),
+    pytest.param(
+        lambda shop: shop.deploy("b", placements=[Placement.parse("lxd:7")]),
+        NotFound,
+        "machine 7 not found",
         id="container",
     ),
     pytest.param(
         lambda shop: shop.deploy("b", placements=[Placement.parse("ssh:me@host")]),
         NotValid,
-        'placement "ssh:me@host" is not supported: containers and ssh: targets are machines to add first',
+        'placement "ssh:me@host" is not supported: ssh: targets are machines to add first',
         id="ssh",
     ),
     pytest.param(

@@ -11,9 +11,11 @@ from pushjuju.core.errors import NotFound, NotValid, PushjujuError
 from pushjuju.core.firewall import EVERYWHERE, Exposure, IngressRule
 from pushjuju.core.placement import Placement
 from pushjuju.core.ports import PortRange
+from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.services import expose as service
-from pushjuju.services import firewall, model_config, models, removal
+from pushjuju.services import firewall, machines, model_config, models, removal, statuses
 from pushjuju.state.records import MachineFirewall, Port
+from pushjuju.state.store import Tx
 from tests.unit.services.world import World, ok
 
 WEB = PortRange("tcp", 80, 80)
@@ -260,7 +262,54 @@ def test_in_a_global_model_all_look_again(world: World) -> None:
     world.deploy("db")
     _guard(world, "0", "1")
     _expose(world)
-    assert world.touched() == ["machine/0", "machine/1"]
+    assert world.touched() == ["loop/firewall"]
+    assert _changes(world) == {"0": 2, "1": 2}
+
+
+def test_those_wake_that_have_not_looked_since(world: World) -> None:
+    """They are woken together, so that a fleet that comes up does not look anew for each of its machines."""
+    world.deploy("web", count=3)
+    _guard(world, "0", "1")
+    now = world.clock.now()
+    world.write(lambda tx: firewall.changed_everywhere(tx, world.model, now, "machine 2 is there"))
+    world.write(lambda tx: tx.run("firewall_seen", model=world.model, machine="1", seen=2))
+    world.write(lambda tx: firewall.wake(tx, world.model, now, "machine 2 is there"))
+    assert world.touched() == ["loop/firewall", "machine/0"]
+
+
+def test_the_address_of_a_machine_that_is_installed_anew_is_let_in_no_more(world: World) -> None:
+    """Its cloud may give the address to somebody else."""
+    world.deploy("web", count=2)
+    _guard(world, "0", "1")
+    now, error = world.clock.now(), InstanceStatus.PROVISIONING_ERROR
+
+    def fail(tx: Tx) -> None:
+        tx.run(
+            "machine_set_instance", model=world.model, id="1", provider="local", instance_id="i-1",
+            display_name="", hardware="{}", ssh='{"host": "10.0.0.99"}', base="ubuntu@22.04", nonce="n",
+        )  # fmt: skip
+        statuses.set_status(tx, world.model, StatusKind.INSTANCE, "1", error, now=now)
+
+    world.write(fail)
+    known = world.read(lambda tx: firewall.state(tx, world.model, "0"))
+    assert known is not None
+    assert "10.0.0.99/32" in world.read(lambda tx: firewall.rules(tx, world.model, "0", known)).mates
+    world.write(lambda tx: machines.retry_provisioning(tx, world.model, "1", now))
+    assert "10.0.0.99/32" not in world.read(lambda tx: firewall.rules(tx, world.model, "0", known)).mates
+    assert _changes(world)["0"] == 2
+
+
+def test_where_nothing_is_guarded_nothing_wakes(world: World) -> None:
+    world.deploy()
+    world.forget_work()
+    world.write(lambda tx: firewall.changed_everywhere(tx, world.model, world.clock.now(), "gone"))
+    assert world.touched() == []
+
+
+def test_a_machine_is_known_by_its_addresses_and_where_it_comes_from() -> None:
+    there = [{"value": "10.0.0.7", "scope": "local-cloud"}, {"value": "127.0.0.1", "scope": "local-machine"}]
+    assert firewall.known_by(there, {"host": "10.0.0.7"}) == firewall.known_by(there[:1], {"host": "box"})
+    assert firewall.known_by(there, {"host": "10.0.0.8"}) != firewall.known_by(there, {"host": "10.0.0.7"})
 
 
 @pytest.mark.parametrize("exposed", [False, True])

@@ -208,7 +208,7 @@ def test_the_same_again(town: Shop) -> None:
     assert town.refused(lambda: town.integrate("mysql", "web")) == wanted
     with pytest.raises(AlreadyExists) as caught:
         town.integrate("mysql", "web")
-    assert caught.value.hint == "Use 'juju status --relations' to view the current relations."
+    assert caught.value.hint == "Use 'pushjuju status --relations' to view the current relations."
     town.remove("web", "mysql", rest=False)
     assert town.refused(lambda: town.integrate("mysql", "web")) == (f"{wanted} is dying, but not yet removed")
     town.world.settle()

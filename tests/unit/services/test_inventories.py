@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -124,14 +125,162 @@ def test_terraform_state() -> None:
         ("a ansible_user=-x\n", "invalid user"),
         ("a ansible_host=$(x)/y\n", "invalid address"),
         ("all: [\n", "yaml: "),
-        ("all:\n- x\n", "names no host"),
+        ("all:\n- x\n", "group all: expected a map with hosts, vars or children"),
         ("web[1:b]\n", "is no range"),
-        ("web[1:99999999]\n", "names more than|names"),
+        ("web[1:99999999]\n", "file: names more than 10000 hosts"),
     ],
 )
 def test_bad_files_are_refused(text: str, problem: str) -> None:
-    if problem.startswith("names more"):
-        assert len(read(text, "file")) == 10_000
-        return
     with pytest.raises(NotValid, match=problem):
         read(text, "file")
+
+
+def test_all_faults_are_told_at_once() -> None:
+    text = 'a ansible_port=0\nb ansible_host="{{ ip }}"\n[web\nc "d\ne 5\nweb[9:1]\n[x:vars]\nnothing\n'
+    with pytest.raises(NotValid) as caught:
+        read(text, "hosts.ini")
+    assert caught.value.message.splitlines() == [
+        "hosts.ini, line 4: a quote is not closed",
+        "hosts.ini, line 5: expected key=value: 5",
+        "hosts.ini, line 6: web[9:1] is an empty range",
+        "hosts.ini, line 8: expected key=value: nothing",
+        'hosts.ini: host a: invalid port "0"',
+        "hosts.ini: host b: a template of Ansible's is not worked out here: write the value itself",
+    ]
+
+
+def test_the_first_value_of_an_ssh_config_counts() -> None:
+    text = """
+User general
+Host db-1
+  Port 2201
+Host db-* !db-9
+  User dba
+  HostName %n.db.lan
+Match host db-2,db-9
+  Port 2202
+Match exec "touch /tmp/run-by-nobody"
+  Port 1
+Host db-2 db-9
+Match all
+  IdentityFile ~/.ssh/%h
+"""
+    found = {item.name: item for item in read(text, "config")}
+    assert {name: item.target for name, item in found.items()} == {
+        "db-1": "ssh:general@db-1.db.lan:2201",
+        "db-2": "ssh:general@db-2.db.lan:2202",
+        "db-9": "ssh:general@db-9:2202",
+    }
+    assert found["db-1"].identity == "~/.ssh/db-1.db.lan"
+
+
+def test_an_ssh_config_includes_others(tmp_path: Path) -> None:
+    (tmp_path / "conf.d").mkdir()
+    (tmp_path / "conf.d" / "a.conf").write_text("Host a\n HostName 10.0.0.1\n")
+    (tmp_path / "conf.d" / "b.conf").write_text("Host b\n ProxyJump gate\nHost gate\n HostName 10.0.0.2\n")
+    (tmp_path / "web.conf").write_text("User web\nHost *\n Port 2200\n")
+    notes: list[str] = []
+    text = "Include conf.d/*.conf none.conf\nHost w\n Include web.conf\nHost b\n User ann\n"
+    found = {item.name: item for item in read(text, "config", tmp_path, notes.append)}
+    assert {name: item.target for name, item in found.items()} == {
+        "a": "ssh:10.0.0.1", "b": "ssh:ann@b", "gate": "ssh:10.0.0.2", "w": "ssh:web@w:2200",
+    }  # fmt: skip
+    assert (found["b"].jump, found["gate"].jump) == ("gate", "")
+    assert notes == [
+        "b: the jump host gate is not taken over; model-config ssh-jump-host=... sets one for the model"
+    ]
+    (tmp_path / "loop.conf").write_text("Include loop.conf\n")
+    with pytest.raises(NotValid, match="too deep"):
+        read("Include loop.conf\nHost a\n", "config", tmp_path)
+
+
+def test_which_value_of_an_ansible_inventory_counts(tmp_path: Path) -> None:
+    for kind, name, text in (
+        ("group_vars", "all.yml", "ansible_user: everyone\nansible_port: 2000\n"),
+        ("group_vars", "db.yml", "ansible_user: dba\n"),
+        ("host_vars", "db1.yaml", "ansible_host: 10.0.0.9\n"),
+        ("group_vars", "sealed.yml", "$ANSIBLE_VAULT;1.1;AES256\n3030\n"),
+    ):
+        (tmp_path / kind).mkdir(exist_ok=True)
+        (tmp_path / kind / name).write_text(text)
+    text = """
+all:
+  hosts:
+    db1: {ansible_port: 2001}
+    here: {ansible_connection: local}
+  children:
+    sealed:
+    fleet:
+      vars: {ansible_user: fleet}
+      children:
+        db: {hosts: {db1: }, vars: {ansible_port: 2002}}
+        web: {hosts: {"web[1:2]": }}
+"""
+    notes: list[str] = []
+    found = {item.name: item.target for item in read(text, "hosts.yml", tmp_path, notes.append)}
+    assert found == {
+        "db1": "ssh:dba@10.0.0.9:2001", "web1": "ssh:fleet@web1:2000", "web2": "ssh:fleet@web2:2000",
+    }  # fmt: skip
+    assert notes == ["here is left out: its connection is local"]
+    listed = {"_meta": {"hostvars": {"a": {"ansible_host": "10.0.0.1", "ansible_user": "u"}}}, "all": {}}
+    assert _targets(json.dumps(listed)) == {"a": "ssh:u@10.0.0.1"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "attributes", "target"),
+    [
+        ("openstack_compute_instance_v2", {"access_ip_v4": "10.1.0.4"}, "ssh:10.1.0.4"),
+        ("openstack_compute_instance_v2", {"network": [{"fixed_ip_v4": "10.1.0.5"}]}, "ssh:10.1.0.5"),
+        (
+            "digitalocean_droplet",
+            {"ipv4_address": "1.2.3.4", "ipv4_address_private": "10.0.0.1"},
+            "ssh:1.2.3.4",
+        ),
+        ("hcloud_server", {"ipv4_address": "", "ipv6_address": "2001:db8::1"}, "ssh:2001:db8::1"),
+        (
+            "azurerm_linux_virtual_machine",
+            {"public_ip_address": "1.2.3.4", "admin_username": "adm"},
+            "ssh:adm@1.2.3.4",
+        ),
+        (
+            "libvirt_domain",
+            {"network_interface": [{"addresses": []}, {"addresses": ["10.9.0.2"]}]},
+            "ssh:10.9.0.2",
+        ),
+        ("proxmox_virtual_environment_vm", {"ipv4_addresses": [["127.0.0.1"], ["10.9.0.3"]]}, "ssh:10.9.0.3"),
+        ("vsphere_virtual_machine", {"default_ip_address": "10.8.0.1"}, "ssh:10.8.0.1"),
+        ("scaleway_instance_server", {"public_ips": [{"address": "5.5.5.5"}]}, "ssh:5.5.5.5"),
+    ],
+)
+def test_where_terraform_keeps_addresses(kind: str, attributes: dict[str, object], target: str) -> None:
+    state = {
+        "version": 4,
+        "resources": [
+            {"mode": "managed", "type": kind, "name": "web", "module": "module.eu",
+             "instances": [{"index_key": "a", "attributes": attributes}]},
+            {"mode": "managed", "type": "digitalocean_domain", "name": "d",
+             "instances": [{"attributes": {"ip_address": "9.9.9.9"}}]},
+        ],
+    }  # fmt: skip
+    (found,) = read(json.dumps(state), "terraform.tfstate")
+    assert (found.name, found.target) == ('module.eu.web["a"]', target)
+    shown = {
+        "values": {
+            "root_module": {
+                "child_modules": [
+                    {"resources": [{"mode": "managed", "type": kind, "name": "web", "values": attributes}]}
+                ]
+            }
+        }
+    }
+    assert [item.target for item in read(json.dumps(shown), "show.json")] == [target]
+
+
+def test_a_machine_without_an_address_is_left_out() -> None:
+    machines = [{"attributes": {"public_ip": "1.2.3.4"}}, {"attributes": {"public_ip": None}}]
+    state = {"resources": [{"type": "aws_instance", "name": "web", "instances": machines}]}
+    notes: list[str] = []
+    assert [item.host for item in read(json.dumps(state), "s", None, notes.append)] == ["1.2.3.4"]
+    assert notes == ["aws_instance web[1] is left out: it has no address"]
+    with pytest.raises(NotValid, match=r"before 0\.12"):
+        read('{"version": 3, "modules": []}', "old.tfstate")

@@ -139,6 +139,13 @@ def test_new_model(shop: World) -> None:
     assert [item.name for item in models.list_models(shop.ctx)] == ["shop", "two"]
 
 
+def test_a_new_model_takes_what_its_provider_says_unless_a_person_does(shop: World) -> None:
+    plain = models.add_model(shop.ctx, "two", cloud="manual")
+    asked = models.add_model(shop.ctx, "three", cloud="manual", config={"enable-os-upgrade": "true"})
+    assert shop.read(lambda tx: model_config.stored(tx, plain.uuid)) == {"enable-os-upgrade": False}
+    assert shop.read(lambda tx: model_config.stored(tx, asked.uuid)) == {"enable-os-upgrade": True}
+
+
 @pytest.mark.parametrize(
     ("asked", "error", "text"),
     [

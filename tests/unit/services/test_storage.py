@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pushjuju.core.errors import AlreadyExists, Conflict, NotFound, NotValid
-from pushjuju.core.storage import Directive
+from pushjuju.core.storage import Directive, Kind
 from pushjuju.services import (
     models,
     removal,
@@ -252,6 +252,7 @@ class TestAsked:
         assert storage_asks.record_import(shop.ctx, shop.model, "local", "data", made) == "data/0"
         with pytest.raises(Conflict, match="volume-1 is storage data/0 of this model already"):
             storage_asks.record_import(shop.ctx, shop.model, "local", "data", made)
+        assert storage_asks.check_import(shop.ctx, shop.model, "local") == ("local", Kind.FILESYSTEM)
         with pytest.raises(NotValid, match="not supported"):
             storage_asks.check_import(shop.ctx, shop.model, "loop")
 

@@ -405,9 +405,11 @@ class World:
 
         tx.run(
             "machine_set_facts", model=self.model, id=machine, hostname=hello["hostname"],
-            addresses=json.dumps(addresses_from_nics(hello["nics"])), boot_id=hello["boot_id"],
-            hardware=json.dumps({"arch": "amd64", "cores": "2"}), now=to_iso(self.clock.now()),
+            boot_id=hello["boot_id"], hardware=json.dumps({"arch": "amd64", "cores": "2"}),
+            now=to_iso(self.clock.now()),
         )  # fmt: skip
+        addresses = json.dumps(addresses_from_nics(hello["nics"]))
+        tx.run("machine_set_addresses", model=self.model, id=machine, addresses=addresses)
 
     def turn(self, unit: str = "web/0", requests: Iterable[Request] = ()) -> Turn:
         """Let a unit decide."""

@@ -356,3 +356,19 @@ def test_a_read_only_disk_is_named(small_disk: Path) -> None:
     with pytest.raises(StoreError) as caught, Store.open(small_disk / "state.db").write() as tx:
         tx.run("application_delete", model="m", name="n")
     assert str(small_disk / "state.db") in caught.value.message
+
+
+def test_a_store_in_a_folder_that_takes_no_files_is_read_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite keeps files beside the store also to read it, and says only that it cannot open them."""
+    (tmp_path / "state.db").touch()
+    error = sqlite3.OperationalError("unable to open database file")
+
+    def said(name: str) -> str:
+        return store_module.explain_error(error, tmp_path / name).message
+
+    assert said("state.db").endswith("cannot be used: unable to open database file")
+    monkeypatch.setattr("os.access", lambda path, _mode: path != tmp_path)
+    assert said("state.db").endswith("cannot be written: it is read-only")
+    assert said("none.db").endswith("cannot be used: unable to open database file")

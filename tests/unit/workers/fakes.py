@@ -19,6 +19,7 @@ from pushjuju.plugins.types import (
     Started,
     StartRequest,
 )
+from pushjuju.runner.session import ExecResult
 from pushjuju.state.records import Machine
 from pushjuju.workers.drive import Driver, Settled
 from pushjuju.workers.events import Event
@@ -58,7 +59,7 @@ class Cloud:
         if self.refusals:
             raise self.refusals.pop(0)
         number = request.machine_id
-        self.world.boxes[number] = Box(id=number, address=f"10.0.0.{int(number) + 2}")
+        self.world.boxes[number] = Box(id=number, address=_address(number))
         return Started(
             instance=self._instance(number), base=request.base, host_keys=(f"ssh-ed25519 {number}",)
         )
@@ -94,7 +95,7 @@ class Cloud:
     async def ssh_target(self, instance: Instance) -> SSHTarget:
         """Return where a box would answer."""
         number = instance.id.removeprefix("i-")
-        return SSHTarget(host=f"10.0.0.{int(number) + 2}", host_keys=(f"ssh-ed25519 {number}",))
+        return SSHTarget(host=_address(number), host_keys=(f"ssh-ed25519 {number}",))
 
     async def destroy_model(self) -> None:
         """Count."""
@@ -103,6 +104,12 @@ class Cloud:
     async def doctor(self) -> Sequence[Finding]:
         """Find nothing."""
         return []
+
+
+def _address(number: str) -> str:
+    """Where a box answers; containers have a network of their own."""
+    host, _, inner = number.partition("/lxd/")
+    return f"10.{int(host) + 1}.0.{int(inner) + 2}" if inner else f"10.0.0.{int(host) + 2}"
 
 
 class Guard:
@@ -180,6 +187,10 @@ class Session:
         assert path.stat().st_size  # noqa: ASYNC240 - a small local file
         self.box.blobs.append(sha256)
 
+    async def exec(self, **_: Any) -> ExecResult:
+        """End a script at once, with nothing to say."""
+        return ExecResult(exit=0, signal=None, stdout="", stderr="")
+
     async def look_again(self) -> None:
         """Hear what the box says now."""
         self.hello = self.box.hello()
@@ -224,6 +235,10 @@ class Shop(Workshop):
 
     def provider(self, model: str, cloud: str | None = None) -> Any:
         """Return the one cloud."""
+        return self.cloud
+
+    def _provider_of_container(self, machine: Machine) -> Any:
+        """Return the cloud: it makes containers as well."""
         return self.cloud
 
     def firewall(self, machine: Machine) -> Firewall | None:

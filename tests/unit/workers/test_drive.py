@@ -19,7 +19,7 @@ from pushjuju.core.errors import (
     StoreError,
 )
 from pushjuju.services import applications, machines, touch, units
-from pushjuju.state.work import SqliteWorkQueue, WorkItem, lease_at_least, machine_key
+from pushjuju.state.work import SqliteWorkQueue, WorkItem, lease_at_least, machine_key, next_lease
 from pushjuju.workers import drive as drives
 from pushjuju.workers.drive import Driver
 from pushjuju.workers.lane import Lane, Outcome
@@ -265,6 +265,31 @@ async def test_work_of_another_process_is_waited_for(shop: World) -> None:
     other.finish(claim, shop.clock.now(), shop.clock.now() + timedelta(hours=1))
     async with asyncio.timeout(5):
         await settling
+
+
+async def test_what_failed_in_another_process_is_told(shop: World) -> None:
+    """Another process may work what a command wants before the command itself looks."""
+    shop.deploy()
+    since = shop.read(next_lease)
+    faster = Shop(shop)
+    faster.unreachable["0"] = AuthFailed("refused", retryable=False)
+    await drive(shop, faster)
+    late = Driver(shop.ctx, shop.model, since=since)
+    late.shop = Shop(shop)
+    assert (await late.settle()).problems == ("machine 0: refused",)
+    assert late.shop.opened == [], "the next try is not due yet"
+
+
+async def test_what_failed_before_and_what_was_mended_elsewhere_is_not_told(shop: World) -> None:
+    shop.deploy()
+    work = Shop(shop)
+    work.unreachable["0"] = AuthFailed("refused", retryable=False)
+    mine = driver(shop, work)
+    assert (await mine.settle()).problems == ("machine 0: refused",)
+    assert (await drive(shop, Shop(shop))).problems == (), "not of this command's time"
+    shop.clock.advance(5)
+    await drive(shop, Shop(shop))
+    assert (await mine.settle()).problems == (), "another process did it"
 
 
 async def test_work_of_a_dead_process_is_taken_over(shop: World) -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import subprocess
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from pushjuju.core.errors import Unreachable
-from pushjuju.plugins.types import ProviderType
-from pushjuju.services import machines
+from pushjuju.plugins.types import ProviderType, ScriptResult, SSHTarget
+from pushjuju.services import machines, model_config
 from pushjuju.workers import firstboot
+from pushjuju.workers.reach import ScriptRunner
 from tests.unit.services.world import UBUNTU, World
 from tests.unit.workers.fakes import Shop, lane
 
@@ -87,3 +90,52 @@ async def test_an_error_is_told_shortly(shop: World, monkeypatch: pytest.MonkeyP
 async def test_an_end_that_does_not_come(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(Unreachable, match="cloud-init did not end on machine 0 in 30 minutes"):
         await _wait(shop, monkeypatch, Answer(exit=75), "user-data")
+
+
+# --- as a script ------------------------------------------------------------------------------------------
+
+ASKED = "packages: [hello]\npreruncmd: [echo 100%]\n"
+
+
+async def _script(shop: World, monkeypatch: pytest.MonkeyPatch, provider: str, *features: str) -> str:
+    work = Shop(shop)
+    shop.write(lambda tx: model_config.change(tx, shop.model, {"cloudinit-userdata": ASKED}))
+    machines.add_machine(shop.ctx, shop.model, base=UBUNTU, constraints={})
+    await lane(work)
+    kind = ProviderType(name="local", summary="", features=frozenset(features))
+    monkeypatch.setattr(work.host, "provider_types", lambda: (kind,))
+    given_to: list[str] = []
+
+    async def run_script(_self: Any, target: SSHTarget, script: str, **how: Any) -> ScriptResult:
+        assert (target.host, how["sudo"]) == ("10.0.0.2", True)
+        given_to.append(script)
+        return ScriptResult(rc=0)
+
+    monkeypatch.setattr(ScriptRunner, "run_script", run_script)
+    await firstboot.apply(work, dataclasses.replace(shop.machine("0"), provider=provider))
+    return given_to[0] if given_to else ""
+
+
+def _is_shell(script: str) -> bool:
+    return subprocess.run(["sh", "-n"], input=script, text=True, check=False).returncode == 0
+
+
+async def test_a_bare_machine_gets_the_whole_document(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = await _script(shop, monkeypatch, "local", "script")
+    assert "useradd -m -s /bin/bash ubuntu" in script
+    assert "apt-get install -y -q python3 hello" in script
+    assert "PRIVATE KEY" not in script
+    assert _is_shell(script)
+
+
+async def test_a_given_machine_gets_what_the_model_wants(
+    shop: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = await _script(shop, monkeypatch, "manual")
+    assert "apt-get install -y -q hello\n" in script
+    assert "(\necho 100%\n)" in script
+    assert "useradd" not in script
+
+
+async def test_others_have_their_own_way(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert await _script(shop, monkeypatch, "local") == ""

@@ -35,96 +35,119 @@ def check_order(hooks: list[str]) -> None:
     assert hooks.count(f"{PEER}departed") <= hooks.count(f"{PEER}joined")
 
 
-async def test_life_of_an_application(shop: World) -> None:
-    """deploy 3, config, refresh, add, remove, fail, resolve, remove-application, destroy-model."""
-    work = Shop(shop)
-    hooks: dict[str, list[str]] = {}
+class Life:
+    """An application's life, step after step: each step says what to do, then what must have happened.
 
-    async def rest(*problems: str) -> dict[str, list[str]]:
-        settled = await drive(shop, work)
+    Attributes:
+        hooks: What ran on each unit since the beginning, without those of the endpoint that a refresh adds.
+        leaders: The units that were elected.
+    """
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.work = Shop(world)
+        self.hooks: dict[str, list[str]] = {}
+        self.leaders: list[str] = []
+
+    async def rest(self, *problems: str) -> dict[str, list[str]]:
+        """Drive until all is at rest, with these problems; return what ran on each unit."""
+        settled = await drive(self.world, self.work)
         assert settled.problems == problems
         new: dict[str, list[str]] = {}
-        for unit, hook in shop.hooks():
+        for unit, hook in self.world.hooks():
             new.setdefault(unit, []).append(hook)
-        shop.clear()
+        self.world.clear()
         for unit, ran in new.items():
-            hooks.setdefault(unit, []).extend(ran)
+            self.hooks.setdefault(unit, []).extend(hook for hook in ran if not hook.startswith("gossip"))
         return new
 
-    # deploy
-    shop.deploy(count=3)
-    await rest()
-    leaders = [unit for unit, ran in hooks.items() if "leader-elected" in ran]
-    assert len(leaders) == 1
-    for unit in ("web/0", "web/1", "web/2"):
-        assert shop.agent(unit) == ("idle", "")
-        assert shop.workload(unit) == ("unknown", "")
-        assert hooks[unit].count(f"{PEER}joined") == 2
-    assert [box.charms for box in shop.boxes.values()] == [{f"web/{n}": "local:web-0"} for n in range(3)]
-    assert await rest() == {}
+    async def deployed(self) -> None:
+        world = self.world
+        world.deploy(count=3)
+        await self.rest()
+        self.leaders = [unit for unit, ran in self.hooks.items() if "leader-elected" in ran]
+        assert len(self.leaders) == 1
+        for unit in ("web/0", "web/1", "web/2"):
+            assert world.agent(unit) == ("idle", "")
+            assert world.workload(unit) == ("unknown", "")
+            assert self.hooks[unit].count(f"{PEER}joined") == 2
+        assert [box.charms for box in world.boxes.values()] == [{f"web/{n}": "local:web-0"} for n in range(3)]
+        assert await self.rest() == {}
 
-    # config
-    applications.set_config(shop.ctx, shop.model, "web", values={"title": "new"})
-    assert await rest() == {f"web/{n}": ["config-changed"] for n in range(3)}
-    for number in range(3):
-        frame = shop.boxes[str(number)].frame_of("config-changed")
-        assert frame["context"]["config"]["title"] == "new"
+    async def configured(self) -> None:
+        self.configure("new")
+        assert await self.rest() == {f"web/{n}": ["config-changed"] for n in range(3)}
+        for number in range(3):
+            frame = self.world.boxes[str(number)].frame_of("config-changed")
+            assert frame["context"]["config"]["title"] == "new"
 
-    # refresh, with another peer endpoint
-    shop.refresh(shop.charms.make(peers={**PEERS, "gossip": {"interface": "g"}}))
-    for unit, ran in (await rest()).items():
-        assert ran[:3] == ["upgrade-charm", "config-changed", "gossip-relation-created"]
-        assert ("leader-settings-changed" in ran) == (unit not in leaders)
-    for number in range(3):
-        assert shop.unit(f"web/{number}").charm_url == "local:web-1"
-    for ran in hooks.values():
-        ran[:] = [hook for hook in ran if not hook.startswith("gossip")]
+    def configure(self, title: str) -> None:
+        applications.set_config(self.world.ctx, self.world.model, "web", values={"title": title})
 
-    # add a unit
-    units.add_units(shop.ctx, shop.model, "web", 1, [])
-    new = await rest()
-    assert {
-        unit: [hook for hook in ran if hook.startswith(PEER)] for unit, ran in new.items() if unit != "web/3"
-    } == {f"web/{n}": [f"{PEER}joined", f"{PEER}changed"] for n in range(3)}
-    assert new["web/3"][0] == "install"
-    for ran in hooks.values():
-        ran[:] = [hook for hook in ran if not hook.startswith("gossip")]
+    async def refreshed_with_another_peer_endpoint(self) -> None:
+        self.world.refresh(self.world.charms.make(peers={**PEERS, "gossip": {"interface": "g"}}))
+        for unit, ran in (await self.rest()).items():
+            assert ran[:3] == ["upgrade-charm", "config-changed", "gossip-relation-created"]
+            assert ("leader-settings-changed" in ran) == (unit not in self.leaders)
+        for number in range(3):
+            assert self.world.unit(f"web/{number}").charm_url == "local:web-1"
 
-    # remove one
-    removal.remove_units(shop.ctx, shop.model, ["web/2"])
-    new = await rest()
-    assert new["web/2"][-2:] == ["stop", "remove"]
-    assert all(f"{PEER}departed" in new[unit] for unit in ("web/0", "web/1", "web/3"))
-    assert work.cloud.stopped == ["i-2"]
-    assert shop.machine_ids() == ["0", "1", "3"]
-    for ran in hooks.values():
-        ran[:] = [hook for hook in ran if not hook.startswith("gossip")]
+    async def grown_by_one(self) -> None:
+        units.add_units(self.world.ctx, self.world.model, "web", 1, [])
+        new = await self.rest()
+        assert {
+            unit: [hook for hook in ran if hook.startswith(PEER)]
+            for unit, ran in new.items()
+            if unit != "web/3"
+        } == {f"web/{n}": [f"{PEER}joined", f"{PEER}changed"] for n in range(3)}
+        assert new["web/3"][0] == "install"
 
-    # a hook fails, is tried again, and is resolved
-    shop.boxes["1"].fail("config-changed", 2)
-    applications.set_config(shop.ctx, shop.model, "web", values={"title": "bad"})
-    new = await rest('unit web/1: hook failed: "config-changed"')
-    assert new == {"web/0": ["config-changed"], "web/1": ["config-changed"], "web/3": ["config-changed"]}
-    shop.clock.advance(6)
-    assert await rest('unit web/1: hook failed: "config-changed"') == {"web/1": ["config-changed"]}
-    units.resolve(shop.ctx, shop.model, ["web/1"], retry=True)
-    assert await rest() == {"web/1": ["config-changed"]}
-    assert shop.agent("web/1") == ("idle", "")
+    async def shrunk_by_one(self) -> None:
+        removal.remove_units(self.world.ctx, self.world.model, ["web/2"])
+        new = await self.rest()
+        assert new["web/2"][-2:] == ["stop", "remove"]
+        assert all(f"{PEER}departed" in new[unit] for unit in ("web/0", "web/1", "web/3"))
+        assert self.work.cloud.stopped == ["i-2"]
+        assert self.world.machine_ids() == ["0", "1", "3"]
 
-    # the application goes, and its machines
-    removal.remove_application(shop.ctx, shop.model, ["web"])
-    new = await rest()
-    assert all(new[unit][-2:] == ["stop", "remove"] for unit in ("web/0", "web/1", "web/3"))
-    assert (shop.applications(), shop.machine_ids(), shop.boxes) == ([], [], {})
-    for ran in hooks.values():
-        ran[:] = [hook for hook in ran if not hook.startswith("gossip")]
-        check_order(ran)
+    async def failed_tried_again_and_resolved(self) -> None:
+        world, problem = self.world, 'unit web/1: hook failed: "config-changed"'
+        world.boxes["1"].fail("config-changed", 2)
+        self.configure("bad")
+        assert await self.rest(problem) == {f"web/{n}": ["config-changed"] for n in (0, 1, 3)}
+        world.clock.advance(6)
+        assert await self.rest(problem) == {"web/1": ["config-changed"]}
+        units.resolve(world.ctx, world.model, ["web/1"], retry=True)
+        assert await self.rest() == {"web/1": ["config-changed"]}
+        assert world.agent("web/1") == ("idle", "")
 
-    # and the model
-    shop.write(lambda tx: removal.destroy_model(tx, models.get(tx, shop.model), shop.clock.now()))
-    await rest()
-    assert work.cloud.destroyed == 1
-    assert shop.left() == {}
+    async def removed_with_its_machines(self) -> None:
+        world = self.world
+        removal.remove_application(world.ctx, world.model, ["web"])
+        new = await self.rest()
+        assert all(new[unit][-2:] == ["stop", "remove"] for unit in ("web/0", "web/1", "web/3"))
+        assert (world.applications(), world.machine_ids(), world.boxes) == ([], [], {})
+        for ran in self.hooks.values():
+            check_order(ran)
+
+    async def ended_with_its_model(self) -> None:
+        world = self.world
+        world.write(lambda tx: removal.destroy_model(tx, models.get(tx, world.model), world.clock.now()))
+        await self.rest()
+        assert self.work.cloud.destroyed == 1
+        assert world.left() == {}
+
+
+async def test_life_of_an_application(shop: World) -> None:
+    life = Life(shop)
+    await life.deployed()
+    await life.configured()
+    await life.refreshed_with_another_peer_endpoint()
+    await life.grown_by_one()
+    await life.shrunk_by_one()
+    await life.failed_tried_again_and_resolved()
+    await life.removed_with_its_machines()
+    await life.ended_with_its_model()
 
 
 async def test_model_is_destroyed_with_all_that_runs(shop: World) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 from collections import Counter
 from collections.abc import Sequence
@@ -9,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from pushjuju.core.errors import CredentialInvalid, ProviderError, QuotaExceeded
-from pushjuju.core.status import StatusKind
-from pushjuju.plugins.types import Instance, ProviderType, Started, StartRequest, Zone
+from pushjuju.core.errors import CredentialInvalid, NotFound, NotValid, ProviderError, QuotaExceeded
+from pushjuju.core.status import InstanceStatus, StatusKind
+from pushjuju.plugins.types import Address, Instance, ProviderType, Started, StartRequest, Zone
 from pushjuju.services import machines, model_config, removal
-from pushjuju.workers import poller
+from pushjuju.workers import poller, provisioner
 from tests.unit.services.world import UBUNTU, World
 from tests.unit.workers.fakes import Cloud, Shop, lane
 
@@ -161,6 +162,67 @@ async def test_a_refused_credential_waits_for_another_one(shop: World, work: Sho
     assert _status(shop)[0] == "running"
 
 
+@pytest.mark.parametrize(
+    ("error", "told", "again"),
+    [
+        (ProviderError(detail="500 internal error"), "the cloud failed: 500 internal error", True),
+        (ProviderError("no capacity", detail="in any zone"), "no capacity: in any zone", True),
+        (QuotaExceeded(detail="3 of 3 servers"), "the quota of the account is used up: 3 of 3 servers", True),
+        (ValueError("half an answer"), "the provider failed: ValueError('half an answer')", True),
+        (NotFound("no image for ubuntu@24.04"), "no image for ubuntu@24.04", False),
+        (NotValid('region "moon" not found'), 'region "moon" not found', False),
+        (CredentialInvalid(detail="expired"), "the cloud refuses the credential: expired", False),
+    ],
+)
+async def test_every_failure_has_its_sentence(
+    shop: World, work: Shop, error: Exception, told: str, again: bool
+) -> None:
+    """One instance at the end, and none before; whoever may be tried again is, others wait for a person."""
+    work.cloud.listed = []
+    work.cloud.refusals = [error]
+    _add(shop)
+    outcome = await lane(work)
+    assert (outcome.due is not None, shop.boxes) == (again, {})
+    word = "allocating" if again else "provisioning error"
+    text = f"failed to start machine 0 ({told}), retrying in 10s (10 more attempts)" if again else told
+    assert _status(shop) == (word, text)
+    if not again:
+        assert (await lane(work)).due is None
+        assert len(work.cloud.asked) == 1
+        shop.write(lambda tx: machines.retry_provisioning(tx, shop.model, "0", shop.clock.now()))
+    await lane(work)
+    assert (_status(shop)[0], list(shop.boxes)) == ("running", ["0"])
+
+
+async def test_a_cloud_that_never_answers(shop: World, work: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def never(_request: StartRequest) -> Started:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    monkeypatch.setattr(provisioner, "START_S", 0.01)
+    monkeypatch.setattr(work.cloud, "start", never)
+    work.cloud.listed = []
+    _add(shop)
+    assert (await lane(work)).due is not None
+    assert "the cloud did not answer within 1 minutes" in _status(shop)[1]
+
+
+@pytest.mark.parametrize("force", [None, removal.Force()])
+async def test_removed_during_its_start(shop: World, work: Shop, force: removal.Force | None) -> None:
+    """What was made is ended as soon as the start is."""
+    start = work.cloud.start
+
+    async def slowly(request: StartRequest) -> Started:
+        removal.remove_machines(shop.ctx, shop.model, ["0"], force=force)
+        return await start(request)
+
+    work.cloud.start = slowly
+    _add(shop)
+    await lane(work)
+    await lane(work)
+    assert (work.cloud.stopped, shop.boxes, shop.machine_ids()) == (["i-0"], {}, [])
+
+
 @pytest.mark.parametrize("point", ["zone-chosen", "instance-made", "machine-started"])
 async def test_killed_at_each_step_leaves_one_instance(shop: World, point: str) -> None:
     def die(name: str) -> None:
@@ -257,6 +319,25 @@ async def test_all_is_well_is_looked_at_every_quarter_of_an_hour(shop: World, po
     found = '[{"value": "10.0.0.2"}]'
     shop.write(lambda tx: tx.run("machine_set_addresses", model=shop.model, id="0", addresses=found))
     assert await _delay(shop, polled, 3) == (900.0, 0)
+
+
+async def test_others_let_in_a_machine_whose_address_came_later(
+    shop: World, polled: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _add(shop, 2)
+    await lane(polled, "0")
+    await lane(polled, "1")
+    shop.write(lambda tx: tx.run("firewall_add", model=shop.model, machine="1"))
+    shop.write(lambda tx: tx.run("machine_set_ssh", model=shop.model, id="0", ssh="{}"))
+    address = Address(value="10.0.0.2", scope="local-cloud")
+
+    async def get(ids: Sequence[str]) -> list[Instance]:
+        return [Instance(id=name, status=InstanceStatus.RUNNING, addresses=(address,)) for name in ids]
+
+    monkeypatch.setattr(polled.cloud, "get", get)
+    shop.forget_work()
+    await poller.poll(polled, shop.model, 0)
+    assert shop.touched() == ["loop/firewall", "machine/0"]
 
 
 async def test_an_instance_that_disappears_is_told(shop: World, polled: Shop) -> None:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
 
 from pushjuju.core.errors import ConnectionLost, ProviderError
 from pushjuju.core.status import StatusKind
-from pushjuju.core.storage import Directive
+from pushjuju.core.storage import Directive, Kind
+from pushjuju.plugins.manager import PluginHost
 from pushjuju.plugins.storage import mounts
 from pushjuju.plugins.types import BootMount, StorageItem, StorageMade, StorageSeen
 from pushjuju.runner.session import ExecResult
-from pushjuju.services import explain, models, removal, storage_asks, storage_document, touch
-from tests.unit.services.world import World
+from pushjuju.services import explain, machines, models, removal, storage_asks, storage_document, touch
+from tests.unit.services.world import UBUNTU, World
 from tests.unit.workers.fakes import Shop, drive
 
 STORES = {
@@ -206,6 +207,21 @@ async def test_from_deploy_to_attached(shop: World, ground: Ground) -> None:
     assert ground.log == []
 
 
+async def test_what_only_comes_with_a_machine_is_in_its_request(
+    shop: World, ground: Ground, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deploy(shop, {"data": "loop", "logs": "tmpfs"})
+    work = StorageShop(shop, ground)
+    known = work.host.storage_types("local")
+    static = {name: replace(kind, with_machine=name != "tmpfs") for name, kind in known.items()}
+    monkeypatch.setattr(work.host, "storage_types", lambda _: static)
+    await drive(shop, work)
+    (request,) = work.cloud.asked
+    (volume,) = request.volumes
+    assert (volume.id, volume.kind, volume.size) == ("0/0", Kind.BLOCK, 1024)
+    assert volume.uuid in ground.made
+
+
 @pytest.mark.parametrize("pool", ["loop", "tmpfs", "local"])
 async def test_killed_between_any_two_steps(shop: World, ground: Ground, pool: str) -> None:
     """Each file system is made once, data is where it was, nothing is left behind."""
@@ -225,6 +241,77 @@ async def test_killed_between_any_two_steps(shop: World, ground: Ground, pool: s
     )
     await survive(shop, ground)
     assert shop.read(lambda tx: tx.rows("model_list")) == []
+
+
+def add_machine(shop: World, pool: str) -> None:
+    machines.add_machine(
+        shop.ctx, shop.model, base=UBUNTU, constraints={}, disks=[Directive(pool=pool, size=64, count=2)]
+    )
+
+
+def disks(shop: World) -> dict[str, str]:
+    found = storage_document.document(shop.ctx, shop.model).get("volumes", {})
+    return {name: item["status"]["current"] for name, item in found.items()}
+
+
+@pytest.mark.parametrize("pool", ["loop", "local"])
+async def test_disks_come_and_go_with_their_machine(
+    shop: World, ground: Ground, monkeypatch: pytest.MonkeyPatch, pool: str
+) -> None:
+    """Killed at any step, each is made once, and none outlives the machine."""
+    real = PluginHost.storage_types
+
+    def types(host: PluginHost, cloud_type: str) -> dict[str, Any]:
+        known = dict(real(host, cloud_type))
+        return {**known, "local": replace(known["local"], kinds=frozenset({Kind.BLOCK}))}
+
+    monkeypatch.setattr(PluginHost, "storage_types", types)
+    add_machine(shop, pool)
+    assert await survive(shop, ground) > 5
+    assert set(disks(shop).values()) == {"attached"}
+    assert list(ground.made.values()) == [1, 1]
+    assert shop.machine_ids() == ["0"]
+    removal.remove_machines(shop.ctx, shop.model, ["0"])
+    await survive(shop, ground)
+    assert shop.machine_ids() == []
+    assert disks(shop) == {}
+    assert ground.attached == {}
+    if pool == "local":  # a loop's file is gone with its machine
+        assert ground.made == {}
+
+
+async def test_a_disk_that_the_cloud_keeps_is_tried_again(
+    shop: World, ground: Ground, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = PluginHost.storage_types
+    monkeypatch.setattr(
+        PluginHost,
+        "storage_types",
+        lambda host, kind: {
+            **real(host, kind), "local": replace(real(host, kind)["local"], kinds=frozenset({Kind.BLOCK}))
+        },
+    )  # fmt: skip
+    add_machine(shop, "local")
+    work = StorageShop(shop, ground)
+    await drive(shop, work)
+    ground.refusals["cloud-destroy"] = "busy"
+    removal.remove_machines(shop.ctx, shop.model, ["0"])
+    settled = await drive(shop, work)
+    assert "destroy volume 0: busy" in " ".join(settled.problems)
+    assert (shop.machine_ids(), disks(shop)) == ([], {"0": "error", "1": "error"})
+    ground.refusals.clear()
+    shop.clock.advance(31)
+    await drive(shop, work)
+    assert (ground.made, disks(shop)) == ({}, {})
+
+
+async def test_a_kept_instance_keeps_no_disk(shop: World, ground: Ground) -> None:
+    add_machine(shop, "loop")
+    work = StorageShop(shop, ground)
+    await drive(shop, work)
+    removal.remove_machines(shop.ctx, shop.model, ["0"], keep_instance=True)
+    await drive(shop, work)
+    assert (ground.made, disks(shop), shop.machine_ids()) == ({}, {}, [])
 
 
 async def test_what_fails_is_told_and_tried_again_later(shop: World, ground: Ground) -> None:

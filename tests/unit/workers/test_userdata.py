@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
 from pathlib import Path
@@ -97,8 +96,14 @@ def test_a_bad_template_is_named(controller: ControllerDir, tmp_path: Path, text
 def test_what_a_machine_without_user_data_gets() -> None:
     assert userdata.wanted({}) == {}
     found = userdata.wanted(CONFIG)
-    assert found == {"package_update": True, "packages": ["vim"], "runcmd": ["first", "set +xe", "last"]}
-    assert json.dumps(found)
+    files = {item["path"]: item["content"] for item in found.pop("write_files")}
+    assert files["/etc/apt/apt.conf.d/95-juju-proxy-settings"].startswith('Acquire::http::Proxy "http')
+    assert found == {
+        "package_update": True,
+        "packages": ["vim"],
+        "runcmd": ["first", "set +xe", "last"],
+        "apt": {"primary": [{"arches": ["default"], "uri": "http://mirror.example/ubuntu"}]},
+    }
 
 
 @pytest.mark.parametrize("text", ["users: []", "a: [", "- x", "runcmd: [x]", "packages: vim"])

@@ -1,7 +1,7 @@
 """The firewall `nftables`: the machine guards itself, with a table of its own. Layer: plugins.
 
 It guards machines of clouds that have no firewall: always those of `local`, and machines that somebody gave
-(`manual`) in models whose maker named a `firewall-mode`.
+(`manual`) in models whose maker named a `firewall-mode`. Other plugins use it for clouds of theirs.
 """
 
 from __future__ import annotations

@@ -18,9 +18,11 @@ from pushjuju.plugins.types import (
     Provider,
     ProviderType,
     Services,
+    StorageProvider,
+    StorageType,
 )
 
-PUSHJUJU_API = (1, 3)
+PUSHJUJU_API = (1, 4)
 
 
 @hookimpl
@@ -40,22 +42,67 @@ def pushjuju_open_provider(
     services: Services,
 ) -> Provider | None:
     """Return the provider of a cloud that has one."""
-    if cloud.type != "ec2":
-        return None
-    from pushjuju.plugins.providers.libcloud.ec2provider import Ec2Provider
+    if cloud.type == "ec2":
+        from pushjuju.plugins.providers.libcloud.ec2provider import Ec2Provider
 
-    return Ec2Provider(cloud=cloud, credential=credential, model=model, config=config, services=services)
+        return Ec2Provider(cloud=cloud, credential=credential, model=model, config=config, services=services)
+    from pushjuju.plugins.providers.libcloud.drivers import ADAPTERS, open_adapter
+
+    if cloud.type not in ADAPTERS:
+        return None
+    from pushjuju.plugins.providers.libcloud.cloudprovider import CloudProvider
+    from pushjuju.plugins.providers.libcloud.drivers.adapter import Site
+
+    site = Site(cloud=cloud, credential=credential, model=model, config=config, services=services)
+    return CloudProvider(open_adapter(site))
 
 
 @hookimpl
-def pushjuju_open_firewall(provider_type: str, provider: Provider | None) -> Firewall | None:
-    """Guard machines of EC2 by the security group that each of them has."""
-    if provider_type != "ec2":
+def pushjuju_open_firewall(
+    model: ModelInfo, provider_type: str, provider: Provider | None
+) -> Firewall | None:
+    """Guard machines by their security groups; where a cloud has none, they guard themselves."""
+    from pushjuju.plugins.providers.libcloud.drivers import ADAPTERS
+
+    if provider is None and provider_type in ADAPTERS:
+        from pushjuju.plugins.firewalls.nftables.firewall import NftablesFirewall
+
+        return NftablesFirewall(model)
+    if provider is None or (provider_type != "ec2" and provider_type not in ADAPTERS):
         return None
+    from pushjuju.plugins.providers.libcloud.cloudprovider import CloudProvider
     from pushjuju.plugins.providers.libcloud.ec2provider import Ec2Provider
     from pushjuju.plugins.providers.libcloud.firewall import SecurityGroups
 
-    return SecurityGroups(provider) if isinstance(provider, Ec2Provider) else None
+    return SecurityGroups(provider) if isinstance(provider, Ec2Provider | CloudProvider) else None
+
+
+@hookimpl
+def pushjuju_storage_types(cloud_type: str) -> Sequence[StorageType]:
+    """Name the volumes of a cloud."""
+    from pushjuju.plugins.providers.libcloud.kinds import STORAGE
+
+    return STORAGE.get(cloud_type, ())
+
+
+@hookimpl
+def pushjuju_open_storage(type_name: str, provider: Provider | None) -> StorageProvider | None:
+    """Return the volumes of a cloud that has an adapter."""
+    from pushjuju.plugins.providers.libcloud.kinds import STORAGE
+
+    if provider is None or type_name not in {item.name for known in STORAGE.values() for item in known}:
+        return None
+    from pushjuju.plugins.providers.libcloud.cloudprovider import CloudProvider
+    from pushjuju.plugins.providers.libcloud.drivers.adapter import HasVolumes
+    from pushjuju.plugins.providers.libcloud.ebsstorage import EbsStorage
+    from pushjuju.plugins.providers.libcloud.ec2provider import Ec2Provider
+    from pushjuju.plugins.providers.libcloud.volumes import CloudVolumes
+
+    if isinstance(provider, Ec2Provider):
+        return EbsStorage(provider)
+    if not isinstance(provider, CloudProvider) or not isinstance(provider.adapter, HasVolumes):
+        return None
+    return CloudVolumes(provider, provider.adapter)
 
 
 @hookimpl

@@ -6,10 +6,12 @@ libcloud blocks, and keeps the state of the last request on its connection: no t
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from pushjuju.core.errors import CredentialInvalid, NotFound, ProviderError, PushjujuError, QuotaExceeded
@@ -22,11 +24,36 @@ TRIES = 6
 _FIRST_PAUSE_S = 0.5
 
 _BUSY = ("RequestLimitExceeded", "Throttling", "ServiceUnavailable", "InternalError", "Unavailable")
+_FULL = ("Insufficient",)  # EC2 says so with status 500; the next zone may have room at once
 _CREDENTIAL = (
     "AuthFailure", "InvalidClientTokenId", "SignatureDoesNotMatch", "UnauthorizedOperation", "OptInRequired",
     "ExpiredToken", "RequestExpired", "AccessDenied",
 )  # fmt: skip
 _QUOTA = ("LimitExceeded", "QuotaExceeded", "MaxSpotInstanceCountExceeded")
+_ANSWER = (LookupError, TypeError, AttributeError)  # what a driver stumbles over in half an answer
+_UNTRUSTED = re.compile(r"certificate verify failed: ([^(\n]*)")
+_MOST_PATIENCE_S = 30.0  # of what a cloud asks us to wait
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorWords:
+    """Parts of a cloud's error texts, in lower case, that tell what went wrong.
+
+    Attributes:
+        busy: The same request may work in a moment.
+        credential: The credential is refused.
+        quota: The account may have no more.
+        forbidden: A request that is not allowed (403) says that the credential is refused, unless the text is
+            of a quota.
+    """
+
+    busy: tuple[str, ...] = ()
+    credential: tuple[str, ...] = ()
+    quota: tuple[str, ...] = ()
+    forbidden: bool = True
+
+
+PLAIN = ErrorWords(forbidden=False)
 
 
 class Gone(NotFound):
@@ -39,11 +66,18 @@ class Calls:
     Args:
         connect: Makes a driver; called once in each thread.
         pause: Waits for some seconds in a thread.
+        words: What the cloud's error texts mean.
     """
 
-    def __init__(self, connect: Callable[[], Any], pause: Callable[[float], None] = time.sleep) -> None:
+    def __init__(
+        self,
+        connect: Callable[[], Any],
+        pause: Callable[[float], None] = time.sleep,
+        words: ErrorWords = PLAIN,
+    ) -> None:
         self._connect = connect
         self._pause = pause
+        self._words = words
         self._local = threading.local()
         self._threads = ThreadPoolExecutor(max_workers=PARALLEL, thread_name_prefix="libcloud")
 
@@ -65,10 +99,11 @@ class Calls:
             except PushjujuError:
                 raise
             except Exception as error:
-                if attempt == tries - 1 or not is_busy(error):
-                    raise as_ours(error) from error
+                if attempt == tries - 1 or not is_busy(error, self._words):
+                    raise as_ours(error, self._words) from error
                 self._local.driver = None  # half an answer may be left on its connection
-                self._pause(_FIRST_PAUSE_S * 2**attempt)
+                asked = min(float(getattr(error, "retry_after", 0) or 0), _MOST_PATIENCE_S)
+                self._pause(max(_FIRST_PAUSE_S * 2**attempt, asked))
         raise AssertionError("not reached")
 
     def _driver(self) -> Any:
@@ -80,26 +115,50 @@ class Calls:
 
 def _facts(error: Exception) -> tuple[str, int]:
     """Return the text of an error and its HTTP status, 0 when there is none."""
-    code = getattr(error, "code", None) or getattr(error, "status", None) or getattr(error, "http_code", 0)
-    text = str(getattr(error, "message", "") or error)
-    return text, code if isinstance(code, int) else 0
+    codes = [getattr(error, name, None) for name in ("code", "status", "http_code")]
+    value = getattr(error, "message", "") or getattr(error, "value", "") or error
+    text = str(value.get("message") or value) if isinstance(value, Mapping) else str(value)
+    return text, next((code for code in codes if isinstance(code, int) and code), 0)
 
 
-def is_busy(error: Exception) -> bool:
+def is_busy(error: Exception, words: ErrorWords = PLAIN) -> bool:
     """Tell whether the same request may work in a moment: throttled, a fault, no answer or half of one."""
     text, code = _facts(error)
+    if any(text.startswith(word) for word in _FULL) or _UNTRUSTED.search(text):
+        return False
     if code == 429 or code >= 500 or any(text.startswith(word) for word in _BUSY):
+        return not _says(text, words.quota)
+    if _says(text, words.busy):
         return True
     names = {kind.__name__ for kind in type(error).__mro__}
     return bool(
-        names & {"ConnectionError", "Timeout", "RateLimitReachedError", "MalformedResponseError", "OSError"}
+        names
+        & {
+            "ConnectionError",
+            "Timeout",
+            "RateLimitReachedError",
+            "MalformedResponseError",
+            "OSError",
+            "JsonParseError",
+        }
     )
 
 
-def as_ours(error: Exception) -> PushjujuError:
+def _says(text: str, words: tuple[str, ...]) -> bool:
+    lower = text.lower()
+    return any(word in lower for word in words)
+
+
+def as_ours(error: Exception, words: ErrorWords = PLAIN) -> PushjujuError:
     """Return an error of the library as one of ours; the cloud's own text is the detail."""
     text, code = _facts(error)
     head, names = text.split(":")[0], {kind.__name__ for kind in type(error).__mro__}
+    if _says(text, words.quota):
+        return QuotaExceeded(detail=text)
+    if _says(text, words.busy):
+        return ProviderError("the cloud is busy", detail=text)
+    if _says(text, words.credential) or (code == 403 and words.forbidden):
+        return CredentialInvalid(detail=text)
     if code == 401 or "InvalidCredsError" in names or any(head.startswith(word) for word in _CREDENTIAL):
         return CredentialInvalid(detail=text)
     if any(head.endswith(word) for word in _QUOTA):
@@ -110,8 +169,17 @@ def as_ours(error: Exception) -> PushjujuError:
         return ProviderError(
             "apache-libcloud is not installed", hint="pip install 'pushjuju[libcloud]'", retryable=False
         )
+    if found := _UNTRUSTED.search(text):
+        return ProviderError(
+            "the certificate of the cloud is not trusted",
+            detail=found[1].strip(),
+            hint="give it as ca-certificates of the cloud: pushjuju update-cloud",
+            retryable=False,
+        )
     if names & {"ConnectionError", "Timeout"}:
         return ProviderError("the cloud does not answer", detail=text)
+    if isinstance(error, _ANSWER) or "MalformedResponseError" in names:
+        return ProviderError("the cloud's answer cannot be read", detail=f"{type(error).__name__}: {text}")
     return ProviderError(
         "the cloud refused the request" if 400 <= code < 500 else "the cloud failed", detail=text
     )

@@ -9,8 +9,10 @@ import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
+from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 from pushjuju.core.base import Base
@@ -19,33 +21,42 @@ from pushjuju.core.errors import NotValid, ProviderError
 from pushjuju.core.instance_types import LEAST_ROOT_DISK, InstanceType
 from pushjuju.core.status import InstanceStatus
 from pushjuju.plugins.providers.libcloud.calls import TIMEOUT_S
+from pushjuju.plugins.providers.libcloud.drivers.library import library, trusting
 from pushjuju.plugins.types import Address, CloudSpec, Credential, Hardware, Instance
 
 MODEL_TAG, MACHINE_TAG, NONCE_TAG = "juju-model-uuid", "pushjuju-machine", "pushjuju-nonce"
 MOST_USER_DATA = 16384  # bytes, the cloud's limit
+MOST_ADDRESS = 4000  # bytes of a request's address that every server takes
 _ALIVE = ["pending", "running", "stopping", "stopped"]
 _ARM = re.compile(r"(a1|[a-z]+[0-9]+[a-z]*g[a-z]*)\.")
 _OLD = re.compile(
     r"(t1|t2|m1|m2|m3|m4|c1|c3|c4|cc[0-9]|cg1|cr1|hi1|hs1|g2|i2|r3|r4|mac[0-9a-z-]*|.*metal.*)(\.|$)"
 )
 _STATUS = {"pending": InstanceStatus.PENDING, "running": InstanceStatus.RUNNING}
+_DRIVER = "compute.drivers.ec2"
 _NAMESPACE = re.compile(rb'xmlns="http://ec2\.amazonaws\.com/doc/[^"]*"')
 
 
-def _library(module: str = "drivers.ec2") -> Any:
-    """Return a module of libcloud, loaded when it is first needed; it has no types of its own."""
-    from importlib import import_module
+def said(body: bytes) -> str:
+    """Return `Code: message` of an answer that tells an error; empty when it is none."""
+    try:
+        found = ElementTree.fromstring(body)  # noqa: S314 - as libcloud reads all answers of the cloud
+    except ElementTree.ParseError:
+        return ""
+    words = {item.tag.rpartition("}")[2]: (item.text or "").strip() for item in found.iter()}
+    return f"{words['Code']}: {words.get('Message', '')}" if words.get("Code") else ""
 
-    return import_module(f"libcloud.compute.{module}")
 
-
-def connect(cloud: CloudSpec, credential: Credential) -> Any:
+def connect(cloud: CloudSpec, credential: Credential, data_dir: Path) -> Any:
     """Return a driver; it makes no request.
+
+    Args:
+        data_dir: The controller's own directory, for certificates of the cloud's.
 
     Raises:
         NotValid: The credential or the region is none of EC2's.
     """
-    ec2 = _library()
+    ec2 = library(_DRIVER)
     keys = credential.attributes
     if not keys.get("access-key") or not keys.get("secret-key"):
         raise NotValid(f"cloud {cloud.name} needs a credential of auth type access-key")
@@ -58,8 +69,23 @@ def connect(cloud: CloudSpec, credential: Credential) -> Any:
             self.body = _NAMESPACE.sub(own, body).decode()
             return super().parse_body()
 
+        def parse_error(self) -> Any:
+            """Return what went wrong, also where the answer has another shape than Amazon's."""
+            given: Any = vars(self)["body"]
+            body = given.encode() if isinstance(given, str) else given
+            return said(body) or super().parse_error()
+
     class Connection(ec2.EC2Connection):  # type: ignore[misc, name-defined]
         responseCls = Response  # noqa: N815 - libcloud's name
+        conn_class = trusting(cloud, data_dir)
+
+        def request(self, action: str, params: Any = None, **more: Any) -> Any:
+            """Send what is too long for an address (user data) as a form."""
+            form = urlencode({**(params or {}), "Version": self.version})
+            if len(form) <= MOST_ADDRESS or more:
+                return super().request(action, params=params, **more)
+            headers = {"Content-Type": "application/x-www-form-urlencoded; charset=utf-8"}
+            return super().request(action, data=form, headers=headers, method="POST")
 
     class Driver(ec2.EC2NodeDriver):  # type: ignore[misc, name-defined]
         connectionCls = Connection  # noqa: N815
@@ -183,17 +209,22 @@ class Permission:
 
 def ensure_group(driver: Any, name: str, vpc: str, about: str, tags: Mapping[str, str]) -> str:
     """Return the id of a security group, made when it is not there."""
-    found = groups(driver, {"group-name": name, "vpc-id": vpc})
-    if found:
-        return found[0]
+    params = {
+        "Action": "CreateSecurityGroup",
+        "GroupName": name,
+        "GroupDescription": about,
+        "VpcId": vpc,
+        "TagSpecification.1.ResourceType": "security-group",
+    }
+    for number, (key, value) in enumerate(sorted(tags.items()), 1):
+        head = f"TagSpecification.1.Tag.{number}"
+        params |= {f"{head}.Key": key, f"{head}.Value": value}
     try:
-        made = str(driver.ex_create_security_group(name, about, vpc_id=vpc)["group_id"])
+        return _text(driver.connection.request(driver.path, params=params).object, "groupId")
     except Exception as error:
         if "InvalidGroup.Duplicate" not in str(error):
             raise
         return groups(driver, {"group-name": name, "vpc-id": vpc})[0]
-    tag(driver, made, tags)
-    return made
 
 
 def groups(driver: Any, filters: Mapping[str, str]) -> list[str]:
@@ -253,12 +284,12 @@ def _params(changes: Sequence[Permission]) -> dict[str, str]:
 
 
 def _all(element: Element, path: str) -> list[Element]:
-    steps = "/".join(f"{{{_library().NAMESPACE}}}{step}" for step in path.split("/"))
+    steps = "/".join(f"{{{library(_DRIVER).NAMESPACE}}}{step}" for step in path.split("/"))
     return list(element.findall(f".//{steps}" if path.startswith("ipPermissions/") else steps))
 
 
 def _text(element: Element, name: str) -> str:
-    return str(element.findtext(f"{{{_library().NAMESPACE}}}{name}") or "")
+    return str(element.findtext(f"{{{library(_DRIVER).NAMESPACE}}}{name}") or "")
 
 
 # --- instances --------------------------------------------------------------------------------------------
@@ -266,16 +297,13 @@ def _text(element: Element, name: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """All that one instance needs."""
+    """All that one instance needs; `place` is a subnet."""
 
     name: str
     size: str
-    base: Base
-    arch: str
-    image_id: str
+    image: Any
     zone: str
-    vpc: str
-    subnet: str
+    place: Any
     groups: tuple[str, ...]
     tags: Mapping[str, str]
     user_data: str
@@ -286,13 +314,12 @@ def run(driver: Any, order: Order) -> Any:
     """Start an instance and return its node; the same order again gives the same instance.
 
     Raises:
-        NotValid: No image, or too much user data.
+        NotValid: Too much user data.
     """
     if len(order.user_data.encode()) > MOST_USER_DATA:
         raise NotValid(f"the user data is larger than {MOST_USER_DATA} bytes")
-    chosen = image(driver, order.base, order.arch, order.image_id)
-    place = subnet(driver, order.vpc, order.zone, order.subnet)
-    size = _library("base").NodeSize(
+    chosen, place = order.image, order.place
+    size = library("compute.base").NodeSize(
         id=order.size, name=order.size, ram=0, disk=0, bandwidth=0, price=0, driver=driver
     )
     disk = max(int(order.constraints.get("root-disk") or 0), LEAST_ROOT_DISK)
@@ -311,7 +338,14 @@ def run(driver: Any, order: Order) -> Any:
         ex_metadata=dict(order.tags),
         ex_clienttoken=token,
         ex_blockdevicemappings=[
-            {"DeviceName": device, "Ebs": {"VolumeSize": -(-disk // 1024), "VolumeType": "gp3"}}
+            {
+                "DeviceName": device,
+                "Ebs": {
+                    "VolumeSize": -(-disk // 1024),
+                    "VolumeType": "gp3",
+                    "DeleteOnTermination": "true",
+                },
+            }
         ],
     )
 

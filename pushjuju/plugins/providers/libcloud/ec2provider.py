@@ -7,9 +7,10 @@ start that is repeated finds the instance of the first one; one with another non
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from pushjuju.core import instance_types
 from pushjuju.core.base import Base
@@ -19,8 +20,9 @@ from pushjuju.core.errors import NotFound, NotValid, ProviderError, PushjujuErro
 from pushjuju.core.firewall import EVERYWHERE, MachineRules
 from pushjuju.core.instance_types import InstanceType
 from pushjuju.core.status import InstanceStatus
-from pushjuju.plugins.providers.libcloud import ec2
+from pushjuju.plugins.providers.libcloud import ebs, ec2, ec2types
 from pushjuju.plugins.providers.libcloud.calls import Calls, Gone
+from pushjuju.plugins.providers.libcloud.cloudprovider import user_data
 from pushjuju.plugins.types import (
     CloudSpec,
     Credential,
@@ -36,9 +38,12 @@ from pushjuju.plugins.types import (
     Zone,
 )
 
+T = TypeVar("T")
+
 ADDRESS_S = 180.0  # until an instance without an address is given up
 LOOK_S = 1.0
-_CONFLICTS = frozenset({"mem", "cores", "cpu-power", "arch"})
+BELIEVED_S = 300.0  # how long images, subnets and groups are taken to be there
+_CONFLICTS = frozenset({"mem", "cores", "cpu-power"})
 _UNSUPPORTED = frozenset({"tags", "virt-type", "allocate-public-ip"})
 
 
@@ -56,13 +61,15 @@ class Ec2Provider:
         calls: Calls | None = None,
     ) -> None:
         self._cloud = cloud
-        self._model = model
+        self.model = model
         self._services = services
         self._vpc = str(config.get("vpc-id") or cloud.config.get("vpc-id") or "")
         images = cloud.config.get("images")
         self._images = dict(images) if isinstance(images, Mapping) else {}
-        self._call = calls or Calls(lambda: ec2.connect(cloud, credential))
-        self._grouping = asyncio.Lock()
+        self._call = calls or Calls(lambda: ec2.connect(cloud, credential, services.data_dir))
+        self._looking = asyncio.Lock()
+        self._looked: dict[tuple[str, ...], Any] = {}
+        self._looked_at = 0.0
         self._types: Mapping[str, InstanceType] = {}
         self._zones: list[tuple[str, bool]] = []
 
@@ -114,6 +121,9 @@ class Ec2Provider:
                 lambda driver: ec2.subnet(driver, ec2.network(driver, self._vpc), "", value)
             )
             return [str(found.extra["zone"])]
+        if request.attached:
+            listed = await self._call.run(lambda driver: ebs.volumes(driver, {}, request.attached))
+            return sorted({volume.zone for volume in listed})[:1]
         return []
 
     async def _known_zones(self) -> list[tuple[str, bool]]:
@@ -123,7 +133,11 @@ class Ec2Provider:
 
     async def _known_types(self) -> Mapping[str, InstanceType]:
         if not self._types:
-            self._types = {item.name: item for item in await self._call.run(ec2.instance_types)}
+            end = self._cloud.endpoint or self._cloud.region
+            name = f"ec2-types-{self._cloud.region}-{hashlib.sha256(end.encode()).hexdigest()[:12]}.json"
+            file, clock = self._services.data_dir / "libcloud" / name, self._services.clock
+            found = await self._call.run(lambda driver: ec2types.known(driver, file, clock))
+            self._types = {item.name: item for item in found}
         return self._types
 
     # --- starting -----------------------------------------------------------------------------------------
@@ -143,52 +157,89 @@ class Ec2Provider:
         if not mine:
             order = await self._order(request)
             request.progress(InstanceStatus.ALLOCATING, f"starting {order.size}")
-            mine = [await self._call.run(lambda driver: ec2.run(driver, order))]
+            try:
+                mine = [await self._run_once(order)]
+            except PushjujuError:
+                self._looked.clear()  # an image or a group may be gone
+                raise
         node = await self._with_address(mine[0])
         return Started(instance=ec2.instance(node, self._types), base=request.base, nonce=request.nonce)
+
+    async def _run_once(self, order: ec2.Order) -> Any:
+        """Start an instance; a request whose answer was lost may have been heard."""
+        filters = {f"tag:{tag}": order.tags[tag] for tag in (ec2.MODEL_TAG, ec2.MACHINE_TAG, ec2.NONCE_TAG)}
+        tried = False
+
+        def once(driver: Any) -> Any:
+            nonlocal tried
+            found = ec2.nodes(driver, filters) if tried and order.tags[ec2.NONCE_TAG] else []
+            tried = True
+            return found[0] if found else ec2.run(driver, order)
+
+        return await self._call.run(once)
 
     async def _order(self, request: StartRequest) -> ec2.Order:
         types = await self._known_types()
         picked = instance_types.pick(types.values(), request.constraints, region=self._cloud.region)
-        vpc = await self._call.run(lambda driver: ec2.network(driver, self._vpc))
+        vpc = await self._once(("network",), lambda driver: ec2.network(driver, self._vpc))
         kind, value = _placement(request.placement)
+        arch = str(request.constraints.get("arch") or picked.arches[0])
+        chosen = str(request.constraints.get("image-id") or self._images.get(request.base.display) or "")
+        image = await self._once(
+            ("image", request.base.display, arch, chosen),
+            lambda driver: ec2.image(driver, request.base, arch, chosen),
+        )
+        wanted = value if kind == "subnet" else ""
+        place = await self._once(
+            ("subnet", request.zone, wanted), lambda driver: ec2.subnet(driver, vpc, request.zone, wanted)
+        )
         tags = {
             **request.tags,
             "Name": request.hostname,
-            ec2.MODEL_TAG: self._model.uuid,
+            ec2.MODEL_TAG: self.model.uuid,
             ec2.MACHINE_TAG: request.machine_id,
             ec2.NONCE_TAG: request.nonce,
         }
         return ec2.Order(
-            name=request.hostname or f"juju-{self._model.uuid[-6:]}-{request.machine_id}",
+            name=request.hostname or f"juju-{self.model.uuid[-6:]}-{request.machine_id}",
             size=picked.name,
-            base=request.base,
-            arch=str(request.constraints.get("arch") or picked.arches[0]),
-            image_id=str(request.constraints.get("image-id") or self._images.get(request.base.display) or ""),
+            image=image,
             zone=request.zone,
-            vpc=vpc,
-            subnet=value if kind == "subnet" else "",
+            place=place,
             groups=await self._groups(vpc, request.machine_id),
             tags=tags,
-            user_data=_user_data(request.user_data),
+            user_data=user_data(request.user_data),
             constraints=request.constraints,
         )
 
     async def _groups(self, vpc: str, machine_id: str) -> tuple[str, str]:
         """Return the groups of a machine: the model's, whose members reach each other, and its own."""
-        tags = {ec2.MODEL_TAG: self._model.uuid}
-        name = f"juju-{self._model.uuid}"
-        async with self._grouping:
-            shared = await self._call.run(
-                lambda driver: ec2.ensure_group(driver, name, vpc, "juju group", tags)
-            )
-            inside = {ec2.Permission(protocol="-1", first=-1, last=-1, source=shared)}
-            login = {ec2.Permission("tcp", 22, 22, cidr) for cidr in EVERYWHERE}
-            await self._call.run(lambda driver: ec2.set_permissions(driver, shared, inside | login))
+        tags = {ec2.MODEL_TAG: self.model.uuid}
+        name = f"juju-{self.model.uuid}"
+        shared = await self._once(("group",), lambda driver: self._shared_group(driver, name, vpc))
         own = await self._call.run(
-            lambda driver: ec2.ensure_group(driver, _group(self._model, machine_id), vpc, "juju group", tags)
+            lambda driver: ec2.ensure_group(driver, _group(self.model, machine_id), vpc, "juju group", tags)
         )
         return shared, own
+
+    def _shared_group(self, driver: Any, name: str, vpc: str) -> str:
+        """Return the model's group; its members reach each other, and SSH is open."""
+        shared = ec2.ensure_group(driver, name, vpc, "juju group", {ec2.MODEL_TAG: self.model.uuid})
+        inside = {ec2.Permission(protocol="-1", first=-1, last=-1, source=shared)}
+        login = {ec2.Permission("tcp", 22, 22, cidr) for cidr in EVERYWHERE}
+        ec2.set_permissions(driver, shared, inside | login)
+        return shared
+
+    async def _once(self, key: tuple[str, ...], function: Callable[[Any], T]) -> T:
+        """Return what many machines that start at once need; it is looked for again after some minutes."""
+        async with self._looking:
+            now = asyncio.get_running_loop().time()
+            if now - self._looked_at > BELIEVED_S:
+                self._looked, self._looked_at = {}, now
+            if key not in self._looked:
+                self._looked[key] = await self._call.run(function)
+            found: T = self._looked[key]
+            return found
 
     async def _with_address(self, node: Any) -> Any:
         """Wait until an instance has an address; end it when it gets none.
@@ -215,7 +266,7 @@ class Ec2Provider:
         found = [node for node in await self._nodes({}) if str(node.id) in set(ids)]
         await self._call.run(lambda driver: ec2.terminate(driver, [str(node.id) for node in found]))
         for node in found:
-            name = _group(self._model, node.extra["tags"].get(ec2.MACHINE_TAG, ""))
+            name = _group(self.model, node.extra["tags"].get(ec2.MACHINE_TAG, ""))
             try:
                 await self._drop_groups({"group-name": name})
             except PushjujuError:
@@ -233,6 +284,26 @@ class Ec2Provider:
         found = {item.id: item for item in await self.list()}
         return [found.get(name) for name in ids]
 
+    async def run(self, function: Callable[[Any], T]) -> T:
+        """Return what a function of the driver returns, as `Calls.run`."""
+        return await self._call.run(function)
+
+    async def alive(self) -> Sequence[str]:
+        """Return the ids of the model's instances that are not ended."""
+        return [str(node.id) for node in await self._nodes({})]
+
+    async def zone_of(self, instance: str) -> str:
+        """Return the zone of an instance; of no instance the first that is available.
+
+        Raises:
+            NotFound: It is gone.
+        """
+        if not instance:
+            return next((name for name, usable in await self._known_zones() if usable), "")
+        for node in await self._nodes({"instance-id": instance}):
+            return str(node.extra.get("availability") or "")
+        raise NotFound(f"instance {instance} not found")
+
     async def ssh_target(self, instance: Instance) -> SSHTarget:
         """Return the login as `ubuntu`, which the user data makes.
 
@@ -245,18 +316,29 @@ class Ec2Provider:
         return SSHTarget(host=now.addresses[0].value)
 
     async def destroy_model(self) -> None:
-        """End all instances of the model and delete its security groups."""
+        """End all instances of the model and delete its volumes and security groups."""
+        self._looked.clear()
         found = [str(node.id) for node in await self._nodes({})]
         await self._call.run(lambda driver: ec2.terminate(driver, found))
+        await self._patiently(self._drop_volumes)
+        await self._patiently(lambda: self._drop_groups({f"tag:{ec2.MODEL_TAG}": self.model.uuid}))
+
+    async def _patiently(self, step: Callable[[], Awaitable[None]]) -> None:
+        """Do what cannot be done until the instances are gone."""
         for attempt in range(30):
             try:
-                await self._drop_groups({f"tag:{ec2.MODEL_TAG}": self._model.uuid})
+                await step()
             except PushjujuError:
                 if attempt == 29:
                     raise
                 await asyncio.sleep(LOOK_S * 2)
             else:
                 return
+
+    async def _drop_volumes(self) -> None:
+        filters = {f"tag:{ec2.MODEL_TAG}": self.model.uuid}
+        for volume in await self._call.run(lambda driver: ebs.volumes(driver, filters)):
+            await self._call.run(lambda driver, name=volume.id: ebs.delete(driver, name))  # type: ignore[misc]
 
     async def _drop_groups(self, filters: Mapping[str, str]) -> None:
         def drop(driver: Any) -> None:
@@ -272,7 +354,7 @@ class Ec2Provider:
             return
 
     async def _nodes(self, filters: Mapping[str, Any]) -> Sequence[Any]:
-        wanted = {f"tag:{ec2.MODEL_TAG}": self._model.uuid, **filters}
+        wanted = {f"tag:{ec2.MODEL_TAG}": self.model.uuid, **filters}
         return await self._call.run(lambda driver: ec2.nodes(driver, wanted))
 
     async def set_ingress(self, machine_id: str, rules: MachineRules) -> None:
@@ -282,7 +364,7 @@ class Ec2Provider:
             for item in rules.ingress
             for source in item.sources
         }
-        name = _group(self._model, machine_id)
+        name = _group(self.model, machine_id)
 
         def change(driver: Any) -> None:
             for group in ec2.groups(driver, {"group-name": name}):
@@ -324,11 +406,3 @@ def _placement(text: str) -> tuple[str, str]:
     if not equals or kind not in ("zone", "subnet") or not value:
         raise NotValid(f"unknown placement directive: {text}")
     return kind, value
-
-
-def _user_data(document: Mapping[str, Any]) -> str:
-    if not document:
-        return ""
-    import yaml
-
-    return "#cloud-config\n" + str(yaml.safe_dump(dict(document), sort_keys=False))

@@ -1,21 +1,26 @@
-"""The firewall of EC2: each machine has a security group of its own. Layer: plugins."""
+"""The firewall of clouds: each machine has a security group of its own. Layer: plugins."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from pushjuju.core.errors import ProviderError, RemoteFailed
 from pushjuju.core.firewall import MachineRules
 from pushjuju.plugins.types import GuardedMachine
 
-if TYPE_CHECKING:
-    from pushjuju.plugins.providers.libcloud.ec2provider import Ec2Provider
+
+class HasGroups(Protocol):
+    """A provider with security groups."""
+
+    async def set_ingress(self, machine_id: str, rules: MachineRules) -> None:
+        """Let a machine's own group have these rules and no others."""
+        ...
 
 
 class SecurityGroups:
     """Keeps machines of one model from being reached, by their security groups."""
 
-    def __init__(self, provider: Ec2Provider) -> None:
+    def __init__(self, provider: HasGroups) -> None:
         self._provider = provider
 
     async def apply(self, machine: GuardedMachine, rules: MachineRules) -> None:

@@ -1,14 +1,16 @@
 """The types of cloud behind libcloud: credentials, questions, public clouds. Layer: plugins; data only.
 
-Mirrors: juju provider/{ec2,openstack,gce,azure}/credentials.go, cloud/fallback_public_cloud.go (3.6)
+Mirrors: juju provider/{ec2,openstack,gce,azure,vsphere}/credentials.go, cloud/fallback_public_cloud.go (3.6)
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from pushjuju.plugins.types import Attr, ProviderType, Question
+from pushjuju.core.storage import Kind, Scope
+from pushjuju.plugins.types import Attr, ProviderType, Question, StorageType
 
 
 def _words(text: str) -> list[str]:
@@ -23,8 +25,8 @@ _AWS = _words(
 _AWS_CHINA = ("cn-north-1", "cn-northwest-1")
 _AWS_GOV = ("us-gov-west-1", "us-gov-east-1")
 _GOOGLE = _words(
-    "us-east1 us-east4 us-central1 us-west1 us-west2 us-west3 us-west4 asia-east1 asia-east2 asia-"
-    " northeast1 asia-northeast2 asia-northeast3 asia-south1 asia-southeast1 asia-southeast2"
+    "us-east1 us-east4 us-central1 us-west1 us-west2 us-west3 us-west4 asia-east1 asia-east2"
+    " asia-northeast1 asia-northeast2 asia-northeast3 asia-south1 asia-southeast1 asia-southeast2"
     " australia-southeast1 europe-central2 europe-north1 europe-west1 europe-west2 europe-west3"
     " europe-west4 europe-west6 northamerica-northeast1 southamerica-east1"
 )
@@ -34,7 +36,20 @@ _AZURE = _words(
     " switzerlandnorth eastasia southeastasia japaneast japanwest australiaeast australiasoutheast"
     " brazilsouth southindia centralindia westindia canadacentral canadaeast koreacentral koreasouth"
 )
+_OVH = _words("GRA7 GRA9 GRA11 SBG5 SBG7 BHS5 DE1 UK1 WAW1 SGP1 SYD1")
+_VULTR = _words(
+    "ewr ord dfw sea lax atl ams lhr fra sjc syd yto cdg nrt waw mad icn mia sgp sto mex mel bom jnb tlv blr"
+    " del scl itm man sao hnl"
+)
+_LINODE = _words(
+    "us-east us-central us-west us-southeast us-ord us-lax us-mia us-sea us-iad ca-central eu-west eu-central"
+    " fr-par se-sto nl-ams it-mil es-mad gb-lon de-fra-2 ap-south ap-west ap-northeast jp-osa jp-tyo-3 in-maa"
+    " in-bom-2 id-cgk sg-sin-2 ap-southeast au-mel br-gru"
+)
 _DIGITALOCEAN = _words("nyc1 nyc3 ams3 fra1 lon1 sfo2 sfo3 sgp1 tor1 blr1 syd1")
+
+
+_ADAPTED = frozenset({"start", "host-keys", "user-data", "poll"})
 
 
 def _endpoints(regions: list[str] | tuple[str, ...], form: str) -> dict[str, Any]:
@@ -115,6 +130,24 @@ _OPENSTACK = ProviderType(
         Question(key="auth-types", kind="choices"),
         Question(key="regions", kind="regions", environ=("OS_REGION_NAME",)),
     ),
+    config_schema=(
+        Attr(name="network", summary="Networks for machines, by name or id, with commas"),
+        Attr(name="external-network", summary="The network that floating IPs come from, by name or id"),
+        Attr(
+            name="use-default-secgroup",
+            summary="Whether machines also have the security group default",
+            type="bool",
+            default=False,
+        ),
+    ),
+    features=_ADAPTED | {"firewall"},
+    public_clouds={
+        "ovh": {
+            "description": "OVHcloud Public Cloud",
+            "regions": {region: {} for region in _OVH},
+            "endpoint": "https://auth.cloud.ovh.net/v3",
+        }
+    },
 )
 _GCE = ProviderType(
     name="gce",
@@ -134,6 +167,8 @@ _GCE = ProviderType(
             _open("project-id", "project ID"),
         ),
     },
+    config_schema=(Attr(name="vpc-id", summary="Use a specific VPC network, by name"),),
+    features=_ADAPTED | {"firewall"},
     public_clouds={
         "google": {
             "description": "Google Cloud Platform",
@@ -154,6 +189,7 @@ _AZURE_KIND = ProviderType(
             _secret("application-password", "Azure Active Directory application password"),
         ),
     },
+    features=_ADAPTED | {"firewall"},
     public_clouds={
         "azure": {
             "description": "Microsoft Azure",
@@ -165,6 +201,7 @@ _DIGITALOCEAN_KIND = ProviderType(
     name="digitalocean",
     summary="DigitalOcean droplets",
     credential_schemas={"token": (_secret("token", "API token with write scope"),)},
+    features=_ADAPTED,
     public_clouds={
         "digitalocean": {
             "description": "DigitalOcean",
@@ -173,6 +210,177 @@ _DIGITALOCEAN_KIND = ProviderType(
         }
     },
 )
+_VULTR_KIND = ProviderType(
+    name="vultr",
+    summary="Vultr cloud instances",
+    credential_schemas={"token": (_secret("token", "API key"),)},
+    features=_ADAPTED,
+    public_clouds={
+        "vultr": {
+            "description": "Vultr",
+            "regions": {region: {} for region in _VULTR},
+            "endpoint": "https://api.vultr.com",
+        }
+    },
+)
+_LINODE_KIND = ProviderType(
+    name="linode",
+    summary="Linode (Akamai) instances",
+    credential_schemas={
+        "token": (_secret("token", "API token that may read and write Linodes, volumes and the account"),)
+    },
+    features=_ADAPTED,
+    public_clouds={
+        "linode": {
+            "description": "Linode (Akamai)",
+            "regions": {region: {} for region in _LINODE},
+            "endpoint": "https://api.linode.com",
+        }
+    },
+)
+_SCALEWAY_KIND = ProviderType(
+    name="scaleway",
+    summary="Scaleway instances",
+    credential_schemas={
+        "access-key": (
+            _open("access-key", "access key of the API key; it is not sent", required=False),
+            _secret("secret-key", "secret key of the API key"),
+            _open("project-id", "ID of the project"),
+        )
+    },
+    features=_ADAPTED,
+    public_clouds={
+        "scaleway": {
+            "description": "Scaleway",
+            "regions": {region: {} for region in ("fr-par", "nl-ams", "pl-waw")},
+            "endpoint": "https://api.scaleway.com",
+        }
+    },
+)
 
-KINDS: tuple[ProviderType, ...] = (_EC2, _OPENSTACK, _GCE, _AZURE_KIND, _DIGITALOCEAN_KIND)
+_VSPHERE_KIND = ProviderType(
+    name="vsphere",
+    summary="VMware vSphere",
+    credential_schemas={
+        "userpass": (
+            _open("user", "The username to authenticate with."),
+            _secret("password", "The password to authenticate with."),
+            _open("vmfolder", "The folder to add VMs from the model.", required=False),
+        )
+    },
+    questions=(
+        Question(key="endpoint", text="the vCenter address or URL"),
+        Question(key="auth-types", kind="choices"),
+        Question(key="regions", text="datacenter", kind="names"),
+    ),
+    config_schema=(
+        Attr(name="primary-network", summary="The network of machines, by name; VM Network when not set"),
+        Attr(name="datastore", summary="The datastore of machines, by name; vCenter picks one when not set"),
+        Attr(
+            name="disk-provisioning-type",
+            summary="How disks are made",
+            choices=("thin", "thick", "thickEagerZero"),
+        ),
+    ),
+    features=_ADAPTED,
+)
+_CLOUDSTACK_KIND = ProviderType(
+    name="cloudstack",
+    summary="Apache CloudStack, in zones with security groups",
+    credential_schemas={
+        "access-key": (
+            _open("api-key", "API key of the user"),
+            _secret("secret-key", "secret key of the user"),
+        )
+    },
+    questions=(
+        Question(key="endpoint", text="the API endpoint url for the cloud (.../client/api)", kind="url"),
+        Question(
+            key="ca-certificates",
+            text="a path to the CA certificate for your cloud if one is required to access it. (optional)",
+            kind="file",
+            default="",
+            shown_default="none",
+        ),
+        Question(key="auth-types", kind="choices"),
+        Question(key="regions", text="zone", kind="names"),
+    ),
+    config_schema=(Attr(name="network", summary="Networks for machines, by name or id, with commas"),),
+    features=_ADAPTED | {"firewall"},
+)
+
+KINDS: tuple[ProviderType, ...] = (
+    _EC2,
+    _OPENSTACK,
+    _GCE,
+    _AZURE_KIND,
+    _DIGITALOCEAN_KIND,
+    _VULTR_KIND,
+    _LINODE_KIND,
+    _VSPHERE_KIND,
+    _SCALEWAY_KIND,
+    _CLOUDSTACK_KIND,
+)
 BY_NAME: Mapping[str, ProviderType] = {kind.name: kind for kind in KINDS}
+
+
+def _volumes(name: str, summary: str, *attributes: Attr) -> StorageType:
+    return StorageType(
+        name=name,
+        summary=summary,
+        kinds=frozenset({Kind.BLOCK}),
+        scope=Scope.MODEL,
+        releasable=True,
+        default=True,
+        attributes=attributes,
+    )
+
+
+_AZURE_DISKS = replace(
+    _volumes(
+        "azure",
+        "managed disks, in the zone of their machine",
+        Attr(name="account-type", summary="Standard_LRS (default), StandardSSD_LRS, Premium_LRS..."),
+    ),
+    default=True,
+    pools={"azure-premium": {"account-type": "Premium_LRS"}},
+)
+_EBS = StorageType(
+    name="ebs",
+    summary="volumes of EC2, in the zone of their machine",
+    kinds=frozenset({Kind.BLOCK}),
+    scope=Scope.MODEL,
+    releasable=True,
+    default=True,
+    pools={"ebs-ssd": {"volume-type": "ssd"}},
+    attributes=(
+        Attr(
+            name="volume-type",
+            summary="gp2 (default), gp3, io1, io2, st1, sc1, standard",
+            choices=tuple(
+                _words(
+                    "standard gp2 gp3 io1 io2 st1 sc1"
+                    " magnetic ssd provisioned-iops optimized-hdd cold-storage"
+                )
+            ),
+        ),
+        Attr(name="iops", summary="I/O operations a second for each GiB, of io1, io2 and gp3", type="int"),
+        Attr(name="throughput", summary="MiB a second, of gp3", type="int"),
+        Attr(name="encrypted", summary="whether it is encrypted", type="bool"),
+        Attr(name="kms-key-id", summary="the key of an encrypted volume; the account's own when not set"),
+    ),
+)
+
+
+STORAGE: Mapping[str, tuple[StorageType, ...]] = {
+    "ec2": (_EBS,),
+    "azure": (_AZURE_DISKS,),
+    "digitalocean": (_volumes("digitalocean", "volumes of DigitalOcean"),),
+    "linode": (_volumes("linode", "volumes of Linode"),),
+    "vultr": (_volumes("vultr", "block storage", Attr(name="block-type", summary="high_perf, storage_opt")),),
+    "gce": (_volumes("gce", "persistent disks", Attr(name="disk-type", summary="such as pd-ssd")),),
+    "openstack": (
+        _volumes("cinder", "volumes of OpenStack", Attr(name="volume-type", summary="a type of Cinder's")),
+    ),
+}
+"""Type of cloud -> what its adapter makes of storage."""

@@ -48,6 +48,7 @@ def pushjuju_provider_types() -> Sequence[ProviderType]:
             clouds=("local",),
             cloud_schema=_CONFIG,
             features=frozenset({"start", "doctor", "host-keys"}),
+            conflicts=(),
         )
     ]
 

@@ -5,6 +5,7 @@ The bridge and its nft table come with the first machine and go with the last.
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import json
 from collections.abc import Iterable, Sequence
@@ -147,9 +148,14 @@ def hardware_address(key: str, index: int) -> str:
 
 def _raise_limits() -> None:
     if int(_INOTIFY.read_text(encoding="ascii")) < _INOTIFY_WANTED:
-        _INOTIFY.write_text(str(_INOTIFY_WANTED), encoding="ascii")
+        with contextlib.suppress(OSError):  # read-only here: some machines run all the same; doctor tells
+            _INOTIFY.write_text(str(_INOTIFY_WANTED), encoding="ascii")
     if _FORWARD.read_text(encoding="ascii").strip() != "1":
-        _FORWARD.write_text("1", encoding="ascii")
+        try:
+            _FORWARD.write_text("1", encoding="ascii")
+        except OSError as error:
+            hint = "on the host: sysctl -w net.ipv4.ip_forward=1"
+            raise ProviderError("this host does not forward packets", detail=str(error), hint=hint) from None
 
 
 def nat_rules(bridge: str, subnet: IPv4Network) -> str:

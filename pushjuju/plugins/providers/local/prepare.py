@@ -87,8 +87,8 @@ def _set_sshd(root: Path) -> None:
         put_file(root, "etc/ssh/sshd_config", f"Include /etc/ssh/sshd_config.d/*.conf\n{text}")
     # A listening socket would start one sshd per connection; the service answers sooner.
     system = root / "etc/systemd/system"
-    for link in (*system.glob("*.wants/ssh.socket"), *system.glob("ssh.service.requires/ssh.socket")):
-        link.unlink()
+    for folder in (*system.glob("*.wants"), system / "ssh.service.requires"):
+        (folder / "ssh.socket").unlink(missing_ok=True)  # its target need not exist on this computer
     unit = next(
         (path for path in ("usr/lib", "lib") if (root / path / "systemd/system/ssh.service").exists()),
         "usr/lib",

@@ -15,10 +15,13 @@ from typing import Any
 
 from pushjuju.core.base import Base
 from pushjuju.core.clock import to_iso
+from pushjuju.core.cloudinit_script import to_script, unknown_keys
+from pushjuju.core.constraint_rules import ConstraintRules
 from pushjuju.core.constraints import Constraints
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError
 from pushjuju.core.status import InstanceStatus
 from pushjuju.plugins.providers.local import doctor as checks
+from pushjuju.plugins.providers.local import limits
 from pushjuju.plugins.providers.local.bases import cache_dir, find_cached, host_arch
 from pushjuju.plugins.providers.local.cgroups import Cgroup
 from pushjuju.plugins.providers.local.layout import Layout, Record
@@ -27,7 +30,6 @@ from pushjuju.plugins.providers.local.network import parse_subnet
 from pushjuju.plugins.providers.local.privileged import Call, caller, sudo_works
 from pushjuju.plugins.providers.local.sources import BasesConfig
 from pushjuju.plugins.providers.local.system import boot_id
-from pushjuju.plugins.providers.local.userdata import to_script, unknown_keys
 from pushjuju.plugins.types import (
     Address,
     CloudSpec,
@@ -46,6 +48,18 @@ from pushjuju.plugins.types import (
 
 _PARALLEL = 8
 ZONE_TAG = "pushjuju-zone"
+_UNSUPPORTED = frozenset(
+    {
+        "allocate-public-ip",
+        "cpu-power",
+        "image-id",
+        "instance-role",
+        "instance-type",
+        "root-disk",
+        "root-disk-source",
+        "tags",
+    }
+)
 
 
 class LocalProvider:
@@ -91,6 +105,14 @@ class LocalProvider:
             raise NotValid(f'virt-type "{constraints["virt-type"]}" not valid: local machines are containers')
         if not self._bases.stand_in and self._bases.source(base, host_arch()) is None:
             raise NotFound(f"no root file system for base {base.display}")
+
+    async def rules(self) -> ConstraintRules:
+        """Return what this host makes of constraints; the disk of a machine is the host's."""
+        zones = {"zones": list(self._zones)} if self._zones else {}
+        return ConstraintRules(
+            unsupported=_UNSUPPORTED | ({"zones"} - zones.keys()),
+            vocabulary={"arch": [host_arch()], "virt-type": ["container"], **zones},
+        )
 
     async def zones(self) -> Sequence[Zone]:
         """Return the zones that the cloud's table names; none: machines have no zone."""
@@ -241,6 +263,8 @@ class LocalProvider:
         """Say what this host has and lacks for local machines."""
         sudo = os.geteuid() == 0 or await asyncio.to_thread(sudo_works)
         findings = [checks.rights(sudo=sudo), *await asyncio.to_thread(checks.look_at_host)]
+        known, can_change = limits.values(), limits.changeable()
+        findings += limits.findings(known, _host_mem_mib(), can_change=can_change)
         if sudo:
             answer = await self._privileged("probe", {"folder": str(self._layout.state)})
             findings += checks.kernel_findings(answer["problems"])

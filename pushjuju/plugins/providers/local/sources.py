@@ -36,7 +36,7 @@ PACKAGES = (
     "iproute2", "ca-certificates", "lsb-release", "netbase", "curl", "kmod", "iputils-ping", "less", "gpg",
     "locales", "procps", "adduser", "e2fsprogs", "apt-utils", "tzdata", "nftables",
 )  # fmt: skip
-RECIPE_VERSION = 2
+RECIPE_VERSION = 3
 """Raised when what we do to a base changes, so that cached ones are built anew."""
 
 

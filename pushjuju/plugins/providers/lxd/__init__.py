@@ -8,19 +8,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pushjuju.core.storage import Kind, Scope
 from pushjuju.plugins.hookspecs import hookimpl
 from pushjuju.plugins.types import (
     Attr,
     CloudSpec,
+    ContainerHost,
     Credential,
+    MachineStorage,
     ModelInfo,
     Provider,
     ProviderType,
     Question,
     Services,
+    StorageProvider,
+    StorageType,
 )
 
-PUSHJUJU_API = (1, 3)
+PUSHJUJU_API = (1, 4)
 
 _KIND = ProviderType(
     name="lxd",
@@ -48,10 +53,19 @@ _KIND = ProviderType(
                 file_path=True,
             ),
         ),
+        "interactive": (
+            Attr(
+                name="trust-token",
+                summary="the LXD server's trust token (lxc config trust add)",
+                required=True,
+                secret=True,
+            ),
+        ),
     },
     cloud_schema=(Attr(name="images", summary="base -> alias or fingerprint of an image", type="attrs"),),
     config_schema=(Attr(name="project", summary="The LXD project name to use for Juju's resources."),),
-    features=frozenset({"start", "host-keys", "user-data", "poll"}),
+    features=frozenset({"start", "host-keys", "user-data", "poll", "charm-profiles"}),
+    conflicts=(),
     public_clouds={
         "localhost": {"description": "LXD Container Hypervisor", "regions": {"localhost": {}}},
     },
@@ -83,3 +97,68 @@ def pushjuju_open_provider(
     from pushjuju.plugins.providers.lxd.provider import LxdProvider
 
     return LxdProvider(cloud=cloud, credential=credential, model=model, config=config, services=services)
+
+
+@hookimpl
+def pushjuju_finalize_credential(
+    cloud: CloudSpec, auth_type: str, attributes: Mapping[str, str]
+) -> tuple[str, Mapping[str, str]] | None:
+    """Let a server trust a new certificate, for the trust token that it gave."""
+    if cloud.type != "lxd" or auth_type != "interactive":
+        return None
+    from pushjuju.plugins.providers.lxd.trust import finalized
+
+    return finalized(cloud.endpoint, attributes)
+
+
+@hookimpl
+def pushjuju_open_containers(
+    kind: str, host: ContainerHost, model: ModelInfo, config: Mapping[str, Any], services: Services
+) -> Provider | None:
+    """Return the provider of LXD containers inside a machine."""
+    if kind != "lxd":
+        return None
+    from pushjuju.plugins.providers.lxd.hosted import HostedLxd
+
+    return HostedLxd(host=host, model=model, config=config, services=services)
+
+
+@hookimpl
+def pushjuju_storage_types(cloud_type: str) -> Sequence[StorageType]:
+    """Name the storage that outlives LXD's machines."""
+    if cloud_type != "lxd":
+        return []
+    driver = Attr(
+        name="driver",
+        summary="the driver of the server's pool",
+        default="dir",
+        choices=("dir", "zfs", "btrfs", "lvm"),
+    )
+    pool = Attr(name="lxd-pool", summary="the server's name for the pool, made when missing", default="juju")
+    return [
+        StorageType(
+            name="lxd",
+            summary="a custom volume in a storage pool of the server",
+            kinds=frozenset({Kind.FILESYSTEM}),
+            scope=Scope.MODEL,
+            releasable=True,
+            default=True,
+            pools={
+                "lxd-zfs": {"driver": "zfs", "lxd-pool": "juju-zfs", "zfs.pool_name": "juju-lxd"},
+                "lxd-btrfs": {"driver": "btrfs", "lxd-pool": "juju-btrfs"},
+            },
+            attributes=(driver, pool),
+        )
+    ]
+
+
+@hookimpl
+def pushjuju_open_storage(
+    type_name: str, provider: Provider | None
+) -> StorageProvider | MachineStorage | None:
+    """Return the storage of a server."""
+    if type_name != "lxd":
+        return None
+    from pushjuju.plugins.providers.lxd.provider import LxdProvider
+
+    return provider.storage() if isinstance(provider, LxdProvider) else None

@@ -97,7 +97,7 @@ def order(
         "name": request.hostname or f"juju-{model.uuid[-6:]}-{request.machine_id.replace('/', '-')}",
         "type": VM if is_vm(request) else CONTAINER,
         "source": dict(source),
-        "profiles": ["default", profile_name(model)],
+        "profiles": ["default", profile_name(model), *(item.name for item in request.profiles)],
         "config": config,
         "devices": devices,
         **({"instance_type": str(wanted["instance-type"])} if wanted.get("instance-type") else {}),

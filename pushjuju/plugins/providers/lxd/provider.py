@@ -8,7 +8,7 @@ replaces it. Mirrors: juju provider/lxd (3.6)
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from pushjuju.core.base import Base
@@ -17,10 +17,12 @@ from pushjuju.core.constraints import Constraints
 from pushjuju.core.errors import CredentialInvalid, NotFound, NotValid, ProviderError, PushjujuError
 from pushjuju.core.status import InstanceStatus
 from pushjuju.plugins.providers.arches import juju_arch
-from pushjuju.plugins.providers.lxd import instances
+from pushjuju.plugins.providers.lxd import instances, profiles
 from pushjuju.plugins.providers.lxd.instances import CONTAINER, MACHINE_KEY, MODEL_KEY, NONCE_KEY, VM
-from pushjuju.plugins.providers.lxd.server import Api, Gone, Server, connect
+from pushjuju.plugins.providers.lxd.server import Api, Gone, Server, connect, ignore_gone
+from pushjuju.plugins.providers.lxd.storage import LxdStorage
 from pushjuju.plugins.types import (
+    CharmProfile,
     CloudSpec,
     Credential,
     Finding,
@@ -60,6 +62,10 @@ class LxdProvider:
         self._model = model
         self._server = Server(lambda: connect(cloud, credential, services, project))
         self._about: Mapping[str, Any] = {}
+
+    def storage(self) -> LxdStorage:
+        """Return the filesystems of the model in the server's pools."""
+        return LxdStorage(self._server, self._model.uuid)
 
     # --- the server ---------------------------------------------------------------------------------------
 
@@ -172,6 +178,7 @@ class LxdProvider:
 
         def make(api: Api) -> str:
             self._ensure_profile(api)
+            profiles.ensure(api, request.profiles, self._model.uuid)
             root = (api.get("profiles/default").get("devices") or {}).get("root") or {}
             document = instances.order(
                 request, model=self._model, source=source, root=root, user_data=_text(request.user_data)
@@ -258,8 +265,8 @@ class LxdProvider:
         for document in self._documents(api):
             if document["name"] == name:
                 _settle(api, name)
-                _ignore_gone(lambda: _halt(api, name))
-                _ignore_gone(lambda: api.change("delete", f"instances/{name}"))
+                ignore_gone(lambda: _halt(api, name))
+                ignore_gone(lambda: api.change("delete", f"instances/{name}"))
 
     def _documents(self, api: Api) -> list[Mapping[str, Any]]:
         listed = api.get("instances", recursion="1")
@@ -272,8 +279,8 @@ class LxdProvider:
         def look(api: Api) -> list[Instance]:
             found = []
             for document in self._documents(api):
-                state = _ignore_gone(lambda name=document["name"]: api.get(f"instances/{name}/state"))
-                found.append(instances.instance(document, state or {}, server=server))
+                state = _state(api, str(document["name"]))
+                found.append(instances.instance(document, state, server=server))
             return found
 
         return await self._server.run(look)
@@ -304,8 +311,32 @@ class LxdProvider:
         """End all instances of the model and delete its profile."""
         found = await self._server.run(self._documents)
         await self.stop([str(item["name"]) for item in found])
+        await self.drop_profile()
+        await self._server.run(lambda api: profiles.sweep(api, self._model.uuid))
+
+    async def set_profiles(
+        self, instance_id: str, wanted: Sequence[CharmProfile], keep: Collection[str]
+    ) -> None:
+        """Let an instance have the profiles of its charms; delete those of the model that none has."""
+
+        def set_all(api: Api) -> None:
+            if instance_id:
+                profiles.ensure(api, wanted, self._model.uuid)
+                profiles.give(api, instance_id, wanted, self._model.uuid)
+            profiles.sweep(api, self._model.uuid, keep)
+
+        await self._server.run(set_all)
+
+    async def drop_profile(self) -> None:
+        """Delete the model's profile, if no instance uses it."""
         name = instances.profile_name(self._model)
-        await self._server.run(lambda api: _ignore_gone(lambda: api.change("delete", f"profiles/{name}")))
+
+        def drop(api: Api) -> None:
+            found = ignore_gone(lambda: api.get(f"profiles/{name}"))
+            if found and not found.get("used_by"):
+                ignore_gone(lambda: api.change("delete", f"profiles/{name}"))
+
+        await self._server.run(drop)
 
     async def doctor(self) -> Sequence[Finding]:
         """Say whether pylxd is there and the server answers."""
@@ -337,7 +368,11 @@ def _arches(facts: Mapping[str, Any]) -> list[str]:
 
 
 def _seen(api: Api, document: Mapping[str, Any]) -> _Seen:
-    return document, _ignore_gone(lambda: api.get(f"instances/{document['name']}/state")) or {}
+    return document, _state(api, str(document["name"]))
+
+
+def _state(api: Api, name: str) -> Mapping[str, Any]:
+    return ignore_gone(lambda: api.get(f"instances/{name}/state")) or {}
 
 
 def _settle(api: Api, name: str) -> None:
@@ -366,17 +401,6 @@ def _halt(api: Api, name: str) -> None:
     except Exception as error:
         if "already stopped" not in f"{error} {getattr(error, 'detail', '')}":
             raise
-
-
-def _ignore_gone(ask: Any) -> Any:
-    """Return what a request returns; None when the thing is not there."""
-    try:
-        return ask()
-    except Exception as error:
-        code = getattr(getattr(error, "response", None), "status_code", 0)
-        if code == 404 or "not found" in str(getattr(error, "detail", "")).lower():
-            return None
-        raise
 
 
 def _text(document: Mapping[str, Any]) -> str:

@@ -217,3 +217,14 @@ def as_ours(error: Exception) -> PushjujuError:
     if isinstance(error, OSError):  # those of requests are, too
         return ProviderError("the LXD server does not answer", detail=text, retryable=True)
     return ProviderError("the LXD server gave an answer without sense", detail=text, retryable=True)
+
+
+def ignore_gone(ask: Callable[[], Any]) -> Any:
+    """Return what a request returns; None when the thing is not there."""
+    try:
+        return ask()
+    except Exception as error:
+        code = getattr(getattr(error, "response", None), "status_code", 0)
+        if code == 404 or "not found" in str(getattr(error, "detail", "")).lower():
+            return None
+        raise

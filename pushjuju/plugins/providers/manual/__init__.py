@@ -30,6 +30,7 @@ def pushjuju_provider_types() -> Sequence[ProviderType]:
             clouds=("manual",),
             default_config={"enable-os-upgrade": False},
             features=frozenset({"enlist"}),
+            conflicts=(),
             questions=(
                 Question(
                     key="endpoint",

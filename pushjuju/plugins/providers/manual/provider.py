@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from pushjuju.core.base import Base
+from pushjuju.core.constraint_rules import ConstraintRules
 from pushjuju.core.constraints import Constraints
 from pushjuju.core.errors import (
     AlreadyExists,
@@ -46,6 +47,9 @@ from pushjuju.plugins.types import (
 )
 
 _TIMEOUT_S = 120.0
+_UNSUPPORTED = frozenset(
+    {"allocate-public-ip", "cpu-power", "image-id", "instance-type", "tags", "virt-type"}
+)  # as in Juju
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +79,11 @@ class ManualProvider:
         Raises:
             NotPermitted: Always, with Juju's text.
         """
-        raise NotPermitted('use "juju add-machine ssh:[user@]<host>" to provision machines')
+        raise NotPermitted('use "pushjuju add-machine ssh:[user@]<host>" to provision machines')
+
+    async def rules(self) -> ConstraintRules:
+        """Return what a machine that is there makes of constraints: it is as it is."""
+        return ConstraintRules(unsupported=_UNSUPPORTED)
 
     async def start(self, request: StartRequest) -> Started:
         """Refuse, as `precheck` does.

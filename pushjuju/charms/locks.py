@@ -1,0 +1,206 @@
+"""What lock files of Python projects lead to: packages in their versions, with their markers.
+
+Layer: charms, pure. Reads the formats of uv (`uv.lock`, 1) and Poetry (`poetry.lock`, 1 and 2).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pushjuju.charms.goform import quote
+from pushjuju.core.errors import NotValid
+
+_NAME = re.compile(r"[-_.]+")
+_MOST = 20_000  # ways to packages; a file with more is no project's
+Markers = frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A dependency: of which package, in which version (empty: the only one), when, with which extras."""
+
+    name: str
+    version: str = ""
+    marker: str = ""
+    extras: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Package:
+    """A package of a lock file; `source` is as written there, `own` tells the project itself."""
+
+    name: str
+    version: str
+    source: Any = None
+    own: bool = False
+    marker: str = ""
+    edges: tuple[Edge, ...] = ()
+    extras: Mapping[str, tuple[Edge, ...]] = field(default_factory=dict)
+    groups: Mapping[str, tuple[Edge, ...]] = field(default_factory=dict)
+
+
+def plain(name: str) -> str:
+    """Return the one form of a package's name."""
+    return _NAME.sub("-", name).lower()
+
+
+def reached(packages: Sequence[Package], roots: Iterable[Edge]) -> Iterator[tuple[Package, Markers]]:
+    """Yield each package that dependencies lead to, once for each set of markers that it comes under.
+
+    Raises:
+        NotValid: There are too many ways to go them all.
+    """
+    by_name: dict[str, list[Package]] = {}
+    for package in packages:
+        by_name.setdefault(package.name, []).append(package)
+    waiting = [(edge, frozenset[str]()) for edge in roots]
+    seen: set[tuple[str, str, tuple[str, ...], Markers]] = set()
+    while waiting:
+        if len(seen) >= _MOST:
+            raise NotValid(f"its dependencies lead to packages in more than {_MOST} ways")
+        edge, above = waiting.pop()
+        for package in by_name.get(edge.name, ()):
+            if edge.version not in ("", package.version):
+                continue
+            markers = above | {marker for marker in (edge.marker, package.marker) if marker}
+            key = (package.name, package.version, edge.extras, markers)
+            if key in seen:
+                continue
+            seen.add(key)
+            yield package, markers
+            chosen = [item for name in edge.extras for item in package.extras.get(name, ())]
+            waiting += [(item, markers) for item in (*package.edges, *chosen)]
+
+
+def lines(found: Iterable[tuple[Package, Markers]]) -> list[str]:
+    """Return requirement lines, sorted; a package that is always needed comes without markers."""
+    ways: dict[str, set[Markers]] = {}
+    for package, markers in found:
+        ways.setdefault(f"{package.name}=={package.version}", set()).add(markers)
+    out = []
+    for pin, sets in ways.items():
+        if frozenset() in sets:
+            out.append(pin)
+        else:
+            out += [f"{pin} ; {_joined(markers)}" for markers in sets]
+    return sorted(out)
+
+
+def _joined(markers: Markers) -> str:
+    if len(markers) == 1:
+        return next(iter(markers))
+    return " and ".join(f"({marker})" for marker in sorted(markers))
+
+
+def chosen(
+    what: str, names: Sequence[str], offered: Mapping[str, Sequence[Any]], problems: list[str]
+) -> Iterator[str]:
+    """Yield the names that are offered, in the form of the file; the others are problems."""
+    known = {plain(name): name for name in offered}
+    for name in names:
+        if plain(name) in known:
+            yield known[plain(name)]
+        else:
+            listed = ", ".join(sorted(offered)) or "none"
+            problems.append(f"{what} {quote(name)} is not in the project, which has: {listed}")
+
+
+# --- uv ---------------------------------------------------------------------------------------------------
+
+
+def uv_packages(document: Mapping[str, Any]) -> list[Package]:
+    """Return the packages of a `uv.lock`."""
+    return [
+        Package(
+            name=plain(str(item.get("name"))),
+            version=str(item.get("version", "")),
+            source=item.get("source"),
+            own=_is_own(item.get("source")),
+            edges=_uv_edges(item.get("dependencies")),
+            extras=_uv_groups(item.get("optional-dependencies")),
+            groups=_uv_groups(item.get("dev-dependencies")),
+        )
+        for item in _tables(document.get("package"))
+    ]
+
+
+def _is_own(source: Any) -> bool:
+    return isinstance(source, dict) and "." in (source.get("virtual"), source.get("editable"))
+
+
+def _tables(value: Any) -> list[dict[str, Any]]:
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, list) else ()
+
+
+def _uv_groups(value: Any) -> dict[str, tuple[Edge, ...]]:
+    return {name: _uv_edges(items) for name, items in value.items()} if isinstance(value, dict) else {}
+
+
+def _uv_edges(value: Any) -> tuple[Edge, ...]:
+    return tuple(
+        Edge(
+            plain(str(item["name"])),
+            str(item.get("version", "")),
+            str(item.get("marker", "")),
+            _names(item.get("extra")),
+        )
+        for item in _tables(value)
+        if "name" in item
+    )
+
+
+# --- Poetry -----------------------------------------------------------------------------------------------
+
+
+def poetry_packages(document: Mapping[str, Any]) -> list[Package]:
+    """Return the packages of a `poetry.lock`."""
+    return [_poetry_package(item) for item in _tables(document.get("package"))]
+
+
+def _poetry_package(item: Mapping[str, Any]) -> Package:
+    offered = item.get("extras")
+    extras = {
+        str(name): tuple(Edge(plain(re.split(r"[\s\[<>=!~;@(]", str(line))[0])) for line in listed)
+        for name, listed in (offered.items() if isinstance(offered, dict) else ())
+        if isinstance(listed, list)
+    }
+    return Package(
+        name=plain(str(item.get("name"))),
+        version=str(item.get("version", "")),
+        source=item.get("source"),
+        marker=_main_marker(item.get("markers")),
+        edges=poetry_edges(item.get("dependencies")),
+        extras=extras,
+    )
+
+
+def _main_marker(value: Any) -> str:
+    """Return the marker of the project's own dependencies: one for all groups, or one for each."""
+    return str(value.get("main", "")) if isinstance(value, dict) else str(value or "")
+
+
+def poetry_edges(value: Any, *, optional: bool = False) -> tuple[Edge, ...]:
+    """Return the dependencies of a Poetry table.
+
+    Args:
+        value: Name -> constraint, a table, or a list of tables.
+        optional: Whether those that only an extra asks for are wanted, too.
+    """
+    found = []
+    for name, entry in value.items() if isinstance(value, dict) else ():
+        if plain(str(name)) == "python":
+            continue
+        for part in entry if isinstance(entry, list) else [entry]:
+            table = part if isinstance(part, dict) else {}
+            if table.get("optional") and not optional:
+                continue
+            extras = _names(table.get("extras"))
+            found.append(Edge(plain(str(name)), "", str(table.get("markers", "")), extras))
+    return tuple(found)

@@ -1,0 +1,69 @@
+"""Jump hosts: `[user@]host[:port]`, several with commas, the one that is nearest to us first. Layer: core.
+
+As OpenSSH's ProxyJump has them. Texts may come from people and go into an ssh_config, so nothing but names,
+addresses and numbers is taken.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from dataclasses import dataclass
+
+from pushjuju.core.errors import NotValid
+
+_HOP = re.compile(
+    r"(?:(?P<user>[A-Za-z0-9_][A-Za-z0-9_.+-]{0,63})@)?"
+    r"(?:\[(?P<six>[0-9A-Fa-f:.]{2,45})\]|(?P<host>[A-Za-z0-9_][A-Za-z0-9_.-]{0,252}))"
+    r"(?::(?P<port>[0-9]{1,5}))?"
+)
+_MOST = 8  # hops
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hop:
+    """A host on the way.
+
+    Attributes:
+        user: Empty for what `~/.ssh/config` says.
+        host: Name, address, or an alias of `~/.ssh/config`.
+        port: None for what `~/.ssh/config` says.
+    """
+
+    host: str
+    user: str = ""
+    port: int | None = None
+
+    def __str__(self) -> str:
+        user = f"{self.user}@" if self.user else ""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{user}{host}{f':{self.port}' if self.port else ''}"
+
+
+def parse(text: str) -> tuple[Hop, ...]:
+    """Read the hosts on the way to a machine; none for an empty text.
+
+    Raises:
+        NotValid: It is something else.
+    """
+    hops = tuple(_hop(part.strip()) for part in text.split(",")) if text.strip() else ()
+    if len(hops) > _MOST:
+        raise NotValid(f"{len(hops)} jump hosts one behind the other: {_MOST} at most")
+    return hops
+
+
+def _hop(text: str) -> Hop:
+    found = _HOP.fullmatch(text)
+    port = int(found["port"]) if found and found["port"] else None
+    if found is None or (port is not None and not 0 < port < 65536) or not _is_address(found["six"]):
+        raise NotValid(
+            f'jump host "{text}" not valid', hint="expected [user@]host[:port], several with commas between"
+        )
+    return Hop(host=found["six"] or found["host"], user=found["user"] or "", port=port)
+
+
+def _is_address(six: str | None) -> bool:
+    try:
+        return six is None or bool(ipaddress.IPv6Address(six))
+    except ValueError:
+        return False

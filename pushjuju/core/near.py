@@ -1,0 +1,39 @@
+"""What was probably meant by a word that is not known. Layer: core, pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import islice
+
+LONGEST = 100  # letters of a word that is worth a comparison
+MOST = 5000  # words to compare with
+
+
+def distance(left: str, right: str) -> int:
+    """Count the single-letter edits between two words (Levenshtein)."""
+    before = list(range(len(right) + 1))
+    for row, char in enumerate(left, 1):
+        now = [row]
+        for column, other in enumerate(right, 1):
+            now.append(min(before[column] + 1, now[-1] + 1, before[column - 1] + (char != other)))
+        before = now
+    return before[-1]
+
+
+def closest(word: str, known: Iterable[str]) -> str:
+    """Return the known word that is nearest to a mistyped one, or an empty text when none is near."""
+    if len(word) > LONGEST:
+        return ""
+    scored = sorted((distance(word, other), other) for other in islice(known, MOST))
+    return scored[0][1] if scored and scored[0][0] <= max(2, len(word) // 2) else ""
+
+
+def is_alike(word: str, near: str) -> bool:
+    """Tell whether a word may be a slip for another: one of few letters is near to anything short."""
+    return 0 < distance(word, near) < len(word)
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return `Did you mean:` with the nearest known word, as a hint of an error; empty when none is near."""
+    near = closest(word, known)
+    return f"\nDid you mean:\n\t{near}" if near and is_alike(word, near) else ""

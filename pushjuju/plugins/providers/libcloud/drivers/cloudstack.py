@@ -1,0 +1,385 @@
+"""Apache CloudStack: virtual machines of one zone with security groups. Layer: plugins; blocking.
+
+A zone of CloudStack is a region here, since networks do not reach from one to another. libcloud signs and
+sends everything in the address, which has no room for user data: its connection is used with signed forms.
+What a machine was made for is in its display name, which is there from the first moment; tags come later.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import ipaddress
+import json
+import re
+import secrets
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+from urllib.parse import quote
+
+from pushjuju.core.errors import NotValid, ProviderError
+from pushjuju.core.firewall import MachineRules
+from pushjuju.core.instance_types import InstanceType
+from pushjuju.core.status import InstanceStatus
+from pushjuju.plugins.providers.libcloud.calls import ErrorWords
+from pushjuju.plugins.providers.libcloud.drivers.adapter import Adapter, Guarding, Order, Seen, addresses
+from pushjuju.plugins.providers.libcloud.drivers.identity import Identity
+from pushjuju.plugins.providers.libcloud.drivers.library import lead, library, place, secret
+
+_STATUS = {
+    "Starting": InstanceStatus.PENDING,
+    "Running": InstanceStatus.RUNNING,
+    "Error": InstanceStatus.PROVISIONING_ERROR,
+}
+_ENDING = ("Destroyed", "Expunging")
+_GONE = re.compile(r"entity does not exist|unable to find", re.IGNORECASE)
+_REFUSALS = range(531, 538)  # statuses that look like faults of the cloud and are none
+_ROOT = "/client/api"
+_PAGE = 500
+_JOB_S, _LOOK_S = 60.0, 0.5
+_DONE, _FAILED = 1, 2
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Rule:
+    """One ingress rule: from a CIDR, or from the members of a group."""
+
+    protocol: str
+    first: int
+    last: int
+    cidr: str = ""
+    group: str = ""
+
+
+class CloudStack(Adapter, Guarding):
+    """Machines of one account, known by their display names."""
+
+    currency: ClassVar[str] = ""
+    most_user_data: ClassVar[int] = 24576  # 32 KiB as base64, the server's own limit unless it was raised
+    errors: ClassVar[ErrorWords] = ErrorWords(
+        quota=("maximum number of resources", "resource limit", "exceeds account's limit"),
+        credential=("unable to verify user credentials",),
+    )
+
+    def connect(self) -> Any:
+        """Return a driver whose requests `_ask` signs."""
+        key, hidden = secret(self.site, "api-key", "secret-key")
+        common, module = library("common.cloudstack"), library("compute.drivers.cloudstack")
+        errors = library("common.exceptions")
+        host, port, secure, path = place(self.site.cloud.endpoint)
+        if not host:
+            raise NotValid(
+                f"cloud {self.site.cloud.name} has no endpoint: its API's URL, such as .../client/api"
+            )
+
+        class Response(common.CloudStackResponse):  # type: ignore[misc, name-defined]
+            def parse_error(self) -> Any:
+                said = vars(self)
+                code, text = _reason(int(said["status"]), said.get("body"))
+                raise errors.exception_from_message(code=code, message=text, headers=dict(said["headers"]))
+
+        class Connection(common.CloudStackConnection):  # type: ignore[misc, name-defined]
+            responseCls = Response  # noqa: N815 - libcloud's name
+
+            def add_default_params(self, params: Any) -> Any:
+                return params
+
+            def pre_connect_hook(self, params: Any, headers: Any) -> Any:
+                return params, headers
+
+        class Driver(module.CloudStackNodeDriver):  # type: ignore[misc, name-defined]
+            connectionCls = Connection  # noqa: N815
+
+        driver = Driver(key, hidden, secure=secure, host=host, port=port, path=path or _ROOT)
+        lead(driver.connection, self.site, self.timeout_s)
+        driver.connection.request_path = ""
+        return driver
+
+    def check(self, driver: Any) -> str:
+        """Ask for the zone."""
+        self._zone(driver)
+        return ""
+
+    def _zone(self, driver: Any) -> str:
+        """Return the id of the zone.
+
+        Raises:
+            NotValid: It is not there, or has no security groups.
+        """
+        listed = _all(driver, "listZones", "zone", available="true")
+        for item in listed:
+            if self.site.cloud.region in (item["name"], item["id"]):
+                if not item.get("securitygroupsenabled"):
+                    raise NotValid(f"zone {item['name']} has no security groups, which machines here need")
+                return str(item["id"])
+        names = ", ".join(sorted(str(item["name"]) for item in listed))
+        raise NotValid(f"region {self.site.cloud.region} is not one of the zones {names}")
+
+    def types(self, driver: Any) -> Sequence[InstanceType]:
+        """Return the service offerings with fixed numbers; they have no prices."""
+        return [
+            InstanceType(
+                name=str(item["name"]),
+                cores=int(item["cpunumber"]),
+                mem=int(item["memory"]),
+                root_disk=int(item.get("rootdisksize") or 0) * 1024,
+            )
+            for item in self._offerings(driver)
+        ]
+
+    def _offerings(self, driver: Any) -> list[Any]:
+        listed = _all(driver, "listServiceOfferings", "serviceoffering", zoneid=self._zone(driver))
+        return [item for item in listed if not item.get("iscustomized")]
+
+    # --- machines -----------------------------------------------------------------------------------------
+
+    def create(self, driver: Any, order: Order) -> Seen:
+        """Ask for a machine; its tags follow."""
+        zone = self._zone(driver)
+        offering = next(item for item in self._offerings(driver) if item["name"] == order.size.name)
+        wanted = {
+            "zoneid": zone,
+            "serviceofferingid": str(offering["id"]),
+            "templateid": self._image(driver, zone, order),
+            "name": f"{order.name}-{order.identity.nonce[:6] or secrets.token_hex(3)}",
+            "displayname": order.identity.name(),
+            "securitygroupids": ",".join(self._groups(driver, order.identity.machine)),
+        }
+        if order.user_data:
+            wanted["userdata"] = base64.b64encode(order.user_data.encode()).decode()
+        if order.root_disk and not order.size.root_disk:
+            wanted["rootdisksize"] = str(-(-order.root_disk // 1024))
+        network = str(self.site.config.get("network") or "")
+        if network:
+            wanted["networkids"] = self._network(driver, zone, network)
+        made = _ask(driver, "deployVirtualMachine", **wanted)
+        tags = [("resourceids", str(made["id"])), ("resourcetype", "UserVm")]
+        for number, (key, value) in enumerate(sorted(order.tags.items())):
+            tags += [(f"tags[{number}].key", key[:255]), (f"tags[{number}].value", value[:255])]
+        _ask(driver, "createTags", **dict(tags))
+        return Seen(
+            id=str(made["id"]), identity=order.identity, status=InstanceStatus.PENDING, word="Starting"
+        )
+
+    def _image(self, driver: Any, zone: str, order: Order) -> str:
+        """Return the id of a template: the chosen one, or the newest whose name tells the base.
+
+        Raises:
+            NotValid: There is none.
+        """
+        listed = _all(driver, "listTemplates", "template", templatefilter="executable", zoneid=zone)
+        ready = [item for item in listed if item.get("isready", True)]
+        if order.image:
+            found = [item for item in ready if order.image in (item["id"], item["name"])]
+        else:
+            found = [
+                item for item in ready if _says(item, order.base.os, order.base.track, order.base.series)
+            ]
+        if not found:
+            what = f"no image for base {order.base.display}: name one with the constraint image-id"
+            raise NotValid(f"{what} ({order.image} is not there)" if order.image else what)
+        return str(max(found, key=lambda item: str(item.get("created") or ""))["id"])
+
+    def _network(self, driver: Any, zone: str, wanted: str) -> str:
+        listed = _all(driver, "listNetworks", "network", zoneid=zone)
+        known = {str(item[key]): str(item["id"]) for item in listed for key in ("name", "id")}
+        names = [item.strip() for item in wanted.split(",") if item.strip()]
+        missing = [item for item in names if item not in known]
+        if missing:
+            there = ", ".join(sorted(str(item["name"]) for item in listed)) or "none"
+            raise NotValid(f"there is no network {missing[0]}; there are: {there}")
+        return ",".join(known[item] for item in names)
+
+    def machines(self, driver: Any, machine: str = "") -> Sequence[Seen]:
+        """Return the machines whose display name tells the model."""
+        listed = _all(driver, "listVirtualMachines", "virtualmachine", zoneid=self._zone(driver))
+        seen = [_seen(item) for item in listed if item["state"] not in _ENDING]
+        own = [item for item in seen if item.identity.model == self.site.model.uuid]
+        return [item for item in own if not machine or item.identity.machine == machine]
+
+    def end(self, driver: Any, seen: Seen) -> None:
+        """Destroy a machine as far as the account may; its group goes too unless it is still counted."""
+        try:
+            _ask(driver, "destroyVirtualMachine", id=seen.id, expunge="true")
+        except Exception as error:
+            if "expunge" not in str(error).lower():
+                raise
+            _ask(driver, "destroyVirtualMachine", id=seen.id)
+        try:
+            self._drop_groups(driver, self._group_name(seen.identity.machine))
+        except Exception as error:
+            if getattr(error, "code", 0) != 409:
+                raise  # else it goes with the model
+
+    def sweep(self, driver: Any) -> None:
+        """Delete the groups of the model."""
+        self._drop_groups(driver)
+
+    # --- security groups ----------------------------------------------------------------------------------
+
+    def _group_name(self, machine: str = "") -> str:
+        return f"juju-{self.site.model.uuid}" + (f"-{machine.replace('/', '-')}" if machine else "")
+
+    def _find(self, driver: Any, name: str) -> Any:
+        return next(iter(_all(driver, "listSecurityGroups", "securitygroup", securitygroupname=name)), None)
+
+    def _ensure(self, driver: Any, name: str) -> Any:
+        found = self._find(driver, name)
+        if found:
+            return found
+        return _ask(driver, "createSecurityGroup", name=name, description="juju group")["securitygroup"]
+
+    def _groups(self, driver: Any, machine: str) -> list[str]:
+        """Return the ids of a machine's groups, which are there afterwards."""
+        with self.lock:
+            shared = self._ensure(driver, self._group_name())
+            mates = [Rule(item, 1, 65535, group=shared["name"]) for item in ("tcp", "udp")]
+            mates.append(Rule("icmp", -1, -1, group=shared["name"]))
+            self._set(driver, shared, [*mates, Rule("tcp", 22, 22, "0.0.0.0/0")])
+        return [str(shared["id"]), str(self._ensure(driver, self._group_name(machine))["id"])]
+
+    def _drop_groups(self, driver: Any, name: str = "") -> None:
+        for item in _all(driver, "listSecurityGroups", "securitygroup"):
+            own = str(item["name"])
+            if own == name or (not name and f"{own}-".startswith(f"{self._group_name()}-")):
+                _ask(driver, "deleteSecurityGroup", id=str(item["id"]))
+
+    def set_ingress(self, driver: Any, machine: str, rules: MachineRules) -> None:
+        """Let exactly these be the rules of a machine's group; IPv6 sources are left out."""
+        group = self._find(driver, self._group_name(machine))
+        if group:
+            self._set(driver, group, _outside(rules))
+
+    def _set(self, driver: Any, group: Any, wanted: Iterable[Rule]) -> None:
+        now = {_rule(item): str(item["ruleid"]) for item in group.get("ingressrule") or ()}
+        then = set(wanted)
+        for rule in sorted(then - set(now)):
+            body = {"securitygroupid": str(group["id"]), **_body(rule, str(group["account"]))}
+            _wait(driver, _ask(driver, "authorizeSecurityGroupIngress", **body))
+        for rule in sorted(set(now) - then):
+            _wait(driver, _ask(driver, "revokeSecurityGroupIngress", id=now[rule]))
+
+
+# --- requests ---------------------------------------------------------------------------------------------
+
+
+def _ask(driver: Any, command: str, **wanted: str) -> Any:
+    """Return what a command answers; everything is in a signed form."""
+    connection = driver.connection
+    form = {**wanted, "command": command, "response": "json", "apiKey": connection.user_id}
+    form["signature"] = signature(form, connection.key)
+    kind = {"Content-Type": "application/x-www-form-urlencoded"}
+    answer = connection.request(driver.path, data=form, headers=kind, method="POST").object
+    return answer[f"{command.lower()}response"]
+
+
+def signature(form: Mapping[str, str], key: str) -> str:
+    """Return the signature of a form: names in order, values as Java encodes them, all in lower case."""
+    pairs = sorted((name.lower(), quote(value, safe="*").replace("~", "%7E")) for name, value in form.items())
+    text = "&".join(f"{name}={value}" for name, value in pairs).lower()
+    return base64.b64encode(hmac.new(key.encode(), text.encode(), hashlib.sha1).digest()).decode()
+
+
+def _all(driver: Any, command: str, key: str, **wanted: str) -> list[Any]:
+    found: list[Any] = []
+    while True:
+        page = str(len(found) // _PAGE + 1)
+        some = _ask(driver, command, **wanted, page=page, pagesize=str(_PAGE)).get(key) or []
+        found += some
+        if len(some) < _PAGE:
+            return found
+
+
+def _wait(driver: Any, answer: Any) -> None:
+    """Wait until a job is done.
+
+    Raises:
+        ProviderError: It failed, or took too long.
+    """
+    end = time.monotonic() + _JOB_S
+    while True:
+        job = _ask(driver, "queryAsyncJobResult", jobid=str(answer["jobid"]))
+        if job["jobstatus"] == _DONE:
+            return
+        if job["jobstatus"] == _FAILED:
+            text = str((job.get("jobresult") or {}).get("errortext") or "no reason given")
+            raise ProviderError("the cloud refused the request", detail=text)
+        if time.monotonic() > end:
+            raise ProviderError(f"job {answer['jobid']} of the cloud was not done in {_JOB_S:.0f} s")
+        time.sleep(_LOOK_S)
+
+
+def _reason(status: int, body: Any) -> tuple[int, str]:
+    """Return the status that an error means, and what it says; the answer may be none of the API's."""
+    try:
+        (found,) = json.loads(body).values()
+        text, code = str(found["errortext"]), int(found.get("errorcode") or status)
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return status, "an answer without a reason"
+    if code == 431 and _GONE.search(text):
+        return 404, text
+    return (409 if code in _REFUSALS else code), text
+
+
+# --- facts ------------------------------------------------------------------------------------------------
+
+
+def _says(item: Any, system: str, track: str, series: str) -> bool:
+    """Tell whether a template's name or description says the base: `Ubuntu 24.04 LTS`, `debian-12`."""
+    words = set(re.split(r"[^a-z0-9.]+", f"{item['name']} {item.get('displaytext') or ''}".lower()))
+    return system in words and (track in words or (bool(series) and series in words))
+
+
+def _rule(item: Any) -> Rule:
+    icmp = item["protocol"] == "icmp"
+    first, last = ("icmptype", "icmpcode") if icmp else ("startport", "endport")
+    return Rule(
+        protocol=str(item["protocol"]),
+        first=int(item[first]),
+        last=int(item[last]),
+        cidr=str(item.get("cidr") or ""),
+        group=str(item.get("securitygroupname") or ""),
+    )
+
+
+def _body(rule: Rule, account: str) -> dict[str, str]:
+    names = ("icmptype", "icmpcode") if rule.protocol == "icmp" else ("startport", "endport")
+    found = {"protocol": rule.protocol, names[0]: str(rule.first), names[1]: str(rule.last)}
+    if rule.cidr:
+        return {**found, "cidrlist": rule.cidr}
+    group = "usersecuritygrouplist[0]"
+    return {**found, f"{group}.account": account, f"{group}.group": rule.group}
+
+
+def _outside(rules: MachineRules) -> set[Rule]:
+    """Return what a machine's own group lets in."""
+    found = set()
+    for item in rules.ingress:
+        icmp = item.range.protocol == "icmp"
+        ports = (-1, -1) if icmp else (item.range.from_port, item.range.to_port)
+        found |= {Rule(item.range.protocol, *ports, cidr) for cidr in item.sources if ":" not in cidr}
+    return found
+
+
+def _seen(data: Any) -> Seen:
+    ips = [str(nic.get("ipaddress") or "") for nic in data.get("nic") or ()]
+    public = [item for item in ips if item and not ipaddress.ip_address(item).is_private]
+    state = str(data["state"])
+    return Seen(
+        id=str(data["id"]),
+        identity=Identity.from_name(str(data.get("displayname") or "")),
+        status=_STATUS.get(state, InstanceStatus.UNKNOWN),
+        word=state,
+        addresses=addresses(
+            [str(data.get("publicip") or ""), *public], [item for item in ips if item not in public]
+        )
+        if state == "Running"
+        else (),
+        size=str(data.get("serviceofferingname") or ""),
+        name=str(data["name"]).rpartition("-")[0],
+        tags={str(item["key"]): str(item["value"]) for item in data.get("tags") or ()},
+        node=data,
+    )

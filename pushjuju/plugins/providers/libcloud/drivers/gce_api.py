@@ -1,0 +1,95 @@
+"""Requests to Google Compute Engine through libcloud's connection. Layer: plugins; blocking."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pushjuju.core.errors import ProviderError
+
+Json = dict[str, Any]
+
+OPERATION_S = 180.0
+
+
+class Api:
+    """The requests of one driver.
+
+    Args:
+        driver: libcloud's; one thread uses it.
+        look_s: Seconds between looks at an operation.
+    """
+
+    def __init__(self, driver: Any, look_s: float) -> None:
+        self._connection = driver.connection
+        self._look_s = look_s
+
+    def get(self, path: str, **params: str) -> Json:
+        """Return something by its path below the project."""
+        found: Json = self._connection.request(path, params=params).object
+        return found
+
+    def all(self, path: str, **params: str) -> Iterator[Json]:
+        """Yield the items of a list, or the parts of an aggregated one, from all its pages."""
+        query = {"maxResults": "500", **params}
+        while True:
+            page = self.get(path, **query)
+            items = page.get("items") or ()
+            yield from items.values() if isinstance(items, Mapping) else items
+            if not page.get("nextPageToken"):
+                return
+            query["pageToken"] = str(page["nextPageToken"])
+
+    def run(self, method: str, path: str, body: Json | None = None, **params: str) -> None:
+        """Ask for a change, and wait until it is done.
+
+        Raises:
+            ProviderError: It takes too long; libcloud's error says what failed.
+        """
+        operation = self._connection.request(path, params=params, data=body, method=method).object
+        scope, end = _scope(operation), time.monotonic() + OPERATION_S
+        while operation["status"] != "DONE":
+            if time.monotonic() > end:
+                raise ProviderError(f"operation {operation['name']} is not done in {OPERATION_S:.0f} s")
+            time.sleep(self._look_s)
+            operation = self.get(f"{scope}/operations/{operation['name']}")
+
+    def insert(self, path: str, body: Json) -> Json:
+        """Make something and return it; a name that is there is what an earlier request made."""
+        try:
+            self.run("POST", path, body)
+        except Exception as error:
+            if type(error).__name__ != "ResourceExistsError":
+                raise
+        return self.get(f"{path}/{body['name']}")
+
+    def delete(self, path: str) -> None:
+        """Delete something; what is gone is no error."""
+        try:
+            self.run("DELETE", path)
+        except Exception as error:
+            if getattr(error, "http_code", 0) != 404:
+                raise
+
+
+def _scope(operation: Mapping[str, Any]) -> str:
+    for kind in ("zone", "region"):
+        if kind in operation:
+            return f"/{kind}s/{last(operation[kind])}"
+    return "/global"
+
+
+def last(url: Any) -> str:
+    """Return the last part of an URL, which is a name."""
+    return str(url).rpartition("/")[2]
+
+
+def labels_of(tags: Mapping[str, str]) -> dict[str, str]:
+    """Return tags as labels: lower case, 63 letters at most; a name begins with a letter."""
+    found = {}
+    for key, value in tags.items():
+        name, text = (re.sub(r"[^a-z0-9_-]", "_", item.lower()) for item in (key, value))
+        found[(name if name[:1].isalpha() else f"l{name}")[:63]] = text[:63]
+    return found

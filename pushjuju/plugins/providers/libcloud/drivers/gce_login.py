@@ -1,0 +1,193 @@
+"""Logging in to Google Compute Engine by a service account. Layer: plugins; blocking.
+
+libcloud writes its token into the home directory, under the project's name alone, and asks for one whenever a
+driver is made. Here a token is kept in memory, belongs to one credential, and serves all threads; it is asked
+for where the account's key says.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from pushjuju.core.errors import CredentialInvalid, NotValid
+from pushjuju.plugins.providers.libcloud.drivers.adapter import Site
+from pushjuju.plugins.providers.libcloud.drivers.library import lead, library, secret
+
+TOKEN_URI = "https://oauth2.googleapis.com/token"  # noqa: S105 - an address
+SCOPE = "https://www.googleapis.com/auth/compute"
+_LIFETIME_S = 3600
+_GRACE_S = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """A service account."""
+
+    email: str
+    project: str
+    key: str = field(repr=False)
+    token_uri: str = TOKEN_URI
+
+
+def account(site: Site) -> Account:
+    """Return the service account of a credential.
+
+    Raises:
+        NotValid: The credential lacks something; the message holds no value of it.
+    """
+    if site.credential.auth_type == "oauth2":
+        email, key, project = secret(site, "client-email", "private-key", "project-id")
+        found: Mapping[str, str] = {
+            "client_email": email,
+            "private_key": key.replace("\\n", "\n"),
+            "project_id": project,
+        }
+    else:
+        found = _from_file(site, *secret(site, "file"))
+    try:
+        return Account(
+            email=str(found["client_email"]),
+            project=str(found["project_id"]),
+            key=str(found["private_key"]),
+            token_uri=str(site.cloud.identity_endpoint or found.get("token_uri") or TOKEN_URI),
+        )
+    except KeyError as missing:
+        raise NotValid(f"the key file of cloud {site.cloud.name} has no {missing}") from None
+
+
+def _from_file(site: Site, value: str) -> Mapping[str, str]:
+    """Read a key file, of which the path or the text is given."""
+    try:
+        text = value if value.lstrip().startswith("{") else Path(value).expanduser().read_text()
+        found = json.loads(text)
+    except (OSError, ValueError):
+        found = None
+    if not isinstance(found, dict) or found.get("type", "service_account") != "service_account":
+        raise NotValid(
+            f"the credential of cloud {site.cloud.name} is no key file of a service account",
+            hint="gcloud iam service-accounts keys create key.json --iam-account=...",
+        )
+    return found
+
+
+class Token:
+    """The token of an account, shared by threads; libcloud asks for `access_token`."""
+
+    def __init__(self, site: Site, who: Account, timeout_s: float) -> None:
+        self._site = site
+        self._who = who
+        self._timeout_s = timeout_s
+        self._lock = threading.Lock()
+        self._text = ""
+        self._until = 0.0
+
+    @property
+    def access_token(self) -> str:
+        """Return a token that is valid for a while.
+
+        Raises:
+            CredentialInvalid: Google does not take the key.
+        """
+        with self._lock:
+            if time.time() > self._until - _GRACE_S:
+                found = self._new()
+                self._text = str(found["access_token"])
+                self._until = time.time() + float(found.get("expires_in") or _LIFETIME_S)
+            return self._text
+
+    def forget(self, text: str) -> None:
+        """Ask for a new one next time, unless somebody has."""
+        with self._lock:
+            if self._text == text:
+                self._until = 0.0
+
+    def _new(self) -> Mapping[str, Any]:
+        google = library("common.google")
+        connection = google.GoogleBaseAuthConnection("", "")
+        lead(connection, self._site, self._timeout_s, self._who.token_uri)
+        connection.request_path = ""
+        body = {
+            "grant_type": "urn:ietf:params:oauth:grant-type:jwt-bearer",
+            "assertion": assertion(self._who, int(time.time())),
+        }
+        path = urlsplit(self._who.token_uri).path
+        try:
+            answer: Mapping[str, Any] = connection.request(path, method="POST", data=urlencode(body)).object
+        except google.GoogleBaseError as error:
+            if error.http_code in (400, 401, 403):
+                raise CredentialInvalid(detail=str(error.value)) from None
+            raise
+        return answer
+
+
+def assertion(who: Account, now: int) -> str:
+    """Return the signed claim that a token is asked for with: a JWT.
+
+    Raises:
+        NotValid: The account's key is no key.
+    """
+    from cryptography.hazmat.primitives.asymmetric.padding import PKCS1v15
+    from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
+    from cryptography.hazmat.primitives.hashes import SHA256
+    from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+    try:
+        key = load_pem_private_key(who.key.encode(), password=None)
+    except (ValueError, TypeError):
+        key = None
+    if not isinstance(key, RSAPrivateKey):
+        raise NotValid(f"the private key of {who.email} is no RSA key in PEM form")
+    claims = {
+        "iss": who.email,
+        "scope": SCOPE,
+        "aud": who.token_uri,
+        "iat": now,
+        "exp": now + _LIFETIME_S,
+    }
+    signed = ".".join(_part(json.dumps(item).encode()) for item in ({"alg": "RS256", "typ": "JWT"}, claims))
+    return f"{signed}.{_part(key.sign(signed.encode(), PKCS1v15(), SHA256()))}"
+
+
+def _part(raw: bytes) -> str:
+    return base64.urlsafe_b64encode(raw).decode().rstrip("=")
+
+
+def connect(site: Site, who: Account, token: Token, timeout_s: float) -> Any:
+    """Return a driver; makes no request."""
+    gce = library("compute.drivers.gce")
+    base = library("common.base")
+
+    class Connection(gce.GCEConnection):  # type: ignore[misc, name-defined]
+        def __init__(self, user_id: str, key: str, secure: bool, **kwargs: Any) -> None:
+            for name in ("auth_type", "credential_file", "scopes", "project"):
+                kwargs.pop(name, None)
+            base.ConnectionUserAndKey.__init__(self, user_id, key, secure=secure, **kwargs)
+            self.oauth2_credential = token
+            self.gce_params = None
+
+        def request(self, *args: Any, **kwargs: Any) -> Any:
+            used = token.access_token
+            try:
+                return super().request(*args, **kwargs)
+            except gce.GoogleBaseError as error:
+                if error.http_code != 401:
+                    raise
+                token.forget(used)  # it was withdrawn
+            return super().request(*args, **kwargs)
+
+    class Driver(gce.GCENodeDriver):  # type: ignore[misc, name-defined]
+        connectionCls = Connection  # noqa: N815 - libcloud's name
+
+    driver = Driver(who.email, "", project=who.project, auth_type="SA", credential_file="-")
+    lead(driver.connection, site, timeout_s)
+    prefix = urlsplit(site.cloud.endpoint).path.rstrip("/").removesuffix("/compute/v1")
+    driver.connection.request_path = f"{prefix}/compute/v1/projects/{who.project}"
+    return driver

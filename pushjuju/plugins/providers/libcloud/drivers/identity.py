@@ -1,0 +1,77 @@
+"""How an instance tells what it was made for: tags, words or its name. Layer: plugins, pure.
+
+A start that is repeated finds the instance of the first one by this. The nonce of the request is kept as a
+digest, since few clouds take every letter.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+MODEL_TAG, MACHINE_TAG, NONCE_TAG = "juju-model-uuid", "pushjuju-machine", "pushjuju-nonce"
+_NAME = re.compile(r"juju-([0-9a-f]{32})-([0-9a-z-]+?)-([0-9a-f]{16}|none)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """Model, machine and request of an instance.
+
+    Attributes:
+        nonce: Digest of the request, no two are alike; empty: it has no nonce, nothing is ever found by it.
+    """
+
+    model: str
+    machine: str
+    nonce: str
+
+    @classmethod
+    def of(cls, model: str, machine: str, nonce: str) -> Identity:
+        """Return the identity of a request."""
+        found = hashlib.sha256(f"{model} {machine} {nonce}".encode()).hexdigest()[:16]
+        return cls(model=model, machine=machine, nonce=found if nonce else "")
+
+    def tags(self) -> dict[str, str]:
+        """Return it as keys and values of lower-case letters, digits and dashes."""
+        machine = self.machine.replace("/", "-")
+        return {MODEL_TAG: self.model, MACHINE_TAG: machine, NONCE_TAG: self.nonce}
+
+    @classmethod
+    def from_tags(cls, tags: Mapping[str, str]) -> Identity:
+        """Read `tags`; what is not there is empty."""
+        return cls(
+            model=tags.get(MODEL_TAG, ""),
+            machine=tags.get(MACHINE_TAG, "").replace("-", "/"),
+            nonce=tags.get(NONCE_TAG, ""),
+        )
+
+    def words(self) -> list[str]:
+        """Return it for clouds whose tags are single words: `key:value`."""
+        return [word(key, value) for key, value in self.tags().items()]
+
+    @classmethod
+    def from_words(cls, words: Iterable[str]) -> Identity:
+        """Read `words` among others."""
+        return cls.from_tags(dict(item.split(":", 1) for item in words if ":" in item))
+
+    def name(self) -> str:
+        """Return it as the name of an instance, where a cloud has nothing but names: 63 letters at most."""
+        machine = self.machine.replace("/", "-")
+        return f"juju-{self.model.replace('-', '')}-{machine}-{self.nonce or 'none'}"
+
+    @classmethod
+    def from_name(cls, text: str) -> Identity:
+        """Read `name`; any other name belongs to no model."""
+        found = _NAME.fullmatch(text)
+        if not found:
+            return cls(model="", machine="", nonce="")
+        raw, machine, nonce = found.groups()
+        model = "-".join((raw[:8], raw[8:12], raw[12:16], raw[16:20], raw[20:]))
+        return cls(model=model, machine=machine.replace("-", "/"), nonce="" if nonce == "none" else nonce)
+
+
+def word(key: str, value: str) -> str:
+    """Return a tag for clouds whose tags are single words of letters, digits and `:_-`."""
+    return re.sub(r"[^A-Za-z0-9:_-]", "_", f"{key}:{value}")[:255]

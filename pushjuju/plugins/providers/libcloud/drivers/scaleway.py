@@ -1,0 +1,303 @@
+"""Scaleway: instances of a region. Layer: plugins; blocking.
+
+libcloud's driver knows the hosts of an older API and no user data, and its connection is used with the newer
+one. A server is made stopped, is told its user data, and only then says which request it was made for: until
+it does, nobody takes it for a machine. What finds it stopped afterwards starts it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+from urllib.parse import quote
+
+from pushjuju.core.constraints import Constraints
+from pushjuju.core.errors import NotValid
+from pushjuju.core.instance_types import InstanceType
+from pushjuju.core.status import InstanceStatus
+from pushjuju.plugins.providers.libcloud.calls import ErrorWords
+from pushjuju.plugins.providers.libcloud.drivers.adapter import Adapter, Order, Seen, addresses
+from pushjuju.plugins.providers.libcloud.drivers.identity import MODEL_TAG, NONCE_TAG, Identity, word
+from pushjuju.plugins.providers.libcloud.drivers.library import lead, library, secret
+
+ZONES: Mapping[str, tuple[str, ...]] = {
+    region: tuple(f"{region}-{number}" for number in (1, 2, 3)) for region in ("fr-par", "nl-ams", "pl-waw")
+}
+"""Region -> its zones, which the API does not list."""
+
+_STATUS = {"starting": InstanceStatus.PENDING, "running": InstanceStatus.RUNNING}
+_ARCHES = {"x86_64": "amd64", "arm64": "arm64"}
+_LABELS = {
+    "ubuntu@20.04": "ubuntu_focal",
+    "ubuntu@22.04": "ubuntu_jammy",
+    "ubuntu@24.04": "ubuntu_noble",
+    "debian@12": "debian_bookworm",
+    "debian@13": "debian_trixie",
+    "centos@9": "centos_stream_9",
+}
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_UNREADY = "pushjuju-unready"  # has the request in it while the server is not complete
+_PAGE = 100
+_GB, _MIB = 10**9, 2**20
+_LEAST_DISK = 20  # GB of a root disk on block storage
+
+
+class Scaleway(Adapter):
+    """Servers of one project in one region, known by their tags."""
+
+    arches: ClassVar[tuple[str, ...]] = ("amd64", "arm64")
+    currency: ClassVar[str] = "EUR"
+    most_user_data: ClassVar[int] = 127998
+    errors: ClassVar[ErrorWords] = ErrorWords(
+        quota=("quotas_exceeded", "quota exceeded"),
+        credential=("denied_authentication", "authentication is denied"),
+        busy=("transient_state",),
+    )
+
+    def connect(self) -> Any:
+        """Return a driver whose connection speaks the API of today, and whose errors tell their kind."""
+        key, _ = secret(self.site, "secret-key", "project-id")
+        module, errors = library("compute.drivers.scaleway"), library("common.exceptions")
+
+        class Response(module.ScalewayResponse):  # type: ignore[misc, name-defined]
+            def parse_error(self) -> Any:
+                said = vars(self)
+                raise errors.exception_from_message(
+                    code=int(said["status"]), message=_reason(said.get("body")), headers=dict(said["headers"])
+                )
+
+        class Connection(module.ScalewayConnection):  # type: ignore[misc, name-defined]
+            responseCls = Response  # noqa: N815 - libcloud's name
+
+            def add_default_headers(self, headers: dict[str, str]) -> dict[str, str]:
+                kind = headers.get("Content-Type", "application/json")
+                return {**headers, "X-Auth-Token": key, "Content-Type": kind}
+
+        class Driver(module.ScalewayNodeDriver):  # type: ignore[misc, name-defined]
+            connectionCls = Connection  # noqa: N815
+
+        driver = Driver("", key)
+        lead(driver.connection, self.site, self.timeout_s)
+        return driver
+
+    def check(self, driver: Any) -> str:
+        """List the project's servers, which needs the credential."""
+        url = f"/instance/v1/zones/{self._names()[0]}/servers"
+        driver.connection.request(url, params={"project": self._project, "per_page": 1})
+        return f"project {self._project}"
+
+    @property
+    def _project(self) -> str:
+        return str(self.site.credential.attributes["project-id"])
+
+    def _names(self) -> tuple[str, ...]:
+        found = ZONES.get(self.site.cloud.region)
+        if found is None:
+            raise NotValid(f"region {self.site.cloud.region} is not one of {', '.join(ZONES)}")
+        return found
+
+    def zones(self, driver: Any) -> Sequence[tuple[str, bool]]:  # noqa: ARG002 - the API does not list them
+        """Return the zones of the region."""
+        return [(name, True) for name in self._names()]
+
+    def types(self, driver: Any) -> Sequence[InstanceType]:
+        """Return the types of all zones; those with graphics cards, and those of the past, only by name."""
+        found: dict[str, InstanceType] = {}
+        for zone in self._names():
+            url = f"/instance/v1/zones/{zone}/products/servers"
+            for name, item in _pages(driver, url, "servers", {}):
+                found.setdefault(name, _type(name, item))
+        return list(found.values())
+
+    # --- instances ----------------------------------------------------------------------------------------
+
+    def create(self, driver: Any, order: Order) -> Seen:
+        """Make a server with its user data; `settle` starts it.
+
+        One that a lost answer left without these is completed instead.
+        """
+        zone = order.zone or self._names()[0]
+        url = f"/instance/v1/zones/{zone}/servers"
+        server = self._unready(driver, url, order) or self._made(driver, url, zone, order)
+        one = f"{url}/{quote(str(server['id']), safe='')}"
+        if order.user_data:
+            driver.connection.request(
+                f"{one}/user_data/cloud-init",
+                data=order.user_data.encode(),
+                headers={"Content-Type": "text/plain"},
+                method="PATCH",
+            )
+        body = json.dumps({"tags": _tags(order, order.tags)})
+        return _seen(driver.connection.request(one, data=body, method="PATCH").object["server"])
+
+    def _unready(self, driver: Any, url: str, order: Order) -> Any:
+        if not order.identity.nonce:
+            return None
+        tags = [word(MODEL_TAG, order.identity.model), word(_UNREADY, order.identity.nonce)]
+        wanted = {"project": self._project, "tags": ",".join(tags)}
+        return next((item for item in _pages(driver, url, "servers", wanted)), None)
+
+    def _made(self, driver: Any, url: str, zone: str, order: Order) -> Any:
+        tags = {key: value for key, value in order.tags.items() if key != NONCE_TAG}
+        body: dict[str, Any] = {
+            "name": order.name,
+            "project": self._project,
+            "commercial_type": order.size.name,
+            "image": self._image(driver, zone, order),
+            "tags": _tags(order, {**tags, _UNREADY: order.identity.nonce}),
+            "dynamic_ip_required": True,
+        }
+        if not order.size.root_disk:
+            wanted = max(-(-order.root_disk * _MIB // _GB), _LEAST_DISK)
+            disk = {"name": order.identity.name(), "volume_type": "sbs_volume", "size": wanted * _GB}
+            body["volumes"] = {"0": disk}
+        return driver.connection.request(url, data=json.dumps(body), method="POST").object["server"]
+
+    def _image(self, driver: Any, zone: str, order: Order) -> str:
+        """Return the id of an image that the type takes: the chosen one, or the base's.
+
+        Raises:
+            NotValid: The cloud has none.
+        """
+        label = order.image or _LABELS.get(order.base.display, "")
+        if _UUID.fullmatch(label):
+            return label
+        problem = f"no image for base {order.base.display}: name one with the constraint image-id"
+        if not label:
+            raise NotValid(problem)
+        kind = "instance_local" if order.size.root_disk else "instance_sbs"
+        wanted = {"image_label": label, "zone": zone, "type": kind}
+        try:
+            found = list(_pages(driver, "/marketplace/v2/local-images", "local_images", wanted, "page_size"))
+        except Exception as error:
+            if getattr(error, "code", 0) != 404:
+                raise
+            found = []
+        for item in found:
+            if order.size.name in item["compatible_commercial_types"]:
+                return str(item["id"])
+        raise NotValid(f"{problem} ({label} is not there for type {order.size.name} in zone {zone})")
+
+    def machines(self, driver: Any, machine: str = "") -> Sequence[Seen]:
+        """Return the servers with the model's tag in all zones, or the machine's among them."""
+        wanted = {"project": self._project, "tags": word(MODEL_TAG, self.site.model.uuid)}
+        seen = [
+            _seen(item)
+            for zone in self._names()
+            for item in _pages(driver, f"/instance/v1/zones/{zone}/servers", "servers", wanted)
+            if item["state"] != "stopping"
+        ]
+        return [item for item in seen if not machine or item.identity.machine == machine]
+
+    def settle(self, driver: Any, seen: Seen, constraints: Constraints) -> Seen | None:  # noqa: ARG002
+        """Start a server that is stopped, and wait for its public address."""
+        if seen.word == "stopped":
+            url = _url(seen)
+            if driver.connection.request(url).object["server"]["state"] == "stopped":
+                _act(driver, url, "poweron")
+            return None
+        return seen if any(item.scope == "public" for item in seen.addresses) else None
+
+    def end(self, driver: Any, seen: Seen) -> None:
+        """Delete a server; its disk on block storage goes once it is free, at last in `sweep`."""
+        url = _url(seen)
+        if driver.connection.request(url).object["server"]["state"] == "stopped":
+            driver.connection.request(url, method="DELETE")
+        else:
+            _act(driver, url, "terminate")
+        self._drop_disks(driver, seen.zone)
+
+    def sweep(self, driver: Any) -> None:
+        """Delete the root disks that are left.
+
+        Raises:
+            Exception: A server still has one; libcloud's error.
+        """
+        for zone in self._names():
+            self._drop_disks(driver, zone, all_of_them=True)
+
+    def _drop_disks(self, driver: Any, zone: str, *, all_of_them: bool = False) -> None:
+        """Delete the model's root disks on block storage that no server has any more."""
+        url = f"/block/v1/zones/{zone}/volumes"
+        wanted = {"project_id": self._project, "name": f"juju-{self.site.model.uuid.replace('-', '')}"}
+        for item in list(_pages(driver, url, "volumes", wanted, "page_size")):
+            mine = Identity.from_name(str(item["name"])).model == self.site.model.uuid
+            if mine and (all_of_them or item["status"] == "available"):
+                driver.connection.request(f"{url}/{quote(str(item['id']), safe='')}", method="DELETE")
+
+
+def _pages(
+    driver: Any, url: str, key: str, wanted: Mapping[str, str], size: str = "per_page"
+) -> Iterator[Any]:
+    """Return all items of a list; those of an object as (name, item)."""
+    number = 1
+    while True:
+        query = {**wanted, size: _PAGE, "page": number}
+        found = driver.connection.request(url, params=query).object[key]
+        yield from found.items() if isinstance(found, dict) else found
+        if len(found) < _PAGE:
+            return
+        number += 1
+
+
+def _act(driver: Any, url: str, action: str) -> None:
+    driver.connection.request(f"{url}/action", data=json.dumps({"action": action}), method="POST")
+
+
+def _url(seen: Seen) -> str:
+    return f"/instance/v1/zones/{seen.zone}/servers/{quote(seen.id, safe='')}"
+
+
+def _tags(order: Order, tags: Mapping[str, str]) -> list[str]:
+    """Return tags as words, and the keys as the cloud's images read them from tags."""
+    keys = [f"AUTHORIZED_KEY={'_'.join(key.split()[:2])}" for key in order.keys]
+    return [*(word(key, value) for key, value in sorted(tags.items())), *keys]
+
+
+def _type(name: str, item: Any) -> InstanceType:
+    most = int((item.get("volumes_constraint") or {}).get("max_size") or 0)
+    return InstanceType(
+        name=name,
+        cores=int(item["ncpus"]),
+        mem=int(item["ram"]) // _MIB,
+        arches=(_ARCHES.get(str(item["arch"]), str(item["arch"])),),
+        cost=float(item["hourly_price"]),
+        root_disk=most // _MIB,
+        deprecated=bool(item.get("gpu") or item.get("end_of_service") or item.get("baremetal")),
+    )
+
+
+def _seen(data: Any) -> Seen:
+    words = [str(item) for item in data.get("tags") or ()]
+    public = [str(item["address"]) for item in data.get("public_ips") or ()]
+    old = str((data.get("public_ip") or {}).get("address") or "")
+    return Seen(
+        id=str(data["id"]),
+        identity=Identity.from_words(words),
+        status=_STATUS.get(str(data["state"]), InstanceStatus.UNKNOWN),
+        word=str(data["state"]),
+        addresses=addresses(
+            sorted({*public, old} - {""}, key=lambda item: ":" in item), [str(data.get("private_ip") or "")]
+        ),
+        zone=str(data["zone"]),
+        size=str(data["commercial_type"]),
+        arch=_ARCHES.get(str(data.get("arch")), ""),
+        name=str(data["name"]),
+        tags=dict(item.split(":", 1) for item in words if ":" in item),
+        node=data,
+    )
+
+
+def _reason(body: Any) -> str:
+    """Return what an error says, its kind first; the answer may be none of the API's."""
+    try:
+        found = json.loads(body)
+        said = "; ".join(
+            f"{key}: {' '.join(map(str, text))}" for key, text in found.get("fields", {}).items()
+        )
+        parts = (found.get("type"), found.get("message"), found.get("resource"), said)
+        return ": ".join(str(part) for part in parts if part) or "an answer without a reason"
+    except (ValueError, TypeError, AttributeError):
+        return "an answer without a reason"

@@ -1,0 +1,135 @@
+"""vCenter's REST API (6.7 and later) through libcloud's connection. Layer: plugins; blocking."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from threading import Lock
+from typing import Any
+from urllib.parse import urlsplit
+
+from pushjuju.core.errors import NotValid
+from pushjuju.plugins.providers.libcloud.drivers.adapter import Site
+from pushjuju.plugins.providers.libcloud.drivers.library import lead, library, secret
+
+_SESSION = "/rest/com/vmware/cis/session"
+_PREFIX = "com.vmware.vapi.std.errors."
+
+
+def connect(site: Site, timeout_s: float) -> Any:
+    """Return a driver that has not logged in yet: libcloud's own would do it at once, in each thread.
+
+    Raises:
+        NotValid: The credential lacks something, or the endpoint is none.
+    """
+    user, password = secret(site, "user", "password")
+    vsphere = library("compute.drivers.vsphere")
+
+    class Response(vsphere.VSphereResponse):  # type: ignore[misc, name-defined]
+        def parse_error(self) -> str:
+            return reason(vars(self).get("body"))
+
+    class Connection(vsphere.VSphereConnection):  # type: ignore[misc, name-defined]
+        responseCls = Response  # noqa: N815 - libcloud's name
+
+    class Driver(vsphere.VSphere_REST_NodeDriver):  # type: ignore[misc, name-defined]
+        connectionCls = Connection  # noqa: N815
+
+        def _get_session_token(self) -> None:
+            pass
+
+    driver = Driver(user, secret=password, host="vcenter.invalid")
+    lead(driver.connection, site, timeout_s, endpoint(site))
+    return driver
+
+
+def endpoint(site: Site) -> str:
+    """Return where vCenter is; Juju's definitions have an address or a URL, whose path is not used.
+
+    Raises:
+        NotValid: It is neither.
+    """
+    given = site.cloud.endpoint
+    try:
+        found = urlsplit(given if "://" in given else f"https://{given}")
+        host, port = found.hostname, found.port
+    except ValueError:
+        host, port = "", None
+    if not host or found.scheme not in ("http", "https"):
+        raise NotValid(
+            f'cloud {site.cloud.name} needs the address of vCenter as its endpoint, not "{given}"',
+            hint="pushjuju update-cloud",
+        )
+    named = f"[{host}]" if ":" in host else host
+    return f"{found.scheme}://{named}:{port}" if port else f"{found.scheme}://{named}"
+
+
+def reason(body: Any) -> str:
+    """Return what an error says, after its kind; the answer may be none of the API's."""
+    try:
+        found = json.loads(body)
+        kind = str(found["type"]).removeprefix(_PREFIX)
+        return ": ".join(filter(None, (kind, messages((found.get("value") or {}).get("messages")))))
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return "an answer without a reason"
+
+
+def messages(given: Any) -> str:
+    """Return localizable messages as one text."""
+    return "; ".join(str(item.get("default_message") or item.get("id")) for item in given or ())
+
+
+class Vcenter:
+    """Requests to one vCenter, with one session for all threads; it is in memory only."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._lock = Lock()
+        self._token = ""
+
+    def ask(
+        self,
+        driver: Any,
+        method: str,
+        path: str,
+        params: Mapping[str, str] | None = None,
+        body: Any = None,
+    ) -> Any:
+        """Return the value of an answer; a session that has ended is made anew, once."""
+        token = self._log_in(driver, "")
+        try:
+            return self._send(driver, token, method, path, params, body)
+        except Exception as error:
+            if getattr(error, "code", 0) != 401:
+                raise
+        return self._send(driver, self._log_in(driver, token), method, path, params, body)
+
+    def ask_long(self, driver: Any, timeouts: tuple[float, float], path: str, body: Any) -> Any:
+        """Post what takes its time.
+
+        Args:
+            timeouts: Seconds until this request is given up, and those that hold for others.
+        """
+        self._log_in(driver, "")
+        lead(driver.connection, self._site, timeouts[0], endpoint(self._site))
+        try:
+            return self.ask(driver, "POST", path, body=body)
+        finally:
+            lead(driver.connection, self._site, timeouts[1], endpoint(self._site))
+
+    def _send(
+        self, driver: Any, token: str, method: str, path: str, params: Mapping[str, str] | None, body: Any
+    ) -> Any:
+        connection = driver.connection
+        connection.session_token = token
+        data = None if body is None else json.dumps(body)
+        answer = connection.request(path, method=method, params=dict(params or {}), data=data).object
+        return answer["value"] if isinstance(answer, Mapping) and "value" in answer else None
+
+    def _log_in(self, driver: Any, stale: str) -> str:
+        with self._lock:
+            if not self._token or self._token == stale:
+                driver.connection.session_token = None
+                self._token = ""
+                self._token = str(driver.connection.request(_SESSION, method="POST").object["value"])
+            return self._token

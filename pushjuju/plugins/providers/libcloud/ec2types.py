@@ -1,0 +1,119 @@
+"""The instance types of EC2: what the region tells, and the prices of libcloud. Layer: plugins; blocking.
+
+Mirrors: juju provider/ec2/instance_information.go (3.6)
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import asdict, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from pushjuju.core.clock import Clock
+from pushjuju.core.errors import ProviderError
+from pushjuju.core.instance_types import InstanceType
+from pushjuju.plugins.providers.libcloud import ec2
+from pushjuju.plugins.providers.libcloud.drivers.library import keep
+
+FRESH = timedelta(days=1)  # how long what a region told is believed
+_PAGES = 100  # more of them means that the answers go round in circles
+_ARCHES = {"x86_64": "amd64", "arm64": "arm64"}
+
+
+def described(driver: Any) -> list[InstanceType]:
+    """Return the types that the region offers now, with prices where libcloud knows them.
+
+    Raises:
+        Exception: The library's; an endpoint need not know this request.
+    """
+    prices = {item.name: item.cost for item in ec2.instance_types(driver)}
+    return [replace(item, cost=prices.get(item.name, float("inf"))) for item in _told(driver)]
+
+
+def _told(driver: Any) -> Iterator[InstanceType]:
+    token = ""
+    for _ in range(_PAGES):
+        params = {"Action": "DescribeInstanceTypes", **({"NextToken": token} if token else {})}
+        root = driver.connection.request(driver.path, params=params).object
+        space = root.tag.partition("}")[0] + "}"
+
+        def inside(path: str, space: str = space) -> str:
+            return "/".join(f"{space}{step}" for step in path.split("/"))
+
+        for item in root.findall(inside("instanceTypeSet/item")):
+            yield from _read(item, inside)
+        token = str(root.findtext(inside("nextToken")) or "")
+        if not token:
+            return
+
+
+def _read(item: Any, inside: Callable[[str], str]) -> Iterator[InstanceType]:
+    """Yield a type, unless machines of ours cannot be of it."""
+    spoken = [str(one.text) for one in item.findall(inside("processorInfo/supportedArchitectures/item"))]
+    arches = tuple(_ARCHES[word] for word in spoken if word in _ARCHES)
+    name, mem = item.findtext(inside("instanceType")), item.findtext(inside("memoryInfo/sizeInMiB"))
+    cores = item.findtext(inside("vCpuInfo/defaultVCpus"))
+    if not (name and mem and cores and arches):
+        return
+    old = item.findtext(inside("currentGeneration")) == "false"
+    bare = item.findtext(inside("bareMetal")) == "true"
+    yield InstanceType(name=str(name), cores=int(cores), mem=int(mem), arches=arches, deprecated=old or bare)
+
+
+def known(driver: Any, file: Path, clock: Clock) -> list[InstanceType]:
+    """Return the types of a region: kept for a day in a file, asked for, or libcloud's own table.
+
+    Args:
+        file: Where they are kept; one for each endpoint and region.
+
+    Raises:
+        Exception: The library's, when the cloud is away or does not know us; `calls` tells.
+    """
+    found = _kept(file, clock)
+    if found:
+        return found
+    try:
+        found = described(driver)
+    except Exception as error:
+        if not _is_unknown(error):
+            raise
+        return ec2.instance_types(driver)
+    if not found:
+        return ec2.instance_types(driver)
+    _keep(file, found)
+    return found
+
+
+def _is_unknown(error: Exception) -> bool:
+    """Tell whether an endpoint, or a credential, may not answer this request but others."""
+    text = str(getattr(error, "message", "") or error)
+    head = text.split(":", maxsplit=1)[0]
+    return head in ("InvalidAction", "UnauthorizedOperation", "UnsupportedOperation", "Unsupported") or (
+        getattr(error, "code", 0) in (404, 501)
+    )
+
+
+def _kept(file: Path, clock: Clock) -> list[InstanceType]:
+    try:
+        age = clock.now().timestamp() - file.stat().st_mtime
+        rows = json.loads(file.read_text()) if abs(age) < FRESH.total_seconds() else []
+        return [_of(row) for row in rows]
+    except (OSError, ValueError, TypeError, KeyError):
+        return []  # it is asked for again
+
+
+def _of(row: dict[str, Any]) -> InstanceType:
+    cost = float("inf") if row["cost"] is None else float(row["cost"])
+    return InstanceType(**{**row, "cost": cost, "arches": tuple(row["arches"]), "tags": tuple(row["tags"])})
+
+
+def _keep(file: Path, found: Iterable[InstanceType]) -> None:
+    rows = [asdict(item) for item in found]
+    for row in rows:
+        row["cost"] = None if row["cost"] == float("inf") else row["cost"]
+    with suppress(ProviderError):  # without it the next command asks again
+        keep(file, json.dumps(rows))

@@ -1,0 +1,162 @@
+"""Storage of every cloud whose adapter has volumes. Layer: plugins.
+
+A volume is known by the item's uuid, so that a step which was cut off is found and not done twice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from pushjuju.core.errors import Conflict, NotFound, NotValid, ProviderError
+from pushjuju.core.storage import Kind
+from pushjuju.plugins.providers.libcloud.calls import Gone
+from pushjuju.plugins.providers.libcloud.cloudprovider import CloudProvider
+from pushjuju.plugins.providers.libcloud.drivers.adapter import HasVolumes, Seen, Volume
+from pushjuju.plugins.types import StorageItem, StorageMade, StorageSeen
+
+READY_S = 180.0
+
+
+class CloudVolumes:
+    """Volumes of one model.
+
+    Args:
+        adapter: The provider's, which has volumes.
+    """
+
+    def __init__(self, provider: CloudProvider, adapter: HasVolumes) -> None:
+        self._provider = provider
+        self._adapter = adapter
+        self._model = provider.adapter.site.model.uuid
+        self._look_s = provider.adapter.look_s
+
+    async def create(self, item: StorageItem) -> StorageMade:
+        """Make a volume, or find the one that was made for this item."""
+        found = await self._made(item)
+        if found is None:
+            holder = await self._provider.seen(item.instance_id) if item.instance_id else None
+            found = await self._make(item, holder)
+        ready = await self._until(found.id, lambda volume: volume.ready)
+        return _told(ready)
+
+    async def _make(self, item: StorageItem, holder: Seen | None) -> Volume:
+        tried = False
+
+        def once(driver: object) -> Volume:
+            nonlocal tried
+            if tried:  # an answer that was lost may have been a yes
+                for volume in self._adapter.volumes(driver):
+                    if volume.uuid == item.uuid:
+                        return volume
+            tried = True
+            return self._adapter.make_volume(driver, item, holder)
+
+        return await self._provider.ask(once)
+
+    async def _made(self, item: StorageItem) -> Volume | None:
+        listed = await self._provider.ask(self._adapter.volumes)
+        return next((volume for volume in listed if item.uuid and volume.uuid == item.uuid), None)
+
+    async def attach(self, item: StorageItem) -> StorageSeen:
+        """Attach it.
+
+        Raises:
+            Conflict: Another machine has it.
+            NotFound: It is gone.
+        """
+        volume = await self._volume(item.provider_id)
+        others = [name for name in volume.holders if name != item.instance_id]
+        if others:
+            raise Conflict(f"volume {volume.id} is attached to instance {others[0]}")
+        if item.instance_id not in volume.holders:
+            free = await self._until(volume.id, lambda now: now.ready)
+            await self._provider.ask(
+                lambda driver: self._adapter.attach_volume(driver, free, item.instance_id)
+            )
+        there = await self._until(volume.id, lambda now: now.ready and item.instance_id in now.holders)
+        return await self._provider.ask(
+            lambda driver: self._adapter.see_volume(driver, there, item.instance_id)
+        )
+
+    async def detach(self, item: StorageItem) -> None:
+        """Take it from the machine; what is gone is no error."""
+        try:
+            volume = await self._volume(item.provider_id)
+            if item.instance_id in volume.holders:
+                await self._provider.ask(
+                    lambda driver: self._adapter.detach_volume(driver, volume, item.instance_id)
+                )
+                await self._until(volume.id, lambda now: now.ready and item.instance_id not in now.holders)
+        except NotFound:
+            return
+
+    async def destroy(self, item: StorageItem) -> None:
+        """Delete it with its data; what is gone is no error.
+
+        Raises:
+            Conflict: A machine has it.
+        """
+        try:
+            volume = await self._volume(item.provider_id) if item.provider_id else await self._made(item)
+            if volume is None:
+                return
+            if volume.holders:
+                raise Conflict(f"volume {volume.id} is attached to instance {volume.holders[0]}")
+            await self._provider.ask(lambda driver: self._adapter.delete_volume(driver, volume))
+        except NotFound:
+            return
+
+    async def release(self, item: StorageItem) -> None:
+        """Leave it to whoever imports it."""
+        volume = await self._volume(item.provider_id)
+        await self._provider.ask(lambda driver: self._adapter.own_volume(driver, volume, ""))
+
+    async def find(self, provider_id: str, kind: Kind) -> StorageMade:
+        """Take in one that is nobody's.
+
+        Raises:
+            NotFound: It is not there.
+            Conflict: It belongs to a model, or a machine has it.
+            NotValid: A filesystem was asked for.
+        """
+        if kind is not Kind.BLOCK:
+            raise NotValid("this cloud has volumes only")
+        volume = await self._volume(provider_id)
+        if volume.model and volume.model != self._model:
+            raise Conflict(f"volume {provider_id} belongs to model {volume.model}")
+        if volume.holders:
+            raise Conflict(f"volume {provider_id} is attached to instance {volume.holders[0]}")
+        await self._provider.ask(lambda driver: self._adapter.own_volume(driver, volume, self._model))
+        return _told(volume)
+
+    async def _volume(self, name: str) -> Volume:
+        try:
+            found = await self._provider.ask(lambda driver: self._adapter.volume(driver, name))
+        except Gone:
+            found = None
+        if found is None:
+            raise NotFound(f"volume {name} not found")
+        return found
+
+    async def _until(self, name: str, holds: Callable[[Volume], bool]) -> Volume:
+        """Wait until something holds for a volume.
+
+        Raises:
+            ProviderError: It failed, or it took too long.
+        """
+        loop = asyncio.get_running_loop()
+        end = loop.time() + READY_S
+        while True:
+            volume = await self._volume(name)
+            if volume.failed:
+                raise ProviderError(f"volume {name} failed", detail=volume.failed)
+            if holds(volume):
+                return volume
+            if loop.time() > end:
+                raise ProviderError(f"volume {name} was not ready in {READY_S:.0f} s")
+            await asyncio.sleep(self._look_s)
+
+
+def _told(volume: Volume) -> StorageMade:
+    return StorageMade(provider_id=volume.id, size=volume.size)

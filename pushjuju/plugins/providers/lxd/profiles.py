@@ -1,0 +1,76 @@
+"""Profiles of charms on a server: made, given to instances, taken away. Layer: plugins; blocks.
+
+A profile tells the model whose it is; one of another's is never touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from pushjuju.core.errors import ProviderError
+from pushjuju.plugins.providers.lxd.instances import MODEL_KEY
+from pushjuju.plugins.providers.lxd.server import Api, ignore_gone
+from pushjuju.plugins.types import CharmProfile
+
+CHARM_KEY = "user.pushjuju-charm"
+
+
+def ensure(api: Api, wanted: Sequence[CharmProfile], model: str) -> None:
+    """Make profiles that are not there, and let those that are have the right content.
+
+    Raises:
+        ProviderError: One of the name is another model's.
+    """
+    for item in wanted:
+        document = _document(item, model)
+        found = ignore_gone(lambda name=item.name: api.get(f"profiles/{name}"))  # type: ignore[misc]
+        if not found:
+            _make(api, document)
+            continue
+        if found["config"].get(MODEL_KEY) != model:
+            raise ProviderError(
+                f'the LXD server has a profile "{item.name}" of somebody else', retryable=False
+            )
+        if any(found.get(key) != value for key, value in document.items()):
+            api.change("put", f"profiles/{item.name}", document)
+
+
+def _make(api: Api, document: Mapping[str, Any]) -> None:
+    try:
+        api.change("post", "profiles", document)
+    except Exception as error:
+        if "already exists" not in str(error):  # another lane was faster
+            raise
+
+
+def _document(item: CharmProfile, model: str) -> dict[str, Any]:
+    return {
+        "name": item.name,
+        "description": item.description,
+        "config": {**item.config, MODEL_KEY: model, CHARM_KEY: "true"},
+        "devices": {name: dict(device) for name, device in item.devices.items()},
+    }
+
+
+def give(api: Api, instance: str, wanted: Sequence[CharmProfile], model: str) -> None:
+    """Let an instance have these profiles of charms, and no others of the model's."""
+    ours = {str(item["name"]) for item in _of_model(api, model)}
+    present = [str(name) for name in api.get(f"instances/{instance}")["profiles"]]
+    others = [name for name in present if name not in ours]
+    profiles = [*others, *(item.name for item in wanted)]
+    if profiles != present:
+        api.change("patch", f"instances/{instance}", {"profiles": profiles})
+
+
+def sweep(api: Api, model: str, keep: Collection[str] = ()) -> None:
+    """Delete the profiles of charms that no instance has, but for some."""
+    for item in _of_model(api, model):
+        if item["name"] not in keep and not item.get("used_by"):
+            name = item["name"]
+            ignore_gone(lambda name=name: api.change("delete", f"profiles/{name}"))  # type: ignore[misc]
+
+
+def _of_model(api: Api, model: str) -> list[Mapping[str, Any]]:
+    listed = api.get("profiles", recursion="1")
+    return [item for item in listed if item["config"].get(MODEL_KEY) == model and CHARM_KEY in item["config"]]

@@ -1,0 +1,107 @@
+"""The built-in plugin `maas`: bare metal and virtual machines that a MAAS server keeps. Layer: plugins.
+
+Imports its parts only when used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pushjuju.core.storage import Kind, Scope
+from pushjuju.plugins.hookspecs import hookimpl
+from pushjuju.plugins.types import (
+    Attr,
+    CloudSpec,
+    Credential,
+    DetectedCredential,
+    MachineStorage,
+    ModelInfo,
+    Provider,
+    ProviderType,
+    Question,
+    StorageProvider,
+    StorageType,
+)
+
+PUSHJUJU_API = (1, 3)
+
+_KIND = ProviderType(
+    name="maas",
+    summary="Metal As A Service",
+    credential_schemas={
+        "oauth1": (
+            Attr(
+                name="maas-oauth",
+                summary="OAuth/API-key credentials for MAAS",
+                required=True,
+                secret=True,
+            ),
+        ),
+    },
+    cloud_schema=(
+        Attr(name="images", summary="base -> name of a boot image in MAAS", type="attrs"),
+        Attr(name="pool", summary="the resource pool that machines are taken from"),
+    ),
+    features=frozenset({"start", "host-keys", "user-data", "poll", "installs"}),
+    questions=(Question(key="endpoint", text="the API endpoint url", kind="url"),),
+)
+
+
+@hookimpl
+def pushjuju_provider_types() -> Sequence[ProviderType]:
+    """Name the cloud type `maas`."""
+    return [_KIND]
+
+
+@hookimpl
+def pushjuju_open_provider(
+    cloud: CloudSpec,
+    credential: Credential,
+    model: ModelInfo,
+) -> Provider | None:
+    """Return the provider of a cloud of type `maas`."""
+    if cloud.type != "maas":
+        return None
+    from pushjuju.plugins.providers.maas.provider import MaasProvider
+
+    return MaasProvider(cloud=cloud, credential=credential, model=model)
+
+
+@hookimpl
+def pushjuju_storage_types(cloud_type: str) -> Sequence[StorageType]:
+    """Name the storage that comes with machines of MAAS."""
+    if cloud_type != "maas":
+        return []
+    return [
+        StorageType(
+            name="maas",
+            summary="a disk of the machine, which is chosen for it",
+            kinds=frozenset({Kind.BLOCK}),
+            scope=Scope.MACHINE,
+            default=True,
+            with_machine=True,
+            attributes=(Attr(name="tags", summary="tags that the disk has in MAAS, separated by commas"),),
+        )
+    ]
+
+
+@hookimpl
+def pushjuju_open_storage(
+    type_name: str, provider: Provider | None
+) -> StorageProvider | MachineStorage | None:
+    """Return the disks of a server's machines."""
+    if type_name != "maas":
+        return None
+    from pushjuju.plugins.providers.maas.provider import MaasProvider
+
+    return provider.storage() if isinstance(provider, MaasProvider) else None
+
+
+@hookimpl
+def pushjuju_detect_credentials(cloud_type: str, environ: Mapping[str, str]) -> Sequence[DetectedCredential]:
+    """Find the key that MAAS's own tools keep."""
+    if cloud_type != "maas":
+        return []
+    from pushjuju.plugins.providers.maas.detect import find
+
+    return find(environ)

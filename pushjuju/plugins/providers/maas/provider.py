@@ -1,0 +1,387 @@
+"""The provider of MAAS: machines of one model, each allocated and deployed by a MAAS server. Layer: plugins.
+
+MAAS knows the model by the agent name, and the machine and the request (`nonce`) by annotations. Those are
+made after a machine was allocated; one whose controller died in between is known by the comment of its
+allocation, which MAAS keeps in the log of events. Mirrors: juju provider/maas/environ.go (3.6)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pushjuju.core.base import Base
+from pushjuju.core.constraint_rules import ConstraintRules
+from pushjuju.core.constraints import Constraints
+from pushjuju.core.errors import NotFound, NotValid, ProviderError, PushjujuError, ZoneIndependent
+from pushjuju.core.status import InstanceStatus
+from pushjuju.plugins.providers.maas import documents
+from pushjuju.plugins.providers.maas.client import Gone, Maas, Mismatch, Unsure
+from pushjuju.plugins.providers.maas.documents import Document, Placement
+from pushjuju.plugins.providers.maas.storage import MaasStorage
+from pushjuju.plugins.types import (
+    CloudSpec,
+    Credential,
+    Finding,
+    Instance,
+    ModelInfo,
+    Reached,
+    SSHTarget,
+    Started,
+    StartRequest,
+    Zone,
+)
+
+LOOK_S = 1.0
+LATE_LOOKS = 5  # for a machine whose allocation got no answer
+ALLOCATE_TRIES = 3
+_AT_ONCE = 40  # machines that one request asks for by id
+_UNSUPPORTED = frozenset(
+    {"cpu-power", "instance-type", "virt-type", "allocate-public-ip", "root-disk-source"}
+)
+_RELEASED = "released by pushjuju"
+_NONSENSE = "the MAAS server gave an answer without sense"
+
+
+class MaasProvider:
+    """Machines of one model on one MAAS server."""
+
+    def __init__(
+        self, *, cloud: CloudSpec, credential: Credential, model: ModelInfo, maas: Maas | None = None
+    ) -> None:
+        images = cloud.config.get("images")
+        self._images = {str(base): str(name) for base, name in (images or {}).items()}
+        self._pool = str(cloud.config.get("pool") or "")
+        self._model = model
+        self._maas = maas or Maas(cloud, credential)
+        self._zones: list[str] = []
+
+    # --- before a start -----------------------------------------------------------------------------------
+
+    async def check(self) -> Reached:
+        """Ask who we are and which MAAS it is; a person waits for the answer."""
+        try:
+            user = await self._maas.get("users/", op="whoami", tries=2)
+            about = await self._maas.get("version/", tries=2)
+        except Gone as error:  # a server is there, and it is no MAAS or has it elsewhere
+            text = "could not connect to MAAS controller - check the endpoint is correct"
+            raise ProviderError(text, detail=error.detail, hint=error.hint, retryable=False) from None
+        if not _text(user, "username") or not _text(about, "version"):
+            raise ProviderError(_NONSENSE)
+        return Reached(account=f'user "{_text(user, "username")}", MAAS {_text(about, "version")}')
+
+    async def precheck(self, base: Base, constraints: Constraints, placement: str) -> None:
+        """Refuse a placement, a space or an image that is not there.
+
+        Raises:
+            NotValid: One of these.
+        """
+        placed = Placement.parse(placement)
+        if placed.zone:
+            await self._require_zone(placed.zone)
+        if placed.names_machine:
+            await self._require_machine(placed)
+        await self._spaces(constraints)
+        await self._require_image(base, self._image(base, constraints))
+
+    def _image(self, base: Base, constraints: Constraints) -> str:
+        return documents.series(base, self._images, str(constraints.get("image-id") or ""))
+
+    async def _require_zone(self, zone: str) -> None:
+        if zone not in await self._known_zones():
+            raise NotValid(f'availability zone "{zone}" not valid')
+
+    async def _require_machine(self, placed: Placement) -> None:
+        host, _, domain = placed.host.partition(".")
+        asked = {"id": placed.system_id, "hostname": host, "domain": domain}
+        found = await self._maas.get("machines/", [(key, value) for key, value in asked.items() if value])
+        if not found:
+            raise NotValid(f'machine "{placed.system_id or placed.host}" not found in MAAS')
+
+    async def _require_image(self, base: Base, name: str) -> None:
+        known = {_text(item, "name") for item in await self._boot_images()}
+        if known and not {name, f"ubuntu/{name}", f"centos/{name}", f"custom/{name}"} & known:
+            raise NotValid(
+                f'no image for base {base.display}: MAAS has no "{name}"',
+                hint=f"known images: {', '.join(sorted(known))}; {documents.image_hint(base)}",
+            )
+
+    async def _boot_images(self) -> Sequence[Mapping[str, Any]]:
+        return _list(await self._maas.get("boot-resources/"))
+
+    async def rules(self) -> ConstraintRules:
+        """Return what MAAS makes of constraints."""
+        arches = {_text(item, "architecture").split("/")[0] for item in await self._boot_images()}
+        vocabulary = {"zones": await self._known_zones(), "arch": sorted(arches - {""})}
+        return ConstraintRules(
+            unsupported=_UNSUPPORTED, vocabulary={name: words for name, words in vocabulary.items() if words}
+        )
+
+    async def zones(self) -> Sequence[Zone]:
+        """Return the zones of the server."""
+        return [Zone(name=name) for name in await self._known_zones()]
+
+    async def derive_zones(self, request: StartRequest) -> Sequence[str]:
+        """Return the zone that a placement names."""
+        placed = Placement.parse(request.placement)
+        if placed.zone:
+            await self._require_zone(placed.zone)
+        return [placed.zone] if placed.zone else []
+
+    async def _known_zones(self) -> list[str]:
+        if not self._zones:
+            self._zones = [_text(item, "name") for item in _list(await self._maas.get("zones/"))]
+        return self._zones
+
+    async def _spaces(self, constraints: Constraints) -> tuple[list[str], list[str]]:
+        asked = [str(word) for word in constraints.get("spaces") or ()]
+        if not asked:
+            return [], []
+        listed = [item for item in _list(await self._maas.get("spaces/")) if item.get("subnets")]
+        known = {documents.space_key(_text(item, "name")): _text(item, "id") for item in listed}
+        return documents.wanted_spaces(asked, known)
+
+    # --- starting -----------------------------------------------------------------------------------------
+
+    async def start(self, request: StartRequest) -> Started:
+        """Have a machine deployed, or find the one that this request has already.
+
+        Raises:
+            ProviderError: MAAS could not do it; no machine is kept for it.
+        """
+        image = self._image(request.base, request.constraints)
+        found = [(item, nonce) for item, name, nonce in await self._listed() if name == request.machine_id]
+        mine = [
+            item for item, nonce in found if _is_usable(item) and request.nonce and nonce == request.nonce
+        ]
+        await self._release([item for item, _ in found if item not in mine[:1]])
+        document = mine[0] if mine else await self._allocate(request)
+        try:
+            document = await self._deploy(document, request, image)
+        except Gone:
+            raise ProviderError(f"{documents.name(document)} went from MAAS while it started") from None
+        except BaseException:
+            with contextlib.suppress(PushjujuError):  # the next try finds it; the first error is to be told
+                await asyncio.shield(self._release([document]))
+            raise
+        return Started(
+            instance=documents.instance(document, request.machine_id),
+            base=request.base,
+            nonce=request.nonce,
+            host_keys=documents.host_keys(document),
+        )
+
+    async def _allocate(self, request: StartRequest) -> Document:
+        """Allocate one machine, also where an answer is lost.
+
+        Raises:
+            ProviderError: No machine fits.
+        """
+        request.progress(InstanceStatus.ALLOCATING, "allocating a machine")
+        spaces, without = await self._spaces(request.constraints)
+        asked = documents.allocation(
+            request, agent=self._model.uuid, pool=self._pool, spaces=spaces, without=without
+        )
+        lost = False
+        for attempt in range(ALLOCATE_TRIES):
+            try:
+                document = _machine(await self._maas.post("machines/", "allocate", asked, again=False))
+            except Mismatch as error:
+                raise _no_match(request, error) from None
+            except Unsure:
+                lost = True
+                if found := await self._find_late(request):
+                    return found
+                if attempt == ALLOCATE_TRIES - 1:
+                    raise
+            else:
+                return await self._only(request, document) if lost else document
+        raise AssertionError("not reached")
+
+    async def _find_late(self, request: StartRequest) -> Document | None:
+        """Return a machine that was allocated though no answer came."""
+        for _ in range(LATE_LOOKS):
+            if found := await self._allocated(request):
+                return found[0]
+            await asyncio.sleep(LOOK_S)
+        return None
+
+    async def _only(self, request: StartRequest, document: Document) -> Document:
+        """Release what an earlier allocation, whose answer was lost, may have brought after all."""
+        found = await self._allocated(request)
+        await self._release([item for item in found if item["system_id"] != document["system_id"]])
+        return document
+
+    async def _allocated(self, request: StartRequest) -> list[Document]:
+        wanted = (request.machine_id, request.nonce)
+        return [item for item, name, nonce in await self._listed() if (name, nonce) == wanted]
+
+    async def _deploy(self, document: Document, request: StartRequest, image: str) -> Document:
+        """Note whose a machine is, and deploy it if it is not under way already."""
+        path = f"machines/{document['system_id']}/"
+        if not documents.is_noted(document):
+            noted = documents.notes(request, self._model.uuid, document)
+            document = _machine(await self._maas.post(path, "set_owner_data", noted))
+        if documents.state(document) != documents.ALLOCATED:
+            return document
+        request.progress(InstanceStatus.ALLOCATING, f"deploying {documents.name(document)}")
+        asked = [("distro_series", image), ("comment", documents.comment(request))]
+        if request.user_data:
+            asked.append(("user_data", documents.user_data(request.user_data)))
+        try:
+            return _machine(await self._maas.post(path, "deploy", asked))
+        except Mismatch:  # it may be under way: an earlier request that got no answer
+            now = _machine(await self._maas.get(path))
+            if documents.state(now) not in (documents.DEPLOYING, documents.DEPLOYED):
+                raise
+            return now
+
+    # --- afterwards ---------------------------------------------------------------------------------------
+
+    async def _documents(self, ids: Sequence[str] = ()) -> list[Document]:
+        """Return the machines of the model that are not on their way out; `ids`: only these."""
+        asked = [("agent_name", self._model.uuid), *(("id", name) for name in ids)]
+        listed = _list(await self._maas.get("machines/", asked))
+        return [_machine(item) for item in listed if documents.is_ours(item)]
+
+    async def _listed(self) -> list[tuple[Document, str, str]]:
+        """Return the machines of the model, each with (machine id, nonce) that it was allocated for."""
+        found = []
+        for document in await self._documents():
+            events = [] if documents.is_noted(document) else await self._events(document)
+            found.append((document, *documents.identity(document, events)))
+        return found
+
+    async def _events(self, document: Document) -> Sequence[Mapping[str, Any]]:
+        asked = [("id", str(document["system_id"])), ("level", "DEBUG"), ("limit", "100")]
+        answer = await self._maas.get("events/", asked, op="query")
+        return _list(answer.get("events") if isinstance(answer, Mapping) else None)
+
+    async def stop(self, ids: Sequence[str]) -> None:
+        """Release machines of the model; unknown ids are no error."""
+        for first in range(0, len(ids), _AT_ONCE):
+            await self._release(await self._documents(ids[first : first + _AT_ONCE]))
+
+    async def _release(self, listed: Sequence[Document]) -> None:
+        """Release machines of the model.
+
+        Raises:
+            ProviderError: One of them is still in use.
+        """
+        ids = [str(item["system_id"]) for item in listed]
+        if not ids:
+            return
+        try:
+            await self._release_ids(ids)
+        except (NotValid, Gone):  # one of them is not there, and so none was released
+            for name in ids:
+                with contextlib.suppress(NotValid, Gone):
+                    await self._release_ids([name])
+
+    async def _release_ids(self, ids: Sequence[str]) -> None:
+        asked = [*(("machines", name) for name in ids), ("comment", _RELEASED)]
+        try:
+            await self._maas.post("machines/", "release", asked)
+        except Mismatch as error:  # some are released already, or cannot be now
+            if await self._documents(ids):
+                raise ProviderError("MAAS cannot release the machine now", detail=error.detail) from None
+
+    async def list(self) -> Sequence[Instance]:
+        """Return the machines of the model."""
+        return [documents.instance(item, name) for item, name, _ in await self._listed()]
+
+    async def get(self, ids: Sequence[str]) -> Sequence[Instance | None]:
+        """Return machines by id; None for those that are gone or another model's."""
+        found: dict[str, Instance] = {}
+        for first in range(0, len(ids), _AT_ONCE):
+            for item in await self._documents(ids[first : first + _AT_ONCE]):
+                found[str(item["system_id"])] = documents.instance(item, documents.identity(item)[0])
+        return [found.get(name) for name in ids]
+
+    async def document(self, name: str) -> Document:
+        """Return what MAAS says of a machine of the model.
+
+        Raises:
+            NotFound: The machine is gone.
+        """
+        found = [item for item in await self._documents([name]) if item["system_id"] == name]
+        if not found:
+            raise NotFound(f"instance {name} not found")
+        return found[0]
+
+    async def ssh_target(self, instance: Instance) -> SSHTarget:
+        """Return the login as `ubuntu`, which the user data makes; by name while no address is known.
+
+        Raises:
+            NotFound: The machine is gone.
+        """
+        seen = await self.document(instance.id)
+        known = documents.addresses(seen)
+        host = known[0].value if known else documents.name(seen)
+        return SSHTarget(host=host, host_keys=documents.host_keys(seen))
+
+    def storage(self) -> MaasStorage:
+        """Return the disks of the machines."""
+        return MaasStorage(self)
+
+    async def destroy_model(self) -> None:
+        """Release all machines of the model."""
+        await self._release(await self._documents())
+
+    async def doctor(self) -> Sequence[Finding]:
+        """Say whether the server answers us, and whether it has images."""
+        try:
+            reached = await self.check()
+            images = await self._boot_images()
+        except PushjujuError as error:
+            text = f"{error.message}: {error.detail}" if error.detail else error.message
+            return [Finding(name="account", ok=False, message=text)]
+        told = f"{len(images)} boot images" if images else "MAAS has no boot images: import one there"
+        return [
+            Finding(name="account", ok=True, message=reached.account),
+            Finding(name="images", ok=bool(images), message=told),
+        ]
+
+
+def _is_usable(document: Document) -> bool:
+    return documents.state(document) in documents.USABLE
+
+
+def _no_match(request: StartRequest, error: Mismatch) -> ProviderError:
+    """Return what tells that MAAS has no such machine now; another zone may have one."""
+    detail = documents.nothing_matches(error.detail)
+    placed = Placement.parse(request.placement)
+    if placed.names_machine:
+        return ZoneIndependent(
+            f'machine "{placed.system_id or placed.host}" is not free in MAAS, or does not fit', detail=detail
+        )
+    return ProviderError("no free machine in MAAS fits", detail=detail)
+
+
+def _machine(answer: Any) -> Document:
+    """Return a machine's document.
+
+    Raises:
+        Unsure: The answer is none.
+    """
+    if not isinstance(answer, Mapping) or not isinstance(answer.get("system_id"), str):
+        raise Unsure(_NONSENSE)
+    return answer
+
+
+def _list(answer: Any) -> list[Mapping[str, Any]]:
+    """Return a list of documents.
+
+    Raises:
+        ProviderError: The answer is none; the endpoint may be another program's.
+    """
+    if not isinstance(answer, list) or not all(isinstance(item, Mapping) for item in answer):
+        raise ProviderError(_NONSENSE)
+    return answer
+
+
+def _text(answer: Any, key: str) -> str:
+    found = answer.get(key) if isinstance(answer, Mapping) else None
+    return "" if found is None else str(found)

@@ -1,0 +1,78 @@
+"""Storage on the disks of MAAS machines: there from their start, and gone with them. Layer: plugins.
+
+A machine is chosen for the disks that its storage needs; nothing is made later.
+Mirrors: juju provider/maas/volumes.go (3.6)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pushjuju.core.errors import NotFound, NotSupported
+from pushjuju.core.storage import Kind
+from pushjuju.plugins.providers.maas import disks
+from pushjuju.plugins.types import StorageItem, StorageMade, StorageSeen
+
+if TYPE_CHECKING:
+    from pushjuju.plugins.providers.maas.provider import MaasProvider
+
+
+class MaasStorage:
+    """Disks, through the provider whose machines have them."""
+
+    def __init__(self, provider: MaasProvider) -> None:
+        self._provider = provider
+
+    async def create(self, item: StorageItem) -> StorageMade:
+        """Find the disk that the machine was chosen for.
+
+        Raises:
+            NotSupported: The machine was there before the storage was asked for.
+            NotFound: The machine is gone.
+        """
+        disk = disks.of_volume(await self._provider.document(item.instance_id), item.uuid)
+        if disk is None:
+            raise NotSupported(
+                "a disk of MAAS comes with a new machine only",
+                hint="name it in deploy or add-unit, or use the pool loop",
+            )
+        hardware_id, wwn = disks.hardware_ids(disk)
+        return StorageMade(
+            provider_id=f"{item.instance_id}/{disk['id']}",
+            size=int(disk["size"]) // 2**20,
+            hardware_id=hardware_id,
+            wwn=wwn,
+        )
+
+    async def attach(self, item: StorageItem) -> StorageSeen:
+        """Tell where the machine sees the disk.
+
+        Raises:
+            NotFound: The machine or its disk is gone.
+        """
+        disk = disks.of_volume(await self._provider.document(item.instance_id), item.uuid)
+        if disk is None:
+            raise NotFound(f"volume {item.provider_id} not found in MAAS")
+        return disks.seen(disk)
+
+    async def detach(self, item: StorageItem) -> None:
+        """Leave the disk in its machine."""
+
+    async def destroy(self, item: StorageItem) -> None:
+        """Leave the disk: MAAS erases it when the machine is released, if it is told to."""
+
+    async def release(self, item: StorageItem) -> None:  # noqa: ARG002 - all are refused
+        """Refuse: a disk is in its machine.
+
+        Raises:
+            NotSupported: Always.
+        """
+        raise NotSupported("a disk of MAAS cannot be released without its machine")
+
+    async def find(self, provider_id: str, kind: Kind) -> StorageMade:
+        """Refuse.
+
+        Raises:
+            NotSupported: Always.
+        """
+        raise NotSupported(f"{kind} {provider_id} cannot be imported: a disk of MAAS comes with its machine")

@@ -1,0 +1,182 @@
+"""What plugins for storage and the host exchange. Layer: plugins; imports core only.
+
+Part of `pushjuju.plugins.types`, where everybody imports it from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+from pushjuju.core.storage import Kind, Scope
+from pushjuju.plugins.cloudtypes import Attr
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorageType:
+    """A kind of storage that a plugin provides; a pool names one, with attributes.
+
+    Attributes:
+        kinds: What it makes by itself; a filesystem on a `block` type is made on a volume of it.
+        scope: `machine`: it lives on one machine and goes with it; `model`: it outlives machines.
+        releasable: It can be let go without being destroyed, and imported again.
+        default: What is asked for by size or count alone comes from it, where the model names no other.
+        with_machine: It comes with a new machine only, whose request holds it (`StartRequest.volumes`).
+        pools: Pools that are there without being made: name -> attributes.
+        attributes: What a pool may say.
+    """
+
+    name: str
+    summary: str
+    kinds: frozenset[Kind]
+    scope: Scope
+    releasable: bool = False
+    default: bool = False
+    with_machine: bool = False
+    pools: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    attributes: tuple[Attr, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorageItem:
+    """One volume or filesystem, as its provider is told of it.
+
+    Attributes:
+        id: Its number in the model: `3`, or `0/3` on machine 0.
+        size: MiB.
+        attributes: Those of the pool.
+        provider_id: The provider's own name for it; empty before it is made.
+        instance_id: The machine that it is about to be attached to; empty for none.
+        path: Where it is to be mounted on the machine; empty for volumes.
+        source: What `attach` said of it.
+        uuid: The same for each try, and for no other item: what is half made is known by it.
+    """
+
+    id: str
+    kind: Kind
+    size: int
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    tags: Mapping[str, str] = field(default_factory=dict)
+    provider_id: str = ""
+    instance_id: str = ""
+    path: str = ""
+    source: str = ""
+    read_only: bool = False
+    uuid: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorageMade:
+    """What was made, or found: the provider's own name for it, and its size in MiB."""
+
+    provider_id: str
+    size: int
+    hardware_id: str = ""
+    wwn: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorageSeen:
+    """Where a machine sees what was attached to it.
+
+    A cloud often cannot say which device a volume becomes; then it says how the machine can tell, by `serial`
+    and `paths`, and the controller asks the machine.
+
+    Attributes:
+        device: Name of the block device below /dev.
+        device_link: Another path of it, that stays the same.
+        source: The directory of a filesystem inside the machine; it is bound to the mount point.
+        serial: The serial number that the device tells.
+        paths: Paths below /dev that it may have, those that stay the same first.
+    """
+
+    device: str = ""
+    device_link: str = ""
+    source: str = ""
+    serial: str = ""
+    paths: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BootMount:
+    """A line of fstab.
+
+    Attributes:
+        what: A device, a file, or a word for the type.
+        where: The mount point; empty for a volume, which its filesystem's line names.
+        options: More of them than `nofail`.
+    """
+
+    what: str
+    where: str = ""
+    type: str = "none"
+    options: tuple[str, ...] = ()
+
+
+@runtime_checkable
+class MachineStorage(Protocol):
+    """Storage that lives on a machine: each step is a POSIX shell script that runs there as root.
+
+    A script may run again after it was cut off anywhere, or after it ended without anybody hearing of it:
+    then it finds what is done, and does the rest. It prints what it found out, a line each: `size=1024`
+    (MiB), `device=loop0`, `source=/path`. It ends with another code than 0 and says why on standard error,
+    when it cannot.
+    """
+
+    def create(self, item: StorageItem) -> str:
+        """Make it; prints `size`."""
+        ...
+
+    def attach(self, item: StorageItem) -> str:
+        """Make it visible: prints `device` of a volume, `source` of a filesystem."""
+        ...
+
+    def detach(self, item: StorageItem) -> str:
+        """Undo `attach`; the data stays."""
+        ...
+
+    def destroy(self, item: StorageItem) -> str:
+        """Delete it with its data."""
+        ...
+
+    def at_boot(self, item: StorageItem) -> BootMount | None:
+        """Return what brings it back when the machine boots by itself; None: nothing, or its UUID does."""
+        ...
+
+
+@runtime_checkable
+class StorageProvider(Protocol):
+    """Storage of a cloud. Every method may be called again for what is done already, and finds it so.
+
+    All raise ProviderError when the cloud fails.
+    """
+
+    async def create(self, item: StorageItem) -> StorageMade:
+        """Make it; the item's `uuid` tells what an earlier call made."""
+        ...
+
+    async def attach(self, item: StorageItem) -> StorageSeen:
+        """Attach it to the machine `instance_id`."""
+        ...
+
+    async def detach(self, item: StorageItem) -> None:
+        """Take it from the machine; a machine or storage that is gone is no error."""
+        ...
+
+    async def destroy(self, item: StorageItem) -> None:
+        """Delete it with its data."""
+        ...
+
+    async def release(self, item: StorageItem) -> None:
+        """Let go of it, and leave it in the cloud."""
+        ...
+
+    async def find(self, provider_id: str, kind: Kind) -> StorageMade:
+        """Take in what is there already, and nobody's.
+
+        Raises:
+            NotFound: It is not there.
+            Conflict: It belongs to a model.
+        """
+        ...

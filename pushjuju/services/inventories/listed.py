@@ -1,0 +1,109 @@
+"""One host of a file, and the faults that were found in it. Layer: services."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pushjuju.core.errors import NotValid
+
+MOST = 10_000  # hosts of one file
+_MOST_FAULTS = 50  # that one message tells
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """One host of a file.
+
+    Attributes:
+        name: What the file calls it.
+        identity: Path of a private key; empty: the person's own.
+        jump: The jump host that the file names for it; it is not followed.
+    """
+
+    name: str
+    host: str
+    user: str = ""
+    port: int = 22
+    identity: str = ""
+    jump: str = ""
+
+    @property
+    def target(self) -> str:
+        """`ssh:[user@]host[:port]`, as add-machine takes it."""
+        host = f"[{self.host}]" if ":" in self.host and self.port != 22 else self.host
+        user = f"{self.user}@" if self.user else ""
+        return f"ssh:{user}{host}{'' if self.port == 22 else f':{self.port}'}"
+
+
+class Faults:
+    """What is wrong with a file: found one after the other, told together."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self._found: list[str] = []
+        self.notes: list[str] = []
+
+    def add(self, text: str, *, file: str = "", line: int = 0) -> None:
+        """Note a fault."""
+        place = file or self.file
+        told = f"{place}, line {line}: {text}" if line else f"{place}: {text}"
+        if told not in self._found:
+            self._found.append(told)
+
+    def refuse(self) -> None:
+        """Refuse a file with faults.
+
+        Raises:
+            NotValid: There are some; the message has a line for each.
+        """
+        if self._found:
+            more = len(self._found) - _MOST_FAULTS
+            left = [f"and {more} more"] if more > 0 else []
+            raise NotValid("\n".join([*self._found[:_MOST_FAULTS], *left]))
+
+    def words(self, text: str, line: int, file: str = "") -> list[str]:
+        """Return the words of a line, quotes undone; none for a comment, and for one with a fault."""
+        try:
+            return shlex.split(text, comments=True)
+        except ValueError:
+            self.add("a quote is not closed", file=file, line=line)
+            return []
+
+    def host(
+        self,
+        alias: str,
+        address: str,
+        *,
+        user: str | None = None,
+        port: str | None = None,
+        identity: str | None = None,
+        jump: str | None = None,
+    ) -> Iterator[Listed]:
+        """Yield a host, unless its words cannot be true."""
+        problem = _problem(address, user or "", port or "")
+        if problem:
+            self.add(f"host {alias}: {problem}")
+            return
+        if jump:
+            self.notes.append(
+                f"{alias}: the jump host {jump} is not taken over; "
+                "model-config ssh-jump-host=... sets one for the model"
+            )
+        yield Listed(
+            name=alias, host=address, user=user or "", port=int(port or 22), identity=identity or "",
+            jump=jump or "",
+        )  # fmt: skip
+
+
+def _problem(address: str, user: str, port: str) -> str:
+    if "{{" in address + user + port:
+        return "a template of Ansible's is not worked out here: write the value itself"
+    if port and (not port.isascii() or not port.isdigit() or not 0 < int(port[:6]) < 65536):
+        return f'invalid port "{port}"'
+    if not address or address.startswith("-") or any(char.isspace() or char in "/@" for char in address):
+        return f'invalid address "{address}"'
+    if user and (user.startswith("-") or any(char.isspace() or char in "/@:" for char in user)):
+        return f'invalid user "{user}"'
+    return ""

@@ -1,0 +1,32 @@
+"""A cloud that never answers is a failure like any other. Layer: workers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from typing import TypeVar
+
+from pushjuju.core.errors import ProviderError
+
+START_S = 3600.0  # an image that is fetched first, or a bare-metal machine that a provider waits for
+CALL_S = 300.0  # one call for a list, a check, an end
+
+T = TypeVar("T")
+
+
+async def within(seconds: float, call: Awaitable[T]) -> T:
+    """Wait for a provider's answer.
+
+    Raises:
+        ProviderError: It did not come in time.
+        PushjujuError: What the provider raises.
+    """
+    limit = asyncio.timeout(seconds)
+    try:
+        async with limit:
+            return await call
+    except TimeoutError as error:
+        if not limit.expired():
+            raise  # of the provider's own
+        minutes = max(round(seconds / 60), 1)
+        raise ProviderError(f"the cloud did not answer within {minutes} minutes", detail=str(error)) from None

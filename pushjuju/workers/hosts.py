@@ -1,0 +1,142 @@
+"""Machines as hosts of containers: scripts on them, and sockets that lead there. Layer: workers.
+
+One SSH connection of its own for each host and run; the lane of the host has another. It is opened when it is
+first needed, again when it broke, and closed with the run: nothing stays on the host.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shlex
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+from pushjuju.core.errors import ConnectionLost, SudoRefused, Unreachable
+from pushjuju.plugins.types import ScriptResult
+from pushjuju.runner.target import MachineTarget
+from pushjuju.runner.transport import Connection, Connector
+from pushjuju.workers.reach import AS_ROOT, NO_SUDO, run_command
+
+_PIECE = 65536
+
+
+class HostLink:
+    """A machine of the model that containers are made on.
+
+    Args:
+        machine_id: Which.
+        connector: Opens connections.
+        target: Says how the machine is reached, each time anew: its address may change.
+    """
+
+    def __init__(self, machine_id: str, connector: Connector, target: Callable[[], MachineTarget]) -> None:
+        self.machine_id = machine_id
+        self._connector, self._target = connector, target
+        self._open: tuple[Connection, AsyncExitStack] | None = None
+        self._opening = asyncio.Lock()
+        self._relays: dict[str, tuple[Path, asyncio.AbstractServer]] = {}
+
+    async def _connection(self) -> Connection:
+        """Return the open connection, or open one.
+
+        Raises:
+            TransportError: No way in.
+        """
+        async with self._opening:
+            if self._open is not None and self._open[0].ssh.is_closed():
+                await self._hang_up()
+            if self._open is None:
+                stack = AsyncExitStack()
+                found = await stack.enter_async_context(self._connector.connect(self._target()))
+                found.settled()
+                self._open = found, stack
+            return self._open[0]
+
+    async def _hang_up(self) -> None:
+        if self._open is not None:
+            stack, self._open = self._open[1], None
+            await stack.aclose()
+
+    async def run(self, script: str, *, timeout_s: float = 60.0) -> ScriptResult:
+        """Run a POSIX shell script there as root.
+
+        Raises:
+            SudoRefused: The login may not become root.
+            TransportError: No way in, or the connection broke.
+        """
+        import asyncssh
+
+        connection, place = await self._connection(), f"machine {self.machine_id}"
+        try:
+            async with asyncio.timeout(timeout_s):
+                done = await run_command(connection.ssh, AS_ROOT, script)
+        except TimeoutError as error:
+            raise Unreachable(f"a script on {place} did not end in {timeout_s:.0f} s") from error
+        except (OSError, asyncssh.Error) as error:
+            raise ConnectionLost(f"the connection to {place} was lost", detail=str(error)) from error
+        if done.status is None:
+            raise ConnectionLost(f"the connection to {place} was lost while a script ran there")
+        if done.status == NO_SUDO:
+            raise SudoRefused(f"sudo was refused on {place}", detail=done.stderr.strip())
+        return ScriptResult(rc=done.status, stdout=done.stdout, stderr=done.stderr)
+
+    async def relay(self, program: str) -> Path:
+        """Return a socket here; for each connection to it a Python program runs there as root.
+
+        Raises:
+            TransportError: No way in.
+        """
+        await self._connection()
+        if program not in self._relays:
+            folder = Path(tempfile.mkdtemp(prefix="pushjuju-"))  # for us alone, and short: sockets need it
+            word = shlex.quote(program)
+            command = (
+                f'if [ "$(id -u)" = 0 ]; then exec python3 -c {word}; fi; exec sudo -n python3 -c {word}'
+            )
+            server = await asyncio.start_unix_server(
+                lambda reader, writer: self._serve(command, reader, writer), folder / "socket"
+            )
+            self._relays[program] = folder, server
+        return self._relays[program][0] / "socket"
+
+    async def _serve(self, command: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Join one connection with a program there; what breaks ends it, and whoever asked sees that."""
+        import asyncssh
+
+        with contextlib.suppress(OSError, asyncssh.Error, ConnectionLost, Unreachable):
+            connection = await self._connection()
+            async with connection.ssh.create_process(command, encoding=None) as process:
+                sending = asyncio.ensure_future(_send(reader, process))
+                try:
+                    async for piece in _pieces(process):
+                        writer.write(piece)
+                        await writer.drain()
+                finally:
+                    sending.cancel()
+        writer.close()
+
+    async def close(self) -> None:
+        """Close the connection; what goes through it ends."""
+        for folder, server in self._relays.values():
+            server.close()
+            shutil.rmtree(folder, ignore_errors=True)
+        self._relays.clear()
+        await self._hang_up()
+
+
+async def _send(reader: asyncio.StreamReader, process: object) -> None:
+    stdin = process.stdin  # type: ignore[attr-defined] # asyncssh is imported when it is used
+    with contextlib.suppress(OSError):
+        while piece := await reader.read(_PIECE):
+            stdin.write(piece)
+            await stdin.drain()
+        stdin.write_eof()
+
+
+async def _pieces(process: object) -> AsyncIterator[bytes]:
+    while piece := await process.stdout.read(_PIECE):  # type: ignore[attr-defined]
+        yield piece

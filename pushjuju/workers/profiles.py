@@ -1,0 +1,75 @@
+"""Lets containers have the LXD profiles of their charms, before a hook of theirs runs. Layer: workers.
+
+Mirrors: juju worker/instancemutater (3.6)
+"""
+
+from __future__ import annotations
+
+from pushjuju.core.errors import PushjujuError
+from pushjuju.plugins.types import Profiled
+from pushjuju.services import charm_profiles
+from pushjuju.state.records import Machine
+from pushjuju.workers.contact import full_text
+from pushjuju.workers.events import Event
+from pushjuju.workers.workshop import Workshop
+
+FEATURE = "charm-profiles"
+
+
+class ProfilesFailed(PushjujuError):
+    """A container has not the profiles that its charms want; its units wait, and it is tried again."""
+
+    message = "cannot apply the LXD profiles of charms"
+    code = "profiles-failed"
+
+
+async def apply(shop: Workshop, machine: Machine) -> None:
+    """Let a machine that can have profiles of charms have those that its units want, and no others.
+
+    Raises:
+        ProfilesFailed: It has not.
+    """
+    if FEATURE not in shop.features(machine.provider):
+        return
+    with shop.ctx.store.read() as tx:
+        wanted = charm_profiles.as_plugin_sees(tx, machine.model, machine.id)
+        present, problem = charm_profiles.applied(tx, machine)
+        keep = frozenset(charm_profiles.wanted(tx, machine.model))
+    documents = {item.name: item.document() for item in wanted}
+    if documents == present and not problem:
+        return
+    provider = shop.provider_of(machine)
+    if not isinstance(provider, Profiled):
+        raise ProfilesFailed(f"the provider of machine {machine.id} has no profiles, though it says so")
+    shop.tell(Event(entity=f"machine {machine.id}", text=f"profiles: {', '.join(documents) or 'none'}"))
+    try:
+        await provider.set_profiles(machine.instance_id, wanted, keep)
+    except PushjujuError as error:
+        with shop.ctx.store.write() as tx:
+            charm_profiles.note(tx, machine, present, f"cannot apply charm profiles: {full_text(error)}")
+        raise ProfilesFailed(
+            f"machine {machine.id} cannot have the LXD profiles of its charms", detail=full_text(error)
+        ) from error
+    shop.checkpoint("profiles-applied")
+    with shop.ctx.store.write() as tx:
+        charm_profiles.note(tx, machine, documents)
+
+
+async def sweep(shop: Workshop, machine: Machine) -> None:
+    """Delete the profiles of charms that no unit of the model wants, after a container is gone."""
+    if FEATURE not in shop.features(machine.provider):
+        return
+    with shop.ctx.store.read() as tx:
+        had = bool(charm_profiles.applied(tx, machine)[0])
+        keep = frozenset(charm_profiles.wanted(tx, machine.model))
+    provider = shop.provider_of(machine)
+    if had and isinstance(provider, Profiled):
+        await provider.set_profiles("", (), keep)
+
+
+def lacking(shop: Workshop, machine: Machine) -> frozenset[str]:
+    """Return the applications whose units wait for a profile on a machine."""
+    if FEATURE not in shop.features(machine.provider):
+        return frozenset()
+    with shop.ctx.store.read() as tx:
+        return charm_profiles.lacking(tx, machine)

@@ -1,0 +1,103 @@
+"""A plugin for tests: clouds with an adapter whose instances have a machine of the cloud `local` behind them.
+
+Everything that is asked of the cloud goes through libcloud to the server; only the boot is ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pushjuju.plugins.firewalls.nftables.firewall import NftablesFirewall
+from pushjuju.plugins.hookspecs import hookimpl
+from pushjuju.plugins.providers.libcloud.cloudprovider import CloudProvider
+from pushjuju.plugins.providers.libcloud.drivers import ADAPTERS, open_adapter
+from pushjuju.plugins.providers.libcloud.drivers.adapter import Site
+from pushjuju.plugins.providers.libcloud.firewall import SecurityGroups
+from pushjuju.plugins.providers.libcloud.kinds import BY_NAME
+from pushjuju.plugins.providers.local.provider import LocalProvider
+from pushjuju.plugins.types import (
+    CloudSpec,
+    Credential,
+    Firewall,
+    Instance,
+    ModelInfo,
+    Provider,
+    ProviderType,
+    Services,
+    SSHTarget,
+    Started,
+    StartRequest,
+)
+
+SUFFIX = "-here"
+
+
+@hookimpl
+def pushjuju_provider_types() -> Sequence[ProviderType]:
+    """The same as these clouds in all but their names."""
+    return [replace(BY_NAME[name], name=f"{name}{SUFFIX}", public_clouds={}) for name in ADAPTERS]
+
+
+@hookimpl
+def pushjuju_open_provider(
+    cloud: CloudSpec,
+    credential: Credential,
+    model: ModelInfo,
+    config: Mapping[str, Any],
+    services: Services,
+) -> Provider | None:
+    """Open it."""
+    if not cloud.type.endswith(SUFFIX) or cloud.type.removesuffix(SUFFIX) not in ADAPTERS:
+        return None
+    site = Site(cloud=cloud, credential=credential, model=model, config=config, services=services)
+    return BackedCloud(site)
+
+
+@hookimpl
+def pushjuju_open_firewall(
+    model: ModelInfo, provider_type: str, provider: Provider | None
+) -> Firewall | None:
+    """Guard by security groups, or by the machine's own rules, as the real ones do."""
+    if isinstance(provider, BackedCloud):
+        return SecurityGroups(provider)
+    own = provider_type.endswith(SUFFIX) and provider_type.removesuffix(SUFFIX) in ADAPTERS
+    return NftablesFirewall(model) if own else None
+
+
+class BackedCloud(CloudProvider):
+    """A cloud with machines."""
+
+    def __init__(self, site: Site) -> None:
+        plain = replace(site, cloud=replace(site.cloud, type=site.cloud.type.removesuffix(SUFFIX)))
+        adapter = open_adapter(plain)
+        adapter.look_s = 0.05
+        super().__init__(adapter)
+        self._here = LocalProvider(
+            cloud=CloudSpec(name="local", type="local"), model=site.model, services=site.services
+        )
+
+    async def start(self, request: StartRequest) -> Started:
+        """Start an instance, and boot what stands for it."""
+        started = await super().start(request)
+        plain = replace(request, zone="", placement="", constraints={}, user_data={})
+        booted = await self._here.start(plain)
+        return replace(started, base=booted.base, host_keys=booted.host_keys)
+
+    async def ssh_target(self, instance: Instance) -> SSHTarget:
+        """Lead to the machine, if the cloud has the instance."""
+        await super().ssh_target(instance)
+        found = [item for item in await self._here.list() if item.machine_id == instance.machine_id]
+        return await self._here.ssh_target(found[0])
+
+    async def stop(self, ids: Sequence[str]) -> None:
+        """End both."""
+        gone = {item.machine_id for item in await self.get(ids) if item is not None}
+        await super().stop(ids)
+        await self._here.stop([item.id for item in await self._here.list() if item.machine_id in gone])
+
+    async def destroy_model(self) -> None:
+        """End all of both."""
+        await super().destroy_model()
+        await self._here.destroy_model()

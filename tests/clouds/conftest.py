@@ -1,0 +1,3 @@
+"""What tests of several clouds share."""
+
+from tests.clouds.certificates import certificate, public  # noqa: F401

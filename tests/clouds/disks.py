@@ -1,0 +1,80 @@
+"""Disks for the volumes of moto: a loop device of this host for each, shown to a machine by its by-id link.
+
+What EC2's hypervisor does. Everything that is asked of the cloud went through libcloud to the server before.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING
+
+from pushjuju.plugins.providers.libcloud.ebsstorage import EbsStorage
+from pushjuju.plugins.types import StorageItem, StorageMade, StorageSeen
+
+if TYPE_CHECKING:
+    from tests.clouds.backed import Backed
+
+
+def _run(*argv: str) -> str:
+    return subprocess.run(argv, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def release_disks(folder: Path) -> None:
+    """Let go of the loop devices that a test left."""
+    for line in _run("losetup", "-n", "-O", "NAME,BACK-FILE").splitlines():
+        device, _, file = line.partition(" ")
+        if str(folder) in file:
+            _run("losetup", "-d", device)
+
+
+class Disks(EbsStorage):
+    """Volumes with a disk behind each."""
+
+    def __init__(self, provider: Backed, folder: Path) -> None:
+        super().__init__(provider)
+        self._here, self._folder = provider, folder
+
+    def _file(self, name: str) -> Path:
+        return self._folder / f"disk-{name}"
+
+    def _device(self, name: str) -> str:
+        return _run("losetup", "-n", "-O", "NAME", "-j", str(self._file(name))).partition("\n")[0]
+
+    async def create(self, item: StorageItem) -> StorageMade:
+        """Make a volume and its disk."""
+        made = await super().create(item)
+        with self._file(made.provider_id).open("ab") as file:
+            file.truncate(made.size << 20)
+        return made
+
+    async def attach(self, item: StorageItem) -> StorageSeen:
+        """Attach a volume, and let the machine's kernel see it."""
+        seen = await super().attach(item)
+        device = self._device(item.provider_id) or _run(
+            "losetup", "-f", "--show", str(self._file(item.provider_id))
+        )
+        major, minor = _run("stat", "-c", "%Hr %Lr", device).split()
+        link = quote(seen.paths[0])
+        await self._here.in_machine(
+            item.instance_id,
+            f"[ -b {device} ] || mknod -m 660 {device} b {major} {minor}\n"
+            f"mkdir -p /dev/disk/by-id && ln -sfn {device} {link}\n",
+        )
+        return seen
+
+    async def detach(self, item: StorageItem) -> None:
+        """Take the disk away."""
+        device = self._device(item.provider_id)
+        await super().detach(item)
+        if device:
+            serial = item.provider_id.replace("-", "")
+            await self._here.in_machine(item.instance_id, f"rm -f /dev/disk/by-id/*{serial}\n")
+            _run("losetup", "-d", device)
+
+    async def destroy(self, item: StorageItem) -> None:
+        """Delete both."""
+        await super().destroy(item)
+        if item.provider_id:
+            self._file(item.provider_id).unlink(missing_ok=True)

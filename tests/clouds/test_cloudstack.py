@@ -1,0 +1,159 @@
+"""CloudStack over HTTP, against a fake of its API."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pushjuju.core.base import Base
+from pushjuju.core.errors import NotValid, ProviderError
+from pushjuju.core.firewall import IngressRule, MachineRules
+from pushjuju.core.ports import PortRange
+from pushjuju.plugins.types import CloudSpec, Credential
+from tests.clouds.cases import MODEL, CloudBench, CloudCases
+from tests.clouds.fake_cloudstack import HIDDEN, KEY, FakeCloudStack
+from tests.clouds.httpfake import Answer
+
+pytest.importorskip("libcloud", reason="the provider needs apache-libcloud")
+pytestmark = pytest.mark.timeout(60)
+
+
+class CloudStackBench(CloudBench):
+    """The account of the fake."""
+
+    fake: FakeCloudStack
+
+    def instances(self) -> int:
+        return sum(item["state"] != "Destroyed" for item in self.fake.vms.values())
+
+    def leftovers(self) -> list[str]:
+        return [item["name"] for item in self.fake.groups.values()]
+
+    def user_data(self) -> list[str]:
+        return [item["data"] for item in self.fake.vms.values()]
+
+
+def _key(secret: str) -> Credential:
+    return Credential(name="me", auth_type="access-key", attributes={"api-key": KEY, "secret-key": secret})
+
+
+def _error(code: int, text: str) -> Answer:
+    body = {"deployvirtualmachineresponse": {"errorcode": code, "errortext": text}}
+    return Answer(status=code, body=body)
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeCloudStack]:
+    fake = FakeCloudStack()
+    yield fake
+    if not fake.closing.is_set():
+        fake.close()
+    assert fake.problems == []
+
+
+@pytest.fixture
+def bench(fake: FakeCloudStack, tmp_path: Path) -> CloudStackBench:
+    quota = "Maximum number of resources of type 'user_vm' for account name=me has been exceeded."
+    return CloudStackBench(
+        fake=fake,
+        cloud=CloudSpec(name="lab", type="cloudstack", region="paris", endpoint=f"{fake.url}/client/api"),
+        credential=_key(HIDDEN),
+        wrong=_key("STALE"),
+        create=("POST", "deployVirtualMachine"),
+        quota=_error(535, quota),
+        full=_error(533, "Unable to create a deployment for VM"),
+        size="medium",
+        secrets=(HIDDEN, "STALE"),
+        data_dir=tmp_path,
+    )
+
+
+class TestCloudStack(CloudCases):
+    """The suite of all clouds."""
+
+
+async def test_templates_of_bases(bench: CloudStackBench, fake: FakeCloudStack) -> None:
+    wanted = [
+        ("ubuntu@24.04", "", "t-2"), ("ubuntu@22.04", "", "t-3"), ("debian@12", "", "t-4"),
+        ("ubuntu@24.04", "ubuntu-jammy", "t-3"), ("ubuntu@24.04", "t-1", "t-1"),
+    ]  # fmt: skip
+    for machine, (base, image, _) in enumerate(wanted):
+        constraints = {"image-id": image} if image else {}
+        request = bench.request(str(machine), base=Base.parse(base), constraints=constraints)
+        await bench.open().start(request)
+    assert [item["templateid"] for item in fake.vms.values()] == [item[2] for item in wanted]
+    with pytest.raises(NotValid, match=r"no image for base ubuntu@24\.04: .* \(moon is not there\)"):
+        await bench.open().start(bench.request("9", constraints={"image-id": "moon"}))
+
+
+async def test_a_zone_without_security_groups(bench: CloudStackBench) -> None:
+    with pytest.raises(NotValid, match="zone berlin has no security groups"):
+        await bench.open(region="berlin").check()
+    with pytest.raises(NotValid, match="has no endpoint"):
+        await bench.open(endpoint="").check()
+
+
+async def test_tags_disks_and_networks(bench: CloudStackBench, fake: FakeCloudStack) -> None:
+    bench.config["network"] = "shared"
+    started = await bench.open().start(bench.request(constraints={"root-disk": 30000}))
+    (vm,) = fake.vms.values()
+    assert (vm["form"]["networkids"], vm["form"]["rootdisksize"]) == ("n-1", "30")
+    (seen,) = await bench.open().list()
+    assert seen.tags["owner"] == "Me & You"
+    assert seen.id == started.instance.id
+    bench.config["network"] = "moon"
+    with pytest.raises(NotValid, match="there is no network moon; there are: shared"):
+        await bench.open().start(bench.request("1"))
+
+
+async def test_rules_of_a_machine(bench: CloudStackBench, fake: FakeCloudStack) -> None:
+    provider = bench.open()
+    await provider.start(bench.request())
+    web = IngressRule(PortRange("tcp", 80, 90), ("10.0.0.0/8", "::/0"))
+    ping = IngressRule(PortRange("icmp", -1, -1), ("0.0.0.0/0",))
+
+    def group(suffix: str) -> list[tuple[object, ...]]:
+        (found,) = [item for item in fake.groups.values() if item["name"] == f"juju-{MODEL}{suffix}"]
+        keys = ("protocol", "startport", "endport", "icmptype", "cidr", "securitygroupname")
+        return sorted((tuple(rule.get(key) for key in keys) for rule in found["ingressrule"]), key=str)
+
+    for _ in range(2):
+        await provider.set_ingress("0", MachineRules(ingress=(web, ping)))
+        assert group("-0") == [
+            ("icmp", None, None, -1, "0.0.0.0/0", None), ("tcp", 80, 90, None, "10.0.0.0/8", None),
+        ]  # fmt: skip
+    await provider.set_ingress("0", MachineRules(ingress=(ping,)))
+    assert [rule[0] for rule in group("-0")] == ["icmp"]
+    shared = f"juju-{MODEL}"
+    assert group("") == [
+        ("icmp", None, None, -1, None, shared), ("tcp", 1, 65535, None, None, shared),
+        ("tcp", 22, 22, None, "0.0.0.0/0", None), ("udp", 1, 65535, None, None, shared),
+    ]  # fmt: skip
+    (vm,) = fake.vms.values()
+    assert len(vm["groups"]) == 2
+
+
+async def test_an_account_that_may_not_expunge(bench: CloudStackBench, fake: FakeCloudStack) -> None:
+    fake.may_expunge = False
+    provider = bench.open()
+    await provider.start(bench.request())
+    await provider.start(bench.request(nonce="machine-0:other"))
+    assert [item["state"] for item in fake.vms.values()] == ["Destroyed", "Running"]
+    await provider.destroy_model()
+    assert (bench.instances(), bench.leftovers()) == (0, [])
+
+
+async def test_a_machine_that_failed(bench: CloudStackBench, fake: FakeCloudStack) -> None:
+    bench.no_address()
+    deploy = fake.do_createTags
+
+    def failing(form: dict[str, str]) -> object:
+        fake.vms[form["resourceids"]]["state"] = "Error"
+        return deploy(form)
+
+    fake.do_createTags = failing  # type: ignore[method-assign]
+    with pytest.raises(ProviderError, match="failed to start"):
+        await bench.open().start(bench.request())
+    assert bench.instances() == 0

@@ -1,0 +1,387 @@
+"""What goes wrong on EC2, through the provisioner: a clear status, no orphan, no double.
+
+The requests go over HTTP through a proxy with faults to moto; machines answer in this process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pushjuju.core.clock import FakeClock
+from pushjuju.core.errors import CredentialInvalid, NotValid, ProviderError
+from pushjuju.core.instance_types import InstanceType
+from pushjuju.core.status import InstanceStatus, StatusKind
+from pushjuju.plugins.providers.libcloud import ec2, ec2provider, ec2types
+from pushjuju.plugins.providers.libcloud.calls import Calls
+from pushjuju.plugins.providers.libcloud.ec2provider import Ec2Provider
+from pushjuju.plugins.types import CloudSpec, Credential, ModelInfo, Services, Started, StartRequest
+from pushjuju.services import machines, removal
+from pushjuju.workers import firstboot, poller
+from tests.clouds.ec2_proxy import Ec2Proxy, refusal
+from tests.clouds.moto_server import Moto, server  # noqa: F401
+from tests.clouds.test_ec2 import CREDENTIAL, MODEL, cloud  # noqa: F401
+from tests.unit.services.world import UBUNTU, Box, World
+from tests.unit.workers.fakes import Shop, lane
+
+pytestmark = pytest.mark.timeout(120)
+FULL = refusal(
+    "InsufficientInstanceCapacity",
+    "We currently do not have sufficient t3a.small capacity in the Availability Zone you requested.",
+    500,
+)
+
+
+TYPES = {
+    item.name: item
+    for item in (
+        InstanceType(name="t3a.small", cores=2, mem=2048, cost=0.0188),
+        InstanceType(name="t3.medium", cores=2, mem=4096, cost=0.0416),
+    )
+}
+
+
+class Boxed(Ec2Provider):
+    """EC2 whose instances have a box of this process behind them."""
+
+    world: World
+
+    async def start(self, request: StartRequest) -> Started:
+        """Start an instance; it boots."""
+        started = await super().start(request)
+        number = request.machine_id
+        if number not in self.world.boxes:
+            self.world.boxes[number] = Box(id=number, address=started.instance.addresses[0].value)
+        return started
+
+
+class Died(BaseException):
+    """The controller was killed."""
+
+
+class Ec2Shop(Shop):
+    """A workshop whose cloud is EC2."""
+
+    def __init__(
+        self, world: World, proxy: Ec2Proxy, spec: CloudSpec, die_at: str = "", *, told: bool = False
+    ) -> None:
+        def step(name: str) -> None:
+            if name == die_at:
+                raise Died
+
+        super().__init__(world, step)
+        self.pauses: list[float] = []
+        here = replace(spec, endpoint=proxy.url)
+        services = Services(data_dir=world.ctx.datadir.root)
+        self.ec2 = Boxed(
+            cloud=here,
+            credential=CREDENTIAL,
+            model=ModelInfo(uuid=world.model, name="shop", controller_uuid="c"),
+            config={},
+            services=services,
+            calls=Calls(lambda: ec2.connect(here, CREDENTIAL, Path()), self.pauses.append),
+        )
+        self.ec2.world = world
+        if not told:
+            self.ec2._types = TYPES
+
+    def provider(self, model: str, cloud: str | None = None) -> Any:  # noqa: F811
+        return self.ec2
+
+    def cloud_type(self, model: str) -> str:
+        return "ec2"
+
+
+@pytest.fixture
+def proxy(server: Moto) -> Iterator[Ec2Proxy]:  # noqa: F811
+    made = Ec2Proxy(server.url)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def spec(cloud: CloudSpec) -> CloudSpec:  # noqa: F811
+    images = dict(cloud.config["images"])
+    return replace(cloud, config={"images": {**images, UBUNTU.display: images["ubuntu@24.04"]}})
+
+
+Made = Callable[..., Ec2Shop]
+
+
+@pytest.fixture
+def make(shop: World, proxy: Ec2Proxy, spec: CloudSpec, monkeypatch: pytest.MonkeyPatch) -> Made:
+    """Return a function that opens a controller process; boxes have no cloud-init to wait for."""
+
+    async def ready(*_: Any) -> None:
+        return None
+
+    monkeypatch.setattr(firstboot, "wait", ready)
+
+    def call(die_at: str = "", *, told: bool = False) -> Ec2Shop:
+        return Ec2Shop(shop, proxy, spec, die_at, told=told)
+
+    return call
+
+
+def add(shop: World, **constraints: Any) -> None:
+    machines.add_machine(shop.ctx, shop.model, base=UBUNTU, constraints=constraints)
+
+
+def nodes(spec: CloudSpec) -> list[Any]:
+    """What really runs in the account."""
+    return ec2.nodes(ec2.connect(spec, CREDENTIAL, Path()), {})
+
+
+def told(shop: World, machine: str = "0") -> tuple[str, str]:
+    return shop.status(StatusKind.INSTANCE, machine)
+
+
+async def test_a_full_zone_is_left_for_the_next(
+    shop: World, make: Made, proxy: Ec2Proxy, spec: CloudSpec
+) -> None:
+    proxy.break_("RunInstances", answer=FULL)
+    add(shop)
+    work = make()
+    await lane(work)
+    status, message = told(shop)
+    assert status == "allocating"
+    assert 'failed to start machine 0 in zone "us-east-1' in message
+    assert "retrying in 10s with new availability zone" in message
+    assert "InsufficientInstanceCapacity: We currently do not have" in message
+    with shop.ctx.store.read() as tx:
+        (row,) = tx.rows("zone_get", model=shop.model, machine="0")
+    full = row["zone"]
+    assert nodes(spec) == []
+    assert work.pauses == []  # the same request would not work in a moment
+    assert not (await lane(work)).failed
+    (node,) = nodes(spec)
+    assert node.extra["availability"] != full
+    assert told(shop)[0] == "running"
+
+
+async def test_no_capacity_in_all_zones(shop: World, make: Made, proxy: Ec2Proxy, spec: CloudSpec) -> None:
+    proxy.break_("RunInstances", answer=FULL, times=9999)
+    add(shop, zones=["us-east-1a", "us-east-1b"])
+    work = make()
+    for _ in range(2):
+        await lane(work)
+    assert "retrying in 10s (10 more attempts)" in told(shop)[1]
+    for _ in range(20):
+        await lane(work)
+    status, message = told(shop)
+    assert status == "provisioning error"
+    assert "InsufficientInstanceCapacity" in message
+    assert nodes(spec) == []
+    proxy.faults.clear()
+    shop.write(lambda tx: machines.retry_provisioning(tx, shop.model, "0", shop.clock.now()))
+    await lane(work)
+    assert len(nodes(spec)) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        (refusal("AuthFailure", "AWS was not able to validate the credentials", 401), "AuthFailure"),
+        (refusal("InvalidClientTokenId", "The security token is invalid", 403), "InvalidClientTokenId"),
+        (refusal("RequestExpired", "Request has expired."), "RequestExpired"),
+        (refusal("ExpiredToken", "The provided token has expired."), "ExpiredToken"),
+        (refusal("UnauthorizedOperation", "You are not authorized", 403), "UnauthorizedOperation"),
+    ],
+)
+async def test_a_refused_credential_waits_for_another(
+    shop: World, make: Made, proxy: Ec2Proxy, spec: CloudSpec, answer: Any, text: str
+) -> None:
+    proxy.break_("RunInstances", answer=answer)
+    add(shop)
+    assert (await lane(make())).due is None
+    status, message = told(shop)
+    assert status == "provisioning error"
+    assert message.startswith("the cloud refuses the credential: ")
+    assert text in message
+    assert "hunter2" not in message
+    assert nodes(spec) == []
+
+
+async def test_a_quota_is_told(shop: World, make: Made, proxy: Ec2Proxy, spec: CloudSpec) -> None:
+    proxy.break_("RunInstances", answer=refusal("VcpuLimitExceeded", "You have requested more vCPU capacity"))
+    add(shop)
+    await lane(make())
+    assert "VcpuLimitExceeded: You have requested more vCPU capacity" in told(shop)[1]
+    assert shop.machine("0").attempts == 1
+    assert nodes(spec) == []
+
+
+async def test_an_image_that_is_not_there(shop: World, make: Made, spec: CloudSpec) -> None:
+    add(shop, **{"image-id": "ami-0000000000000bad0"})
+    await lane(make())
+    assert "ami-0000000000000bad0" in told(shop)[1]
+    assert nodes(spec) == []
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"answer": refusal("RequestLimitExceeded", "Request limit exceeded.", 503)},
+        {"answer": refusal("InternalError", "An internal error has occurred", 500)},
+        {"answer": refusal("Throttling", "Rate exceeded", 429)},
+        {"kind": "lost"},
+        {"kind": "half"},
+    ],
+)
+async def test_faults_are_waited_out_and_start_nothing_twice(
+    shop: World, make: Made, proxy: Ec2Proxy, spec: CloudSpec, fault: dict[str, Any]
+) -> None:
+    proxy.break_("RunInstances", **fault)
+    add(shop)
+    work = make()
+    assert not (await lane(work)).failed
+    assert work.pauses == [0.5]
+    assert [node.id for node in nodes(spec)] == [shop.machine("0").instance_id]
+
+
+async def test_an_answer_that_never_comes(
+    shop: World, make: Made, proxy: Ec2Proxy, spec: CloudSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ec2, "TIMEOUT_S", 4.0)
+    proxy.break_("RunInstances", kind="never")
+    add(shop)
+    assert not (await lane(make())).failed
+    assert len(nodes(spec)) == 1
+
+
+@pytest.mark.parametrize("point", ["zone-chosen", "instance-made", "machine-started"])
+async def test_killed_at_each_step_leaves_one_instance(
+    shop: World, make: Made, proxy: Ec2Proxy, spec: CloudSpec, point: str
+) -> None:
+    add(shop)
+    with pytest.raises(Died):
+        await lane(make(point))
+    assert not (await lane(make())).failed
+    assert proxy.times("RunInstances") == 1
+    assert [node.id for node in nodes(spec)] == [shop.machine("0").instance_id]
+    assert told(shop)[0] == "running"
+
+
+async def test_removed_during_its_start_leaves_none(shop: World, make: Made, spec: CloudSpec) -> None:
+    add(shop)
+    with pytest.raises(Died):
+        await lane(make("instance-made"))
+    assert len(nodes(spec)) == 1
+    removal.remove_machines(shop.ctx, shop.model, ["0"])
+    await lane(make())
+    assert (nodes(spec), shop.machine_ids()) == ([], [])
+
+
+async def test_an_instance_without_an_address_is_ended(
+    shop: World, make: Made, spec: CloudSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ec2provider, "ADDRESS_S", 0.05)
+    monkeypatch.setattr(ec2provider, "LOOK_S", 0.01)
+    plain = ec2.nodes
+
+    def without(driver: Any, filters: Any) -> list[Any]:
+        return [_bare(node) for node in plain(driver, filters)]
+
+    monkeypatch.setattr(ec2, "nodes", without)
+    run = ec2.run
+    monkeypatch.setattr(ec2, "run", lambda driver, order: _bare(run(driver, order)))
+    add(shop)
+    await lane(make())
+    assert "got no address in 0 s" in told(shop)[1]
+    assert plain(ec2.connect(spec, CREDENTIAL, Path()), {}) == []
+
+
+def _bare(node: Any) -> Any:
+    node.public_ips, node.private_ips = [], []
+    return node
+
+
+async def test_an_instance_that_disappears_is_told(shop: World, make: Made, spec: CloudSpec) -> None:
+    add(shop)
+    work = make()
+    await lane(work)
+    ec2.terminate(ec2.connect(spec, CREDENTIAL, Path()), [shop.machine("0").instance_id])
+    shop.clock.advance(3600)
+    await poller.poll(work, shop.model)
+    assert told(shop) == (str(InstanceStatus.UNKNOWN), "the cloud has no such instance any more")
+
+
+# --- what the region tells --------------------------------------------------------------------------------
+
+
+@pytest.mark.timeout(300)
+async def test_types_are_those_of_the_region_and_kept(
+    make: Made, proxy: Ec2Proxy, shop: World, spec: CloudSpec
+) -> None:
+    found = {item.name: item for item in await make(told=True).ec2.run(ec2types.described)}
+    small = found["t3.small"]
+    assert (small.cores, small.mem, small.arches, small.deprecated) == (2, 2048, ("amd64",), False)
+    assert 0 < small.cost < 1
+    assert found["t4g.small"].arches == ("arm64",)
+    assert found["m1.small"].deprecated
+    assert found["m5.metal"].deprecated
+    proxy.asked.clear()
+    await make(told=True).ec2.check()
+    await make(told=True).ec2.check()
+    assert proxy.times("DescribeInstanceTypes") == 1
+
+
+async def test_an_endpoint_that_does_not_tell_types(make: Made, proxy: Ec2Proxy) -> None:
+    proxy.break_("DescribeInstanceTypes", answer=refusal("InvalidAction", "not valid"), times=9)
+    found = await make(told=True).ec2.check()
+    assert "USD an hour" in found.costs
+
+
+def test_a_damaged_or_old_file_is_asked_for_again(tmp_path: Path) -> None:
+    file, clock = tmp_path / "types.json", FakeClock(datetime.now(UTC))
+    ec2types._keep(file, ec2types_sample())
+    assert ec2types._kept(file, clock) == ec2types_sample()
+    assert ec2types._kept(file, FakeClock(datetime.now(UTC) + timedelta(days=2))) == []
+    file.write_text('[{"name": 3}]')
+    assert ec2types._kept(file, clock) == []
+
+
+def test_types_that_cannot_be_kept_are_asked_for_again(tmp_path: Path) -> None:
+    (tmp_path / "libcloud").write_text("a file is in the way, as a full disk would be")
+    ec2types._keep(tmp_path / "libcloud" / "types.json", ec2types_sample())
+
+
+def ec2types_sample() -> list[Any]:
+    return [ec2types.InstanceType(name="x", cores=1, mem=1024, cost=float("inf"))]
+
+
+async def test_user_data_that_is_too_long_for_an_address(
+    shop: World, make: Made, proxy: Ec2Proxy, spec: CloudSpec
+) -> None:
+    request = StartRequest(
+        machine_id="0", base=UBUNTU, nonce="n", user_data={"runcmd": ["x" * 12000]}, zone="us-east-1a"
+    )
+    await make().ec2.start(request)
+    (asked,) = [item for item in proxy.asked if item.method == "POST"]
+    assert b"Action=RunInstances" in asked.body
+    assert len(nodes(spec)) == 1
+
+
+async def test_a_wrong_credential_at_bootstrap(
+    server: Moto, proxy: Ec2Proxy, spec: CloudSpec, tmp_path: Path  # noqa: F811
+) -> None:  # fmt: skip
+    proxy.break_("DescribeAvailabilityZones", answer=refusal("AuthFailure", "not able to validate", 401))
+    here = replace(spec, endpoint=proxy.url)
+    more: dict[str, Any] = {
+        "cloud": here,
+        "model": ModelInfo(uuid=MODEL, name="shop", controller_uuid="c"),
+        "config": {},
+        "services": Services(data_dir=tmp_path),
+    }
+    with pytest.raises(CredentialInvalid, match="credential"):
+        await Ec2Provider(credential=CREDENTIAL, **more).check()
+    with pytest.raises(NotValid, match="needs a credential of auth type access-key"):
+        await Ec2Provider(credential=Credential(name="x", auth_type="access-key"), **more).check()
+    proxy.break_("DescribeAvailabilityZones", kind="half", times=9)
+    with pytest.raises(ProviderError, match="the cloud"):
+        await Ec2Provider(credential=CREDENTIAL, **more).check()

@@ -1,0 +1,227 @@
+"""vSphere over HTTP, against a fake of vCenter's REST API."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pushjuju.core.base import Base
+from pushjuju.core.errors import NotValid, ProviderError
+from pushjuju.plugins.providers.libcloud.cloudprovider import CloudProvider
+from pushjuju.plugins.providers.libcloud.drivers.adapter import Site
+from pushjuju.plugins.providers.libcloud.drivers.vsphere import Vsphere
+from pushjuju.plugins.providers.libcloud.drivers.vsphere_api import endpoint, reason
+from pushjuju.plugins.types import CloudSpec, Credential, ModelInfo, Services
+from tests.clouds.cases import MODEL, CloudBench, CloudCases
+from tests.clouds.fake_vsphere import PASSWORD, USER, FakeVsphere, failed
+
+pytest.importorskip("libcloud", reason="the provider needs apache-libcloud")
+pytestmark = pytest.mark.timeout(60)
+
+DEPLOY = r"^/rest/com/vmware/vcenter/ovf/library-item/id:item-"
+ACCOUNT = {"user": USER, "password": PASSWORD}
+
+
+class VsphereFaults(FakeVsphere):
+    """Faults are of deployments, which have the path of what is asked before them."""
+
+    def fault(self, asked: Any) -> Any:
+        return None if asked.query.get("~action") == "filter" else super().fault(asked)
+
+    def count(self, method: str, path: str) -> int:
+        """Return how often something was asked for; looking at an item is not counted."""
+        asked = [item for item in self.asked if item.query.get("~action") != "filter"]
+        whole, self.asked = self.asked, asked
+        try:
+            return super().count(method, path)
+        finally:
+            self.asked = whole
+
+
+class VsphereBench(CloudBench):
+    """The vCenter of the fake."""
+
+    fake: VsphereFaults
+
+    def open(
+        self, model: str = MODEL, *, credential: Credential | None = None, **cloud: Any
+    ) -> CloudProvider:
+        """Return the provider; a deployment is not waited for as long."""
+        provider = super().open(model, credential=credential, **cloud)
+        assert isinstance(provider.adapter, Vsphere)
+        provider.adapter.deploy_s = 0.5
+        return provider
+
+    def instances(self) -> int:
+        return len(self.fake.vms)
+
+    def leftovers(self) -> list[str]:
+        return []
+
+    def user_data(self) -> list[str]:
+        return [item["values"]["user-data"] for item in self.fake.vms.values()]
+
+
+@pytest.fixture
+def fake() -> Iterator[VsphereFaults]:
+    fake = VsphereFaults()
+    yield fake
+    if not fake.closing.is_set():
+        fake.close()
+    assert fake.problems == []
+
+
+@pytest.fixture
+def bench(fake: VsphereFaults, tmp_path: Path) -> VsphereBench:
+    return VsphereBench(
+        fake=fake,
+        cloud=CloudSpec(name="vc", type="vsphere", region="dc0", endpoint=fake.url),
+        credential=Credential(name="me", auth_type="userpass", attributes=ACCOUNT),
+        wrong=Credential(name="me", auth_type="userpass", attributes={**ACCOUNT, "password": "STALE"}),
+        create=("POST", DEPLOY),
+        quota=failed("There are not enough licenses installed to perform the operation."),
+        full=failed("The host does not have sufficient memory resources to satisfy the reservation."),
+        size="cpu1-mem4g",
+        secrets=(PASSWORD, "STALE"),
+        data_dir=tmp_path,
+    )
+
+
+class TestVsphere(CloudCases):
+    """The suite of all clouds."""
+
+    scope = "local-cloud"
+
+
+async def test_what_a_machine_is_made_of(bench: VsphereBench, fake: VsphereFaults) -> None:
+    constraints = {"cores": 5, "mem": 7000, "root-disk-source": "fast"}
+    bench.config.update({"primary-network": "inner", "disk-provisioning-type": "thickEagerZero"})
+    await bench.open().start(bench.request(constraints=constraints))
+    (made,) = fake.vms.values()
+    spec, values = made["spec"], made["values"]
+    assert (made["cpu_count"], made["memory_size_MiB"], made["power_state"]) == (6, 8192, "POWERED_ON")
+    assert (made["pool"], made["folder"], made["item"]) == ("resgroup-7", "group-v3", "item-noble")
+    assert spec["network_mappings"] == [{"key": "nic0", "value": "network-13"}]
+    assert (spec["default_datastore_id"], spec["storage_provisioning"]) == (
+        "datastore-15",
+        "eagerZeroedThick",
+    )
+    assert "juju-units-deployed=web/0 db/1" in spec["annotation"]
+    assert values["hostname"] == "juju-eeeeee-0"
+    assert values["instance-id"] == made["name"]
+    assert values["public-keys"].startswith("ssh-ed25519 ")
+    assert "password" not in values
+
+
+async def test_zones_are_clusters_and_hosts_that_are_in_none(
+    bench: VsphereBench, fake: VsphereFaults
+) -> None:
+    provider = bench.open()
+    found = [(item.name, item.available) for item in await provider.zones()]
+    assert found == [("compute", True), ("still", True), ("esx90", True), ("esx91", False)]
+    for number, zone in enumerate(("compute", "still", "esx90")):
+        started = await provider.start(bench.request(str(number), zone=zone))
+        assert started.instance.hardware.availability_zone == zone
+    assert [(item["pool"], item["host"]) for item in fake.vms.values()] == [
+        ("resgroup-7", ""), ("resgroup-8", "host-81"), ("resgroup-90", "host-90"),
+    ]  # fmt: skip
+    with pytest.raises(ProviderError, match="no host of datacenter dc0 takes machines now"):
+        await provider.start(bench.request("9", zone="esx91"))
+    with pytest.raises(ProviderError, match="no host of datacenter dc1 takes machines now"):
+        await bench.open(region="dc1").start(bench.request("9"))
+
+
+async def test_items_of_bases(bench: VsphereBench, fake: VsphereFaults) -> None:
+    provider = bench.open()
+    await provider.start(bench.request("0", base=Base.parse("debian@12")))
+    await provider.start(bench.request("1", constraints={"image-id": "noble-server-cloudimg-amd64"}))
+    assert [item["item"] for item in fake.vms.values()] == ["item-debian", "item-noble"]
+    for image, problem in (
+        ("bare", r"\(bare has no property user-data\)"),
+        ("gone", r"no content library has an OVF item gone"),
+    ):
+        with pytest.raises(NotValid, match=problem):
+            await provider.start(bench.request("2", constraints={"image-id": image}))
+
+
+async def test_folders_and_what_is_not_there(bench: VsphereBench, fake: VsphereFaults) -> None:
+    inner = Credential(name="me", auth_type="userpass", attributes={**ACCOUNT, "vmfolder": "/shop/machines"})
+    started = await bench.open(credential=inner).start(bench.request())
+    assert fake.vms[started.instance.id]["folder"] == "group-v32"
+    assert await bench.open().list() == []  # another folder
+    lost = Credential(name="me", auth_type="userpass", attributes={**ACCOUNT, "vmfolder": "shop/x"})
+    with pytest.raises(NotValid, match='vmfolder "shop/x" is not in datacenter dc0'):
+        await bench.open(credential=lost).check()
+    bench.config["primary-network"] = "outer"
+    with pytest.raises(NotValid, match='datacenter dc0 has no network "outer"'):
+        await bench.open().start(bench.request("1"))
+    bench.config.clear()
+    bench.config["disk-provisioning-type"] = "fat"
+    problem = 'disk-provisioning-type: expected one of thin, thick, thickEagerZero, got "fat"'
+    with pytest.raises(NotValid, match=problem):
+        await bench.open().start(bench.request("1"))
+    bench.config.clear()
+    with pytest.raises(NotValid, match='datacenter dc0 has no datastore "slow"'):
+        await bench.open().start(bench.request("1", constraints={"root-disk-source": "slow"}))
+
+
+async def test_one_session_for_all_threads_and_a_new_one_when_it_ends(
+    bench: VsphereBench, fake: VsphereFaults
+) -> None:
+    provider = bench.open()
+    await provider.start(bench.request())
+    assert fake.made == 1
+    fake.sessions.clear()
+    assert len(await provider.list()) == 1
+    assert fake.made == 2
+
+
+async def test_a_machine_that_was_made_but_not_started_is_started(
+    bench: VsphereBench, fake: VsphereFaults
+) -> None:
+    fake.fail("POST", "/power/start$", times=99)
+    provider = bench.open()
+    with pytest.raises(ProviderError):
+        await provider.start(bench.request(constraints={"mem": 4096}))
+    assert bench.instances() == 0
+    fake.faults.clear()
+    fake.fail("POST", "/power/start$", kind="lost")
+    started = await provider.start(bench.request(constraints={"mem": 4096}))
+    assert fake.vms[started.instance.id]["memory_size_MiB"] == 4096
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ("10.0.0.5", "https://10.0.0.5"),
+        ("vc.example.com:8443", "https://vc.example.com:8443"),
+        ("https://vc.example.com/sdk", "https://vc.example.com"),
+        ("https://[fd00::5]", "https://[fd00::5]"),
+    ],
+)
+def test_endpoints(bench: VsphereBench, given: str, found: str) -> None:
+    assert endpoint(_site(bench, given)) == found
+
+
+@pytest.mark.parametrize("given", ["", "ftp://vc", "https://vc:port"])
+def test_what_is_no_endpoint(bench: VsphereBench, given: str) -> None:
+    with pytest.raises(NotValid, match="needs the address of vCenter as its endpoint"):
+        endpoint(_site(bench, given))
+
+
+def _site(bench: VsphereBench, given: str) -> Site:
+    return Site(
+        cloud=replace(bench.cloud, endpoint=given),
+        credential=bench.credential,
+        model=ModelInfo(uuid=MODEL, name="shop", controller_uuid="c"),
+        services=Services(data_dir=bench.data_dir),
+    )
+
+
+def test_reasons_of_errors() -> None:
+    assert reason("<html>") == reason("[]") == reason(None) == "an answer without a reason"
+    assert reason('{"type": "com.vmware.vapi.std.errors.unauthorized"}') == "unauthorized"

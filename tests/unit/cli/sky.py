@@ -1,0 +1,130 @@
+"""A cloud of the type `sky` that does what a JSON file says: a plugin of tests, found by its entry point.
+
+The file: `good` (tokens that it takes), `answers` (what the next starts do: the name of an error and its
+text), `instances` (machine id -> request), `calls` (what it was asked), `silent`:
+it does not answer when asked for the account.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pushjuju.core import errors
+from pushjuju.core.base import Base
+from pushjuju.core.constraint_rules import ConstraintRules
+from pushjuju.core.constraints import Constraints
+from pushjuju.core.status import InstanceStatus
+from pushjuju.plugins.hookspecs import hookimpl
+from pushjuju.plugins.types import (
+    Attr,
+    CloudSpec,
+    Credential,
+    Finding,
+    Instance,
+    Provider,
+    ProviderType,
+    Reached,
+    SSHTarget,
+    Started,
+    StartRequest,
+)
+
+PUSHJUJU_API = (1, 4)
+TOKEN = Attr(name="token", summary="the token", required=True, secret=True)
+
+
+@hookimpl
+def pushjuju_provider_types() -> Sequence[ProviderType]:
+    """Name the type; its machines are looked after."""
+    return [
+        ProviderType(
+            name="sky",
+            summary="as a file says",
+            credential_schemas={"token": (TOKEN,)},
+            cloud_schema=(Attr(name="state", summary="path of the file"),),
+            features=frozenset({"start", "poll"}),
+        )
+    ]
+
+
+@hookimpl
+def pushjuju_open_provider(cloud: CloudSpec, credential: Credential) -> Provider | None:
+    """Return the provider of a cloud of that type."""
+    return Sky(cloud, credential) if cloud.type == "sky" else None
+
+
+class Sky:
+    """Starts nothing; writes down what it was asked."""
+
+    def __init__(self, cloud: CloudSpec, credential: Credential) -> None:
+        self._file = Path(str(cloud.config["state"]))
+        self._token = credential.attributes.get("token", "")
+
+    def _called(self, name: str) -> dict[str, Any]:
+        state: dict[str, Any] = json.loads(self._file.read_text())
+        state["calls"].append(name)
+        self._file.write_text(json.dumps(state))
+        if self._token not in state["good"]:
+            raise errors.CredentialInvalid(detail="AuthFailure: no such token")
+        return state
+
+    async def precheck(self, base: Base, constraints: Constraints, placement: str) -> None:
+        """Take everything."""
+
+    async def rules(self) -> ConstraintRules:
+        """Have two types, when asked with a good token."""
+        self._called("rules")
+        return ConstraintRules(vocabulary={"instance-type": ["big", "small"]})
+
+    async def check(self) -> Reached:
+        """Ask for the account."""
+        if self._called("check").get("silent"):
+            await asyncio.Event().wait()
+        return Reached(account="kim")
+
+    async def start(self, request: StartRequest) -> Started:
+        """Do what the file says next."""
+        state = self._called(f"start {request.machine_id}")
+        if state["answers"]:
+            name, text = state["answers"].pop(0)
+            self._file.write_text(json.dumps(state))
+            raise getattr(errors, name)(detail=text)
+        state["instances"][request.machine_id] = request.nonce
+        self._file.write_text(json.dumps(state))
+        return Started(instance=self._instance(request.machine_id), base=request.base)
+
+    def _instance(self, machine: str) -> Instance:
+        return Instance(id=f"sky-{machine}", machine_id=machine, status=InstanceStatus.PENDING)
+
+    async def stop(self, ids: Sequence[str]) -> None:
+        """Take instances away."""
+        state = self._called(f"stop {' '.join(ids)}")
+        for name in ids:
+            state["instances"].pop(name.removeprefix("sky-"), None)
+        self._file.write_text(json.dumps(state))
+
+    async def list(self) -> Sequence[Instance]:
+        """Return all instances."""
+        return [self._instance(machine) for machine in self._called("list")["instances"]]
+
+    async def get(self, ids: Sequence[str]) -> Sequence[Instance | None]:
+        """Return instances by id."""
+        known = self._called("get")["instances"]
+        numbers = [name.removeprefix("sky-") for name in ids]
+        return [self._instance(number) if number in known else None for number in numbers]
+
+    async def ssh_target(self, instance: Instance) -> SSHTarget:
+        """Return where nobody answers."""
+        return SSHTarget(host="127.0.0.1", port=9)
+
+    async def destroy_model(self) -> None:
+        """Forget everything."""
+        self._called("destroy")
+
+    async def doctor(self) -> Sequence[Finding]:
+        """Find nothing."""
+        return []
