@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -90,13 +90,20 @@ class _Frame:
     lines: dict[Any, int] = field(default_factory=dict)
 
 
-def load(data: bytes | str, limits: YamlLimits | None = None, *, text_keys: int = 0) -> Any:
+def load(
+    data: bytes | str,
+    limits: YamlLimits | None = None,
+    *,
+    text_keys: int = 0,
+    text_tags: Collection[str] = (),
+) -> Any:
     """Return the plain data of the first document, None for an empty text.
 
     Args:
         data: The text.
         limits: How large it may be.
         text_keys: Down to this level keys are text as written (`on:`, `5:`), as in Juju's typed maps.
+        text_tags: Tags of another tool (`!vault`): a word that has one is text.
 
     Raises:
         NotValid: Not YAML, not plain data, a key twice, or too large; the message starts with `yaml: `.
@@ -104,7 +111,7 @@ def load(data: bytes | str, limits: YamlLimits | None = None, *, text_keys: int 
     limits = limits or YamlLimits()
     if len(data) > limits.size:
         raise NotValid(f"yaml: document is larger than {limits.size} bytes")
-    builder = _Builder(limits, text_keys)
+    builder = _Builder(limits, text_keys, text_tags)
     for event in _events(data):
         builder.feed(event)
         if builder.done:
@@ -156,11 +163,12 @@ def _events(data: bytes | str) -> Iterator[Any]:
 class _Builder:
     """Builds one document out of parser events, without recursion."""
 
-    def __init__(self, limits: YamlLimits, text_keys: int) -> None:
+    def __init__(self, limits: YamlLimits, text_keys: int, text_tags: Collection[str] = ()) -> None:
         self.root: Any = None
         self.done = False
         self._limits = limits
         self._text_keys = text_keys
+        self._text_tags = text_tags
         self._stack: list[_Frame] = []
         self._anchors: dict[str, _Weighed | None] = {}
         self._total = 0
@@ -189,7 +197,7 @@ class _Builder:
             return
         # A one-letter key is a name (`y: {type: string}`), whatever YAML 1.1 says.
         may_be_text = len(self._stack) <= self._text_keys or event.value in _LETTERS
-        as_text = may_be_text and self._wants_key()
+        as_text = (may_be_text and self._wants_key()) or event.tag in self._text_tags
         value = event.value if as_text else _scalar_value(event, line)
         found = _Weighed(value, 1 + len(event.value) // 64, 0, event.value if plain else None)
         if event.anchor:

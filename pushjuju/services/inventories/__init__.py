@@ -16,6 +16,10 @@ from pushjuju.services.inventories.listed import MOST, Faults, Listed
 
 __all__ = ["Listed", "read"]
 
+_NO_TEXT = re.compile(r"[\x00-\x08\x0e-\x1f]")
+_SECTION = re.compile(r"(?m)^\s*\[[^\[\]]+\]\s*(?:#.*)?$")
+_TOML = re.compile(r"(?m)^\s*\[[^\[\]]+\.(?:hosts|vars)(?:\.[^\[\]]+)?\]\s*$|^\s*(?:children|hosts)\s*=\s*\[")
+
 
 def no_note(note: str) -> None:
     """Take a note and do nothing with it."""
@@ -43,6 +47,10 @@ def read(
         note(left_out)
     unique = {(item.host, item.port): item for item in reversed(found)}
     listed = [item for item in found if unique[item.host, item.port] is item]
+    for item in found:
+        first = unique[item.host, item.port]
+        if first.name != item.name and first.user != item.user:
+            note(f"{item.name} is left out: {first.name} is the same machine")
     if not listed:
         raise NotValid(f"{name} names no host", hint="ssh_config, Ansible inventory or Terraform state")
     return listed
@@ -51,10 +59,17 @@ def read(
 def _hosts(text: str, faults: Faults, folder: Path | None) -> Iterator[Listed]:
     from pushjuju.services.inventories import ansible, ssh_config, terraform
 
+    text = text.removeprefix("\ufeff")
+    if _NO_TEXT.search(text):
+        faults.add("is no text")
+        return iter(())
     if text.lstrip().startswith("{"):
         return terraform.hosts(text, faults)
-    if re.search(r"(?mi)^\s*(Host|Include)[ \t=]+\S", text):
+    if _TOML.search(text):
+        return ansible.from_toml(text, faults, folder)
+    sections = _SECTION.search(text)
+    if not sections and re.search(r"(?mi)^\s*(Host|Include)[ \t=]+\S", text):
         return ssh_config.hosts(text, faults, folder)
-    if re.search(r"(?m)^[A-Za-z0-9_-]+:(?:\s|$)", text):
+    if not sections and re.search(r"(?m)^(?:[A-Za-z0-9_-]+:(?:\s|$)|- |---\s*$)", text):
         return ansible.from_yaml(text, faults, folder)
     return ansible.from_ini(text, faults, folder)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pushjuju.core.errors import NotValid
 
 MOST = 10_000  # hosts of one file
+PROXY_COMMAND = "proxycommand"  # what stands for one: its text may hold a password
 _MOST_FAULTS = 50  # that one message tells
 
 
@@ -82,13 +83,14 @@ class Faults:
         jump: str | None = None,
     ) -> Iterator[Listed]:
         """Yield a host, unless its words cannot be true."""
-        problem = _problem(address, user or "", port or "")
+        problem = _problem(address, user or "", port or "", identity or "")
         if problem:
             self.add(f"host {alias}: {problem}")
             return
         if jump:
+            what = f"jump host {jump}" if jump.lower() != PROXY_COMMAND else "ProxyCommand"
             self.notes.append(
-                f"{alias}: the jump host {jump} is not taken over; "
+                f"{alias}: the {what} is not taken over; "
                 "model-config ssh-jump-host=... sets one for the model"
             )
         yield Listed(
@@ -97,9 +99,12 @@ class Faults:
         )  # fmt: skip
 
 
-def _problem(address: str, user: str, port: str) -> str:
-    if "{{" in address + user + port:
+def _problem(address: str, user: str, port: str, identity: str) -> str:
+    words = (address, user, port, identity)
+    if any("{{" in word or "{%" in word for word in words):
         return "a template of Ansible's is not worked out here: write the value itself"
+    if any("$ANSIBLE_VAULT" in word for word in words):
+        return "a value that Ansible's vault seals is not opened here: write the value itself"
     if port and (not port.isascii() or not port.isdigit() or not 0 < int(port[:6]) < 65536):
         return f'invalid port "{port}"'
     if not address or address.startswith("-") or any(char.isspace() or char in "/@" for char in address):

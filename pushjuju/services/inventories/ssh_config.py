@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pushjuju.services.inventories.listed import Faults, Listed
+from pushjuju.services.inventories.listed import PROXY_COMMAND, Faults, Listed
 
 _DEEPEST = 16  # files that include each other, as in OpenSSH
 _MOST_FILES = 1000
@@ -45,7 +45,8 @@ def hosts(text: str, faults: Faults, folder: Path | None) -> Iterator[Listed]:
             if all(_fits(alias, patterns) for patterns in setting.blocks):
                 values.setdefault(setting.keyword, setting.value)
         address = _worked_out(values.get("hostname", alias), alias, alias)
-        jump = values.get("proxyjump") or values.get("proxycommand") or ""
+        command = values.get(PROXY_COMMAND, "none").lower() != "none"
+        jump = values.get("proxyjump") or (PROXY_COMMAND if command else "")
         yield from faults.host(
             alias,
             address,

@@ -13,6 +13,7 @@ from pushjuju.services.inventories import ansible
 from pushjuju.services.inventories.listed import Faults, Listed
 
 _DEEPEST = 30  # modules in modules
+_MOST_KINDS = 10  # that a message names
 _PLAIN = ("public_ip", "private_ip")
 # Type -> attributes with an address, the first that says one counts; lists are looked through in order.
 MACHINES: Mapping[str, Sequence[str]] = {
@@ -69,7 +70,10 @@ def hosts(text: str, faults: Faults) -> Iterator[Listed]:
     if isinstance(document, dict) and "_meta" in document:
         yield from ansible.from_document(document, faults)
         return
-    for kind, name, values in _resources(document, faults):
+    found = list(_resources(document, faults))
+    if not found:
+        _tell_others(document, faults)
+    for kind, name, values in found:
         address = next(filter(None, (_at(values, path.split(".")) for path in MACHINES[kind])), "")
         if address:
             user = values.get(_USERS.get(kind, ""))
@@ -78,12 +82,32 @@ def hosts(text: str, faults: Faults) -> Iterator[Listed]:
             faults.notes.append(f"{kind} {name} is left out: it has no address")
 
 
+def _tell_others(document: Any, faults: Faults) -> None:
+    """Say which resources there are when none of them is a machine that is known."""
+    resources = document.get("resources") if isinstance(document, dict) else None
+    named = (
+        [item.get("type") for item in resources if isinstance(item, dict)]
+        if isinstance(resources, list)
+        else []
+    )
+    kinds = sorted({kind for kind in named if isinstance(kind, str) and kind.isidentifier()})
+    if kinds:
+        more = f" and {len(kinds) - _MOST_KINDS} more" if len(kinds) > _MOST_KINDS else ""
+        faults.notes.append(
+            f"no machine of a kind that is known, only {', '.join(kinds[:_MOST_KINDS])}{more}"
+        )
+
+
 def _resources(document: Any, faults: Faults) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
     """Yield (type, name, attributes) of all machines."""
     if not isinstance(document, dict):
         faults.add("no Terraform state: it has no list of resources")
     elif isinstance(document.get("values"), dict):
         yield from _of_module(document["values"].get("root_module"), 0)
+    elif "encrypted_data" in document:
+        faults.add("an encrypted state: `tofu state pull` prints what is in it")
+    elif "backend" in document and not isinstance(document.get("resources"), list):
+        faults.add("only says where the state is: `terraform state pull` prints it")
     elif isinstance(document.get("modules"), list):
         faults.add("a state of Terraform before 0.12: `terraform state pull` with a newer one rewrites it")
     elif isinstance(document.get("resources"), list):
@@ -99,7 +123,7 @@ def _of_state(resources: Sequence[Any]) -> Iterator[tuple[str, str, Mapping[str,
         found = resource.get("instances")
         for number, instance in enumerate(found if isinstance(found, list) else ()):
             values = instance.get("attributes") if isinstance(instance, dict) else None
-            if isinstance(values, dict):
+            if isinstance(values, dict) and not instance.get("deposed"):  # that one is to be destroyed
                 key = instance.get("index_key", number)
                 place = f"{resource['module']}." if isinstance(resource.get("module"), str) else ""
                 yield resource["type"], f"{place}{resource.get('name')}[{json.dumps(key)}]", values

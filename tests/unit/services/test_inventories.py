@@ -141,9 +141,10 @@ def test_all_faults_are_told_at_once() -> None:
         read(text, "hosts.ini")
     assert caught.value.message.splitlines() == [
         "hosts.ini, line 4: a quote is not closed",
-        "hosts.ini, line 5: expected key=value: 5",
+        "hosts.ini, line 5: expected key=value behind the host",
         "hosts.ini, line 6: web[9:1] is an empty range",
-        "hosts.ini, line 8: expected key=value: nothing",
+        "hosts.ini, line 8: expected key=value",
+        "hosts.ini, line 7: there is no group x",
         'hosts.ini: host a: invalid port "0"',
         "hosts.ini: host b: a template of Ansible's is not worked out here: write the value itself",
     ]
@@ -219,7 +220,7 @@ all:
     notes: list[str] = []
     found = {item.name: item.target for item in read(text, "hosts.yml", tmp_path, notes.append)}
     assert found == {
-        "db1": "ssh:dba@10.0.0.9:2001", "web1": "ssh:fleet@web1:2000", "web2": "ssh:fleet@web2:2000",
+        "db1": "ssh:dba@10.0.0.9:2001", "web1": "ssh:everyone@web1:2000", "web2": "ssh:everyone@web2:2000",
     }  # fmt: skip
     assert notes == ["here is left out: its connection is local"]
     listed = {"_meta": {"hostvars": {"a": {"ansible_host": "10.0.0.1", "ansible_user": "u"}}}, "all": {}}
@@ -284,3 +285,106 @@ def test_a_machine_without_an_address_is_left_out() -> None:
     assert notes == ["aws_instance web[1] is left out: it has no address"]
     with pytest.raises(NotValid, match=r"before 0\.12"):
         read('{"version": 3, "modules": []}', "old.tfstate")
+
+
+# --- what people's files hold besides --------------------------------------------------------------------
+
+
+def _files(folder: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+_SEALED = "!vault |\n  $ANSIBLE_VAULT;1.1;AES256\n  6261\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "files", "targets"),
+    [
+        ("[w]\na\n[w:vars]\nmotd=don't # panic\nhost=10.0.0.9\n", {}, ["ssh:a"]),
+        ("\ufeff[w]\r\na\tansible_port=2222\r\n", {}, ["ssh:a:2222"]),
+        ("[w]\n[2001:db8::1]:2222\n[all:vars]\nansible_port=9\n", {}, ["ssh:[2001:db8::1]:2222"]),
+        ("[w]\na:2222\nb[:1]\n", {}, ["ssh:a:2222", "ssh:b0", "ssh:b1"]),
+        ("[w]\na\n[w:vars]\nansible_user=x\n", {"group_vars/all.yml": "ansible_user: yan\n"}, ["ssh:yan@a"]),
+        (
+            "[w]\na\n",
+            {
+                "group_vars/w/main.yml": "ansible_user: dir\n",
+                "group_vars/w/secret.yml": "$ANSIBLE_VAULT;1.1;AES256\n30\n",
+                "group_vars/w/.swp.yml": "ansible_user: no\n",
+                "group_vars/w/main.yml~": "ansible_user: no\n",
+            },
+            ["ssh:dir@a"],
+        ),
+        ("[w]\na\n", {"host_vars/a.yml": f"ansible_user: u\nansible_become_pass: {_SEALED}"}, ["ssh:u@a"]),
+        ("all: {hosts: {a: {ansible_user: !unsafe u, ansible_port: }}}\n", {}, ["ssh:u@a"]),
+        ("all:\n  hosts: a\n", {}, ["ssh:a"]),
+        ("[x]\na\n[y]\na\n[x:vars]\nansible_user=x\nansible_group_priority=9\n[y:vars]\nansible_user=y\n",
+         {}, ["ssh:x@a"]),
+        ('[w]\nchildren = ["v"]\n[v.hosts]\na = {ansible_host = "10.0.0.1"}\n[w.vars]\nansible_user = "u"\n',
+         {}, ["ssh:u@10.0.0.1"]),
+        ("Host a\n  ProxyCommand none\n", {}, ["ssh:a"]),
+    ],
+)  # fmt: skip
+def test_files_as_people_write_them(
+    tmp_path: Path, text: str, files: dict[str, str], targets: list[str]
+) -> None:
+    assert [item.target for item in read(text, "file", _files(tmp_path, files))] == targets
+
+
+def test_keys_beside_an_inventory(tmp_path: Path) -> None:
+    text = '[w]\na ansible_ssh_private_key_file="{{ inventory_dir }}/keys/a"\n'
+    (found,) = read(text, "file", tmp_path)
+    assert found.identity == f"{tmp_path}/keys/a"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("a ansible_password= hunter2\n", "line 1: expected key=value behind the host"),
+        ("[w]\na\n[w:vars]\nhunter2\n", "line 4: expected key=value$"),
+        ("all:\n  hosts:\n    a:\n      ansible_password: hunter2: x\n", "mapping values are not allowed"),
+        (f"all:\n hosts:\n  a:\n   ansible_user: {_SEALED.replace('  ', '    ')}", "Ansible's vault seals"),
+        ("all:\n  hosts: 5\n", "group all: expected a map of hosts"),
+        ("all:\n  vars: [a]\n", "group all: expected a map of vars"),
+        ("all:\n  hosts: {a: hunter2}\n", "host a: expected a map of its settings"),
+        ("[w:foo]\na\n", r"line 1: a section \[w:foo\] is not known"),
+        ("[a]\nb\n[w:children]\nnone\n", "line 4: there is no group none"),
+        ("- hosts: all\n  tasks: []\n", "expected a map of groups: is it an inventory?"),
+        ("a\0b\n", "is no text"),
+        ('[w.hosts]\na = {ansible_host="10\n', "toml: "),
+        ('{"serial": 1, "encrypted_data": "x"}', "an encrypted state"),
+        ('{"version": 3, "backend": {"config": {"secret_key": "hunter2"}}}', "only says where the state is"),
+        ("Host a\n HostName b/c\n ProxyCommand sshpass -p hunter2 x\n", "invalid address"),
+    ],
+)
+def test_no_message_shows_what_may_be_secret(text: str, problem: str) -> None:
+    with pytest.raises(NotValid, match=problem) as caught:
+        read(text, "file")
+    assert "hunter2" not in caught.value.message
+
+
+def test_what_is_left_out_is_told() -> None:
+    notes: list[str] = []
+
+    def listed(text: str) -> list[str]:
+        notes.clear()
+        return [item.name for item in read(text, "file", None, notes.append)]
+
+    assert listed("a ansible_host=10.0.0.1 ansible_user=x\nb ansible_host=10.0.0.1 ansible_user=y\n") == ["a"]
+    assert notes == ["b is left out: a is the same machine"]
+    assert listed("Host a\n ProxyCommand sshpass -p hunter2 ssh -W %h:%p gate\n") == ["a"]
+    assert notes == [
+        "a: the ProxyCommand is not taken over; model-config ssh-jump-host=... sets one for the model"
+    ]
+    instances = [
+        {"deposed": "ff", "attributes": {"public_ip": "1.2.3.3"}},
+        {"attributes": {"public_ip": "1.2.3.4"}},
+    ]
+    state = {"resources": [{"type": "aws_instance", "name": "web", "instances": instances}]}
+    assert listed(json.dumps(state)) == ["web[1]"]
+    with pytest.raises(NotValid, match="names no host"):
+        listed('{"resources": [{"type": "null_resource"}, {"type": 5}, 7]}')
+    assert notes == ["no machine of a kind that is known, only null_resource"]
