@@ -13,24 +13,20 @@ from pushjuju.plugins.hookspecs import hookimpl
 from pushjuju.plugins.providers.libcloud.ec2provider import Ec2Provider
 from pushjuju.plugins.providers.libcloud.firewall import SecurityGroups
 from pushjuju.plugins.providers.libcloud.kinds import BY_NAME, STORAGE
-from pushjuju.plugins.providers.local.provider import LocalProvider
 from pushjuju.plugins.types import (
     CloudSpec,
     Credential,
     Firewall,
-    Instance,
     MachineStorage,
     ModelInfo,
     Provider,
     ProviderType,
     Services,
-    SSHTarget,
-    Started,
-    StartRequest,
     StorageProvider,
     StorageType,
 )
 from tests.clouds.disks import Disks
+from tests.clouds.standing import Standing
 
 KIND = "ec2-here"
 
@@ -75,15 +71,12 @@ def pushjuju_open_storage(
     return Disks(provider, provider.folder) if isinstance(provider, Backed) and type_name == "ebs" else None
 
 
-class Backed(Ec2Provider):
+class Backed(Standing, Ec2Provider):
     """EC2 with machines."""
 
     def __init__(self, *, cloud: CloudSpec, model: ModelInfo, services: Services, **more: Any) -> None:
         super().__init__(cloud=cloud, model=model, services=services, **more)
-        self._here = LocalProvider(
-            cloud=CloudSpec(name="local", type="local"), model=model, services=services
-        )
-
+        self.stand(model, services)
         self.folder = services.data_dir
         self._remote = services.remote
 
@@ -94,26 +87,3 @@ class Backed(Ec2Provider):
         assert self._remote is not None
         done = await self._remote.run_script(await self.ssh_target(found), script, sudo=True)
         assert done.rc == 0, done
-
-    async def start(self, request: StartRequest) -> Started:
-        """Start an instance, and boot what stands for it."""
-        started = await super().start(request)
-        await self._here.start(replace(request, zone="", placement="", constraints={}, user_data={}))
-        return started
-
-    async def ssh_target(self, instance: Instance) -> SSHTarget:
-        """Lead to the machine, if the cloud has the instance."""
-        await super().ssh_target(instance)
-        (found,) = [item for item in await self._here.list() if item.machine_id == instance.machine_id]
-        return await self._here.ssh_target(found)
-
-    async def stop(self, ids: Sequence[str]) -> None:
-        """End both."""
-        gone = {item.machine_id for item in await self.get(ids) if item is not None}
-        await super().stop(ids)
-        await self._here.stop([item.id for item in await self._here.list() if item.machine_id in gone])
-
-    async def destroy_model(self) -> None:
-        """End all of both."""
-        await super().destroy_model()
-        await self._here.destroy_model()

@@ -16,20 +16,16 @@ from pushjuju.plugins.providers.libcloud.drivers import ADAPTERS, open_adapter
 from pushjuju.plugins.providers.libcloud.drivers.adapter import Site
 from pushjuju.plugins.providers.libcloud.firewall import SecurityGroups
 from pushjuju.plugins.providers.libcloud.kinds import BY_NAME
-from pushjuju.plugins.providers.local.provider import LocalProvider
 from pushjuju.plugins.types import (
     CloudSpec,
     Credential,
     Firewall,
-    Instance,
     ModelInfo,
     Provider,
     ProviderType,
     Services,
-    SSHTarget,
-    Started,
-    StartRequest,
 )
+from tests.clouds.standing import Standing
 
 SUFFIX = "-here"
 
@@ -66,7 +62,7 @@ def pushjuju_open_firewall(
     return NftablesFirewall(model) if own else None
 
 
-class BackedCloud(CloudProvider):
+class BackedCloud(Standing, CloudProvider):
     """A cloud with machines."""
 
     def __init__(self, site: Site) -> None:
@@ -74,30 +70,4 @@ class BackedCloud(CloudProvider):
         adapter = open_adapter(plain)
         adapter.look_s = 0.05
         super().__init__(adapter)
-        self._here = LocalProvider(
-            cloud=CloudSpec(name="local", type="local"), model=site.model, services=site.services
-        )
-
-    async def start(self, request: StartRequest) -> Started:
-        """Start an instance, and boot what stands for it."""
-        started = await super().start(request)
-        plain = replace(request, zone="", placement="", constraints={}, user_data={})
-        booted = await self._here.start(plain)
-        return replace(started, base=booted.base, host_keys=booted.host_keys)
-
-    async def ssh_target(self, instance: Instance) -> SSHTarget:
-        """Lead to the machine, if the cloud has the instance."""
-        await super().ssh_target(instance)
-        found = [item for item in await self._here.list() if item.machine_id == instance.machine_id]
-        return await self._here.ssh_target(found[0])
-
-    async def stop(self, ids: Sequence[str]) -> None:
-        """End both."""
-        gone = {item.machine_id for item in await self.get(ids) if item is not None}
-        await super().stop(ids)
-        await self._here.stop([item.id for item in await self._here.list() if item.machine_id in gone])
-
-    async def destroy_model(self) -> None:
-        """End all of both."""
-        await super().destroy_model()
-        await self._here.destroy_model()
+        self.stand(site.model, site.services)

@@ -13,7 +13,6 @@ from typing import Any
 from pushjuju.core.errors import TransportError
 from pushjuju.plugins.hookspecs import hookimpl
 from pushjuju.plugins.providers import maas
-from pushjuju.plugins.providers.local.provider import LocalProvider
 from pushjuju.plugins.providers.maas import disks
 from pushjuju.plugins.providers.maas.documents import Document, identity
 from pushjuju.plugins.providers.maas.provider import MaasProvider
@@ -25,12 +24,11 @@ from pushjuju.plugins.types import (
     Provider,
     ProviderType,
     Services,
-    SSHTarget,
-    Started,
     StartRequest,
     StorageProvider,
     StorageType,
 )
+from tests.clouds.standing import Standing
 
 KIND = "maas-here"
 DISKS = "/var/tmp/maas-disk-"  # on the machine
@@ -70,23 +68,22 @@ def is_of(document: Document, machine_id: str) -> bool:
     return identity(document)[0] == machine_id
 
 
-class BackedMaas(MaasProvider):
+class BackedMaas(Standing, MaasProvider):
     """MAAS with machines."""
 
     def __init__(self, *, model: ModelInfo, services: Services, **more: Any) -> None:
         super().__init__(model=model, **more)
-        here = CloudSpec(name="local", type="local")
-        self._here = LocalProvider(cloud=here, model=model, services=services)
+        self.stand(model, services)
         self._remote = services.remote
 
-    async def start(self, request: StartRequest) -> Started:
-        """Have a machine deployed, and boot what stands for it."""
-        started = await super().start(request)
-        plain = replace(request, zone="", placement="", constraints={}, user_data={})
-        booted = await self._here.start(plain)
+    async def furnish(self, instance: Instance, booted: Instance, request: StartRequest) -> None:
+        """Give a machine the disks that MAAS chose for it."""
         if request.volumes:
-            await self._put_disks(started.instance.id, booted.instance)
-        return replace(started, base=booted.base, host_keys=booted.host_keys)
+            await self._put_disks(instance.id, booted)
+
+    async def strip(self, booted: Sequence[Instance]) -> None:
+        """Take its disks from it."""
+        await self._take_disks([item for item in booted if await self._has_disks(item)])
 
     async def _put_disks(self, name: str, booted: Instance) -> None:
         """Have a machine show the disks that MAAS says it has, small as they are."""
@@ -118,22 +115,3 @@ class BackedMaas(MaasProvider):
                 else:
                     assert done.rc == 0, done.stderr
                     return
-
-    async def ssh_target(self, instance: Instance) -> SSHTarget:
-        """Lead to the machine, if MAAS has it."""
-        await super().ssh_target(instance)
-        found = [item for item in await self._here.list() if item.machine_id == instance.machine_id]
-        return await self._here.ssh_target(found[0])
-
-    async def stop(self, ids: Sequence[str]) -> None:
-        """End both."""
-        gone = {item.machine_id for item in await self.get(ids) if item is not None}
-        ending = [item for item in await self._here.list() if item.machine_id in gone]
-        await self._take_disks([item for item in ending if await self._has_disks(item)])
-        await super().stop(ids)
-        await self._here.stop([item.id for item in ending])
-
-    async def destroy_model(self) -> None:
-        """End all of both."""
-        await super().destroy_model()
-        await self._here.destroy_model()

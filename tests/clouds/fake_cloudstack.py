@@ -7,6 +7,7 @@ import hashlib
 import hmac
 import itertools
 import re
+import uuid
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qsl, quote_plus
@@ -23,6 +24,7 @@ TEMPLATES = {
     "t-1": ("Ubuntu 24.04 LTS", "2025-01-01"), "t-2": ("Ubuntu 24.04 LTS", "2026-01-01"),
     "t-3": ("ubuntu-jammy", "2026-01-01"), "t-4": ("debian-12-genericcloud", "2026-01-01"),
 }  # fmt: skip
+DISK_OFFERINGS = {"tiny": 1, "big": 100, "custom": 0}  # GiB; 0: any
 _PAGED = "page pagesize"
 
 
@@ -48,6 +50,7 @@ class FakeCloudStack(HttpFake):
         self.numbers = itertools.count(10)
         self.vms: dict[str, dict[str, Any]] = {}
         self.groups: dict[str, dict[str, Any]] = {}
+        self.disks: dict[str, dict[str, Any]] = {}
         self.jobs: dict[str, str] = {}
         self.looks = 1
         self.may_expunge = True
@@ -160,11 +163,25 @@ class FakeCloudStack(HttpFake):
         return self.job(id=name)
 
     def do_createTags(self, form: dict[str, str]) -> Any:  # noqa: N802
-        vm = self.vms[form.pop("resourceids")]
-        if form.pop("resourcetype") != "UserVm" or len(form) % 2:
+        thing = self.tagged(form)
+        if len(form) % 2:
             raise _refusal(431, "bad tags", problem=f"{form}")
         for number in range(len(form) // 2):
-            vm["tags"].append({key: form[f"tags[{number}].{key}"] for key in ("key", "value")})
+            made = {key: form[f"tags[{number}].{key}"] for key in ("key", "value")}
+            if made["key"] in {item["key"] for item in thing["tags"]}:
+                raise _refusal(431, "tag already on the resource", problem=f"{made}")
+            thing["tags"].append(made)
+        return self.job()
+
+    def tagged(self, form: dict[str, str]) -> dict[str, Any]:
+        """Return what tags are of."""
+        kind, name = form.pop("resourcetype"), form.pop("resourceids")
+        return {"UserVm": self.vms, "Volume": self.disks}[kind][name]
+
+    def do_deleteTags(self, form: dict[str, str]) -> Any:  # noqa: N802
+        thing = self.tagged(form)
+        fields(form, "tags[0].key", "", "deleteTags")
+        thing["tags"] = [item for item in thing["tags"] if item["key"] != form["tags[0].key"]]
         return self.job()
 
     def do_listVirtualMachines(self, form: dict[str, str]) -> Any:  # noqa: N802
@@ -186,9 +203,67 @@ class FakeCloudStack(HttpFake):
             raise _refusal(531, "Parameter expunge can be passed by Admin only.")
         if form.get("expunge"):
             del self.vms[form["id"]]
+            for disk in self.disks.values():
+                if disk.get("virtualmachineid") == form["id"]:
+                    del disk["virtualmachineid"], disk["deviceid"]
         else:
             vm.update(state="Destroyed", groups=[])
         return self.job()
+
+    # --- data disks ---------------------------------------------------------------------------------------
+
+    def do_listDiskOfferings(self, form: dict[str, str]) -> Any:  # noqa: N802
+        found = [
+            {"id": f"do-{name}", "name": name, "iscustomized": not size, "disksize": size}
+            for name, size in DISK_OFFERINGS.items()
+        ]
+        return self.listed(form, "diskoffering", found, "zoneid")
+
+    def do_listVolumes(self, form: dict[str, str]) -> Any:  # noqa: N802
+        if form.get("type") != "DATADISK":
+            raise _refusal(431, "root disks", problem="type")
+        if "id" in form and form["id"] not in self.disks:
+            raise _refusal(
+                431, "Invalid parameter id value due to incorrect format, or entity does not exist"
+            )
+        found = [item for item in self.disks.values() if form.get("id") in (None, item["id"])]
+        return self.listed(form, "volume", found, "type", "zoneid id")
+
+    def do_createVolume(self, form: dict[str, str]) -> Any:  # noqa: N802
+        fields(form, "name zoneid diskofferingid", "size", "volume")
+        fixed = DISK_OFFERINGS[form["diskofferingid"].removeprefix("do-")]
+        if bool(fixed) == ("size" in form) or form["zoneid"] != "z-paris":
+            raise _refusal(431, "a size goes with offerings of any size", problem=f"{form}")
+        name = str(uuid.uuid4())
+        self.disks[name] = {
+            "id": name, "name": form["name"], "zoneid": form["zoneid"], "type": "DATADISK", "tags": [],
+            "state": "Allocated", "size": (fixed or int(form["size"])) << 30, "hypervisor": "KVM",
+            "diskofferingid": form["diskofferingid"],
+        }  # fmt: skip
+        return self.job(id=name)
+
+    def do_attachVolume(self, form: dict[str, str]) -> Any:  # noqa: N802
+        fields(form, "id virtualmachineid", "", "attach")
+        disk, vm = self.disks[form["id"]], self.vms[form["virtualmachineid"]]
+        if disk.get("virtualmachineid") or vm["state"] != "Running":
+            raise _refusal(431, "Volume is attached already", problem=f"{disk}")
+        disk.update(virtualmachineid=vm["id"], deviceid=1, state="Ready")
+        return self.job()
+
+    def do_detachVolume(self, form: dict[str, str]) -> Any:  # noqa: N802
+        fields(form, "id", "", "detach")
+        disk = self.disks[form["id"]]
+        if not disk.pop("virtualmachineid", ""):
+            raise _refusal(431, "The specified volume is not attached to a VM.", problem="not attached")
+        del disk["deviceid"]
+        return self.job()
+
+    def do_deleteVolume(self, form: dict[str, str]) -> Any:  # noqa: N802
+        fields(form, "id", "", "delete")
+        if self.disks[form["id"]].get("virtualmachineid"):
+            raise _refusal(431, "Please specify a volume that is not attached to any VM.", problem="attached")
+        del self.disks[form["id"]]
+        return {"success": True}
 
     # --- security groups ----------------------------------------------------------------------------------
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import re
 import uuid
 from typing import Any
 
-from tests.clouds.httpfake import Answer, Asked, HttpFake, Refusal, route
+from tests.clouds.httpfake import Answer, Asked, HttpFake, Refusal, fields, route
 
 KEY = "5ca1e000-0000-4000-8000-000000hunter"
 PROJECT = "105bdce1-64c0-48ab-899d-868455867ecf"
@@ -18,6 +17,8 @@ TYPES: dict[str, tuple[int, int, str, float, int]] = {  # cores, GiB, architectu
 LABELS = ("ubuntu_noble", "ubuntu_jammy", "debian_bookworm", "centos_stream_9")
 _ZONE = r"/instance/v1/zones/([a-z]{2}-[a-z]{3}-[1-3])"
 _SERVER = _ZONE + r"/servers/([^/]+)"
+_BLOCK = r"/block/v1/zones/([a-z]{2}-[a-z]{3}-[1-3])/volumes"
+_DISK = _BLOCK + r"/([0-9a-f-]{36})"
 
 
 def image(label: str, kind: str, arch: str) -> str:
@@ -127,8 +128,8 @@ class FakeScaleway(HttpFake):
         del self.servers[name]
         self.data.pop(name, None)
         for disk in self.disks.values():
-            if disk["server"] == name:
-                disk.update(server="", status="available")
+            if held_by(disk) == name:
+                disk.update(references=[], status="available")
 
     @route("POST", _ZONE + "/servers")
     def create(self, asked: Asked, zone: str) -> Answer:
@@ -143,7 +144,10 @@ class FakeScaleway(HttpFake):
             raise Refusal(400, {"message": "Invalid tags"}, problem=f"{body['tags']}")
         name = str(uuid.uuid4())
         if disk:
-            self.disks[name] = {**disk, "id": name, "status": "in_use", "server": name, "zone": zone}
+            self.disks[name] = {
+                **disk, "id": name, "status": "in_use", "references": [held(name)], "zone": zone, "tags": [],
+                "project_id": PROJECT,
+            }  # fmt: skip
         self.servers[name] = {
             **body, "id": name, "zone": zone, "state": "stopped", "arch": size[2], "public_ip": None,
             "public_ips": [], "private_ip": None, "volumes": {"0": {"id": name}}, "started": False,
@@ -194,20 +198,95 @@ class FakeScaleway(HttpFake):
 
     # --- block storage ------------------------------------------------------------------------------------
 
-    @route("GET", r"/block/v1/zones/([a-z0-9-]+)/volumes")
+    @route("GET", _BLOCK)
     def volumes(self, asked: Asked, zone: str) -> Answer:
+        fields(asked.query, "project_id page page_size", "name tags", asked.path)
         for item in list(self.servers.values()):
             self.go_on(item)
+        name, tag = asked.query.get("name", ""), asked.query.get("tags")
         found = [
             item for item in self.disks.values()
             if item["zone"] == zone and asked.query["project_id"] == PROJECT
-            and re.search(re.escape(asked.query["name"]), item["name"])
+            and name in item["name"] and tag in (None, *item["tags"])
         ]  # fmt: skip
         return Answer(body={"volumes": self.page(asked, "page_size", found), "total_count": len(found)})
 
-    @route("DELETE", r"/block/v1/zones/([a-z0-9-]+)/volumes/([^/]+)")
+    @route("POST", _BLOCK)
+    def make_volume(self, asked: Asked, zone: str) -> Answer:
+        body = asked.json("name project_id perf_iops from_empty tags")
+        fields(body["from_empty"], "size", "", "from_empty")
+        size = body.pop("from_empty")["size"]
+        if size % 10**9 or size < 10**9 or body["perf_iops"] not in (5000, 15000):
+            raise Refusal(400, {"message": "invalid", "type": "invalid_arguments"}, problem=f"{size} {body}")
+        if body["project_id"] != PROJECT or not all(isinstance(tag, str) for tag in body["tags"]):
+            raise Refusal(403, {"message": "no", "type": "permissions_denied"}, problem=f"{body}")
+        specs = {"perf_iops": body.pop("perf_iops"), "class": "sbs"}
+        name = str(uuid.uuid4())
+        self.disks[name] = {
+            **body, "id": name, "zone": zone, "type": "sbs_5k", "size": size, "status": "creating",
+            "references": [], "specs": specs, "parent_snapshot_id": None,
+        }  # fmt: skip
+        return Answer(body=self.disks[name])
+
+    def disk(self, zone: str, name: str) -> dict[str, Any]:
+        """Return one; what was under way is done at the next look."""
+        found = self.disks.get(name)
+        if found is None or found["zone"] != zone:
+            raise Refusal(
+                404, {"message": "resource is not found", "type": "not_found", "resource": "volume"}
+            )
+        return found
+
+    @route("GET", _DISK)
+    def one_disk(self, asked: Asked, zone: str, name: str) -> Answer:
+        found = self.disk(zone, name)
+        shown = {**found, "references": [dict(item) for item in found["references"]]}
+        if found["status"] == "creating":
+            found["status"] = "available"
+        for item in list(found["references"]):
+            if item["status"] == "attaching":
+                item["status"] = "attached"
+            if item["status"] == "detaching":
+                found.update(references=[], status="available")
+        return Answer(body=shown)
+
+    @route("PATCH", _DISK)
+    def change_disk(self, asked: Asked, zone: str, name: str) -> Answer:
+        self.disk(zone, name).update(asked.json("tags"))
+        return Answer(body=self.disks[name])
+
+    @route("POST", _SERVER + "/(attach|detach)-volume")
+    def plug(self, asked: Asked, zone: str, name: str, action: str) -> Answer:
+        server = self.one(zone, name)
+        body = asked.json("volume_id volume_type boot" if action == "attach" else "volume_id")
+        disk = self.disk(zone, body["volume_id"])
+        wanted = "available" if action == "attach" else "in_use"
+        if disk["status"] != wanted or (body.get("volume_type", "sbs_volume"), body.get("boot")) not in (
+            ("sbs_volume", False), ("sbs_volume", None),
+        ):  # fmt: skip
+            raise Refusal(400, {"message": "wrong state"}, problem=f"{action} of {disk}")
+        if action == "attach":
+            disk.update(status="in_use", references=[held(name, "attaching")])
+        else:
+            disk["references"][0]["status"] = "detaching"
+        return Answer(body={"server": server})
+
+    @route("DELETE", _DISK)
     def drop(self, asked: Asked, zone: str, name: str) -> Answer:
-        if self.disks[name]["status"] != "available":
+        if self.disk(zone, name)["status"] != "available":
             raise Refusal(412, {"message": "resource is still in use", "type": "precondition_failed"})
         del self.disks[name]
         return Answer(status=204)
+
+
+def held(server: str, status: str = "attached") -> dict[str, str]:
+    """Return the reference of a disk to its server."""
+    return {
+        "id": str(uuid.uuid4()), "product_resource_type": "instance_server", "product_resource_id": server,
+        "type": "exclusive", "status": status,
+    }  # fmt: skip
+
+
+def held_by(disk: dict[str, Any]) -> str:
+    """Return the server of a disk; empty for none."""
+    return str(disk["references"][0]["product_resource_id"]) if disk["references"] else ""

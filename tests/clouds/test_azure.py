@@ -70,8 +70,8 @@ def fake() -> Iterator[FakeAzure]:
     assert fake.problems == []
 
 
-@pytest.fixture
-def bench(fake: FakeAzure, tmp_path: Path) -> AzureBench:
+def make(fake: FakeAzure, folder: Path) -> AzureBench:
+    """Return a bench on a fake."""
     return AzureBench(
         fake=fake,
         cloud=CloudSpec(
@@ -84,8 +84,13 @@ def bench(fake: FakeAzure, tmp_path: Path) -> AzureBench:
         full=error(409, "ZonalAllocationFailed", "We do not have sufficient capacity in this zone."),
         size="Standard_B2s",
         secrets=(PASSWORD, TOKEN, "stale"),
-        data_dir=tmp_path,
+        data_dir=folder,
     )
+
+
+@pytest.fixture
+def bench(fake: FakeAzure, tmp_path: Path) -> AzureBench:
+    return make(fake, tmp_path)
 
 
 class TestAzure(CloudCases):

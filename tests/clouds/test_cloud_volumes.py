@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,12 +15,24 @@ from pushjuju.plugins.manager import PluginHost
 from pushjuju.plugins.providers.libcloud.volumes import CloudVolumes
 from pushjuju.plugins.types import StorageProvider
 from pushjuju.testing.storage_contract import StorageContract
-from tests.clouds import test_digitalocean, test_gce, test_linode, test_openstack, test_vultr
+from tests.clouds import (
+    test_azure,
+    test_cloudstack,
+    test_digitalocean,
+    test_gce,
+    test_linode,
+    test_openstack,
+    test_scaleway,
+    test_vultr,
+)
 from tests.clouds.cases import CloudBench
+from tests.clouds.fake_azure import FakeAzure
+from tests.clouds.fake_cloudstack import FakeCloudStack
 from tests.clouds.fake_digitalocean import FakeDigitalOcean
 from tests.clouds.fake_gce import FakeGce
 from tests.clouds.fake_linode import FakeLinode
 from tests.clouds.fake_openstack import FakeOpenStack
+from tests.clouds.fake_scaleway import FakeScaleway
 from tests.clouds.fake_vultr import FakeVultr
 
 pytestmark = pytest.mark.timeout(60)
@@ -30,7 +43,7 @@ class VolumeBench:
 
     kind = Kind.BLOCK
 
-    def __init__(self, cloud: CloudBench, storage: str, volumes: str) -> None:
+    def __init__(self, cloud: CloudBench, storage: str, volumes: Callable[[Any], Any]) -> None:
         self.cloud, self._storage, self._volumes = cloud, storage, volumes
         self._disks: dict[str, str] = {}
         self._numbers = itertools.count()
@@ -52,26 +65,26 @@ class VolumeBench:
         return self._disks[place]
 
     def leftovers(self) -> list[str]:
-        return list(vars(self.cloud.fake)[self._volumes])
+        return list(self._volumes(self.cloud.fake))
 
 
-@pytest.fixture(params=["digitalocean", "gce", "openstack", "vultr", "linode"])
+CLOUDS: dict[str, tuple[Any, Any, Callable[[Any], Any]]] = {  # storage -> bench, fake, the fake's volumes
+    "azure": (test_azure, FakeAzure, lambda fake: fake.of("disks")),
+    "cinder": (test_openstack, FakeOpenStack, lambda fake: fake.volumes),
+    "cloudstack": (test_cloudstack, FakeCloudStack, lambda fake: fake.disks),
+    "digitalocean": (test_digitalocean, FakeDigitalOcean, lambda fake: fake.volumes),
+    "gce": (test_gce, FakeGce, lambda fake: fake.disks),
+    "linode": (test_linode, FakeLinode, lambda fake: fake.disks),
+    "scaleway": (test_scaleway, FakeScaleway, lambda fake: fake.disks),
+    "vultr": (test_vultr, FakeVultr, lambda fake: fake.blocks),
+}
+
+
+@pytest.fixture(params=CLOUDS)
 def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[VolumeBench]:
-    cloud: CloudBench
-    if request.param == "digitalocean":
-        droplets = FakeDigitalOcean()
-        cloud, storage, volumes = test_digitalocean.make(droplets, tmp_path), "digitalocean", "volumes"
-    elif request.param == "gce":
-        google = FakeGce()
-        cloud, storage, volumes = test_gce.make(google, tmp_path), "gce", "disks"
-    elif request.param == "vultr":
-        cloud, storage, volumes = test_vultr.make(FakeVultr(), tmp_path), "vultr", "blocks"
-    elif request.param == "linode":
-        cloud, storage, volumes = test_linode.make(FakeLinode(), tmp_path), "linode", "disks"
-    else:
-        lab = FakeOpenStack()
-        cloud, storage, volumes = test_openstack.make(lab, tmp_path), "cinder", "volumes"
-    yield VolumeBench(cloud, storage, volumes)
+    module, fake, volumes = CLOUDS[request.param]
+    cloud: CloudBench = module.make(fake(), tmp_path)
+    yield VolumeBench(cloud, request.param, volumes)
     cloud.fake.close()
     assert cloud.fake.problems == []
 

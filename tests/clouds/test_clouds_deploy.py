@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.charms.client import HELLO, Client
 from tests.charms.conftest import client, local_cloud  # noqa: F401
-from tests.clouds import test_digitalocean, test_gce, test_openstack
+from tests.clouds import (
+    test_cloudstack,
+    test_digitalocean,
+    test_gce,
+    test_openstack,
+    test_scaleway,
+    test_vsphere,
+)
 from tests.clouds.backed_clouds import SUFFIX
 from tests.clouds.cases import CloudBench
+from tests.clouds.fake_cloudstack import FakeCloudStack
 from tests.clouds.fake_digitalocean import FakeDigitalOcean
 from tests.clouds.fake_gce import FakeGce
 from tests.clouds.fake_openstack import FakeOpenStack
+from tests.clouds.fake_scaleway import FakeScaleway
+from tests.clouds.httpfake import HttpFake
 
 pytest.importorskip("libcloud", reason="the providers need apache-libcloud")
 pytestmark = [pytest.mark.machine, pytest.mark.timeout(400)]
@@ -116,4 +127,28 @@ def test_a_deploy_on_digitalocean(person: Client, tmp_path: Path) -> None:
     person.run("expose", "web")
     table = person.run("ssh", "0", "sudo nft list table inet pushjuju")
     assert "8080" in table
+    end(person, bench)
+
+
+@pytest.mark.parametrize(
+    ("cloud", "fake", "image", "zones"),
+    [
+        (test_cloudstack, FakeCloudStack, "t-2", 0),
+        (test_scaleway, FakeScaleway, "ubuntu_noble", 2),
+        (test_vsphere, test_vsphere.VsphereFaults, "noble-server-cloudimg-amd64", 2),
+    ],
+    ids=["cloudstack", "scaleway", "vsphere"],
+)
+def test_a_deploy(
+    person: Client, tmp_path: Path, cloud: Any, fake: type[HttpFake], image: str, zones: int
+) -> None:
+    bench: CloudBench = cloud.make(fake(), tmp_path)
+    use(person, bench, image)
+    assert len(deploy(person, bench)) == zones  # spread, where there are any
+    person.run("expose", "web")
+    if isinstance(bench.fake, FakeCloudStack):
+        rules = [rule for group in bench.fake.groups.values() for rule in group["ingressrule"]]
+        assert 8080 in {rule.get("startport") for rule in rules}
+    else:
+        assert "8080" in person.run("ssh", "0", "sudo nft list table inet pushjuju")
     end(person, bench)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,10 +12,13 @@ from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid, ProviderError
 from pushjuju.core.firewall import IngressRule, MachineRules
 from pushjuju.core.ports import PortRange
-from pushjuju.plugins.types import CloudSpec, Credential
+from pushjuju.core.storage import Kind
+from pushjuju.plugins.types import CloudSpec, Credential, StorageItem, StorageSeen
+from tests.clouds import fake_cloudstack
 from tests.clouds.cases import MODEL, CloudBench, CloudCases
 from tests.clouds.fake_cloudstack import HIDDEN, KEY, FakeCloudStack
 from tests.clouds.httpfake import Answer
+from tests.clouds.volumes_cases import life_of_a_volume, opened
 
 pytest.importorskip("libcloud", reason="the provider needs apache-libcloud")
 pytestmark = pytest.mark.timeout(60)
@@ -53,8 +57,8 @@ def fake() -> Iterator[FakeCloudStack]:
     assert fake.problems == []
 
 
-@pytest.fixture
-def bench(fake: FakeCloudStack, tmp_path: Path) -> CloudStackBench:
+def make(fake: FakeCloudStack, folder: Path) -> CloudStackBench:
+    """Return a bench on a fake."""
     quota = "Maximum number of resources of type 'user_vm' for account name=me has been exceeded."
     return CloudStackBench(
         fake=fake,
@@ -66,8 +70,13 @@ def bench(fake: FakeCloudStack, tmp_path: Path) -> CloudStackBench:
         full=_error(533, "Unable to create a deployment for VM"),
         size="medium",
         secrets=(HIDDEN, "STALE"),
-        data_dir=tmp_path,
+        data_dir=folder,
     )
+
+
+@pytest.fixture
+def bench(fake: FakeCloudStack, tmp_path: Path) -> CloudStackBench:
+    return make(fake, tmp_path)
 
 
 class TestCloudStack(CloudCases):
@@ -157,3 +166,73 @@ async def test_a_machine_that_failed(bench: CloudStackBench, fake: FakeCloudStac
     with pytest.raises(ProviderError, match="failed to start"):
         await bench.open().start(bench.request())
     assert bench.instances() == 0
+
+
+async def test_the_life_of_a_volume(bench: CloudStackBench, fake: FakeCloudStack) -> None:
+    def told(name: str) -> StorageSeen:
+        serial = name.replace("-", "")[:20]
+        links = (f"/dev/disk/by-id/{head}{serial}" for head in ("virtio-", "scsi-0QEMU_QEMU_HARDDISK_"))
+        return StorageSeen(serial=serial, paths=tuple(links))
+
+    await life_of_a_volume(bench, lambda: len(fake.disks), 2048, told)
+
+
+@pytest.mark.parametrize(
+    ("offering", "size", "made"), [("", 1500, 2), ("tiny", 900, 1), ("big", 1500, 100), ("do-custom", 10, 1)]
+)
+async def test_disk_offerings(
+    bench: CloudStackBench, fake: FakeCloudStack, offering: str, size: int, made: int
+) -> None:
+    attributes = {"disk-offering": offering} if offering else {}
+    item = StorageItem(
+        id="0", kind=Kind.BLOCK, size=size, uuid="u", attributes=attributes, tags={"owner": "Me & You"}
+    )
+    assert (await opened(bench).create(item)).size == made * 1024
+    (disk,) = fake.disks.values()
+    assert disk["diskofferingid"] == f"do-{(offering or 'custom').removeprefix('do-')}"
+    assert {"key": "owner", "value": "Me & You"} in disk["tags"]
+
+
+async def test_disk_offerings_that_do_not_do(
+    bench: CloudStackBench, fake: FakeCloudStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def item(offering: str) -> StorageItem:
+        attributes = {"disk-offering": offering}
+        return StorageItem(id="0", kind=Kind.BLOCK, size=9999, uuid="u", attributes=attributes)
+
+    with pytest.raises(NotValid, match="no disk offering has 10 GiB"):
+        await opened(bench).create(item("tiny"))
+    with pytest.raises(NotValid, match="there is no disk offering moon; there are: big, custom, tiny"):
+        await opened(bench).create(item("moon"))
+    monkeypatch.setattr(fake_cloudstack, "DISK_OFFERINGS", {"tiny": 1, "huge": 500, "big": 100})
+    assert (await opened(bench).create(item(""))).size == 100 * 1024
+    assert len(fake.disks) == 1
+
+
+async def test_where_xen_puts_a_disk(bench: CloudStackBench, fake: FakeCloudStack) -> None:
+    machine = (await bench.open().start(bench.request())).instance.id
+    item = StorageItem(id="0", kind=Kind.BLOCK, size=10, uuid="u", instance_id=machine)
+    made = await opened(bench).create(item)
+    fake.disks[made.provider_id]["hypervisor"] = "XenServer"
+    seen = await opened(bench).attach(replace(item, provider_id=made.provider_id))
+    assert seen.paths == ("/dev/xvdb",)
+
+
+async def test_an_attachment_that_the_cloud_gives_up(bench: CloudStackBench, fake: FakeCloudStack) -> None:
+    machine = (await bench.open().start(bench.request())).instance.id
+    item = StorageItem(id="0", kind=Kind.BLOCK, size=10, uuid="u", instance_id=machine)
+    item = replace(item, provider_id=(await opened(bench).create(item)).provider_id)
+    attach = fake.do_attachVolume
+
+    def failing(form: dict[str, str]) -> object:
+        job = attach(form)
+        fake.disks[form["id"]].pop("virtualmachineid")
+        fake.jobs[job["jobid"]] = "Failed to attach volume: no room"
+        return job
+
+    fake.do_attachVolume = failing  # type: ignore[method-assign]
+    with pytest.raises(ProviderError, match="the cloud refused the request") as caught:
+        await opened(bench).attach(item)
+    assert caught.value.detail == "Failed to attach volume: no room"
+    fake.do_attachVolume = attach  # type: ignore[method-assign]
+    await opened(bench).attach(item)

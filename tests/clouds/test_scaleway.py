@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pushjuju.core.base import Base
-from pushjuju.core.errors import NotValid
-from pushjuju.plugins.types import CloudSpec, Credential
+from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.core.storage import Kind
+from pushjuju.plugins.types import CloudSpec, Credential, StorageItem, StorageSeen
 from tests.clouds.cases import CloudBench, CloudCases
 from tests.clouds.fake_scaleway import KEY, PROJECT, FakeScaleway, image
 from tests.clouds.httpfake import Answer
+from tests.clouds.volumes_cases import life_of_a_volume, opened
 
 pytest.importorskip("libcloud", reason="the provider needs apache-libcloud")
 pytestmark = pytest.mark.timeout(60)
@@ -29,7 +32,7 @@ class ScalewayBench(CloudBench):
 
     def leftovers(self) -> list[str]:
         unready = [item["id"] for item in self.fake.servers.values() if not item["started"]]
-        return unready + list(self.fake.disks)
+        return unready + [name for name, item in self.fake.disks.items() if not item["tags"]]
 
     def user_data(self) -> list[str]:
         return list(self.fake.data.values())
@@ -49,8 +52,8 @@ def fake() -> Iterator[FakeScaleway]:
     assert fake.problems == []
 
 
-@pytest.fixture
-def bench(fake: FakeScaleway, tmp_path: Path) -> ScalewayBench:
+def make(fake: FakeScaleway, folder: Path) -> ScalewayBench:
+    """Return a bench on a fake."""
     quota = {
         "type": "quotas_exceeded",
         "message": "Quota(s) exceeded for this resource.",
@@ -67,8 +70,13 @@ def bench(fake: FakeScaleway, tmp_path: Path) -> ScalewayBench:
         full=Answer(status=412, body=full),
         size="DEV1-M",
         secrets=(KEY, "STALE"),
-        data_dir=tmp_path,
+        data_dir=folder,
     )
+
+
+@pytest.fixture
+def bench(fake: FakeScaleway, tmp_path: Path) -> ScalewayBench:
+    return make(fake, tmp_path)
 
 
 class TestScaleway(CloudCases):
@@ -133,6 +141,36 @@ async def test_a_server_that_a_dead_controller_left_without_user_data_is_replace
     fake.faults.clear()
     await bench.open().start(bench.request())
     assert (len(fake.servers), len(fake.data)) == (1, 1)
+
+
+async def test_the_life_of_a_volume(bench: ScalewayBench, fake: FakeScaleway) -> None:
+    def told(name: str) -> StorageSeen:
+        bare = name.removeprefix("fr-par-1/")
+        return StorageSeen(serial=f"volume-{bare}", paths=(f"/dev/disk/by-id/scsi-0SCW_sbs_volume-{bare}",))
+
+    await life_of_a_volume(bench, lambda: len(fake.disks), 2 * 10**9 // 2**20, told)
+    slow = StorageItem(id="0", kind=Kind.BLOCK, size=10, uuid="u", attributes={"iops": 7})
+    with pytest.raises(NotValid, match='iops: expected one of 5000, 15000, got "7"'):
+        await opened(bench).create(slow)
+    with pytest.raises(NotFound, match="volume 7 not found"):
+        await opened(bench).find("7", Kind.BLOCK)
+
+
+async def test_a_volume_and_a_root_disk_do_not_meet(bench: ScalewayBench, fake: FakeScaleway) -> None:
+    """The disk of a machine's own goes with it, a volume stays; it brings the next machine to its zone."""
+    request = bench.request(zone="fr-par-2", constraints={"instance-type": "PLAY2-NANO"})
+    machine = (await bench.open().start(request)).instance.id
+    item = StorageItem(
+        id="0", kind=Kind.BLOCK, size=10, uuid="u", instance_id=machine, attributes={"iops": 15000}
+    )
+    made = await opened(bench).create(item)
+    assert made.provider_id.startswith("fr-par-2/")
+    assert fake.disks[made.provider_id[9:]]["specs"]["perf_iops"] == 15000
+    await opened(bench).attach(replace(item, provider_id=made.provider_id))
+    await bench.open().destroy_model()
+    assert (bench.leftovers(), len(fake.disks)) == ([], 1)
+    wanted = bench.request("1", attached=(made.provider_id,))
+    assert await bench.open().derive_zones(wanted) == ["fr-par-2"]
 
 
 async def _nothing(*_arguments: object) -> None:

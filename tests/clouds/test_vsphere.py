@@ -75,8 +75,8 @@ def fake() -> Iterator[VsphereFaults]:
     assert fake.problems == []
 
 
-@pytest.fixture
-def bench(fake: VsphereFaults, tmp_path: Path) -> VsphereBench:
+def make(fake: VsphereFaults, folder: Path) -> VsphereBench:
+    """Return a bench on a fake."""
     return VsphereBench(
         fake=fake,
         cloud=CloudSpec(name="vc", type="vsphere", region="dc0", endpoint=fake.url),
@@ -87,8 +87,13 @@ def bench(fake: VsphereFaults, tmp_path: Path) -> VsphereBench:
         full=failed("The host does not have sufficient memory resources to satisfy the reservation."),
         size="cpu1-mem4g",
         secrets=(PASSWORD, "STALE"),
-        data_dir=tmp_path,
+        data_dir=folder,
     )
+
+
+@pytest.fixture
+def bench(fake: VsphereFaults, tmp_path: Path) -> VsphereBench:
+    return make(fake, tmp_path)
 
 
 class TestVsphere(CloudCases):

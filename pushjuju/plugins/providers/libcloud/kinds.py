@@ -197,46 +197,45 @@ _AZURE_KIND = ProviderType(
         }
     },
 )
-_DIGITALOCEAN_KIND = ProviderType(
-    name="digitalocean",
-    summary="DigitalOcean droplets",
-    credential_schemas={"token": (_secret("token", "API token with write scope"),)},
-    features=_ADAPTED,
-    public_clouds={
-        "digitalocean": {
-            "description": "DigitalOcean",
-            "regions": {region: {} for region in _DIGITALOCEAN},
-            "endpoint": "https://api.digitalocean.com",
-        }
-    },
+
+
+def _by_token(
+    name: str, summary: str, token: str, *, title: str, regions: list[str], endpoint: str
+) -> ProviderType:
+    """Return a type of one public cloud of its own name, whose credential is a token."""
+    known = {"description": title, "regions": {region: {} for region in regions}, "endpoint": endpoint}
+    return ProviderType(
+        name=name,
+        summary=summary,
+        credential_schemas={"token": (_secret("token", token),)},
+        features=_ADAPTED,
+        public_clouds={name: known},
+    )
+
+
+_DIGITALOCEAN_KIND = _by_token(
+    "digitalocean",
+    "DigitalOcean droplets",
+    "API token with write scope",
+    title="DigitalOcean",
+    regions=_DIGITALOCEAN,
+    endpoint="https://api.digitalocean.com",
 )
-_VULTR_KIND = ProviderType(
-    name="vultr",
-    summary="Vultr cloud instances",
-    credential_schemas={"token": (_secret("token", "API key"),)},
-    features=_ADAPTED,
-    public_clouds={
-        "vultr": {
-            "description": "Vultr",
-            "regions": {region: {} for region in _VULTR},
-            "endpoint": "https://api.vultr.com",
-        }
-    },
+_VULTR_KIND = _by_token(
+    "vultr",
+    "Vultr cloud instances",
+    "API key",
+    title="Vultr",
+    regions=_VULTR,
+    endpoint="https://api.vultr.com",
 )
-_LINODE_KIND = ProviderType(
-    name="linode",
-    summary="Linode (Akamai) instances",
-    credential_schemas={
-        "token": (_secret("token", "API token that may read and write Linodes, volumes and the account"),)
-    },
-    features=_ADAPTED,
-    public_clouds={
-        "linode": {
-            "description": "Linode (Akamai)",
-            "regions": {region: {} for region in _LINODE},
-            "endpoint": "https://api.linode.com",
-        }
-    },
+_LINODE_KIND = _by_token(
+    "linode",
+    "Linode (Akamai) instances",
+    "API token that may read and write Linodes, volumes and the account",
+    title="Linode (Akamai)",
+    regions=_LINODE,
+    endpoint="https://api.linode.com",
 )
 _SCALEWAY_KIND = ProviderType(
     name="scaleway",
@@ -342,18 +341,12 @@ _AZURE_DISKS = replace(
         "managed disks, in the zone of their machine",
         Attr(name="account-type", summary="Standard_LRS (default), StandardSSD_LRS, Premium_LRS..."),
     ),
-    default=True,
     pools={"azure-premium": {"account-type": "Premium_LRS"}},
 )
-_EBS = StorageType(
-    name="ebs",
-    summary="volumes of EC2, in the zone of their machine",
-    kinds=frozenset({Kind.BLOCK}),
-    scope=Scope.MODEL,
-    releasable=True,
-    default=True,
-    pools={"ebs-ssd": {"volume-type": "ssd"}},
-    attributes=(
+_EBS = replace(
+    _volumes(
+        "ebs",
+        "volumes of EC2, in the zone of their machine",
         Attr(
             name="volume-type",
             summary="gp2 (default), gp3, io1, io2, st1, sc1, standard",
@@ -369,6 +362,7 @@ _EBS = StorageType(
         Attr(name="encrypted", summary="whether it is encrypted", type="bool"),
         Attr(name="kms-key-id", summary="the key of an encrypted volume; the account's own when not set"),
     ),
+    pools={"ebs-ssd": {"volume-type": "ssd"}},
 )
 
 
@@ -377,7 +371,31 @@ STORAGE: Mapping[str, tuple[StorageType, ...]] = {
     "azure": (_AZURE_DISKS,),
     "digitalocean": (_volumes("digitalocean", "volumes of DigitalOcean"),),
     "linode": (_volumes("linode", "volumes of Linode"),),
-    "vultr": (_volumes("vultr", "block storage", Attr(name="block-type", summary="high_perf, storage_opt")),),
+    "vultr": (
+        _volumes(
+            "vultr",
+            "block storage",
+            Attr(
+                name="block-type",
+                summary="high_perf (default) or storage_opt",
+                choices=("high_perf", "storage_opt"),
+            ),
+        ),
+    ),
+    "scaleway": (
+        _volumes(
+            "scaleway",
+            "Block Storage",
+            Attr(name="iops", summary="5000 (default) or 15000", choices=("5000", "15000")),
+        ),
+    ),
+    "cloudstack": (
+        _volumes(
+            "cloudstack",
+            "data disks of CloudStack",
+            Attr(name="disk-offering", summary="a disk offering, by name or id"),
+        ),
+    ),
     "gce": (_volumes("gce", "persistent disks", Attr(name="disk-type", summary="such as pd-ssd")),),
     "openstack": (
         _volumes("cinder", "volumes of OpenStack", Attr(name="volume-type", summary="a type of Cinder's")),

@@ -30,7 +30,7 @@ from pushjuju.plugins.providers.libcloud.drivers.adapter import (
 )
 from pushjuju.plugins.providers.libcloud.drivers.azure_api import Arm
 from pushjuju.plugins.providers.libcloud.drivers.azure_disks import AzureDisks
-from pushjuju.plugins.providers.libcloud.drivers.identity import MODEL_TAG, Identity
+from pushjuju.plugins.providers.libcloud.drivers.identity import Identity
 
 VNET, SUBNET = "juju-internal-network", "juju-internal-subnet"
 _STATUS = {
@@ -166,8 +166,7 @@ class Azure(AzureDisks, Adapter, Guarding):
 
     def _share(self, arm: Arm) -> None:
         """Make the group and the network of the model, once in a process."""
-        tags = {MODEL_TAG: self.site.model.uuid, "juju-controller-uuid": self.site.model.controller_uuid}
-        common = {"location": self.site.cloud.region, "tags": tags}
+        common = self.common()
         with self.lock:
             if self._shared:
                 return

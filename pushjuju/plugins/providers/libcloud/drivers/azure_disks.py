@@ -25,6 +25,11 @@ class AzureDisks(HasVolumes):
     def arm(self, driver: Any) -> Arm:
         """Return requests about the model's resource group."""
 
+    def common(self) -> dict[str, Any]:
+        """Return what the model's group and all that is shared in it say of themselves."""
+        tags = {MODEL_TAG: self.site.model.uuid, "juju-controller-uuid": self.site.model.controller_uuid}
+        return {"location": self.site.cloud.region, "tags": tags}
+
     def is_nobodys(self, data: Any) -> bool:
         """Tell whether a disk was let go: it says what it was made for, and of no model."""
         tags = data.get("tags") or {}
@@ -57,6 +62,8 @@ class AzureDisks(HasVolumes):
         if holder is not None and holder.zone:
             body["zones"] = [holder.zone]
         arm = self.arm(driver)
+        if arm.find(arm.group) is None:  # the model has no machine yet
+            arm.ask("PUT", arm.group, self.common())
         return _volume(arm.ask("PUT", arm.compute("disks", f"volume-{item.uuid}"), body))
 
     def attach_volume(self, driver: Any, volume: Volume, instance: str) -> None:

@@ -8,26 +8,22 @@ What a machine was made for is in its display name, which is there from the firs
 from __future__ import annotations
 
 import base64
-import hashlib
-import hmac
 import ipaddress
-import json
 import re
 import secrets
-import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
-from urllib.parse import quote
 
-from pushjuju.core.errors import NotValid, ProviderError
+from pushjuju.core.errors import NotValid
 from pushjuju.core.firewall import MachineRules
 from pushjuju.core.instance_types import InstanceType
 from pushjuju.core.status import InstanceStatus
 from pushjuju.plugins.providers.libcloud.calls import ErrorWords
-from pushjuju.plugins.providers.libcloud.drivers.adapter import Adapter, Guarding, Order, Seen, addresses
+from pushjuju.plugins.providers.libcloud.drivers.adapter import Guarding, Order, Seen, addresses
+from pushjuju.plugins.providers.libcloud.drivers.cloudstack_api import ask, connect, every, tag, wait, zone_of
+from pushjuju.plugins.providers.libcloud.drivers.cloudstack_disks import CloudStackDisks
 from pushjuju.plugins.providers.libcloud.drivers.identity import Identity
-from pushjuju.plugins.providers.libcloud.drivers.library import lead, library, place, secret
 
 _STATUS = {
     "Starting": InstanceStatus.PENDING,
@@ -35,12 +31,6 @@ _STATUS = {
     "Error": InstanceStatus.PROVISIONING_ERROR,
 }
 _ENDING = ("Destroyed", "Expunging")
-_GONE = re.compile(r"entity does not exist|unable to find", re.IGNORECASE)
-_REFUSALS = range(531, 538)  # statuses that look like faults of the cloud and are none
-_ROOT = "/client/api"
-_PAGE = 500
-_JOB_S, _LOOK_S = 60.0, 0.5
-_DONE, _FAILED = 1, 2
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -54,7 +44,7 @@ class Rule:
     group: str = ""
 
 
-class CloudStack(Adapter, Guarding):
+class CloudStack(CloudStackDisks, Guarding):
     """Machines of one account, known by their display names."""
 
     currency: ClassVar[str] = ""
@@ -65,58 +55,13 @@ class CloudStack(Adapter, Guarding):
     )
 
     def connect(self) -> Any:
-        """Return a driver whose requests `_ask` signs."""
-        key, hidden = secret(self.site, "api-key", "secret-key")
-        common, module = library("common.cloudstack"), library("compute.drivers.cloudstack")
-        errors = library("common.exceptions")
-        host, port, secure, path = place(self.site.cloud.endpoint)
-        if not host:
-            raise NotValid(
-                f"cloud {self.site.cloud.name} has no endpoint: its API's URL, such as .../client/api"
-            )
-
-        class Response(common.CloudStackResponse):  # type: ignore[misc, name-defined]
-            def parse_error(self) -> Any:
-                said = vars(self)
-                code, text = _reason(int(said["status"]), said.get("body"))
-                raise errors.exception_from_message(code=code, message=text, headers=dict(said["headers"]))
-
-        class Connection(common.CloudStackConnection):  # type: ignore[misc, name-defined]
-            responseCls = Response  # noqa: N815 - libcloud's name
-
-            def add_default_params(self, params: Any) -> Any:
-                return params
-
-            def pre_connect_hook(self, params: Any, headers: Any) -> Any:
-                return params, headers
-
-        class Driver(module.CloudStackNodeDriver):  # type: ignore[misc, name-defined]
-            connectionCls = Connection  # noqa: N815
-
-        driver = Driver(key, hidden, secure=secure, host=host, port=port, path=path or _ROOT)
-        lead(driver.connection, self.site, self.timeout_s)
-        driver.connection.request_path = ""
-        return driver
+        """Return a driver whose requests `ask` signs."""
+        return connect(self.site, self.timeout_s)
 
     def check(self, driver: Any) -> str:
         """Ask for the zone."""
-        self._zone(driver)
+        zone_of(driver, self.site)
         return ""
-
-    def _zone(self, driver: Any) -> str:
-        """Return the id of the zone.
-
-        Raises:
-            NotValid: It is not there, or has no security groups.
-        """
-        listed = _all(driver, "listZones", "zone", available="true")
-        for item in listed:
-            if self.site.cloud.region in (item["name"], item["id"]):
-                if not item.get("securitygroupsenabled"):
-                    raise NotValid(f"zone {item['name']} has no security groups, which machines here need")
-                return str(item["id"])
-        names = ", ".join(sorted(str(item["name"]) for item in listed))
-        raise NotValid(f"region {self.site.cloud.region} is not one of the zones {names}")
 
     def types(self, driver: Any) -> Sequence[InstanceType]:
         """Return the service offerings with fixed numbers; they have no prices."""
@@ -131,14 +76,14 @@ class CloudStack(Adapter, Guarding):
         ]
 
     def _offerings(self, driver: Any) -> list[Any]:
-        listed = _all(driver, "listServiceOfferings", "serviceoffering", zoneid=self._zone(driver))
+        listed = every(driver, "listServiceOfferings", "serviceoffering", zoneid=zone_of(driver, self.site))
         return [item for item in listed if not item.get("iscustomized")]
 
     # --- machines -----------------------------------------------------------------------------------------
 
     def create(self, driver: Any, order: Order) -> Seen:
         """Ask for a machine; its tags follow."""
-        zone = self._zone(driver)
+        zone = zone_of(driver, self.site)
         offering = next(item for item in self._offerings(driver) if item["name"] == order.size.name)
         wanted = {
             "zoneid": zone,
@@ -155,11 +100,8 @@ class CloudStack(Adapter, Guarding):
         network = str(self.site.config.get("network") or "")
         if network:
             wanted["networkids"] = self._network(driver, zone, network)
-        made = _ask(driver, "deployVirtualMachine", **wanted)
-        tags = [("resourceids", str(made["id"])), ("resourcetype", "UserVm")]
-        for number, (key, value) in enumerate(sorted(order.tags.items())):
-            tags += [(f"tags[{number}].key", key[:255]), (f"tags[{number}].value", value[:255])]
-        _ask(driver, "createTags", **dict(tags))
+        made = ask(driver, "deployVirtualMachine", **wanted)
+        tag(driver, "UserVm", str(made["id"]), order.tags)
         return Seen(
             id=str(made["id"]), identity=order.identity, status=InstanceStatus.PENDING, word="Starting"
         )
@@ -170,7 +112,7 @@ class CloudStack(Adapter, Guarding):
         Raises:
             NotValid: There is none.
         """
-        listed = _all(driver, "listTemplates", "template", templatefilter="executable", zoneid=zone)
+        listed = every(driver, "listTemplates", "template", templatefilter="executable", zoneid=zone)
         ready = [item for item in listed if item.get("isready", True)]
         if order.image:
             found = [item for item in ready if order.image in (item["id"], item["name"])]
@@ -184,7 +126,7 @@ class CloudStack(Adapter, Guarding):
         return str(max(found, key=lambda item: str(item.get("created") or ""))["id"])
 
     def _network(self, driver: Any, zone: str, wanted: str) -> str:
-        listed = _all(driver, "listNetworks", "network", zoneid=zone)
+        listed = every(driver, "listNetworks", "network", zoneid=zone)
         known = {str(item[key]): str(item["id"]) for item in listed for key in ("name", "id")}
         names = [item.strip() for item in wanted.split(",") if item.strip()]
         missing = [item for item in names if item not in known]
@@ -195,7 +137,7 @@ class CloudStack(Adapter, Guarding):
 
     def machines(self, driver: Any, machine: str = "") -> Sequence[Seen]:
         """Return the machines whose display name tells the model."""
-        listed = _all(driver, "listVirtualMachines", "virtualmachine", zoneid=self._zone(driver))
+        listed = every(driver, "listVirtualMachines", "virtualmachine", zoneid=zone_of(driver, self.site))
         seen = [_seen(item) for item in listed if item["state"] not in _ENDING]
         own = [item for item in seen if item.identity.model == self.site.model.uuid]
         return [item for item in own if not machine or item.identity.machine == machine]
@@ -203,11 +145,11 @@ class CloudStack(Adapter, Guarding):
     def end(self, driver: Any, seen: Seen) -> None:
         """Destroy a machine as far as the account may; its group goes too unless it is still counted."""
         try:
-            _ask(driver, "destroyVirtualMachine", id=seen.id, expunge="true")
+            ask(driver, "destroyVirtualMachine", id=seen.id, expunge="true")
         except Exception as error:
             if "expunge" not in str(error).lower():
                 raise
-            _ask(driver, "destroyVirtualMachine", id=seen.id)
+            ask(driver, "destroyVirtualMachine", id=seen.id)
         try:
             self._drop_groups(driver, self._group_name(seen.identity.machine))
         except Exception as error:
@@ -224,13 +166,13 @@ class CloudStack(Adapter, Guarding):
         return f"juju-{self.site.model.uuid}" + (f"-{machine.replace('/', '-')}" if machine else "")
 
     def _find(self, driver: Any, name: str) -> Any:
-        return next(iter(_all(driver, "listSecurityGroups", "securitygroup", securitygroupname=name)), None)
+        return next(iter(every(driver, "listSecurityGroups", "securitygroup", securitygroupname=name)), None)
 
     def _ensure(self, driver: Any, name: str) -> Any:
         found = self._find(driver, name)
         if found:
             return found
-        return _ask(driver, "createSecurityGroup", name=name, description="juju group")["securitygroup"]
+        return ask(driver, "createSecurityGroup", name=name, description="juju group")["securitygroup"]
 
     def _groups(self, driver: Any, machine: str) -> list[str]:
         """Return the ids of a machine's groups, which are there afterwards."""
@@ -242,10 +184,10 @@ class CloudStack(Adapter, Guarding):
         return [str(shared["id"]), str(self._ensure(driver, self._group_name(machine))["id"])]
 
     def _drop_groups(self, driver: Any, name: str = "") -> None:
-        for item in _all(driver, "listSecurityGroups", "securitygroup"):
+        for item in every(driver, "listSecurityGroups", "securitygroup"):
             own = str(item["name"])
             if own == name or (not name and f"{own}-".startswith(f"{self._group_name()}-")):
-                _ask(driver, "deleteSecurityGroup", id=str(item["id"]))
+                ask(driver, "deleteSecurityGroup", id=str(item["id"]))
 
     def set_ingress(self, driver: Any, machine: str, rules: MachineRules) -> None:
         """Let exactly these be the rules of a machine's group; IPv6 sources are left out."""
@@ -258,70 +200,9 @@ class CloudStack(Adapter, Guarding):
         then = set(wanted)
         for rule in sorted(then - set(now)):
             body = {"securitygroupid": str(group["id"]), **_body(rule, str(group["account"]))}
-            _wait(driver, _ask(driver, "authorizeSecurityGroupIngress", **body))
+            wait(driver, ask(driver, "authorizeSecurityGroupIngress", **body))
         for rule in sorted(set(now) - then):
-            _wait(driver, _ask(driver, "revokeSecurityGroupIngress", id=now[rule]))
-
-
-# --- requests ---------------------------------------------------------------------------------------------
-
-
-def _ask(driver: Any, command: str, **wanted: str) -> Any:
-    """Return what a command answers; everything is in a signed form."""
-    connection = driver.connection
-    form = {**wanted, "command": command, "response": "json", "apiKey": connection.user_id}
-    form["signature"] = signature(form, connection.key)
-    kind = {"Content-Type": "application/x-www-form-urlencoded"}
-    answer = connection.request(driver.path, data=form, headers=kind, method="POST").object
-    return answer[f"{command.lower()}response"]
-
-
-def signature(form: Mapping[str, str], key: str) -> str:
-    """Return the signature of a form: names in order, values as Java encodes them, all in lower case."""
-    pairs = sorted((name.lower(), quote(value, safe="*").replace("~", "%7E")) for name, value in form.items())
-    text = "&".join(f"{name}={value}" for name, value in pairs).lower()
-    return base64.b64encode(hmac.new(key.encode(), text.encode(), hashlib.sha1).digest()).decode()
-
-
-def _all(driver: Any, command: str, key: str, **wanted: str) -> list[Any]:
-    found: list[Any] = []
-    while True:
-        page = str(len(found) // _PAGE + 1)
-        some = _ask(driver, command, **wanted, page=page, pagesize=str(_PAGE)).get(key) or []
-        found += some
-        if len(some) < _PAGE:
-            return found
-
-
-def _wait(driver: Any, answer: Any) -> None:
-    """Wait until a job is done.
-
-    Raises:
-        ProviderError: It failed, or took too long.
-    """
-    end = time.monotonic() + _JOB_S
-    while True:
-        job = _ask(driver, "queryAsyncJobResult", jobid=str(answer["jobid"]))
-        if job["jobstatus"] == _DONE:
-            return
-        if job["jobstatus"] == _FAILED:
-            text = str((job.get("jobresult") or {}).get("errortext") or "no reason given")
-            raise ProviderError("the cloud refused the request", detail=text)
-        if time.monotonic() > end:
-            raise ProviderError(f"job {answer['jobid']} of the cloud was not done in {_JOB_S:.0f} s")
-        time.sleep(_LOOK_S)
-
-
-def _reason(status: int, body: Any) -> tuple[int, str]:
-    """Return the status that an error means, and what it says; the answer may be none of the API's."""
-    try:
-        (found,) = json.loads(body).values()
-        text, code = str(found["errortext"]), int(found.get("errorcode") or status)
-    except (ValueError, LookupError, TypeError, AttributeError):
-        return status, "an answer without a reason"
-    if code == 431 and _GONE.search(text):
-        return 404, text
-    return (409 if code in _REFUSALS else code), text
+            wait(driver, ask(driver, "revokeSecurityGroupIngress", id=now[rule]))
 
 
 # --- facts ------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 from urllib.parse import quote
 
@@ -18,14 +18,17 @@ from pushjuju.core.errors import NotValid
 from pushjuju.core.instance_types import InstanceType
 from pushjuju.core.status import InstanceStatus
 from pushjuju.plugins.providers.libcloud.calls import ErrorWords
-from pushjuju.plugins.providers.libcloud.drivers.adapter import Adapter, Order, Seen, addresses
+from pushjuju.plugins.providers.libcloud.drivers.adapter import Order, Seen, addresses
 from pushjuju.plugins.providers.libcloud.drivers.identity import MODEL_TAG, NONCE_TAG, Identity, word
-from pushjuju.plugins.providers.libcloud.drivers.library import lead, library, secret
-
-ZONES: Mapping[str, tuple[str, ...]] = {
-    region: tuple(f"{region}-{number}" for number in (1, 2, 3)) for region in ("fr-par", "nl-ams", "pl-waw")
-}
-"""Region -> its zones, which the API does not list."""
+from pushjuju.plugins.providers.libcloud.drivers.scaleway_api import (
+    GB,
+    MIB,
+    connect,
+    pages,
+    project_of,
+    zones_of,
+)
+from pushjuju.plugins.providers.libcloud.drivers.scaleway_disks import ScalewayDisks
 
 _STATUS = {"starting": InstanceStatus.PENDING, "running": InstanceStatus.RUNNING}
 _ARCHES = {"x86_64": "amd64", "arm64": "arm64"}
@@ -39,12 +42,10 @@ _LABELS = {
 }
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _UNREADY = "pushjuju-unready"  # has the request in it while the server is not complete
-_PAGE = 100
-_GB, _MIB = 10**9, 2**20
 _LEAST_DISK = 20  # GB of a root disk on block storage
 
 
-class Scaleway(Adapter):
+class Scaleway(ScalewayDisks):
     """Servers of one project in one region, known by their tags."""
 
     arches: ClassVar[tuple[str, ...]] = ("amd64", "arm64")
@@ -57,57 +58,25 @@ class Scaleway(Adapter):
     )
 
     def connect(self) -> Any:
-        """Return a driver whose connection speaks the API of today, and whose errors tell their kind."""
-        key, _ = secret(self.site, "secret-key", "project-id")
-        module, errors = library("compute.drivers.scaleway"), library("common.exceptions")
-
-        class Response(module.ScalewayResponse):  # type: ignore[misc, name-defined]
-            def parse_error(self) -> Any:
-                said = vars(self)
-                raise errors.exception_from_message(
-                    code=int(said["status"]), message=_reason(said.get("body")), headers=dict(said["headers"])
-                )
-
-        class Connection(module.ScalewayConnection):  # type: ignore[misc, name-defined]
-            responseCls = Response  # noqa: N815 - libcloud's name
-
-            def add_default_headers(self, headers: dict[str, str]) -> dict[str, str]:
-                kind = headers.get("Content-Type", "application/json")
-                return {**headers, "X-Auth-Token": key, "Content-Type": kind}
-
-        class Driver(module.ScalewayNodeDriver):  # type: ignore[misc, name-defined]
-            connectionCls = Connection  # noqa: N815
-
-        driver = Driver("", key)
-        lead(driver.connection, self.site, self.timeout_s)
-        return driver
+        """Return a driver whose connection speaks the API of today."""
+        return connect(self.site, self.timeout_s)
 
     def check(self, driver: Any) -> str:
         """List the project's servers, which needs the credential."""
-        url = f"/instance/v1/zones/{self._names()[0]}/servers"
-        driver.connection.request(url, params={"project": self._project, "per_page": 1})
-        return f"project {self._project}"
-
-    @property
-    def _project(self) -> str:
-        return str(self.site.credential.attributes["project-id"])
-
-    def _names(self) -> tuple[str, ...]:
-        found = ZONES.get(self.site.cloud.region)
-        if found is None:
-            raise NotValid(f"region {self.site.cloud.region} is not one of {', '.join(ZONES)}")
-        return found
+        url = f"/instance/v1/zones/{zones_of(self.site)[0]}/servers"
+        driver.connection.request(url, params={"project": project_of(self.site), "per_page": 1})
+        return f"project {project_of(self.site)}"
 
     def zones(self, driver: Any) -> Sequence[tuple[str, bool]]:  # noqa: ARG002 - the API does not list them
         """Return the zones of the region."""
-        return [(name, True) for name in self._names()]
+        return [(name, True) for name in zones_of(self.site)]
 
     def types(self, driver: Any) -> Sequence[InstanceType]:
         """Return the types of all zones; those with graphics cards, and those of the past, only by name."""
         found: dict[str, InstanceType] = {}
-        for zone in self._names():
+        for zone in zones_of(self.site):
             url = f"/instance/v1/zones/{zone}/products/servers"
-            for name, item in _pages(driver, url, "servers", {}):
+            for name, item in pages(driver, url, "servers", {}):
                 found.setdefault(name, _type(name, item))
         return list(found.values())
 
@@ -118,7 +87,7 @@ class Scaleway(Adapter):
 
         One that a lost answer left without these is completed instead.
         """
-        zone = order.zone or self._names()[0]
+        zone = order.zone or zones_of(self.site)[0]
         url = f"/instance/v1/zones/{zone}/servers"
         server = self._unready(driver, url, order) or self._made(driver, url, zone, order)
         one = f"{url}/{quote(str(server['id']), safe='')}"
@@ -136,22 +105,22 @@ class Scaleway(Adapter):
         if not order.identity.nonce:
             return None
         tags = [word(MODEL_TAG, order.identity.model), word(_UNREADY, order.identity.nonce)]
-        wanted = {"project": self._project, "tags": ",".join(tags)}
-        return next((item for item in _pages(driver, url, "servers", wanted)), None)
+        wanted = {"project": project_of(self.site), "tags": ",".join(tags)}
+        return next((item for item in pages(driver, url, "servers", wanted)), None)
 
     def _made(self, driver: Any, url: str, zone: str, order: Order) -> Any:
         tags = {key: value for key, value in order.tags.items() if key != NONCE_TAG}
         body: dict[str, Any] = {
             "name": order.name,
-            "project": self._project,
+            "project": project_of(self.site),
             "commercial_type": order.size.name,
             "image": self._image(driver, zone, order),
             "tags": _tags(order, {**tags, _UNREADY: order.identity.nonce}),
             "dynamic_ip_required": True,
         }
         if not order.size.root_disk:
-            wanted = max(-(-order.root_disk * _MIB // _GB), _LEAST_DISK)
-            disk = {"name": order.identity.name(), "volume_type": "sbs_volume", "size": wanted * _GB}
+            wanted = max(-(-order.root_disk * MIB // GB), _LEAST_DISK)
+            disk = {"name": order.identity.name(), "volume_type": "sbs_volume", "size": wanted * GB}
             body["volumes"] = {"0": disk}
         return driver.connection.request(url, data=json.dumps(body), method="POST").object["server"]
 
@@ -170,7 +139,7 @@ class Scaleway(Adapter):
         kind = "instance_local" if order.size.root_disk else "instance_sbs"
         wanted = {"image_label": label, "zone": zone, "type": kind}
         try:
-            found = list(_pages(driver, "/marketplace/v2/local-images", "local_images", wanted, "page_size"))
+            found = list(pages(driver, "/marketplace/v2/local-images", "local_images", wanted, "page_size"))
         except Exception as error:
             if getattr(error, "code", 0) != 404:
                 raise
@@ -182,11 +151,11 @@ class Scaleway(Adapter):
 
     def machines(self, driver: Any, machine: str = "") -> Sequence[Seen]:
         """Return the servers with the model's tag in all zones, or the machine's among them."""
-        wanted = {"project": self._project, "tags": word(MODEL_TAG, self.site.model.uuid)}
+        wanted = {"project": project_of(self.site), "tags": word(MODEL_TAG, self.site.model.uuid)}
         seen = [
             _seen(item)
-            for zone in self._names()
-            for item in _pages(driver, f"/instance/v1/zones/{zone}/servers", "servers", wanted)
+            for zone in zones_of(self.site)
+            for item in pages(driver, f"/instance/v1/zones/{zone}/servers", "servers", wanted)
             if item["state"] != "stopping"
         ]
         return [item for item in seen if not machine or item.identity.machine == machine]
@@ -215,31 +184,20 @@ class Scaleway(Adapter):
         Raises:
             Exception: A server still has one; libcloud's error.
         """
-        for zone in self._names():
+        for zone in zones_of(self.site):
             self._drop_disks(driver, zone, all_of_them=True)
 
     def _drop_disks(self, driver: Any, zone: str, *, all_of_them: bool = False) -> None:
         """Delete the model's root disks on block storage that no server has any more."""
         url = f"/block/v1/zones/{zone}/volumes"
-        wanted = {"project_id": self._project, "name": f"juju-{self.site.model.uuid.replace('-', '')}"}
-        for item in list(_pages(driver, url, "volumes", wanted, "page_size")):
+        wanted = {
+            "project_id": project_of(self.site),
+            "name": f"juju-{self.site.model.uuid.replace('-', '')}",
+        }
+        for item in list(pages(driver, url, "volumes", wanted, "page_size")):
             mine = Identity.from_name(str(item["name"])).model == self.site.model.uuid
             if mine and (all_of_them or item["status"] == "available"):
                 driver.connection.request(f"{url}/{quote(str(item['id']), safe='')}", method="DELETE")
-
-
-def _pages(
-    driver: Any, url: str, key: str, wanted: Mapping[str, str], size: str = "per_page"
-) -> Iterator[Any]:
-    """Return all items of a list; those of an object as (name, item)."""
-    number = 1
-    while True:
-        query = {**wanted, size: _PAGE, "page": number}
-        found = driver.connection.request(url, params=query).object[key]
-        yield from found.items() if isinstance(found, dict) else found
-        if len(found) < _PAGE:
-            return
-        number += 1
 
 
 def _act(driver: Any, url: str, action: str) -> None:
@@ -261,10 +219,10 @@ def _type(name: str, item: Any) -> InstanceType:
     return InstanceType(
         name=name,
         cores=int(item["ncpus"]),
-        mem=int(item["ram"]) // _MIB,
+        mem=int(item["ram"]) // MIB,
         arches=(_ARCHES.get(str(item["arch"]), str(item["arch"])),),
         cost=float(item["hourly_price"]),
-        root_disk=most // _MIB,
+        root_disk=most // MIB,
         deprecated=bool(item.get("gpu") or item.get("end_of_service") or item.get("baremetal")),
     )
 
@@ -288,16 +246,3 @@ def _seen(data: Any) -> Seen:
         tags=dict(item.split(":", 1) for item in words if ":" in item),
         node=data,
     )
-
-
-def _reason(body: Any) -> str:
-    """Return what an error says, its kind first; the answer may be none of the API's."""
-    try:
-        found = json.loads(body)
-        said = "; ".join(
-            f"{key}: {' '.join(map(str, text))}" for key, text in found.get("fields", {}).items()
-        )
-        parts = (found.get("type"), found.get("message"), found.get("resource"), said)
-        return ": ".join(str(part) for part in parts if part) or "an answer without a reason"
-    except (ValueError, TypeError, AttributeError):
-        return "an answer without a reason"

@@ -1,0 +1,94 @@
+"""Scaleway's APIs through libcloud's connection: zones, pages, errors. Layer: plugins; blocking."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pushjuju.core.errors import NotValid
+from pushjuju.plugins.providers.libcloud.drivers.adapter import Site
+from pushjuju.plugins.providers.libcloud.drivers.library import lead, library, secret
+
+ZONES: Mapping[str, tuple[str, ...]] = {
+    region: tuple(f"{region}-{number}" for number in (1, 2, 3)) for region in ("fr-par", "nl-ams", "pl-waw")
+}
+"""Region -> its zones, which the API does not list."""
+
+GB, MIB = 10**9, 2**20
+_PAGE = 100
+
+
+def connect(site: Site, timeout_s: float) -> Any:
+    """Return a driver whose connection speaks the API of today, and whose errors tell their kind.
+
+    Raises:
+        NotValid: The credential lacks something.
+    """
+    key, _ = secret(site, "secret-key", "project-id")
+    module, errors = library("compute.drivers.scaleway"), library("common.exceptions")
+
+    class Response(module.ScalewayResponse):  # type: ignore[misc, name-defined]
+        def parse_error(self) -> Any:
+            said = vars(self)
+            raise errors.exception_from_message(
+                code=int(said["status"]), message=reason(said.get("body")), headers=dict(said["headers"])
+            )
+
+    class Connection(module.ScalewayConnection):  # type: ignore[misc, name-defined]
+        responseCls = Response  # noqa: N815 - libcloud's name
+
+        def add_default_headers(self, headers: dict[str, str]) -> dict[str, str]:
+            kind = headers.get("Content-Type", "application/json")
+            return {**headers, "X-Auth-Token": key, "Content-Type": kind}
+
+    class Driver(module.ScalewayNodeDriver):  # type: ignore[misc, name-defined]
+        connectionCls = Connection  # noqa: N815
+
+    driver = Driver("", key)
+    lead(driver.connection, site, timeout_s)
+    return driver
+
+
+def zones_of(site: Site) -> tuple[str, ...]:
+    """Return the zones of the region.
+
+    Raises:
+        NotValid: There is no such region.
+    """
+    found = ZONES.get(site.cloud.region)
+    if found is None:
+        raise NotValid(f"region {site.cloud.region} is not one of {', '.join(ZONES)}")
+    return found
+
+
+def project_of(site: Site) -> str:
+    """Return the id of the project."""
+    return str(site.credential.attributes["project-id"])
+
+
+def pages(
+    driver: Any, url: str, key: str, wanted: Mapping[str, str], size: str = "per_page"
+) -> Iterator[Any]:
+    """Return all items of a list; those of an object as (name, item)."""
+    number = 1
+    while True:
+        query = {**wanted, size: _PAGE, "page": number}
+        found = driver.connection.request(url, params=query).object[key]
+        yield from found.items() if isinstance(found, dict) else found
+        if len(found) < _PAGE:
+            return
+        number += 1
+
+
+def reason(body: Any) -> str:
+    """Return what an error says, its kind first; the answer may be none of the API's."""
+    try:
+        found = json.loads(body)
+        said = "; ".join(
+            f"{key}: {' '.join(map(str, text))}" for key, text in found.get("fields", {}).items()
+        )
+        parts = (found.get("type"), found.get("message"), found.get("resource"), said)
+        return ": ".join(str(part) for part in parts if part) or "an answer without a reason"
+    except (ValueError, TypeError, AttributeError):
+        return "an answer without a reason"
