@@ -6,12 +6,12 @@ Mirrors: juju/charm v12 bundledata.go VerifyWithCharms (the texts)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from pushjuju.bundles import placement
 from pushjuju.bundles.compose import Composed
-from pushjuju.bundles.values import ALL, Application, Bundle, Fault, endpoint
+from pushjuju.bundles.values import ALL, Application, Bundle, Fault, Path, endpoint
 from pushjuju.charms.config import validate_settings
 from pushjuju.charms.endpoints import Side, infer_endpoints
 from pushjuju.charms.goform import quote
@@ -26,40 +26,50 @@ class _Checker:
     composed: Composed
     charms: Mapping[str, Charm]
     new: frozenset[str]
+    told: frozenset[Path] = frozenset()
     faults: list[Fault] = field(default_factory=list)
 
     def add(self, text: str, *path: str | int) -> None:
+        if path in self.told:
+            return
         place = self.composed.places.at(self.composed.root, path)
         self.faults.append(Fault(text=text, path=path, place=place))
 
 
 def check(
-    bundle: Bundle, composed: Composed, charms: Mapping[str, Charm], new: frozenset[str]
+    bundle: Bundle,
+    composed: Composed,
+    charms: Mapping[str, Charm],
+    new: frozenset[str],
+    known: Collection[Fault] = (),
 ) -> list[Fault]:
     """Return what does not fit.
 
     Args:
-        bundle: One that is right by itself.
+        bundle: The values.
         composed: Its text, for the places.
         charms: Application -> charm; those that are not known are not looked at.
         new: Applications that are deployed, not only changed.
+        known: What is wrong with the bundle by itself: those values are not looked at.
     """
-    checker = _Checker(bundle, composed, charms, new)
+    checker = _Checker(bundle, composed, charms, new, frozenset(fault.path for fault in known))
     for name in sorted(bundle.applications, key=natural_key):
         app = bundle.applications[name]
         _check_containers(checker, app)
         if name in charms:
             _check_application(checker, app, charms[name])
     for number in range(len(bundle.relations)):
-        _check_relation(checker, number)
+        if ("relations", number) not in checker.told:
+            _check_relation(checker, number)
     return checker.faults
 
 
 def _check_containers(checker: _Checker, app: Application) -> None:
     for number, text in enumerate(app.to):
-        if placement.parse(text).container == "kvm":
+        where = ("applications", app.name, "to", number)
+        if where not in checker.told and placement.parse(text).container == "kvm":
             reason = f"placement {quote(text)} asks for a container of a kind that is not made: use lxd"
-            checker.add(reason, "applications", app.name, "to", number)
+            checker.add(reason, *where)
 
 
 def _check_application(checker: _Checker, app: Application, charm: Charm) -> None:
@@ -109,6 +119,18 @@ def _check_new(checker: _Checker, app: Application, charm: Charm) -> None:
         if item not in known:
             text = f"cannot validate application {name}: endpoint {quote(item)} not found"
             checker.add(text, *where, "exposed-endpoints", item)
+
+    _check_offers(checker, app, frozenset(known))
+
+
+def _check_offers(checker: _Checker, app: Application, known: frozenset[str]) -> None:
+    for name, offer in app.offers.items():
+        for item in offer.endpoints:
+            if item not in known:
+                text = (
+                    f"cannot create offer {name}: application {quote(app.name)} has no {quote(item)} relation"
+                )
+                checker.add(text, "applications", app.name, "offers", name, "endpoints")
 
 
 def _check_relation(checker: _Checker, number: int) -> None:

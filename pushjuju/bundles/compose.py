@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -47,10 +47,19 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Composed:
-    """Plain data of a bundle with the places of its values."""
+    """Plain data of a bundle with the places of its values.
+
+    Attributes:
+        faults: What could not be merged, or named a file that is not there.
+    """
 
     root: dict[str, Any]
     places: Places
+    faults: list[Fault] = field(default_factory=list)
+
+    def add(self, text: str, *path: str | int, owner: Any, key: Any) -> None:
+        """Note a fault at an item of a container."""
+        self.faults.append(Fault(text=text, path=path, place=self.places.of(owner, key)))
 
 
 def parts(source: Source) -> list[Part]:
@@ -80,28 +89,28 @@ def base(part: Part, include: Include) -> Composed:
     """Return the first document alone.
 
     Raises:
-        NotValid: It is empty, or a file that it names is not there.
+        NotValid: It is empty.
     """
     if not part.document.root:
         raise NotValid("malformed bundle: bundle is empty")
-    return _prepared(part, Places(), include)
+    return _prepared(part, Places(), include, [])
 
 
 def compose(listed: Sequence[Part], include: Include) -> Composed:
-    """Merge all parts, in order.
+    """Merge all parts, in order; what cannot be merged is left out and told as a fault.
 
     Raises:
-        NotValid: A part that cannot be merged, or a file that one names is not there.
+        NotValid: The first part is empty.
     """
     first, *others = listed
     made = base(first, include)
     for part in others:
-        if "services" in part.document.root:
-            raise NotValid(
-                "bundle overlay file used deprecated 'services' key, "
-                "this is not valid for bundle overlay files"
-            )
-        _merge(made.root, _prepared(part, made.places, include).root, made.places)
+        extra = _prepared(part, made.places, include, made.faults)
+        if "services" in extra.root:
+            text = "bundle overlay file used deprecated 'services' key"
+            text += ", this is not valid for bundle overlay files"
+            made.add(text, "services", owner=extra.root, key="services")
+        _merge(made, extra.root)
     return made
 
 
@@ -133,70 +142,83 @@ def _map(value: Any) -> dict[Any, Any]:
 # --- one part ---------------------------------------------------------------------------------------------
 
 
-def _prepared(part: Part, places: Places, include: Include) -> Composed:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reading:
+    """A part while it is read."""
+
+    part: Part
+    made: Composed
+    include: Include
+
+    @property
+    def folder(self) -> FilePath | None:
+        return self.part.source.folder
+
+
+def _prepared(part: Part, places: Places, include: Include, faults: list[Fault]) -> Composed:
     """Return a part with its includes read and its paths absolute."""
     places.take(part.document, part.source.file)
     root = places.copy(part.document.root)
+    made = Composed(root=root, places=places, faults=faults)
+    reading = _Reading(part=part, made=made, include=include)
     for group, keys in (("applications", ("options", "annotations")), ("machines", ("annotations",))):
         if isinstance(root.get(group), dict):
             root[group] = entries = places.copy(root[group])
             for name, entry in entries.items():
                 if isinstance(entry, dict):
-                    entries[name] = _entry(places.copy(entry), keys, (group, name), part, places, include)
-    return Composed(root=root, places=places)
+                    entries[name] = _entry(places.copy(entry), keys, (group, name), reading)
+    return made
 
 
 def _entry(
-    entry: dict[Any, Any],
-    keys: Sequence[str],
-    owner: tuple[str, str],
-    part: Part,
-    places: Places,
-    include: Include,
+    entry: dict[Any, Any], keys: Sequence[str], owner: tuple[str, str], reading: _Reading
 ) -> dict[Any, Any]:
-    charm = entry.get("charm")
+    charm, made = entry.get("charm"), reading.made
     if owner[0] == "applications" and isinstance(charm, str) and charm.startswith("."):
-        if part.source.folder is None:
-            raise NotValid(
-                f"charm path {quote(charm)} in application {quote(owner[1])}: an archive holds no charms"
-            )
-        entry["charm"] = str((part.source.folder / charm).resolve())
+        if reading.folder is None:
+            text = f"charm path {quote(charm)} in application {quote(owner[1])}: an archive holds no charms"
+            made.add(text, *owner, "charm", owner=entry, key="charm")
+        else:
+            entry["charm"] = str((reading.folder / charm).resolve())
     for key in keys:
         if isinstance(entry.get(key), dict):
-            entry[key] = values = places.copy(entry[key])
+            entry[key] = values = made.places.copy(entry[key])
             for name, value in values.items():
                 if isinstance(value, str):
-                    values[name] = _included(value, key, name, owner, part.source.folder, include)
+                    values[name] = _included(value, (*owner, key, name), values, reading)
     return entry
 
 
-def _included(
-    value: str, key: str, name: Any, owner: tuple[str, str], folder: FilePath | None, include: Include
-) -> str:
+def _included(value: str, path: tuple[str, str, str, Any], values: Any, reading: _Reading) -> str:
+    """Return what a value stands for; the value itself when its file is not there."""
+    kind, owner, key, name = path
     prefix = next((prefix for prefix in (_FILE, _BASE64) if value.startswith(prefix)), "")
     if not prefix:
         return value
     try:
-        content = include(folder, value.removeprefix(prefix))
+        content = reading.include(reading.folder, value.removeprefix(prefix))
         return content.decode() if prefix == _FILE else base64.b64encode(content).decode()
     except (NotValid, UnicodeDecodeError) as error:
         text = error.message if isinstance(error, NotValid) else "the file is no UTF-8 text"
         what = "option" if key == "options" else "annotation"
-        kind = "application" if owner[0] == "applications" else "machine"
-        where = f"processing {what} {quote(str(name))} for {kind} {quote(owner[1])}"
-        raise NotValid(f"{where}: resolving include {quote(value)}: {text}") from None
+        whose = "application" if kind == "applications" else "machine"
+        where = f"processing {what} {quote(str(name))} for {whose} {quote(str(owner))}"
+        text = f"{where}: resolving include {quote(value)}: {text}"
+        reading.made.add(text, *path, owner=values, key=name)
+        return value
 
 
 # --- merging ----------------------------------------------------------------------------------------------
 
 
-def _merge(root: dict[str, Any], extra: dict[str, Any], places: Places) -> None:
+def _merge(made: Composed, extra: dict[str, Any]) -> None:
     """Merge a later part onto what there is."""
+    root, places = made.root, made.places
     for key in ("applications", "saas"):
         if isinstance(extra.get(key), dict):
             root[key] = known = places.copy(_map(root.get(key)))
             for name, entry in extra[key].items():
-                _merge_entry(root, known, name, entry, extra[key], places)
+                _merge_entry(made, known, name, entry, extra[key])
     for key in ("series", "default-base"):
         if extra.get(key):
             root[key] = extra[key]
@@ -215,10 +237,9 @@ def _merge(root: dict[str, Any], extra: dict[str, Any], places: Places) -> None:
         places.move(extra, root, "machines")
 
 
-def _merge_entry(
-    root: dict[str, Any], known: dict[Any, Any], name: Any, entry: Any, owner: dict[Any, Any], places: Places
-) -> None:
+def _merge_entry(made: Composed, known: dict[Any, Any], name: Any, entry: Any, owner: dict[Any, Any]) -> None:
     """Merge an application or a SAAS; an empty one goes, with the relations that name it."""
+    root, places = made.root, made.places
     if not entry:
         known.pop(name, None)
         _drop_relations(root, str(name), places)
@@ -226,7 +247,8 @@ def _merge_entry(
         known[name] = entry
         places.move(owner, known, name)
     elif not isinstance(known[name], dict):
-        raise NotValid(f"base application {quote(str(name))} has no body")
+        text = f"base application {quote(str(name))} has no body"
+        made.add(text, "applications", str(name), owner=known, key=name)
     else:
         known[name] = _merged_fields(known[name], entry, places)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from pushjuju.bundles import compose, decode, source, verify
 from pushjuju.bundles.compose import Composed, Include, Part
 from pushjuju.bundles.source import Source
-from pushjuju.bundles.values import Bundle
+from pushjuju.bundles.values import Bundle, Fault
 from pushjuju.core.errors import NotValid
 
 _SERIES = (
@@ -23,7 +23,7 @@ _SERIES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
-    """A bundle that is right by itself.
+    """A bundle, merged and verified.
 
     Attributes:
         bundle: The values.
@@ -31,6 +31,7 @@ class Loaded:
         folder: What paths of resources are relative to.
         warnings: What people should look at.
         ignored: What the text says and nobody reads; told on a dry run.
+        faults: The rules that it breaks by itself.
     """
 
     bundle: Bundle
@@ -38,25 +39,51 @@ class Loaded:
     folder: Path | None
     warnings: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
+    faults: tuple[Fault, ...] = ()
 
 
 def load(path: Path, overlays: Sequence[str] = ()) -> Loaded:
-    """Read a bundle from a file, directory or archive.
+    """Read a bundle that is right by itself from a file, directory or archive.
 
     Raises:
         NotFound: Nothing is there.
         NotValid: It cannot be read.
         BundleFaulty: It breaks rules; all of them are told.
     """
-    return assemble(source.read(path), [source.overlay(name) for name in overlays])
+    return _sound(examine(path, overlays))
+
+
+def examine(path: Path, overlays: Sequence[str] = ()) -> Loaded:
+    """Read a bundle; the rules that it breaks come with it, so that they can be told with others.
+
+    Raises:
+        NotFound: Nothing is there.
+        NotValid: It cannot be read.
+    """
+    return look_at(source.read(path), [source.overlay(name) for name in overlays])
 
 
 def assemble(main: Source, overlays: Sequence[Source] = (), include: Include = source.include) -> Loaded:
-    """Merge and verify what was read; first the base alone, as Juju does.
+    """Merge and verify what was read.
 
     Raises:
         NotValid: It cannot be merged.
         BundleFaulty: It breaks rules; all of them are told.
+    """
+    return _sound(look_at(main, overlays, include))
+
+
+def _sound(loaded: Loaded) -> Loaded:
+    if loaded.faults:
+        raise verify.BundleFaulty(list(loaded.faults))
+    return loaded
+
+
+def look_at(main: Source, overlays: Sequence[Source] = (), include: Include = source.include) -> Loaded:
+    """Merge what was read and find the rules that it breaks; the base has to be right alone, as in Juju.
+
+    Raises:
+        NotValid: It cannot be read.
     """
     parts = compose.parts(main)
     if not parts:
@@ -66,15 +93,17 @@ def assemble(main: Source, overlays: Sequence[Source] = (), include: Include = s
             parts += [part for part in compose.parts(overlay) if part.document.root]
         except NotValid as error:
             raise NotValid(f"unable to process overlays: {error.message}", detail=error.detail) from None
-    verify.check(compose.base(parts[0], include), base_only=True)
+    _, alone = verify.verify(compose.base(parts[0], include), base_only=True)
     composed = compose.compose(parts, include)
-    bundle = verify.check(composed)
+    bundle, together = verify.verify(composed)
+    faults = {(fault.text, fault.place): fault for fault in (*alone, *together)}
     return Loaded(
         bundle=bundle,
         composed=composed,
         folder=main.folder,
         warnings=(_SERIES,) if decode.has_series(bundle) else (),
         ignored=tuple(_ignored(parts)),
+        faults=tuple(faults.values()),
     )
 
 

@@ -6,6 +6,7 @@ Mirrors: juju/charm v12 bundledata.go ParsePlacement
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 
 from pushjuju.charms.goform import quote
@@ -52,6 +53,27 @@ def parse(text: str) -> Target:
     if not is_application(name) or (slash and not _UNIT.fullmatch(number)):
         raise NotValid(f"invalid placement syntax {quote(text)}")
     return Target(container=container, application=name, unit=int(number) if slash else -1)
+
+
+def beside(directives: Iterable[str]) -> set[str]:
+    """Return the applications that directives name.
+
+    Raises:
+        NotValid: One is none; the message is Juju's.
+    """
+    return {parse(text).application for text in directives} - {""}
+
+
+def in_circle(waits: Mapping[str, Set[str]]) -> list[str]:
+    """Return the applications that can never be placed, sorted.
+
+    Args:
+        waits: Application -> those of the same map whose units have to be placed before its own.
+    """
+    left = set(waits)
+    while ready := {name for name in left if not waits[name] & left}:
+        left -= ready
+    return sorted(left)
 
 
 def is_machine(text: str) -> bool:

@@ -89,8 +89,7 @@ def place_units(
     while waiting:
         ready = []
         for name in waiting:
-            beside = {placement.parse(text).application for text in bundle.applications[name].to} - {""}
-            if beside <= done:
+            if placement.beside(bundle.applications[name].to) <= done:
                 _place(placer, bundle.applications[name])
                 done.add(name)
                 ready.append(name)

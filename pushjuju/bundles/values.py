@@ -28,16 +28,19 @@ class Fault:
         text: What is wrong, in Juju's words where Juju has them.
         path: Where in the document.
         place: Where in which file; None when nothing stands there.
+        more: Further lines: what there is instead, what else is wrong with the same thing.
     """
 
     text: str
     path: Path = ()
     place: Place | None = None
+    more: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         where = [".".join(str(part) for part in self.path)] if self.path else []
         where += [f"{self.place.file}:{self.place.line}"] if self.place else []
-        return f"{self.text} ({', '.join(where)})" if where else self.text
+        first = f"{self.text} ({', '.join(where)})" if where else self.text
+        return "\n".join([first, *(f"  {line}" for line in self.more)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

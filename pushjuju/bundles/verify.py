@@ -31,6 +31,7 @@ _OFFER_URL = re.compile(
     r"(?:(?P<controller>[^\\/:]+):)?(?:(?P<user>[^/:.]+(?:@[^/:]+)?)/)?"
     r"(?P<model>[a-z0-9][a-z0-9-]*)\.(?P<name>[a-z][a-z0-9-]*)(?::(?P<endpoint>[a-z0-9-]*))?"
 )
+_LEVELS = ("read", "consume", "admin")
 _DEVICE = re.compile(r"(?:[0-9]{1,9},)?[a-z0-9./-]+(?:,[^,]+=[^,]*(?:;[^,]+=[^,]*)*)?")
 
 Exists = Callable[[str], bool]
@@ -86,6 +87,7 @@ def verify(
     """Return the typed bundle and every rule that it breaks, in the order of the document's parts."""
     bundle, wrong = decode(composed)
     checker = _Checker(bundle, composed, exists or (lambda path: FilePath(path).exists()), base_only)
+    checker.faults += composed.faults
     checker.faults += wrong
     if base_only:
         checker.faults += overlay_faults(composed)
@@ -96,6 +98,7 @@ def verify(
     for name in sorted(bundle.machines, key=natural_key):
         _check_machine(checker, name, bundle.machines[name])
     _check_relations(checker)
+    _check_circles(checker)
     return bundle, checker.faults
 
 
@@ -240,6 +243,10 @@ def _check_offers(checker: _Checker, app: Application) -> None:
             if not is_endpoint(item):
                 text = f"invalid endpoint name {quote(item)} for offer {quote(name)}"
                 checker.add(f"{text} in application {quote(app.name)}", *where)
+        for user, level in offer.acl.items():
+            if level not in _LEVELS:
+                text = f"cannot grant {level} access to user {user} on offer {name}"
+                checker.add(f'{text}: "{level}" offer access not valid', *where, "acl", user)
 
 
 def _check_exposure(checker: _Checker, app: Application) -> None:
@@ -306,6 +313,8 @@ def _check_saas(checker: _Checker) -> None:
             checker.add(f"SAAS {quote(name)} already exists with application {quote(name)} name", *where)
         if not url or not _OFFER_URL.fullmatch(url):
             checker.add(f"invalid offer URL {quote(url)} for SAAS {name}", *where)
+        elif (parts := parse_offer_url(url)) and parts["endpoint"] is not None:
+            checker.add(f"saas offer {quote(url)} shouldn't include endpoint", *where)
 
 
 def _check_machine(checker: _Checker, name: str, machine: Machine) -> None:
@@ -356,6 +365,19 @@ def _relation_faults(checker: _Checker, relation: tuple[str, ...] | list[str] | 
             yield f"relation {shown(items)} {reason}"
     if len(sides) == 2 and sides[0] == sides[1]:
         yield f"relation {shown(items)} relates an application to itself"
+
+
+def _check_circles(checker: _Checker) -> None:
+    """Refuse applications whose units wait for each other's."""
+    wrong = {fault.path[1] for fault in checker.faults if "to" in fault.path[2:3]}
+    waits = {
+        name: placement.beside(app.to)
+        for name, app in checker.bundle.applications.items()
+        if name not in wrong
+    }
+    if waiting := placement.in_circle(waits):
+        text = f"cycle in placement directives for: {', '.join(waiting)}"
+        checker.add(text, "applications", waiting[0], "to")
 
 
 def shown(relation: object) -> str:

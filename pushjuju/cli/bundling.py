@@ -208,16 +208,11 @@ def load(cli: Cli, argument: str, overlays: Iterable[str], *, dry_run: bool) -> 
     """Read a bundle; tell what of it is ignored where nothing is changed.
 
     Raises:
-        NotFound, NotValid: It is not there, or not right; everything wrong is told.
+        NotFound, NotValid: It is not there, or cannot be read; rules that it breaks are told with others.
     """
     from pushjuju.bundles import load as reader
-    from pushjuju.bundles.verify import BundleFaulty
 
-    try:
-        loaded = reader.load(Path(argument).expanduser(), list(overlays))
-    except BundleFaulty as error:
-        error.message = f"cannot deploy bundle: {error.message}"
-        raise
+    loaded = reader.examine(Path(argument).expanduser(), list(overlays))
     if dry_run and loaded.ignored:
         lines = "\n".join(f" {line}" for line in loaded.ignored)
         cli.console.warn(f"These fields\n{lines}\nwill be ignored during deployment")

@@ -95,6 +95,8 @@ class StoreCharm:
         platform: For which it was picked.
         platforms: All that the charm is made for, as far as the store told.
         source: Name of the source type that answered.
+        metadata: The text of metadata.yaml, as far as the store told.
+        config: The text of config.yaml, likewise.
     """
 
     id: str
@@ -108,6 +110,8 @@ class StoreCharm:
     resources: tuple[StoreResource, ...] = ()
     version: str = ""
     source: str = "charm-hub"
+    metadata: str = ""
+    config: str = ""
 
     @property
     def bases(self) -> tuple[Base, ...]:

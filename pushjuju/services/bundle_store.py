@@ -5,7 +5,7 @@ Layer: services. Mirrors: juju cmd/juju/application/deployer/bundlehandler.go re
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,10 +35,12 @@ class Resolved:
     Attributes:
         origins: Application -> what the store answered.
         lines: What people are told of it.
+        failed: Application -> why the store has nothing for it; the messages are Juju's.
     """
 
     origins: Mapping[str, StoreOrigin] = field(default_factory=dict)
     lines: tuple[str, ...] = ()
+    failed: Mapping[str, PushjujuError] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,13 +56,28 @@ class Fetched:
     resources: Mapping[str, tuple[StoreResource, ...]] = field(default_factory=dict)
 
 
-def resolve(ctx: Context, model: str, bundle: Bundle, facts: ModelFacts, *, force: bool) -> Resolved:
+def resolve(
+    ctx: Context,
+    model: str,
+    bundle: Bundle,
+    facts: ModelFacts,
+    *,
+    force: bool,
+    without: Collection[str] = (),
+) -> Resolved:
     """Ask the store which revisions are meant; nobody is asked where the model has them all.
 
+    Args:
+        without: Applications whose charm is not looked for: how the bundle names it is wrong.
+
     Raises:
-        HubError: A name, channel or revision is not there, or the store is away; the messages are Juju's.
+        HubError: The store is away.
     """
-    wanted = [app for app in _sorted(bundle) if not app.is_local and not _has(facts, app)]
+    wanted = [
+        app
+        for app in _sorted(bundle)
+        if not app.is_local and app.name not in without and not _has(facts, app)
+    ]
     if not wanted:
         return Resolved()
     from pushjuju.services import store_charms
@@ -78,19 +95,15 @@ def resolve(ctx: Context, model: str, bundle: Bundle, facts: ModelFacts, *, forc
         for app in wanted
     ]
     origins: dict[str, StoreOrigin] = {}
-    failed: list[PushjujuError] = []
+    failed: dict[str, PushjujuError] = {}
     for app, found in zip(wanted, store_charms.resolve(ctx, model, requests), strict=True):
         if isinstance(found, PushjujuError):
             found.message = f"cannot resolve charm or bundle {quote(app.charm_name)}: {found.message}"
-            failed.append(found)
+            failed[app.name] = found
         else:
             origins[app.name] = found
-    if failed:
-        first, *others = failed
-        first.detail = "\n".join(filter(None, (first.detail, *(error.message for error in others))))
-        raise first
     lines = [_line(app) for app in wanted if not _same_charm(facts, app)]
-    return Resolved(origins=origins, lines=tuple(lines))
+    return Resolved(origins=origins, lines=tuple(lines), failed=failed)
 
 
 def _sorted(bundle: Bundle) -> list[Application]:

@@ -17,32 +17,27 @@ from pushjuju.bundles.changes import Change, Method
 from pushjuju.bundles.facts import ModelFacts
 from pushjuju.bundles.load import Loaded, needs_trust, untrusted
 from pushjuju.bundles.machines import MachineMap
-from pushjuju.bundles.plan import ResolvedCharm, Wanted, application_base, plan
+from pushjuju.bundles.plan import ResolvedCharm, Wanted, plan
 from pushjuju.bundles.prune import removals
-from pushjuju.bundles.values import Application, Bundle
+from pushjuju.bundles.values import Application, Bundle, Fault
 from pushjuju.bundles.verify import BundleFaulty
-from pushjuju.charms.bases import BaseRequest, choose_base
-from pushjuju.charms.features import check_features
-from pushjuju.charms.goform import quote
 from pushjuju.charms.model import Charm
-from pushjuju.charms.reader import read_charm
 from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
-from pushjuju.core.errors import NotFound, NotValid, PushjujuError
+from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.core.storage import Directive
-from pushjuju.services import bundle_facts, bundle_record, bundle_store, charms
+from pushjuju.services import bundle_charms, bundle_facts, bundle_needs, bundle_record, bundle_store, charms
+from pushjuju.services.bundle_charms import Found
 from pushjuju.services.charm_build import CharmPaths
 from pushjuju.services.context import Context
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from pushjuju.bundles.compose import Composed
     from pushjuju.charms.pack import PackedCharm
     from pushjuju.services.store_charms import StoreOrigin
     from pushjuju.state.store import Tx
-
-_DEBIAN = ("debian@12", "debian@13")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,42 +91,31 @@ class Prepared:
         return sorted(named)
 
 
-@dataclass(slots=True)
-class _Found:
-    """What is known of the charms of a bundle."""
-
-    resolved: dict[str, ResolvedCharm] = field(default_factory=dict)
-    charms: dict[str, Charm] = field(default_factory=dict)
-    paths: dict[str, Path] = field(default_factory=dict)
-    new: set[str] = field(default_factory=set)
-    warnings: list[str] = field(default_factory=list)
-
-
 def prepare(ctx: Context, model: str, loaded: Loaded, wishes: Wishes) -> Prepared:
     """Return what has to be done for a bundle.
 
     Raises:
-        BundleFaulty: It asks its charms for what they do not have; all of it is told.
-        NotFound, NotValid: A charm that is not there or does not fit; machines that do not fit.
+        BundleFaulty: It breaks rules, names charms that are not there or do not fit, or asks its charms for
+            what they do not have; all of it is told.
+        HubError, NotFound, NotValid: One charm is not there or does not fit, and nothing else is wrong.
+        NotValid: Machines that do not fit; nobody trusts the applications.
     """
-    bundle = loaded.bundle
     require_trust(loaded, wishes)
-    if bundle.type == "kubernetes":
-        raise NotValid("bundle is for Kubernetes, the model is for machines")
+    bundle = loaded.bundle
     if not wishes.trust:
         bundle = replace(
             bundle, applications={name: _untrusting(app) for name, app in bundle.applications.items()}
         )
+        loaded = replace(loaded, bundle=bundle)
     mapping = machines.parse(wishes.map_machines)
     with ctx.store.read() as tx:
         facts = bundle_facts.read(tx, model)
-    store = bundle_store.resolve(ctx, model, bundle, facts, force=wishes.force)
+    store = _ask_store(ctx, model, loaded, facts, wishes)
+    unclear = bundle_charms.unclear(loaded)
     with ctx.store.read() as tx:
-        found = _find_charms(ctx, tx, model, replace(loaded, bundle=bundle), facts, wishes)
-    faults = charmcheck.check(bundle, loaded.composed, found.charms, frozenset(found.new))
-    if faults:
-        raise BundleFaulty(faults)
-    _check_image_ids(bundle)
+        found = bundle_charms.find(ctx, tx, model, loaded, facts, force=wishes.force, without=unclear)
+        needs = bundle_needs.check(ctx, tx, model, loaded, facts, unclear)
+    _judge(loaded, found, store, needs)
     for name, origin in store.origins.items():
         found.resolved[name] = ResolvedCharm(
             name=origin.charm.name,
@@ -155,18 +139,73 @@ def prepare(ctx: Context, model: str, loaded: Loaded, wishes: Wishes) -> Prepare
     )
 
 
+def _ask_store(
+    ctx: Context, model: str, loaded: Loaded, facts: ModelFacts, wishes: Wishes
+) -> bundle_store.Resolved:
+    """Return which revisions the bundle's names mean; a store that is away does not hide what is wrong.
+
+    Raises:
+        HubError: The store is away, and the bundle is right by itself.
+    """
+    without = bundle_charms.unclear(loaded)
+    try:
+        return bundle_store.resolve(ctx, model, loaded.bundle, facts, force=wishes.force, without=without)
+    except PushjujuError:
+        if loaded.faults:
+            return bundle_store.Resolved()
+        raise
+
+
+def _judge(loaded: Loaded, found: Found, store: bundle_store.Resolved, needs: Sequence[Fault]) -> None:
+    """Refuse a bundle that breaks rules, by itself or with its charms.
+
+    Raises:
+        BundleFaulty: All that is wrong.
+        PushjujuError: One charm is refused, and nothing else is wrong.
+    """
+    from pushjuju.services import store_charms
+
+    bundle, composed = loaded.bundle, loaded.composed
+    refused = [
+        *(bundle_charms.refusal(composed, name, "charm", error) for name, error in store.failed.items()),
+        *found.refused,
+    ]
+    told = {name: store_charms.told_charm(origin.charm) for name, origin in store.origins.items()}
+    listed = {**found.charms, **{name: charm for name, charm in told.items() if charm}}
+    new = frozenset(found.new) | told.keys() - found.charms.keys()
+    faults = [
+        *loaded.faults,
+        *(item.among_others for item in refused),
+        *charmcheck.check(bundle, composed, listed, new, loaded.faults),
+        *needs,
+    ]
+    if len(faults) == len(refused) == 1:
+        raise refused[0].alone()
+    if faults:
+        raise refusing(faults)
+
+
+def refusing(faults: Sequence[Fault]) -> BundleFaulty:
+    """Return the error for a bundle that cannot be deployed; the text is Juju's."""
+    error = BundleFaulty(list(faults))
+    error.message = f"cannot deploy bundle: {error.message}"
+    return error
+
+
 def require_trust(loaded: Loaded, wishes: Wishes) -> None:
-    """Refuse a bundle whose applications want the cloud's credentials, unless they may have them.
+    """Refuse a right bundle whose applications want the cloud's credentials, unless they may have them.
 
     Raises:
         NotValid: Nobody trusts them; the message is Juju's.
     """
+    if loaded.faults:  # these are told first
+        return
     if (names := needs_trust(loaded.bundle)) and not (wishes.trust or wishes.force):
         raise untrusted(names)
 
 
 def _planned(
-    bundle: Bundle, found: _Found, mapping: MachineMap, facts: ModelFacts, wishes: Wishes
+    bundle: Bundle, found: Found, mapping: MachineMap, facts: ModelFacts, wishes: Wishes
 ) -> tuple[Change, ...]:
     wanted = Wanted(
         bundle=bundle,
@@ -184,97 +223,7 @@ def _untrusting(app: Application) -> Application:
     return replace(app, trust=False, options=options)
 
 
-def _check_image_ids(bundle: Bundle) -> None:
-    for name, app in sorted(bundle.applications.items()):
-        if rules.parse(app.constraints).get("image-id") and not application_base(bundle, app):
-            text = "when image-id constraint is used"
-            raise NotValid(f"base must be explicitly provided for {quote(app.charm)} {text}", detail=name)
-
-
-# --- charms -----------------------------------------------------------------------------------------------
-
-
-def _find_charms(
-    ctx: Context, tx: Tx, model: str, loaded: Loaded, facts: ModelFacts, wishes: Wishes
-) -> _Found:
-    found, bundle, read = _Found(), loaded.bundle, dict[str, Charm]()
-    for name in sorted(bundle.applications):
-        app, there = bundle.applications[name], facts.applications.get(name)
-        if there is not None and (app.is_local or app.charm_name == there.charm):
-            url = _url_of(tx, model, name)
-            found.charms[name] = charms.get(tx, model, url)
-            continue
-        if not app.is_local:  # its charm is looked at when it is here
-            continue
-        if app.charm.startswith("local:"):
-            charm = _known(tx, model, app)
-        else:
-            charm = read.get(app.charm) or _read(app)
-            read[app.charm] = charm
-            found.paths[name] = Path(app.charm)
-        found.new.add(name)
-        found.charms[name] = charm
-        found.warnings += charm.warnings
-        with _about(app):
-            if not wishes.force:
-                check_features(charm)
-            base = _base(ctx, bundle, app, charm, facts, wishes)
-        found.resolved[name] = ResolvedCharm(
-            name=charm.name, base=str(base), known=app.charm.startswith("local:")
-        )
-    return found
-
-
-@contextmanager
-def _about(app: Application) -> Iterator[None]:
-    """Name the charm in an error."""
-    try:
-        yield
-    except PushjujuError as error:
-        prefix = f"cannot deploy bundle: cannot add charm {quote(app.charm)}"
-        error.message = f"{prefix}: {error.message}"
-        raise
-
-
-def _url_of(tx: Tx, model: str, name: str) -> str:
-    from pushjuju.services import applications
-
-    return applications.get(tx, model, name).charm_url
-
-
-def _known(tx: Tx, model: str, app: Application) -> Charm:
-    try:
-        return charms.get(tx, model, app.charm)
-    except NotFound as error:
-        raise NotFound(
-            f"cannot deploy bundle: {error.message}",
-            hint="a bundle with `local:` charms can be deployed only where they are; name the charms' "
-            "files in an overlay, or export it with --with-charms",
-        ) from None
-
-
-def _read(app: Application) -> Charm:
-    try:
-        return read_charm(Path(app.charm)).charm
-    except PushjujuError as error:
-        error.message = f"cannot deploy local charm at {quote(app.charm)}: {error.message}"
-        raise
-
-
-def _base(
-    ctx: Context, bundle: Bundle, app: Application, charm: Charm, facts: ModelFacts, wishes: Wishes
-) -> Base:
-    own = app.base or app.series
-    wanted = application_base(bundle, app)
-    extra = ctx.datadir.main().get("extra-bases", [])
-    request = BaseRequest(
-        requested=Base.parse(wanted) if wanted and own else None,
-        model_default=Base.parse(wanted or facts.default_base) if wanted or facts.default_base else None,
-        image_id=bool(rules.parse(app.constraints).get("image-id")) and not wanted,
-        force=wishes.force,
-        extra_bases=(*map(Base.parse, _DEBIAN), *(Base.parse(str(text)) for text in extra)),
-    )
-    return choose_base(charm.name, charm.bases(), request)
+# --- more than the bundle ----------------------------------------------------------------------------------
 
 
 def with_removals(
@@ -412,7 +361,7 @@ def _check_fetched(prepared: Prepared, fetched: bundle_store.Fetched) -> None:
     charms_ = {**prepared.known, **{name: packed.charm for name, packed in fetched.packed.items()}}
     faults = charmcheck.check(prepared.bundle, prepared.composed, charms_, frozenset(fetched.packed))
     if faults:
-        raise BundleFaulty(faults)
+        raise refusing(faults)
 
 
 def _stored(ctx: Context, model: str, url: str) -> PackedCharm:

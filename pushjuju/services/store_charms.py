@@ -10,6 +10,7 @@ Mirrors: juju apiserver/facades/client/application/deployrepository.go, core/cha
 from __future__ import annotations
 
 import contextlib
+import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from pushjuju.charms.bases import BaseRequest, choose_base
 from pushjuju.charms.goform import quote
-from pushjuju.charms.model import ResourceMeta
+from pushjuju.charms.model import Charm, ResourceMeta
 from pushjuju.charms.pack import PackedCharm, pack
 from pushjuju.charms.url import CharmURL, parse_url
 from pushjuju.core.base import Base
@@ -33,7 +34,7 @@ from pushjuju.core.charmstore import (
     StoreCharm,
     StoreResource,
 )
-from pushjuju.core.errors import HubError, NotFound, NotValid, PushjujuError
+from pushjuju.core.errors import HubError, InvalidCharm, NotFound, NotValid, PushjujuError
 from pushjuju.core.placement import Placement, PlacementKind
 from pushjuju.services import model_config
 from pushjuju.services.context import Context
@@ -416,6 +417,23 @@ def get(
 
 
 # --- resources --------------------------------------------------------------------------------------------
+
+
+def told_charm(charm: StoreCharm) -> Charm | None:
+    """Return a charm as far as its store describes it, so that it can be judged before it is fetched.
+
+    Returns:
+        Its metadata, options and bases; None where the store told too little, or what makes no sense.
+    """
+    from pushjuju.charms.reader import load
+
+    texts = {"metadata.yaml": charm.metadata, "config.yaml": charm.config.replace("{}\n", "")}
+    files = {name: text.encode() for name, text in texts.items() if text.strip()}
+    bases = [{"name": base.os, "channel": base.track} for base in charm.bases]
+    for more in ({"manifest.yaml": json.dumps({"bases": bases}).encode()}, {}):
+        with contextlib.suppress(InvalidCharm):
+            return load({**files, **more}.get)
+    return None
 
 
 def pick_resources(

@@ -194,6 +194,8 @@ def _answer(item: Mapping[str, Any], ask: Ask, *, secure: bool) -> StoreCharm | 
         download=download(_map(entity, "download"), name, secure=secure),
         resources=tuple(resources(entity.get("resources"), secure=secure)),
         version=_text(entity, "version"),
+        metadata=_text(entity, "metadata-yaml"),
+        config=_text(entity, "config-yaml"),
     )
 
 

@@ -209,9 +209,10 @@ def test_includes_and_charms_are_relative_to_their_file(tmp_path: Path) -> None:
     (sub / "over.yaml").write_text("applications: {a: {annotations: {b: 'include-file://../web'}}}")
     with pytest.raises(NotValid) as caught:
         load(tmp_path / "bundle.yaml", [str(sub / "over.yaml")])
-    assert caught.value.message.startswith(
+    assert caught.value.message.splitlines()[1].startswith(
         'processing annotation "b" for application "a": resolving include "include-file://../web": include'
     )
+    assert caught.value.message.endswith(f"(applications.a.annotations.b, {sub / 'over.yaml'}:1)")
     (sub / "over.yaml").write_text("applications: {a: {options: {b: 'include-file://none'}}}")
     with pytest.raises(NotValid, match=r'processing option "b" .* include file ".*none" not found'):
         load(tmp_path / "bundle.yaml", [str(sub / "over.yaml")])

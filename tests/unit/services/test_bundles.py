@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from pushjuju.bundles.load import load
+from pushjuju.bundles.load import examine, load
 from pushjuju.bundles.verify import BundleFaulty
 from pushjuju.cli import bundling
 from pushjuju.core.errors import NotFound, NotValid
@@ -32,6 +32,7 @@ from pushjuju.services import (
     storage,
 )
 from pushjuju.services.bundles import Prepared, Wishes
+from tests.charms_tools.hubstore import HubStore
 from tests.unit.services.world import World
 
 CHARMS: dict[str, dict[str, Any]] = {
@@ -190,7 +191,7 @@ def test_refused_step_changes_nothing(world: World, shelf: Path) -> None:
         ("applications: {web: {resources: {site: ./no.txt}}}", 'application "web": file for resource "site"'),
         ("applications: {db: {base: ubuntu@24.04}}", 'cannot add charm ".*db": base "ubuntu@24.04/stable"'),
     ):
-        with pytest.raises((NotFound, NotValid), match=f"cannot deploy bundle: .*{message}") as caught:
+        with pytest.raises((NotFound, NotValid), match=f"(?s)cannot deploy bundle: .*{message}") as caught:
             deploy(world, shelf, over)
         assert "Traceback" not in str(caught.value)
         assert (world.dump(), world.blobs()) == (before, blobs)
@@ -222,6 +223,43 @@ relations: [[web:none, db:db], [web:db, log:host], [db, log:host]]
         'mismatched interface between "web:db" and "log:host" ("sql" vs "juju-info")',
     ]
     assert all(fault.place and fault.place.line > 0 for fault in caught.value.faults)
+
+
+EVERYTHING = """
+bundle: lxd
+applications:
+  web: {charm: ./web, num_units: 1, to: [x:1], options: {nosuch: 1, title: include-file://no}}
+  near: {charm: storee, num_units: 1}
+  far: {charm: store, channel: 9/edge, num_units: 1}
+  told: {charm: store, num_units: 1, options: {port: many}, bindings: {none: nowhere}}
+  odd: {charm: ./odd, num_units: 1}
+  old: {charm: ./db, num_units: 1, base: ubuntu@20.04, storage: {data: "nopool,1G"}}
+relations:
+- [told:none, web:db]
+- [told:up, web:db]
+"""
+
+
+def test_everything_that_is_wrong_is_told_at_once(world: World, shelf: Path, hub: HubStore) -> None:
+    """What the bundle, its charms, the store's charms and the model have to say, each with its line."""
+    key = {"model": world.model, "key": "charmhub-url", "value": f'"{hub.url}"'}
+    world.write(lambda tx: tx.run("model_config_set", **key))
+    (shelf / "odd").mkdir()
+    (shelf / "odd" / "metadata.yaml").write_text("name: odd\nsummary: s\ndescription: d\nseries: [none!]\n")
+    made = world.charms.make("store", provides={"up": {"interface": "http"}}, config=CONFIG["options"])
+    hub.add("store", made.path, revision=1)
+    (shelf / "bundle.yaml").write_text(EVERYTHING)
+    before, blobs = world.dump(), world.blobs()
+    with pytest.raises(BundleFaulty) as caught:
+        bundles.prepare(world.ctx, world.model, examine(shelf), Wishes())
+    expected = Path(__file__).with_name("wrong_bundle.txt").read_text()
+    assert caught.value.message.replace(str(shelf), "SHELF") + "\n" == expected
+    assert hub.asked("download") == []
+    assert (world.dump(), world.blobs()) == (before, blobs)
+    hub.fail("refresh", "500")
+    with pytest.raises(BundleFaulty) as caught:
+        bundles.prepare(world.ctx, world.model, examine(shelf), Wishes())
+    assert 'invalid placement syntax "x:1"' in caught.value.message
 
 
 def test_trust_is_asked_for(world: World, shelf: Path) -> None:
