@@ -140,19 +140,11 @@ def _failed(error: PushjujuError, cli: Cli) -> int:
 
         logging.getLogger("pushjuju.cli").debug("error stack", exc_info=error)
     if isinstance(error, NotFound):
-        error.hint = "\n".join(text for text in (_suggestion(error, cli), error.hint) if text)
+        from pushjuju.cli import meant
+
+        meant.advise(error, cli)
     cli.console.error(error)
     return error.exit_code
-
-
-def _suggestion(error: NotFound, cli: Cli) -> str:
-    """Return what was probably meant; that this cannot be told is no error of its own."""
-    from pushjuju.cli import meant
-
-    try:
-        return meant.hint(error.message, cli)
-    except (PushjujuError, OSError):
-        return ""
 
 
 def _crashed(error: Exception, argv: list[str], cli: Cli) -> int:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from pushjuju.core.errors import PushjujuError
 from pushjuju.core.near import closest, distance, is_alike
 
 if TYPE_CHECKING:
@@ -37,6 +38,15 @@ _TEXTS = (
     (re.compile(r'\bspace "([^"]+)" not found'), "space"),
     (re.compile(r'\bpool "([^"]+)" not found'), "pool"),
 )
+
+
+def advise(error: PushjujuError, cli: Cli) -> None:
+    """Put what was probably meant into an error; that this cannot be told is no error of its own."""
+    try:
+        found = hint(error.message, cli)
+    except (PushjujuError, OSError):
+        return
+    error.hint = "\n".join(text for text in (found, error.hint) if text)
 
 
 def hint(message: str, cli: Cli) -> str:

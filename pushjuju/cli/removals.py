@@ -5,13 +5,14 @@ Layer: cli. Mirrors: juju cmd/juju/application/removeunit.go, removeapplication.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pushjuju.cli import drive, flags
 from pushjuju.cli.formatters.times import since_text
 from pushjuju.core.clock import from_iso
-from pushjuju.core.errors import UsageError
+from pushjuju.core.errors import Conflict, NotFound, NotPermitted, NotValid, PushjujuError, UsageError
 from pushjuju.core.life import Life
 from pushjuju.services import disks, machines, model_config, removal, storage, units
 from pushjuju.services.applications import get as get_application
@@ -27,6 +28,72 @@ FLAGS = (
     flags.switch("dry-run", "Print what this command would remove without removing"),
     flags.switch("no-wait", "Rush through removal without waiting for each step; only with --force"),
 )
+
+_REFUSALS = (NotFound, NotValid, NotPermitted, Conflict)
+
+
+@dataclass
+class Plan:
+    """What a removal is about, entity by entity. When one is refused all stay, and all faults are told.
+
+    Attributes:
+        failed: The start of an error, with a place for the entity: `removing unit {} failed`.
+        lines: Entity -> what its removal means, line by line.
+        refused: What is wrong with the other entities.
+    """
+
+    failed: str
+    lines: dict[str, list[str]] = field(default_factory=dict)
+    refused: list[PushjujuError] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, names: Iterable[str], lines: Callable[[list[str]], list[str]], *, failed: str) -> Plan:
+        """Look at each entity.
+
+        Args:
+            names: The entities.
+            lines: What the removal of some of them means.
+            failed: As the attribute.
+        """
+        plan = cls(failed)
+        for name in names:
+            try:
+                plan.lines[name] = lines([name])
+            except _REFUSALS as error:
+                error.message = f"{failed.format(name)}: {error.message}"
+                plan.refused.append(error)
+        return plan
+
+    def text(self) -> list[str]:
+        """Return all lines."""
+        return [line for lines in self.lines.values() for line in lines]
+
+    def carry_out(self, remove: Callable[[list[str]], None]) -> None:
+        """Remove all, or none.
+
+        Raises:
+            PushjujuError: One cannot go; the message names it.
+        """
+        try:
+            remove(list(self.lines))
+        except _REFUSALS as error:
+            named = next((name for name in self.lines if name in error.message), next(iter(self.lines)))
+            error.message = f"{self.failed.format(named)}: {error.message}"
+            raise
+
+    def check(self, cli: Cli) -> None:
+        """Tell what is refused.
+
+        Raises:
+            PushjujuError: The last of it.
+        """
+        from pushjuju.cli import meant
+
+        for error in self.refused[:-1]:
+            meant.advise(error, cli)
+            cli.console.error(error)
+        if self.refused:
+            raise self.refused[-1]
 
 
 def force(*, force: bool, no_wait: bool) -> removal.Force | None:
@@ -118,7 +185,7 @@ def application_lines(opened: Session, names: Sequence[str], *, destroy_storage:
 def confirm(
     cli: Cli,
     opened: Session,
-    lines: Sequence[str],
+    plan: Plan,
     *,
     what: str,
     no_prompt: bool,
@@ -132,19 +199,39 @@ def confirm(
 
     Raises:
         Aborted: The answer is not yes.
+        PushjujuError: Something cannot be removed.
     """
+    plan.check(cli)
     with opened.ctx.store.read() as tx:
         mode = str(model_config.get(tx, opened.uuid, "mode") or "")
     asks = not no_prompt and "requires-prompts" in mode.replace(" ", ",").split(",")
     if not (asks or dry_run):
         return False
     cli.console.warn("This command will perform the following actions:")
-    tell(cli, lines)
+    tell(cli, plan.text())
     if needs_force:
         cli.console.info("\nThis will require `--force`")
     if not dry_run:
         cli.console.confirm("\nContinue [y/N]? ", what=what)
     return True
+
+
+def finish(cli: Cli, opened: Session, plan: Plan, *, told: bool, touched: Sequence[str]) -> None:
+    """Tell what goes, then work it off.
+
+    Args:
+        cli: The call.
+        opened: The model.
+        plan: What was carried out.
+        told: Whether the plan was shown before.
+        touched: Entities whose errors are this command's.
+
+    Raises:
+        HookFailed: Something that was touched is in error.
+    """
+    if not told:
+        tell(cli, plan.text())
+    settle(cli, opened, touched=touched)
 
 
 def settle(cli: Cli, opened: Session, *, touched: Sequence[str]) -> None:

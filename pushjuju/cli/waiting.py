@@ -101,6 +101,8 @@ class Waiter:
         if left and self._deadline is not None and self._cli.clock.now() > self._deadline:
             names = ", ".join(f"{task.kind} {task.receiver}" for task in left)
             raise TimedOut(f"timed out waiting for results from: {names}")
+        if self._seen and not left:
+            self._say("\n")
         return not left
 
     def _announce(self, left: set[int]) -> None:
@@ -108,7 +110,7 @@ class Waiter:
         while self._named < len(self._tasks):
             if self._named and self._tasks[self._named - 1].id in left:
                 return
-            self._say(f"Waiting for task {self._tasks[self._named].id}...\n\n")
+            self._say(f"Waiting for task {self._tasks[self._named].id}...")
             self._named += 1
 
 

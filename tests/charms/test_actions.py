@@ -45,12 +45,12 @@ def both_ways(request: Any, web: Client, monkeypatch: pytest.MonkeyPatch) -> Ite
 def test_an_action_with_its_progress(web: Client) -> None:
     done = web.try_run("run", UNIT, "greet", "name=Kim", "times=2")
     assert done.rc == 0, str(done)
-    assert done.stdout == "message: Hello, Kim! Hello, Kim!\nunit: hello-page/0\n"
+    assert done.stdout == "message: Hello, Kim! Hello, Kim!\nunit: hello-page/0\n\n"
     number = re.search(
         r"Running operation (\d+) with 1 task\n  - task (\d+) on unit-hello-page-0\n", done.stderr
     )
     assert number, done.stderr
-    progress = rf"Waiting for task {number[2]}\.\.\.\n\n(..:..:.. greeting [12] of 2\n){{2}}"
+    progress = rf"Waiting for task {number[2]}\.\.\.\n(..:..:.. greeting [12] of 2\n){{2}}\n"
     assert re.search(progress, done.stderr), done.stderr
     task = json.loads(web.run("show-task", number[2], "--format", "json", "--utc"))
     assert task["results"] == {"message": "Hello, Kim! Hello, Kim!", "return-code": 0, "unit": UNIT}
@@ -218,7 +218,7 @@ def test_an_interrupted_person_is_told_how_to_go_on(web: Client) -> None:
     _, err = process.communicate(timeout=20)
     assert process.returncode == 130
     assert "What was asked for goes on" in err
-    assert web.run("show-task", number, "--watch") == "there\n"
+    assert web.run("show-task", number, "--watch") == "\nthere\n"
 
 
 def test_a_reboot_ends_an_action_for_good(web: Client) -> None:

@@ -238,7 +238,7 @@ def test_subordinates(town: Town) -> None:
         assert of(seen, unit) == ["access-relation-departed", "access-relation-broken"]
         assert of(seen, principal) == ["site-relation-departed", "site-relation-broken"]
     assert client.fail("remove-unit", "agent/0").error.startswith(
-        'ERROR unit "agent/0" is a subordinate, to remove use remove-relation.'
+        'ERROR removing unit agent/0 failed: unit "agent/0" is a subordinate, to remove use remove-relation.'
     )
 
     client.run("remove-unit", "front/0")

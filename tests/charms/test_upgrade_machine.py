@@ -100,7 +100,9 @@ def test_the_upgrade_of_a_machine(site: Client) -> None:
     instance = site.status()["machines"]["0"]["machine-status"]
     assert instance["message"] == "series upgrade prepare completed: waiting for completion command"
 
-    assert site.fail("remove-machine", "0").error == "ERROR machine 0 is locked for series upgrade\n"
+    assert site.fail("remove-machine", "0").error == (
+        "ERROR removing machine failed: machine 0 is locked for series upgrade\n"
+    )
     assert "currently" not in site.fail(*PREPARE).error
     site.run("config", "both", "title=meanwhile")
     site.run("update-status")

@@ -120,6 +120,19 @@ async def test_machine_outlives_its_controller(bench: LocalBench) -> None:
     assert os.getsid(0) not in sessions
 
 
+async def test_machine_holds_nothing_that_its_maker_had_open(bench: LocalBench) -> None:
+    """A pipe or a lock of the shell that ran the command ends with the command, not with the machine."""
+    reading, writing = os.pipe()
+    os.set_inheritable(writing, True)  # as a shell leaves `9>lock` or `2> >(sed ...)` open for its commands
+    os.set_blocking(reading, False)
+    try:
+        await bench.open().start(bench.request("0"))
+        os.close(writing)
+        assert os.read(reading, 1) == b""  # its end; BlockingIOError where somebody holds it
+    finally:
+        os.close(reading)
+
+
 async def test_machine_that_was_switched_off_can_be_resumed(bench: LocalBench) -> None:
     """`poweroff` inside leaves it listed and stopped, with its disk; resume boots it again."""
     provider = bench.open()

@@ -155,6 +155,9 @@ def test_show_status_log(golden: Golden) -> None:
     assert history.formatters(utc=False)["json"](ENTRIES[1:]) == (
         '[{"status":"active","message":"Primary","since":"2025-03-01T09:00:40Z","type":"workload"}]\n'
     )
+    assert history.formatters(utc=False)["yaml"](ENTRIES[1:]) == (
+        "- status: active\n  message: Primary\n  since: 2025-03-01T09:00:40Z\n  type: workload\n"
+    )
 
 
 def test_storage(golden: Golden) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from pushjuju.cli.gnuflag import FlagSpec, Kind, quote
 from pushjuju.cli.waiting import TimedOut, Waiter, failures, is_over
 from pushjuju.core.errors import HookFailed, PushjujuError, Silent, UsageError
 from pushjuju.core.names import is_application, is_machine, is_unit, machine_tag, unit_tag
-from pushjuju.core.tasks import Receiver
+from pushjuju.core.tasks import Receiver, TaskStatus
 from pushjuju.services import actions, applications, tasks
 from pushjuju.state.records import Task
 
@@ -26,6 +26,16 @@ RUN_WAIT_S = 60.0
 EXEC_WAIT_S = 300.0
 _KEY = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?")
 _FORMATS = ("plain", "yaml", "json")
+_STATUSES = (  # in the order in which Juju names them
+    TaskStatus.PENDING,
+    TaskStatus.RUNNING,
+    TaskStatus.COMPLETED,
+    TaskStatus.FAILED,
+    TaskStatus.CANCELLED,
+    TaskStatus.ABORTING,
+    TaskStatus.ABORTED,
+    TaskStatus.ERROR,
+)
 
 
 # --- actions, show-action ---------------------------------------------------------------------------------
@@ -391,6 +401,7 @@ def operations(
     cli: Cli, _args: tuple[str, ...], *, model: str, utc: bool, limit: int, offset: int, **wanted: Any
 ) -> None:
     """List operations."""
+    _check_filter(wanted)
     opened = session.open_model(cli, model)
     chosen = tasks.Filter(
         applications=wanted["applications"],
@@ -411,6 +422,31 @@ def operations(
     return cli.output.write(shown)
 
 
+def _check_filter(wanted: Mapping[str, Sequence[str]]) -> None:
+    """Refuse what can match nothing.
+
+    Raises:
+        UsageError: A name or a status that is none; all of them are told.
+    """
+    faults = [
+        f"invalid {noun} {quote(name)}"
+        for noun, names, fits in (
+            ("application name", wanted["applications"], is_application),
+            ("unit name", wanted["units"], is_unit),
+            ("machine id", wanted["machines"], is_machine),
+        )
+        for name in names
+        if not fits(name)
+    ]
+    faults += [
+        f"{quote(name)} is not a valid task status, want one of [{' '.join(_STATUSES)}]"
+        for name in wanted["status"]
+        if name not in _STATUSES
+    ]
+    if faults:
+        raise UsageError("\n".join(faults))
+
+
 def _page(listing: tasks.Listing, offset: int, size: int) -> str:
     """Return what stands above a part of the operations."""
     if not listing.more and not offset:
@@ -418,7 +454,7 @@ def _page(listing: tasks.Listing, offset: int, size: int) -> str:
     text = f"Displaying operation results {offset + 1} to {offset + len(listing.operations)}.\n"
     if listing.more:
         again = f"--offset={offset + size} --limit={size}"
-        text += f"Run the command again with {again} to see the next batch.\n"
+        text += f"Run the command again with {again} to see the next batch.\n\n"
     return text
 
 
@@ -503,8 +539,7 @@ def show_task(cli: Cli, args: tuple[str, ...], *, model: str, wait: float, watch
     shown = formatters.task_texts(tasks.show_task(opened.ctx, opened.uuid, number), utc=utc)
     if cli.output.form == "plain":
         return cli.output.text(formatters.plain_task(shown))
-    kept = {key: value for key, value in shown.items() if key not in tuple(Receiver)}
-    return cli.output.write(kept)
+    return cli.output.write(shown)
 
 
 @command(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -123,7 +124,7 @@ def add_machine(
                 container=inside,
                 disks=volumes,
             )
-            cli.console.info(f"created machine {machine.id}")
+            cli.console.info(f"created {'container' if '/' in machine.id else 'machine'} {machine.id}")
     drive.settle(cli, opened.ctx, opened.uuid, touched=(), no_wait=no_wait)
 
 
@@ -267,8 +268,9 @@ def remove_machine(
     forced = removals.force(force=force, no_wait=no_wait)
     ids = [machines.require_id(arg) for arg in args]
     opened = session.open_model(cli, model)
-    plan = removals.machine_lines(opened, ids, keep_instance=keep_instance)
-    besides = [line for line in plan if not line.startswith(removals.DISK)]
+    look = partial(removals.machine_lines, opened, keep_instance=keep_instance)
+    plan = removals.Plan.of(ids, look, failed="removing machine failed")
+    besides = [line for line in plan.text() if not line.startswith(removals.DISK)]
     told = removals.confirm(
         cli,
         opened,
@@ -280,9 +282,9 @@ def remove_machine(
     )
     if dry_run:
         return
-    removal.remove_machines(opened.ctx, opened.uuid, ids, force=forced, keep_instance=keep_instance)
-    removals.tell(cli, () if told else plan)
-    removals.settle(cli, opened, touched=())
+    remove = partial(removal.remove_machines, opened.ctx, opened.uuid)
+    plan.carry_out(lambda names: remove(names, force=forced, keep_instance=keep_instance))
+    removals.finish(cli, opened, plan, told=told, touched=())
 
 
 _LIST_FLAGS = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 
 from pushjuju.cli import flags, removals, session
 from pushjuju.cli.command import Cli, command
@@ -48,12 +48,14 @@ def remove_unit(
         if not is_unit(arg):
             raise UsageError(f'invalid unit name "{arg}"')
     opened = session.open_model(cli, model)
-    plan = removals.unit_lines(opened, args, destroy_storage=destroy_storage)
+    look = partial(removals.unit_lines, opened, destroy_storage=destroy_storage)
+    plan = removals.Plan.of(args, look, failed="removing unit {} failed")
     told = removals.confirm(cli, opened, plan, what="unit removal", no_prompt=no_prompt, dry_run=dry_run)
     if dry_run:
         return
-    removal.remove_units(opened.ctx, opened.uuid, list(args), forced, destroy_storage=destroy_storage)
-    _finish(cli, opened, () if told else plan, args)
+    remove = partial(removal.remove_units, opened.ctx, opened.uuid)
+    plan.carry_out(lambda names: remove(names, forced, destroy_storage=destroy_storage))
+    removals.finish(cli, opened, plan, told=told, touched=args)
 
 
 @command(
@@ -81,17 +83,13 @@ def remove_application(
         if not is_application(arg):
             raise UsageError(f'invalid application name "{arg}"')
     opened = session.open_model(cli, model)
-    plan = removals.application_lines(opened, args, destroy_storage=destroy_storage)
+    look = partial(removals.application_lines, opened, destroy_storage=destroy_storage)
+    plan = removals.Plan.of(args, look, failed="removing application {} failed")
     told = removals.confirm(
         cli, opened, plan, what="application removal", no_prompt=no_prompt, dry_run=dry_run
     )
     if dry_run:
         return
-    removal.remove_application(opened.ctx, opened.uuid, list(args), forced, destroy_storage=destroy_storage)
-    _finish(cli, opened, () if told else plan, args)
-
-
-def _finish(cli: Cli, opened: session.Session, plan: Sequence[str], names: Sequence[str]) -> None:
-    """Tell what was asked for, then work it off."""
-    removals.tell(cli, plan)
-    removals.settle(cli, opened, touched=names)
+    remove = partial(removal.remove_application, opened.ctx, opened.uuid)
+    plan.carry_out(lambda names: remove(names, forced, destroy_storage=destroy_storage))
+    removals.finish(cli, opened, plan, told=told, touched=args)

@@ -62,7 +62,7 @@ def table(entries: Iterable[Entry], *, utc: bool, colour: bool = False) -> str:
 
 def documents(entries: Iterable[Entry]) -> list[dict[str, Any]]:
     """Return the entries as yaml and json show them."""
-    from pushjuju.runner.remote.goformat import Struct
+    from pushjuju.runner.remote.goformat import Moment, Struct
 
     found: list[dict[str, Any]] = []
     for entry in entries:
@@ -70,7 +70,7 @@ def documents(entries: Iterable[Entry]) -> list[dict[str, Any]]:
             "status": entry.status,
             "message": entry.message,
             "data": dict(entry.data),
-            "since": rfc3339(entry.since),
+            "since": Moment(rfc3339(entry.since)),
             "type": entry.kind,
         }
         found.append(Struct((key, value) for key, value in fields.items() if value))

@@ -89,32 +89,33 @@ def _plain_results(results: Mapping[str, Task]) -> str:
     return to_yaml({receiver: _plain_entry(task) for receiver, task in results.items()})
 
 
-def _plain_entry(task: Task) -> Struct:
-    entry = Struct(id=task["id"], output=_output(task), status=task["status"])
-    if task.get("message"):
-        entry["message"] = task["message"]
-    return entry
+def _plain_entry(task: Task) -> dict[str, Any]:
+    entry = {"id": task["id"], "output": _values(task) + _streams(task), "status": task["status"]}
+    return {**entry, "message": task["message"]} if task.get("message") else entry
 
 
 def plain_task(task: Task) -> str:
-    """Return one task as plain text."""
-    text = ""
-    if task["status"] == "failed":
-        text = f"Action id {task['id']} failed: {task.get('message', '')}\n"
-    output = _output(task)
-    if output:
-        return f"{text}{output}\n"
-    return text or f"Task {task['id']} {task['status']}\n"
+    """Return one task as plain text: its values, a blank line, what it printed."""
+    failed = task["status"] == "failed"
+    text = f"Action id {task['id']} failed: {task.get('message', '')}\n" if failed else ""
+    return f"{text}{_values(task)}\n{_streams(task)}"
 
 
-def _output(task: Task) -> str:
-    """Return what a script gave: its values as YAML, then what it printed."""
-    results = task.get("results", {})
+def _values(task: Task) -> str:
+    """Return what a script set, as YAML; where there are no results at all, how it ended."""
+    results = task.get("results")
+    if not results:
+        return f"Task {task['id']} {task['status']}\n"
     left_out = ("return-code", *_STREAMS, *_ENCODINGS)
-    values = {key.lower(): value for key, value in results.items() if key not in left_out}
-    parts = [to_yaml(values)] if values else []
-    parts += [str(results[stream]) for stream in _STREAMS if results.get(stream)]
-    return "\n".join(part.strip("\n") for part in parts)
+    values = {key.lower(): value for key, value in results.items() if key.lower() not in left_out}
+    return to_yaml(values) if values else ""
+
+
+def _streams(task: Task) -> str:
+    """Return what a script printed."""
+    results = task.get("results", {})
+    texts = [str(results[stream]).strip("\n") for stream in _STREAMS if results.get(stream)]
+    return "".join(f"{text}\n" for text in texts)
 
 
 def exec_formatters() -> dict[str, Callable[[Any], str]]:
@@ -175,7 +176,11 @@ def actions_table(descriptions: Mapping[str, str]) -> str:
 def action_text(schema: Mapping[str, Any]) -> str:
     """Return what `show-action` prints."""
     arguments = {
-        name: Struct((key, spec[key]) for key in ("type", "description", "default") if key in spec)
+        name: Struct(
+            (key, spec.get(key))
+            for key in ("type", "description", "default")
+            if key != "default" or key in spec
+        )
         for name, spec in schema.get("properties", {}).items()
         if isinstance(spec, Mapping)
     }

@@ -70,16 +70,16 @@ def lab(run: Run, machines: Machines) -> Run:
 
 
 DONE = ("completed", "", {"return-code": 0, "size": {"Total": "3M"}, "stdout": "out\r\n", "stderr": "err\n"})
-PLAIN = "size:\n  Total: 3M\nout\nerr\n"
+PLAIN = "size:\n  Total: 3M\n\nout\nerr\n"
 
 
 def test_run_tells_what_it_does(lab: Run, machines: Machines) -> None:
     machines.endings, machines.says = {2: DONE}, {2: ["half way", "there"]}
     ended = lab("run", "web/0", "greet", "name=Kim")
     assert (ended.status, ended.out) == (0, PLAIN)
-    head, _, log = ended.err.partition("Waiting for task 2...\n\n")
+    head, _, log = ended.err.partition("Waiting for task 2...\n")
     assert head == "Running operation 1 with 1 task\n  - task 2 on unit-web-0\n\n"
-    assert [line.split(" ", 1)[1] for line in log.splitlines()] == ["half way", "there"]
+    assert [line[9:] for line in log.splitlines()] == ["half way", "there", ""]
 
 
 def test_run_on_several_units(lab: Run, machines: Machines) -> None:
@@ -87,14 +87,14 @@ def test_run_on_several_units(lab: Run, machines: Machines) -> None:
     ended = lab("run", "web/0", "web/1", "show-page")
     assert ended.err == (
         "Running operation 1 with 2 tasks\n  - task 2 on unit-web-0\n  - task 3 on unit-web-1\n\n"
-        "Waiting for task 2...\n\nWaiting for task 3...\n\n"
+        "Waiting for task 2...\nWaiting for task 3...\n"
     )
     assert (ended.status, ended.out) == (
         0,
         (
-            'web/0:\n  id: "2"\n  output: |-\n    size:\n      Total: 3M\n    out\n    err\n'
+            'web/0:\n  id: "2"\n  output: |\n    size:\n      Total: 3M\n    out\n    err\n'
             "  status: completed\n"
-            'web/1:\n  id: "3"\n  output: ""\n  status: failed\n  message: "no"\n'
+            'web/1:\n  id: "3"\n  message: "no"\n  output: ""\n  status: failed\n'
         ),
     )
 
@@ -102,11 +102,11 @@ def test_run_on_several_units(lab: Run, machines: Machines) -> None:
 @pytest.mark.parametrize(
     ("ending", "out"),
     [
-        (("completed", "", {"return-code": 0}), "Task 2 completed\n"),
-        (("completed", "", {"return-code": 0, "stdout": "a\n\n"}), "a\n"),
-        (("failed", "no", {"return-code": 0, "a": "b"}), "Action id 2 failed: no\na: b\n"),
-        (("failed", "no", {}), "Action id 2 failed: no\n"),
-        (("aborted", "terminated", {}), "Task 2 aborted\n"),
+        (("completed", "", {"return-code": 0}), "\n"),
+        (("completed", "", {"return-code": 0, "stdout": "a\n\n"}), "\na\n"),
+        (("failed", "no", {"return-code": 0, "a": "b"}), "Action id 2 failed: no\na: b\n\n"),
+        (("failed", "no", {}), "Action id 2 failed: no\nTask 2 failed\n\n"),
+        (("aborted", "terminated", {}), "Task 2 aborted\n\n"),
     ],
 )
 def test_plain_results(lab: Run, machines: Machines, ending: Any, out: str) -> None:
@@ -350,7 +350,7 @@ def test_watching_a_task(lab: Run, machines: Machines) -> None:
     machines.endings, machines.says = {2: DONE}, {2: ["half way"]}
     ended = lab("show-task", "2", "--watch")
     assert (ended.status, ended.out) == (0, PLAIN)
-    assert ended.err.endswith(" half way\n")
+    assert ended.err.endswith(" half way\n\n")
     assert (
         json.loads(lab("show-operation", "1", "--wait", "5s", "--format", "json").out)["status"]
         == "completed"
@@ -362,4 +362,14 @@ def test_a_wait_that_ends_shows_what_is_known(lab: Run) -> None:
     ended = lab("show-task", "2", "--wait", "1ms", "--format", "yaml")
     assert ended.status == 0
     assert "status: pending" in ended.out
-    assert "unit:" not in ended.out
+    assert "unit: web/0" in ended.out
+
+
+def test_what_operations_can_not_filter_by(lab: Run) -> None:
+    ended = lab("operations", "--status", "done", "--units", "web", "--machines", "x", "--apps", "web/0")
+    assert (ended.status, ended.out) == (2, "")
+    assert ended.err == (
+        'ERROR invalid application name "web/0"\ninvalid unit name "web"\ninvalid machine id "x"\n'
+        '"done" is not a valid task status, want one of [pending running completed failed cancelled aborting '
+        "aborted error]\n"
+    )

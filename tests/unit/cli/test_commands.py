@@ -331,18 +331,41 @@ def test_removals_ask_first(lab: Run) -> None:
     assert json.loads(ok(lab("status", "--format", "json")))["applications"] == {}
 
 
+def test_removals_are_for_all_or_none(lab: Run, settled: list[tuple[str, Any]]) -> None:
+    """All faults are told, each as Juju tells it."""
+    ok(lab("deploy", CHARM, "web", "-n", "2"))
+    ok(lab("add-machine"))
+    works = len(settled)
+    ended = lab("remove-unit", "wob/0", "web/1", "web/7", "--no-prompt")
+    assert (ended.status, ended.out) == (1, "")
+    assert ended.err == (
+        'ERROR removing unit wob/0 failed: unit "wob/0" does not exist\n\nDid you mean:\n\tweb/0\n'
+        'ERROR removing unit web/7 failed: unit "web/7" does not exist\n\nDid you mean:\n\tweb/0\n'
+    )
+    ended = lab("remove-machine", "2", "0", "--no-prompt")
+    assert (ended.status, ended.out) == (1, "")
+    assert ended.err == 'ERROR removing machine failed: machine 0 has unit "web/0" assigned\n'
+    ended = lab("remove-application", "web", "nope", stdin="y\n")
+    assert (ended.status, ended.out) == (1, "")
+    assert ended.err == 'ERROR removing application nope failed: application "nope" not found\n', (
+        "nobody is asked"
+    )
+    assert len(settled) == works, "nothing was to be worked"
+    assert len(json.loads(ok(lab("machines", "--format", "json")))["machines"]) == 3
+
+
 @pytest.mark.parametrize(
     ("words", "status", "text"),
     [
         (["remove-unit"], 2, "no units specified"),
         (["remove-unit", "web"], 2, 'invalid unit name "web"'),
         (["remove-unit", "web/0", "--no-wait"], 2, "--no-wait without --force not valid"),
-        (["remove-unit", "web/0"], 1, 'unit "web/0" does not exist'),
+        (["remove-unit", "web/0"], 1, 'removing unit web/0 failed: unit "web/0" does not exist'),
         (["remove-application"], 2, "no application specified"),
-        (["remove-application", "web"], 1, 'application "web" not found'),
+        (["remove-application", "web"], 1, 'removing application web failed: application "web" not found'),
         (["remove-machine"], 2, "no machines specified"),
         (["remove-machine", "x"], 2, 'invalid machine id "x"'),
-        (["remove-machine", "7"], 1, "machine 7 not found"),
+        (["remove-machine", "7"], 1, "removing machine failed: machine 7 not found"),
         (["add-machine", "-n", "-1"], 2, "-n must be a positive integer"),
         (["add-machine", "3"], 1, "machine-id cannot be specified when adding machines"),
         (["add-machine", "zone=a", "-n", "2"], 2, "cannot use -n when specifying a placement directive"),

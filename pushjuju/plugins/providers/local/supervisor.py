@@ -70,7 +70,8 @@ def loop_devices() -> list[str]:
 def spawn(folder: Path, hostname: str, name: str, cgroup: Cgroup) -> int:
     """Start the loop in a session of its own; return its pid.
 
-    It has no tie to this process: it lives in the machine's cgroup and writes to `console.log`.
+    It has no tie to this process: it lives in the machine's cgroup and writes to `console.log`. It holds
+    nothing that the caller had open: a lock (`flock 9`) or a pipe of a shell would be held with it.
     """
     groups = " ".join(str(item) for item in cgroup.folders)
     argv = ["sh", "-c", _LOOP, f"pushjuju-{hostname}", groups, *nspawn_command(folder, hostname, name)]
@@ -85,12 +86,23 @@ def spawn(folder: Path, hostname: str, name: str, cgroup: Cgroup) -> int:
         (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
         (os.POSIX_SPAWN_OPEN, 1, log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o640),
         (os.POSIX_SPAWN_DUP2, 1, 2),
+        *((os.POSIX_SPAWN_CLOSE, number) for number in _inherited()),
     ]
     pid = os.posix_spawn("/bin/sh", argv, environ, file_actions=actions, setsid=True)
     end = time.monotonic() + _ENTRY_S
     while not cgroup.populated() and time.monotonic() < end:  # until then it would be listed as stopped
         time.sleep(0.001)
     return pid
+
+
+def _inherited() -> list[int]:
+    """Return the descriptors past stderr that a child would get: those that our caller left open for us."""
+    found = []
+    for number in [int(path.name) for path in Path("/proc/self/fd").iterdir()]:
+        with contextlib.suppress(OSError):  # the one that listed them is closed by now
+            if number > 2 and os.get_inheritable(number):
+                found.append(number)
+    return found
 
 
 def forget(root: Path, name: str) -> None:
