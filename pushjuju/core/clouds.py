@@ -19,6 +19,10 @@ _CREDENTIAL = re.compile(r"[a-zA-Z][a-zA-Z0-9.@_+-]{0,250}")
 _ENDPOINTS = ("endpoint", "identity-endpoint", "storage-endpoint")
 _RESERVED = ("default-credential", "default-region")
 _TEXTS = ("type", "description", *_ENDPOINTS)
+KEYS = (
+    *_TEXTS, "auth-types", "regions", "config", "region-config", "ca-certificates", "skip-tls-verify",
+)  # fmt: skip
+"""The keys that every cloud may have; others belong to its provider."""
 
 
 def is_cloud(name: str) -> bool:

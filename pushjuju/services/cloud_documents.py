@@ -115,7 +115,10 @@ def cloud_document(
         ("users", users),
         ("skip-tls-verify", known.get("skip-tls-verify")),
     )
-    return {key: value for key, value in pairs if value}
+    own = {
+        attr.name: cloud.own.get(attr.name) for attr in (kind.cloud_schema if kind else ()) if not attr.secret
+    }
+    return {key: value for key, value in (*pairs, *own.items()) if value}
 
 
 def kind_of(host: PluginHost, name: str) -> ProviderType | None:

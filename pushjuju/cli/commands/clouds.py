@@ -16,6 +16,7 @@ from pushjuju.cli.gnuflag import quote
 from pushjuju.core.clouds import Cloud, is_cloud, read_clouds
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError, Silent, UsageError
 from pushjuju.plugins.types import ProviderType, Question
+from pushjuju.services import cloud_checks
 from pushjuju.services import cloud_documents as documents
 from pushjuju.services import clouds as service
 
@@ -312,9 +313,8 @@ def _from_file(cli: Cli, where: sides.Sides, path: str, name: str) -> Cloud:
     if kind is None:
         known = ", ".join(sorted(item.name for item in where.host.provider_types()))
         raise NotValid(f"cloud type {quote(cloud.type)} not valid", hint=f"known types: {known}")
-    for auth in cloud.auth_types:
-        if auth not in kind.credential_schemas:
-            raise NotValid(f"auth type {quote(auth)} not supported")
+    for warning in cloud_checks.check(cloud, kind):
+        cli.console.warn(warning)
     return cloud
 
 

@@ -385,3 +385,35 @@ def test_autoload_offers_what_it_finds(lab: Run, tmp_path: Path) -> None:
     assert (stored["default-region"], stored["default-credential"]) == ("eu-west-1", "default")
     assert stored["default"]["secret-key"].startswith("sealed:")
     assert lab("autoload-credentials", "gce").err.endswith("No cloud credentials found.\n")
+
+
+@pytest.mark.parametrize(
+    ("keys", "problem"),
+    [
+        ("images: [a]", "ERROR cloud rack: images: expected a map\n"),
+        ("pool: {a: b}", "ERROR cloud rack: pool: expected text\n"),
+        ("auth-types: [userpass]", 'ERROR auth type "userpass" not supported\nmaas takes: oauth1\n'),
+    ],
+)
+def test_a_cloud_with_a_wrong_value_is_refused(run: Run, tmp_path: Path, keys: str, problem: str) -> None:
+    (tmp_path / "rack.yaml").write_text(
+        f"clouds:\n  rack:\n    type: maas\n    endpoint: http://x\n    {keys}\n"
+    )
+    done = run("add-cloud", "rack", "rack.yaml")
+    assert done.status == 1
+    assert done.err.startswith(problem)
+    assert not (tmp_path / "data" / "clouds.toml").exists()
+
+
+def test_a_key_that_nobody_knows_is_a_warning(run: Run, tmp_path: Path) -> None:
+    text = "clouds: {rack: {type: TYPE, end-point: http://x, KEY}}\n"
+    (tmp_path / "a.yaml").write_text(text.replace("TYPE", "maas").replace("KEY", "pool: swim"))
+    done = run("add-cloud", "rack", "a.yaml")
+    assert (done.status, done.err.splitlines()[0]) == (
+        0,
+        "WARNING cloud rack: maas has no key end-point; perhaps you mean endpoint",
+    )
+    assert run("show-cloud", "rack", "--format", "yaml").out.endswith("pool: swim\n")
+    (tmp_path / "b.yaml").write_text(text.replace("TYPE", "vsphere").replace("KEY", "datastore: fast"))
+    done = run("update-cloud", "rack", "-f", "b.yaml")
+    assert "datastore; as a default of its models it belongs below config\n" in done.err

@@ -308,17 +308,25 @@ _CLOUDSTACK_KIND = ProviderType(
     features=_ADAPTED | {"firewall"},
 )
 
+_IMAGES = Attr(name="images", summary="base -> image to start from", type="attrs")
+
+
+def _with_keys(kind: ProviderType, *, of_models: bool = False) -> ProviderType:
+    """Return a type with the keys of its cloud's table; `of_models`: those of models may stand there, too."""
+    return replace(kind, cloud_schema=(_IMAGES, *(kind.config_schema if of_models else ())))
+
+
 KINDS: tuple[ProviderType, ...] = (
-    _EC2,
-    _OPENSTACK,
-    _GCE,
-    _AZURE_KIND,
-    _DIGITALOCEAN_KIND,
-    _VULTR_KIND,
-    _LINODE_KIND,
-    _VSPHERE_KIND,
-    _SCALEWAY_KIND,
-    _CLOUDSTACK_KIND,
+    _with_keys(_EC2, of_models=True),
+    _with_keys(_OPENSTACK, of_models=True),
+    _with_keys(_GCE, of_models=True),
+    _with_keys(_AZURE_KIND),
+    _with_keys(_DIGITALOCEAN_KIND),
+    _with_keys(_VULTR_KIND),
+    _with_keys(_LINODE_KIND),
+    _with_keys(_VSPHERE_KIND),
+    _with_keys(_SCALEWAY_KIND),
+    _with_keys(_CLOUDSTACK_KIND),
 )
 BY_NAME: Mapping[str, ProviderType] = {kind.name: kind for kind in KINDS}
 

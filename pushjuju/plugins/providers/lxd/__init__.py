@@ -27,6 +27,7 @@ from pushjuju.plugins.types import (
 
 PUSHJUJU_API = (1, 4)
 
+_PROJECT = Attr(name="project", summary="The LXD project name to use for Juju's resources.")
 _KIND = ProviderType(
     name="lxd",
     summary="LXD Container Hypervisor",
@@ -62,8 +63,11 @@ _KIND = ProviderType(
             ),
         ),
     },
-    cloud_schema=(Attr(name="images", summary="base -> alias or fingerprint of an image", type="attrs"),),
-    config_schema=(Attr(name="project", summary="The LXD project name to use for Juju's resources."),),
+    cloud_schema=(
+        Attr(name="images", summary="base -> alias or fingerprint of an image", type="attrs"),
+        _PROJECT,
+    ),
+    config_schema=(_PROJECT,),
     features=frozenset({"start", "host-keys", "user-data", "poll", "charm-profiles"}),
     conflicts=(),
     public_clouds={
