@@ -110,6 +110,30 @@ def read_file(path: str, stdin: TextIO | None = None) -> bytes:
         raise NotFound(f"open {path}: {(error.strerror or str(error)).lower()}") from error
 
 
+def public_keys(path: str) -> list[str]:
+    """Return the public keys of a file, or none without one. What else is in it is not shown.
+
+    Raises:
+        NotFound: The file is missing or cannot be read.
+        NotValid: A line of it is no public key.
+    """
+    from pushjuju.services.ssh_keys import parse
+
+    found: list[str] = []
+    text = read_file(path).decode(errors="replace") if path else ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip() and not line.startswith("#"):
+            try:
+                found.append(parse(line.strip()).line)
+            except NotValid:
+                raise NotValid(
+                    f"{path}, line {number}: no public SSH key", hint="such as id_ed25519.pub"
+                ) from None
+    if path and not found:
+        raise NotValid(f"{path} holds no public SSH key", hint="such as id_ed25519.pub")
+    return found
+
+
 def yaml_map(content: bytes, name: str) -> dict[str, Any]:
     """Read a YAML file that must hold one map.
 

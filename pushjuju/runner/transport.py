@@ -172,7 +172,8 @@ class Connector:
             try:
                 keys.append(self._load_key(path))
             except (OSError, ValueError, asyncssh.Error) as error:
-                raise AuthFailed(f"cannot read the SSH key {path}", detail=str(error)) from error
+                why = error.strerror if isinstance(error, OSError) else None
+                raise AuthFailed(f"cannot read the SSH key {path}", detail=why or str(error)) from error
         return keys
 
     @contextlib.asynccontextmanager

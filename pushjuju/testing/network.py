@@ -1,6 +1,6 @@
 """Faults of the network between a controller and a local machine, for tests. Needs root.
 
-line = Line.of(local_cloud, data_dir, instance_id)
+line = Line.of(data_dir, instance_id)
 with line.cut():
     ...  # nothing gets through: connections hang, new ones time out
 with line.refused(22):

@@ -287,7 +287,8 @@ async def stop(shop: Workshop, machine: Machine) -> None:
         if not given(machine):
             validity.require(tx, machine.model)
         mode = str(model_config.get(tx, machine.model, "provisioner-harvest-mode"))
-    keep = machine.keep_instance or (mode in ("none", "unknown") and not given(machine))
+    # One that was given goes on in any case: it is let go, so that it can be taken in again.
+    keep = not given(machine) and (machine.keep_instance or mode in ("none", "unknown"))
     if machine.instance_id and not keep:
         await shop.within(CALL_S, shop.provider_of(machine).stop([machine.instance_id]))
     if mode in ("unknown", "all") and not given(machine):

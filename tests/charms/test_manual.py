@@ -225,6 +225,44 @@ def test_machines_that_cannot_be_taken_in(client: Client, server: Server, tmp_pa
     assert client.status()["machines"] == {}
 
 
+def test_what_a_person_gives_by_mistake(client: Client, server: Server, tmp_path: Path) -> None:
+    """Nothing of a wrong file reaches the machine, no secret the screen; a kept machine can come again."""
+    client.run("bootstrap", "manual", "lab", "--add-model", "shop")
+    server.run(
+        "useradd -m -s /bin/bash pat; useradd -m -s /bin/false mute; mkdir /home/mute/.ssh\n"
+        "cp /home/bob/.ssh/authorized_keys /home/mute/.ssh/; chown -R mute: /home/mute/.ssh\n"
+    )
+    inventory = tmp_path / "hosts.ini"
+    inventory.write_text(
+        f"pat ansible_host={server.host} ansible_user=pat ansible_password=hunter2\n"
+        f"gone ansible_host={server.host} ansible_port=2222 ansible_ssh_private_key_file={tmp_path}/none\n"
+    )
+    key, bob = ("--private-key", server.key), f"ssh:bob@{server.host}"
+    for words, text in (
+        (("--from", inventory), "is authorized there: ssh pat@"),
+        (("--from", inventory), "/none\nNo such file or directory\n"),
+        (("--from", tmp_path), "is a directory\nname the inventory in it"),
+        (("--from", "-"), "standard input names no host"),
+        ((bob, *key, "--public-key", inventory), "line 1: no public SSH key"),
+        ((bob, *key, "--public-key", server.key), "line 1: no public SSH key"),
+        ((f"ssh:mute@{server.host}", *key), "does the login's shell run commands?"),
+        (("ssh:bob@[::1", *key), 'invalid SSH target "ssh:bob@[::1"'),
+    ):
+        done = client.fail("add-machine", *words)
+        assert text in done.stderr, str(done)
+        assert "hunter2" not in done.stdout + done.stderr
+        assert "PRIVATE" not in done.stderr
+    assert client.status()["machines"] == {}
+    assert server.traces() == []
+
+    client.run("add-machine", bob, *key)
+    again = client.fail("add-machine", bob, *key)
+    assert again.error.endswith("remove-machine in that model gives it back\n"), str(again)
+    client.run("remove-machine", "0", "--keep-instance", "--no-prompt")
+    _until_clean(client, server)
+    client.run("add-machine", bob, *key)
+
+
 def test_keys_of_a_model_go_with_a_given_machine(client: Client, image: Server) -> None:
     """What the model wrote to authorized_keys is taken away; what was there before stays."""
     client.run("bootstrap", "manual", "lab", "--add-model", "shop")

@@ -137,13 +137,16 @@ def _take_in_file(
     from pushjuju.cli.progress import progress
     from pushjuju.services import inventories
 
+    path = Path(source).expanduser()
+    if path.is_dir():
+        raise NotValid(f"{source} is a directory", hint="name the inventory in it")
     try:
         text = values.read_file(source, cli.console.stdin).decode()
-        folder = None if source == "-" else Path(source).expanduser().parent
-        listed = inventories.read(text, source, folder, cli.console.info)
+        folder, name = (None, "standard input") if source == "-" else (path.parent, source)
+        listed = inventories.read(text, name, folder, cli.console.info)
     except UnicodeDecodeError:
         raise NotValid(f"{source} is no text") from None
-    keys = [values.read_file(public_key).decode().strip()] if public_key else []
+    keys = values.public_keys(public_key)
     opened = session.open_or_make_model(cli, model)
     with opened.ctx.store.read() as tx:
         known = {
@@ -159,7 +162,8 @@ def _take_in_file(
         if isinstance(outcome, str):
             cli.console.info(f"created machine {outcome} ({item.name})")
         else:
-            cli.console.error(type(outcome)(f"{item.name}: {outcome.message}", detail=outcome.detail))
+            told = f"{item.name}: {outcome.message}"
+            cli.console.error(type(outcome)(told, detail=outcome.detail, hint=outcome.hint))
     drive.settle(cli, opened.ctx, opened.uuid, touched=(), no_wait=no_wait)
     if any(not isinstance(outcome, str) for outcome in found):
         raise Silent
@@ -215,7 +219,7 @@ def _take_in(cli: Cli, opened: session.Session, target: str, *, private_key: str
     from pushjuju.workers.enlist import add_given_machine
     from pushjuju.workers.workshop import Workshop
 
-    keys = [values.read_file(public_key).decode().strip()] if public_key else []
+    keys = values.public_keys(public_key)
     identities = [Path(private_key).expanduser()] if private_key else []
 
     async def enlist(report: Report) -> str:

@@ -170,9 +170,20 @@ class ManualProvider:
             login, script, sudo=True, interactive=interactive, timeout_s=_TIMEOUT_S
         )
         if done.rc == scripts.PROVISIONED:
-            raise AlreadyExists("machine is already provisioned", detail=done.stderr.strip())
+            owner = done.stderr.strip()
+            raise AlreadyExists(
+                "machine is already provisioned", detail=owner, hint=self._way_out(owner, login.host)
+            )
         _check(done, problem)
         return done
+
+    def _way_out(self, owner: str, host: str) -> str:
+        if not owner.startswith("controller="):
+            return "an agent of Juju's runs there"
+        if f"controller={self._model.controller_uuid} " in owner:
+            return "remove-machine in that model gives it back"
+        lost = f"ssh {host} sudo rm {scripts.MARKER}"
+        return f"remove-machine there gives it back; if that controller is lost: {lost}"
 
     def _owner(self, machine_id: str) -> str:
         return f"controller={self._model.controller_uuid} model={self._model.uuid} machine={machine_id}"
@@ -283,4 +294,6 @@ def _instance(record: Record) -> Instance:
 
 def _check(done: ScriptResult, problem: str) -> None:
     if done.rc != 0:
-        raise RemoteFailed(problem, detail=(done.stderr or done.stdout).strip()[-4000:])
+        said = (done.stderr or done.stdout).strip()[-4000:]
+        silence = f"it ended with code {done.rc} and said nothing: does the login's shell run commands?"
+        raise RemoteFailed(problem, detail=said or silence)

@@ -62,8 +62,8 @@ class Target:
 
 def _split_port(place: str) -> tuple[str, str]:
     if place.startswith("["):
-        host, _, rest = place[1:].partition("]")
-        return host, rest.removeprefix(":") or "22"
+        host, bracket, rest = place[1:].partition("]")
+        return host if bracket else "", rest.removeprefix(":") or "22"
     if place.count(":") > 1:  # a bare IPv6 address
         return place, "22"
     host, colon, port = place.partition(":")
