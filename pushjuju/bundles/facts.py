@@ -77,12 +77,19 @@ class ApplicationFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineFacts:
-    """A machine."""
+    """A machine.
+
+    Attributes:
+        containers: Those inside it.
+        storage: What lives on it and outlived its units.
+    """
 
     id: str
     base: str = ""
     constraints: Mapping[str, Any] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
+    containers: tuple[str, ...] = ()
+    storage: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

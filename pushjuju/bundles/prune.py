@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pushjuju.bundles.changes import Change, Draft, Method
-from pushjuju.bundles.facts import ApplicationFacts, ModelFacts, top_machine
+from pushjuju.bundles.facts import ApplicationFacts, MachineFacts, ModelFacts, top_machine
 from pushjuju.bundles.machines import MachineMap, infer
 from pushjuju.bundles.values import Application, Bundle, endpoint
 from pushjuju.core.natural import natural_key, natural_order
@@ -26,7 +26,8 @@ def removals(
         bundle: The bundle.
         model: The model before anything else is changed.
         mapping: Which machines are those of the model.
-        destroy_storage: Units and applications take their storage along; else it stays.
+        destroy_storage: Units, applications and machines take their storage along; else it stays, and the
+            machines that it lives on.
         start: The number of the first step.
     """
     draft = Draft(start=start)
@@ -37,7 +38,7 @@ def removals(
         draft.add(Method.REMOVE_SAAS, {"name": name}, f"remove saas {name}")
     for name in natural_order(set(model.applications) - set(bundle.applications)):
         _remove_application(draft, model.applications[name], destroy_storage)
-    _machines(draft, bundle, model, mapping)
+    _machines(draft, bundle, model, mapping, destroy_storage=destroy_storage)
     return tuple(draft.made)
 
 
@@ -101,9 +102,32 @@ def _fits(text: str, known: str) -> bool:
     return text == known or (":" not in text and endpoint(known)[0] == text)
 
 
-def _machines(draft: Draft, bundle: Bundle, model: ModelFacts, mapping: MachineMap) -> None:
+def _machines(
+    draft: Draft, bundle: Bundle, model: ModelFacts, mapping: MachineMap, *, destroy_storage: bool
+) -> None:
     """Take machines away that host nothing; those of units that go are let go with their last one."""
+    for name in _empty(bundle, model, mapping):
+        there = model.machines[name]
+        if there.storage and not destroy_storage:
+            continue
+        for container in reversed(there.containers):
+            draft.add(Method.REMOVE_MACHINE, {"machine": container}, f"remove machine {container}")
+        args = _stored({"machine": name}, bool(there.storage))
+        draft.add(Method.REMOVE_MACHINE, args, *_machine_lines(there))
+
+
+def _machine_lines(there: MachineFacts) -> list[str]:
+    return [f"remove machine {there.id}", *(f"  with storage {name}" for name in there.storage)]
+
+
+def _empty(bundle: Bundle, model: ModelFacts, mapping: MachineMap) -> list[str]:
+    """Return the machines that host nothing and that the bundle does not mean."""
     hosts = {top_machine(unit.machine) for app in model.applications.values() for unit in app.units}
     mapped: Mapping[str, str] = infer(model, bundle, mapping)
-    for name in natural_order(set(model.machines) - hosts - set(mapped.values())):
-        draft.add(Method.REMOVE_MACHINE, {"machine": name}, f"remove machine {name}")
+    return natural_order(set(model.machines) - hosts - set(mapped.values()))
+
+
+def kept(bundle: Bundle, model: ModelFacts, *, mapping: MachineMap) -> list[str]:
+    """Return the lines of the machines that stay for the storage that lives on them."""
+    names = [name for name in _empty(bundle, model, mapping) if model.machines[name].storage]
+    return [line for name in names for line in _machine_lines(model.machines[name])]

@@ -78,8 +78,13 @@ def _strings(value: Any, path: str, report: Report) -> dict[str, str]:
 
 def place_faults(profile: LXDProfile, locate: Locate) -> LXDProfile:
     """Return a profile that knows where it asks for too much."""
-    problems = [Problem(file=PROFILE_FILE, key=key, text=text) for key, text in _profile_faults(profile)]
+    problems = profile_problems(profile)
     return replace(profile, places={item.key: locate(item) for item in problems}) if problems else profile
+
+
+def profile_problems(profile: LXDProfile) -> list[Problem]:
+    """Return what a charm may not ask for, unless somebody forces it."""
+    return [Problem(file=PROFILE_FILE, key=key, text=text) for key, text in _profile_faults(profile)]
 
 
 def check_profile(profile: LXDProfile) -> None:

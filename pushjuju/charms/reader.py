@@ -150,6 +150,8 @@ def _load(source: Source, problems: Problems, locate: Locate) -> Charm:
         metrics=_optional(source, extras.METRICS_FILE, lambda found: extras.read_metrics(found, problems)),
         format=charm_format(meta, bases) if meta else 1,
     )
+    if problems.found and charm.lxd_profile:  # alone it is no reason: `--force` lets it pass
+        problems.found += extras.profile_problems(charm.lxd_profile)
     problems.raise_if_any(locate)
     profile = extras.place_faults(charm.lxd_profile, locate) if charm.lxd_profile else None
     return replace(charm, lxd_profile=profile, warnings=tuple(problems.warnings))

@@ -133,12 +133,18 @@ def _resources(tx: Tx, app: Application) -> dict[str, int]:
 def _machines(tx: Tx, model: str) -> dict[str, MachineFacts]:
     noted = notes.of_model(tx, model, notes.Kind.MACHINE)
     alive = [row for row in tx.list(Machine, "machine_list", model=model) if row.life == Life.ALIVE]
+    inside: dict[str, list[str]] = {}
+    for row in sorted(alive, key=lambda row: natural_key(row.id)):
+        if parent := parent_machine(row.id):
+            inside.setdefault(parent, []).append(row.id)
     return {
         row.id: MachineFacts(
             id=row.id,
             base=str(Base.parse(row.base)),
             constraints=row.constraints,
             annotations=noted.get(row.id, {}),
+            containers=tuple(inside.get(row.id, ())),
+            storage=tuple(storage.kept_on(tx, model, row.id)) if row.storage else (),
         )
         for row in sorted(alive, key=lambda row: natural_key(row.id))
         if parent_machine(row.id) is None

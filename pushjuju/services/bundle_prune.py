@@ -10,7 +10,17 @@ from datetime import datetime
 from typing import Any
 
 from pushjuju.core.life import Life
-from pushjuju.services import applications, expose, integrate, machines, notes, remotes, removal, units
+from pushjuju.services import (
+    applications,
+    expose,
+    integrate,
+    machines,
+    notes,
+    remotes,
+    removal,
+    storage,
+    units,
+)
 from pushjuju.state.records import Offer
 from pushjuju.state.store import Tx
 
@@ -47,9 +57,11 @@ def remove_application(tx: Tx, model: str, args: Mapping[str, Any], now: datetim
 
 
 def remove_machine(tx: Tx, model: str, args: Mapping[str, Any], now: datetime) -> None:
-    """Make a machine go that hosts nothing."""
+    """Make a machine go that hosts nothing, with the storage on it if that was said."""
     machine = machines.get(tx, model, args["machine"])
     if machine.life == Life.ALIVE and not machines.units_on(tx, model, machine.id):
+        if args.get("destroy-storage"):
+            storage.doom_on(tx, model, machine.id, now)
         removal.destroy_machine(tx, machine, now)
 
 

@@ -18,7 +18,7 @@ from pushjuju.bundles.facts import ModelFacts
 from pushjuju.bundles.load import Loaded, needs_trust, untrusted
 from pushjuju.bundles.machines import MachineMap
 from pushjuju.bundles.plan import ResolvedCharm, Wanted, plan
-from pushjuju.bundles.prune import removals
+from pushjuju.bundles.prune import kept, removals
 from pushjuju.bundles.values import Application, Bundle, Fault
 from pushjuju.bundles.verify import BundleFaulty
 from pushjuju.charms.model import Charm
@@ -234,16 +234,19 @@ def with_removals(
     Returns:
         The plan, and the lines of what is left alone.
     """
+    mapping = machines.parse(prepared.wishes.map_machines)
     removed = removals(
         prepared.bundle,
         prepared.facts,
-        mapping=machines.parse(prepared.wishes.map_machines),
+        mapping=mapping,
         destroy_storage=destroy_storage,
         start=len(prepared.changes),
     )
+    left = [] if destroy_storage else kept(prepared.bundle, prepared.facts, mapping=mapping)
     if prune:
-        return replace(prepared, changes=(*prepared.changes, *removed)), []
-    return prepared, [f"- {line}" for change in removed for line in change.lines]
+        return replace(prepared, changes=(*prepared.changes, *removed)), [f"- {line}" for line in left]
+    lines = [line for change in removed for line in change.lines]
+    return prepared, [f"- {line}" for line in (*lines, *left)]
 
 
 def machine_needs(prepared: Prepared) -> list[tuple[Base, dict[str, Any]]]:

@@ -231,7 +231,8 @@ def _shown(cli: Cli, prepared: Prepared, left: list[str], asked: Mapping[str, An
         Aborted: The answer is not yes.
     """
     if left:
-        cli.console.info("Left alone without --prune:\n" + "\n".join(left))
+        flag = "--destroy-storage" if asked["prune"] else "--prune"
+        cli.console.info(f"Left alone without {flag}:\n" + "\n".join(left))
     if not prepared.changes:
         cli.console.info("No changes to apply.")
         return False

@@ -137,13 +137,25 @@ class Http:
             if target.exists():
                 part.unlink(missing_ok=True)
                 return
-            for attempt in self._attempts(wanted.url):
-                with attempt:
-                    self._more(wanted, out, tell)
-                    break
-            os.fsync(out.fileno())
+            went_on = out.seek(0, io.SEEK_END) > 0
+            self._all(wanted, out, tell)
+            if went_on and _wrong(wanted, part):
+                out.truncate(0)  # the half that was here was of something else
+                self._all(wanted, out, tell)
             verify(wanted, part, what)
             part.replace(target)
+
+    def _all(self, wanted: Download, out: IO[bytes], tell: Tell) -> None:
+        """Fetch what is missing of a file, as often as it takes.
+
+        Raises:
+            HubError: It does not come.
+        """
+        for attempt in self._attempts(wanted.url):
+            with attempt:
+                self._more(wanted, out, tell)
+                break
+        os.fsync(out.fileno())
 
     def _more(self, wanted: Download, out: IO[bytes], tell: Tell) -> None:
         """Fetch what is missing of a file.
@@ -165,7 +177,13 @@ class Http:
                 out.truncate(0)
                 here = 0
             length = answer.headers.get("Content-Length", "")
-            whole = wanted.size or (here + int(length) if length.isascii() and length.isdigit() else 0)
+            said = here + int(length) if length.isascii() and length.isdigit() else 0
+            if wanted.size and 0 < said < wanted.size:  # a page about something, not a file that was cut
+                raise HubError(
+                    f"cannot retrieve {_shown(wanted.url)}: the server has {said} bytes of it, but the store "
+                    f"named {wanted.size}"
+                )
+            whole = wanted.size or said
             while chunk := _read(answer, wanted.url):
                 here += len(chunk)
                 if wanted.size and here > wanted.size:
@@ -347,7 +365,8 @@ def _given_up(failure: _Again, url: str) -> HubError:
     if failure.status == 429:
         return HubError(f"the charm store has too many requests: {_shown(url)}", retryable=True)
     if failure.status:
-        return HubError(f"server error {_shown(url)}", detail=str(failure), retryable=True)
+        hint = "it may be busy: try again later"
+        return HubError(f"server error {_shown(url)}", detail=str(failure), hint=hint, retryable=True)
     return HubError(str(failure), retryable=True, hint="it may be down: try again later")
 
 
@@ -394,6 +413,9 @@ def _document(url: str, answer: http.client.HTTPResponse, body: bytes) -> Any:
         raise HubError(f"{_shown(url)} answers with what is no JSON") from None
     if answer.status == 404 and not (isinstance(found, dict) and found.get("error-list")):
         raise HubError("not found", reason="not-found")
+    if answer.status >= 400 and not (isinstance(found, dict) and found.get("error-list")):
+        text = f"the charm store refuses {_shown(url)}: {answer.status} {answer.reason}".rstrip()
+        raise HubError(text, detail="" if found in ({}, []) else json.dumps(found)[:_SHOWN])
     return found
 
 
@@ -415,26 +437,31 @@ def verify(wanted: Download, path: Path, what: str) -> None:
     Raises:
         HubError: It is not what the store named; the message is Juju's.
     """
+    if found := _wrong(wanted, path):
+        path.unlink(missing_ok=True)
+        problem, expected, calculated = found
+        raise HubError(
+            f"verifying downloaded {what}: {problem}",
+            reason="checksum",
+            detail=f"Expected:   {expected}\nCalculated: {calculated}",
+        )
+
+
+def _wrong(wanted: Download, path: Path) -> tuple[str, str, str] | None:
+    """Return how a file differs from what the store named: the problem, what was expected, what is there."""
     sha256, sha384, size = hashlib.sha256(), hashlib.sha384(), 0
     with path.open("rb") as stream:
         while chunk := stream.read(1 << 20):
             sha256.update(chunk)
             sha384.update(chunk)
             size += len(chunk)
-    problem, pair = "", (wanted.sha256, sha256.hexdigest())
     if wanted.size and size != wanted.size:
-        problem, pair = "size does not match", (f"{wanted.size} bytes", f"{size} bytes")
-    elif wanted.sha256 and sha256.hexdigest() != wanted.sha256:
-        problem = "detected SHA256 hash mismatch"
-    elif wanted.sha384 and sha384.hexdigest() != wanted.sha384:
-        problem, pair = "detected SHA384 hash mismatch", (wanted.sha384, sha384.hexdigest())
-    if problem:
-        path.unlink(missing_ok=True)
-        raise HubError(
-            f"verifying downloaded {what}: {problem}",
-            reason="checksum",
-            detail=f"Expected:   {pair[0]}\nCalculated: {pair[1]}",
-        )
+        return "size does not match", f"{wanted.size} bytes", f"{size} bytes"
+    if wanted.sha256 and sha256.hexdigest() != wanted.sha256:
+        return "detected SHA256 hash mismatch", wanted.sha256, sha256.hexdigest()
+    if wanted.sha384 and sha384.hexdigest() != wanted.sha384:
+        return "detected SHA384 hash mismatch", wanted.sha384, sha384.hexdigest()
+    return None
 
 
 def _shown(url: str) -> str:

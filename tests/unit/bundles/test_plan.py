@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from pushjuju.bundles.export import Options, export
 from pushjuju.bundles.facts import ApplicationFacts, MachineFacts, ModelFacts, OfferFacts, UnitFacts
 from pushjuju.bundles.machines import MachineMap
 from pushjuju.bundles.plan import ResolvedCharm, Wanted, plan
-from pushjuju.bundles.prune import removals
+from pushjuju.bundles.prune import kept, removals
 from pushjuju.bundles.values import Bundle, Exposed
 from pushjuju.core.errors import NotValid
 from tests.unit.bundles.test_load import made
@@ -447,3 +448,21 @@ def test_removals() -> None:
     ]
     assert found[0].id == "resetOptions-5"
     assert all(item.args["destroy-storage"] for item in found if item.method is Method.REMOVE_UNIT)
+
+
+def test_machines_stay_for_the_storage_on_them() -> None:
+    """What a unit left behind keeps its machine, and only that; containers go before their machine."""
+    text = bundle("applications: {a: {charm: mysql, num_units: 1}}")
+    machines_ = {
+        "1": MachineFacts(id="1", storage=("data/1",)),
+        "2": MachineFacts(id="2", containers=("2/lxd/0", "2/lxd/1")),
+    }
+    there = replace(model(app("a", "0@0")), machines={"0": MachineFacts(id="0"), **machines_})
+    lines = ["remove machine 2/lxd/1", "remove machine 2/lxd/0", "remove machine 2"]
+    found = removals(text, there, mapping=MachineMap())
+    assert [line for change in found for line in change.lines] == lines
+    assert kept(text, there, mapping=MachineMap()) == ["remove machine 1", "  with storage data/1"]
+    found = removals(text, there, mapping=MachineMap(), destroy_storage=True)
+    listed = ["remove machine 1", "  with storage data/1", *lines]
+    assert [line for change in found for line in change.lines] == listed
+    assert found[0].args == {"machine": "1", "destroy-storage": True}

@@ -142,8 +142,10 @@ def test_names_that_a_store_does_not_have(lab: Run, shelf: HubStore) -> None:
     )
     ended = lab("deploy", "./bundle.yaml")
     assert ended.status == 1
-    assert 'ERROR cannot resolve charm or bundle "nosuch": ' in ended.err
-    assert 'cannot resolve charm or bundle "web": ' in ended.err
+    assert ended.err.startswith("ERROR cannot deploy bundle: the provided bundle has the following errors:\n")
+    assert '\ncannot resolve charm or bundle "nosuch": ' in ended.err
+    assert "(applications.a.charm, bundle.yaml:1)\n" in ended.err
+    assert '\ncannot resolve charm or bundle "web": ' in ended.err
     assert json.loads(ok(lab("status", "--format", "json")))["applications"] == {}
 
 
