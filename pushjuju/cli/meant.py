@@ -27,6 +27,7 @@ _OF_THE_CONTROLLER = ("offer",)
 _TEXTS = (
     (re.compile(r'\bapplication "([^"]+)" (?:not found|does not exist)'), "application"),
     (re.compile(r'\bunit "([^"]+)" (?:not found|does not exist)'), "unit"),
+    (re.compile(r'\bunit or storage "([^"]+)" not found'), "unit or storage"),
     (re.compile(r'\bstorage(?: instance)? "?([^" ]+)"? not found'), "storage"),
     (re.compile(r"\bmodel [^ ]+:[^ /]+/([^ ]+) not found"), "model"),
     (re.compile(r"\bcontroller ([^ ]+) not found"), "controller"),
@@ -72,6 +73,7 @@ def _candidates(kind: str, cli: Cli) -> Iterable[str]:
         "controller": _controllers,
         "model": _models,
         "controller or model": lambda call: (*_controllers(call), *_models(call)),
+        "unit or storage": lambda call: (*_of_model("unit", call), *_of_model("storage", call)),
         "cloud": _clouds,
         "user": _users,
     }

@@ -134,7 +134,8 @@ def _named(tx: Tx, seen: _Seen, name: str) -> list[Reason]:
         found, subject = _storage(tx, seen, seen.storage[name]), f"storage {name}"
     else:
         noun = "unit or storage" if "/" in name else "machine" if name.isdigit() else "application"
-        raise NotFound(f"{noun} {name} not found")
+        quoted = name if name.isdigit() else f'"{name}"'
+        raise NotFound(f"{noun} {quoted} not found")
     ends = [_end(end) for end in seen.ends if forced_subject(end.kind, end.entity) == subject]
     return [found, *ends]
 

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from pushjuju.core import constraints
 from pushjuju.core.errors import NotValid
 from pushjuju.core.natural import natural_key
 from pushjuju.services import model_defaults, ssh_keys
@@ -77,12 +78,23 @@ def take(tx: Tx, settings: Mapping[str, Any] | None = None) -> Inventory:
     found: dict[Key, Mapping[str, Any]] = {}
     for kind in KINDS:
         for row in tx.rows(f"inventory_{kind}"):
-            fields = {name: row[name] for name in row.keys() if name not in ("model", "entity")}  # noqa: SIM118
+            fields = {
+                name: _written(kind, name, row[name])
+                for name in row.keys()  # noqa: SIM118
+                if name not in ("model", "entity")
+            }
             found[(kind, row["model"], str(row["entity"]))] = fields
     for key in [key for key in found if key[0] == "model_config" and key[2] == ssh_keys.KEY]:
         found.update(_keys(key[1], found.pop(key)["value"]))
     found.update(_settings(settings or {}))
     return found
+
+
+def _written(kind: str, name: str, value: Any) -> Any:
+    """Return a value as people write it: constraints are kept as JSON."""
+    if value and (name == "constraints" or (kind, name) == ("constraints", "value")):
+        return constraints.render(json.loads(value))
+    return value
 
 
 def _keys(model: str, value: str) -> Iterator[tuple[Key, Mapping[str, Any]]]:

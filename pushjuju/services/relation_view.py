@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pushjuju.core.errors import NotFound
 from pushjuju.core.natural import natural_key
 from pushjuju.core.status import StatusInfo, StatusKind
 from pushjuju.services import integrate, leadership, relations, statuses
@@ -91,7 +92,15 @@ def show(ctx: Context, model: str, arguments: Sequence[str]) -> RelationView:
 def _find(tx: Tx, model: str, arguments: Sequence[str]) -> Relation:
     if len(arguments) == 1 and integrate.is_id(arguments[0]):
         return integrate.by_id(tx, model, arguments[0])
-    return integrate.find(tx, model, [*arguments, *arguments][:2])
+    if len(arguments) > 1:
+        return integrate.find(tx, model, arguments)
+    try:
+        return integrate.find(tx, model, [*arguments, *arguments])
+    except NotFound:
+        raise NotFound(
+            f'peer relation of "{arguments[0]}" not found',
+            hint="pushjuju status --relations    names all relations",
+        ) from None
 
 
 def _side(

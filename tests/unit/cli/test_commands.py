@@ -556,8 +556,11 @@ def test_explain_tells_what_waits(lab: Run) -> None:
     assert machine["reason"]
     assert ok(lab("explain", "web/0")).startswith("Subject  Doing")
     assert lab("explain", "9").err == "ERROR machine 9 not found\n"
-    assert lab("explain", "nope").err == "ERROR application nope not found\n"
-    assert lab("explain", "web/9").err == "ERROR unit or storage web/9 not found\n"
+    assert lab("explain", "nope").err == 'ERROR application "nope" not found\n'
+    assert lab("explain", "wep").err == 'ERROR application "wep" not found\n\nDid you mean:\n\tweb\n'
+    assert lab("explain", "web/9").err == (
+        'ERROR unit or storage "web/9" not found\n\nDid you mean:\n\tweb/0\n'
+    )
     shown = ok(lab("explain", "web"))
     assert "next: pushjuju explain web/0" in shown
     assert "next: pushjuju explain 0" in ok(lab("explain", "web/0"))

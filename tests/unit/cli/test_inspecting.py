@@ -72,6 +72,7 @@ def test_a_peer_relation_has_one_side(shop: World, run: Run) -> None:
     document = json.loads(run("show-relation", "web:cluster", "--format", "json").out)
     assert [side["application"] for side in document["endpoints"]] == ["web"]
     assert "web:cluster" in run("show-relation", "web:cluster").out
+    assert run("show-relation", "nope").err.startswith('ERROR peer relation of "nope" not found\n')
 
 
 def test_a_unit_that_left_is_shown_as_such(shop: World, run: Run) -> None:

@@ -145,6 +145,10 @@ def test_changes_of_settings(shop: World, run: Run) -> None:
         {"action": "add", "kind": "setting", "name": "web title", "model": "shop", "fields": {"value": '"x"'}}
     ]
     assert hooks(plan, "web/0") == ["config-changed"]
+    limited = planned(run, "set-constraints", "web", "mem=2G", "cores=2")
+    assert limited["changes"][0]["fields"] == {"constraints": {"from": "", "to": "cores=2 mem=2048M"}}
+    everywhere = planned(run, "set-model-constraints", "mem=2G")
+    assert everywhere["changes"][0]["fields"] == {"value": "mem=2048M"}
     trusted = planned(run, "trust", "web")
     assert trusted["changes"][0]["fields"] == {"trust": {"from": 0, "to": 1}}
     assert changes(planned(run, "expose", "db"))[0] == "change application db"
