@@ -18,6 +18,7 @@ from pushjuju.cli.command import GLOBAL_FLAGS, Cli, Command, Exited
 from pushjuju.cli.gnuflag import FlagSet, FlagSpec, HelpAsked, quote
 from pushjuju.cli.version import version_text
 from pushjuju.core.errors import NotFound, UsageError
+from pushjuju.core.near import did_you_mean
 
 ROOT_FLAGS = (
     FlagSpec(name="description", help="Show short description of plugin, if any"),
@@ -90,13 +91,9 @@ class Root(click.Group):
         if registry.ALIASES.get(word, word) in registry.known():
             return NotFound(f"{word} not supported by pushjuju: it is not built yet")
         name = cli.program
-        lines = [f'{name}: {quote(word)} is not a {name} command. See "{name} --help".']
-        from pushjuju.core.near import closest
-
-        close = closest(word, [*self._modules, *registry.ALIASES])
-        if close:
-            lines.append(f"\nDid you mean:\n\t{close}")
-        return NotFound("\n".join(lines))
+        text = f'{name}: {quote(word)} is not a {name} command. See "{name} --help".'
+        near = did_you_mean(word, [*self._modules, *registry.ALIASES])
+        return NotFound(f"{text}\n{near}" if near else text)
 
 
 def _word_behind_help(args: Sequence[str]) -> list[str]:

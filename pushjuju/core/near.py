@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from itertools import islice
 
 LONGEST = 100  # letters of a word that is worth a comparison
+_SHORT = 4  # letters of a word in which two slips leave some of it
 MOST = 5000  # words to compare with
 
 
@@ -25,7 +26,8 @@ def closest(word: str, known: Iterable[str]) -> str:
     if len(word) > LONGEST:
         return ""
     scored = sorted((distance(word, other), other) for other in islice(known, MOST))
-    return scored[0][1] if scored and scored[0][0] <= max(2, len(word) // 2) else ""
+    most = max(2, len(word) // 2) if len(word) >= _SHORT else 1
+    return scored[0][1] if scored and scored[0][0] <= most else ""
 
 
 def is_alike(word: str, near: str) -> bool:

@@ -128,13 +128,25 @@ def open_spec(places: Folders, name: str, region: str, host: PluginHost | None =
     Raises:
         NotFound: No such cloud, or it has no such region.
     """
+    return spec_of(definition(places, name, host), region)
+
+
+def spec_of(cloud: Cloud, region: str) -> CloudSpec:
+    """Return a definition as its provider wants it.
+
+    Args:
+        cloud: The definition.
+        region: One of its regions; where it has none, any name will do.
+
+    Raises:
+        NotFound: It has no such region.
+    """
     # Imported here: commands that only look start a tenth faster without it.
     from pushjuju.plugins.types import CloudSpec
 
-    cloud = definition(places, name, host)
     found = cloud.region(region) if cloud.regions else None
     return CloudSpec(
-        name=name,
+        name=cloud.name,
         type=cloud.type,
         region=found.name if found else region or DEFAULT_REGION,
         endpoint=found.endpoint if found else cloud.endpoint,

@@ -174,11 +174,11 @@ def unregister(cli: Cli, args: tuple[str, ...], *, no_prompt: bool) -> None:
     if not no_prompt:
         cli.console.warn(
             f'This command will remove connection information for controller "{name}".\n'
-            "Doing so will prevent you from accessing this controller until\n"
-            "you register it again.\n"
+            "The controller will not be destroyed but you must register it again\n"
+            "if you want to access it.\n"
         )
         cli.console.confirm_name(
-            "To continue, enter the name of the controller to be unregistered: ",
+            "\nTo continue, enter the name of the controller to be unregistered: ",
             name=name,
             what="unregistering controller",
         )

@@ -16,7 +16,6 @@ from pushjuju.cli.command import Cli, command
 from pushjuju.cli.formatters import clouds as formatters
 from pushjuju.cli.gnuflag import quote
 from pushjuju.core.clouds import (
-    DEFAULT_REGION,
     Cloud,
     CloudCredentials,
     StoredCredential,
@@ -25,7 +24,7 @@ from pushjuju.core.clouds import (
 )
 from pushjuju.core.errors import Aborted, NotFound, NotValid, PushjujuError, Silent, UsageError
 from pushjuju.core.natural import natural_key
-from pushjuju.plugins.types import Attr, CloudSpec, DetectedCredential, ProviderType
+from pushjuju.plugins.types import Attr, DetectedCredential, ProviderType
 from pushjuju.services import cloud_documents as documents
 from pushjuju.services import clouds as service
 from pushjuju.state.cloudfiles import CloudFiles
@@ -312,16 +311,7 @@ def finished(cloud: str, name: str, item: StoredCredential, kind: ProviderType) 
 
 def exchanged(where: sides.Sides, cloud: Cloud, item: StoredCredential) -> StoredCredential:
     """Return what is kept of a credential: a plugin may have made another one of it, in the cloud."""
-    region = cloud.region(cloud.regions[0].name) if cloud.regions else cloud.region(DEFAULT_REGION)
-    spec = CloudSpec(
-        name=cloud.name,
-        type=cloud.type,
-        region=region.name,
-        endpoint=region.endpoint,
-        ca_certificates=cloud.ca_certificates,
-        skip_tls_verify=cloud.skip_tls_verify,
-        config=cloud.own,
-    )
+    spec = service.spec_of(cloud, cloud.regions[0].name if cloud.regions else "")
     auth_type, attributes = where.host.finalize_credential(spec, item.auth_type, item.attributes)
     return StoredCredential(auth_type=auth_type, attributes=attributes)
 

@@ -6,7 +6,7 @@ Mirrors: juju cmd/juju/model/destroy.go, cmd/juju/controller/{destroy,kill,enabl
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from pushjuju.cli import drive, flags, session
@@ -21,12 +21,15 @@ from pushjuju.core.errors import (
     StoreError,
     UsageError,
 )
+from pushjuju.core.natural import natural_key
 from pushjuju.services import blocks, machines, models, removal
 from pushjuju.services import controllers as service
 from pushjuju.state.records import Application, Cleanup, Model
+from pushjuju.state.storage_records import Backing
 
 if TYPE_CHECKING:
     from pushjuju.services.context import Context
+    from pushjuju.state.store import Tx
 
 ENDS = "controller ends"  # what a plan is told: when
 KILLS = "controller kills"  # ... that what is left of models then is ended directly
@@ -99,7 +102,7 @@ def destroy_model(
         with ctx.store.read() as tx:
             blocks.require(tx, model.uuid, blocks.DESTROY)
     if not no_prompt and not cli.rehearsal:
-        _confirm(cli, ctx, model)
+        _confirm(cli, ctx, model, released=said is False)
     cli.console.info("Destroying model")
     cli.on_interrupt = _STILL.format(program=cli.program)
     if waits := _begin(cli, ctx, [model], forced, destroy_storage=said):
@@ -137,21 +140,42 @@ def _storage(*, destroy: bool, release: bool) -> bool | None:
     return True if destroy else False if release else None
 
 
-def _confirm(cli: Cli, ctx: Context, model: Model) -> None:
+def _confirm(cli: Cli, ctx: Context, model: Model, *, released: bool) -> None:
     with ctx.store.read() as tx:
-        hosts = machines.list_machines(tx, model.uuid)
-        listed = tx.list(Application, "application_list", model=model.uuid)
+        lines = _affected(tx, model.uuid, released=released)
     cli.console.warn(
         f'This command will destroy the "{model.qualified}" model and affect the following resources. '
-        "It cannot be stopped.\n\n"
-        f" - {len(hosts)} machine(s) will be destroyed\n"
-        f" - {len(listed)} application(s) will be removed\n"
+        "It cannot be stopped.\n\n" + "\n".join(lines)
     )
     cli.console.confirm_name(
-        "To continue, enter the name of the model to be destroyed: ",
+        "\nTo continue, enter the name of the model to be destroyed: ",
         name=model.name,
         what="model destruction",
     )
+
+
+def _affected(tx: Tx, model: str, *, released: bool) -> list[str]:
+    """Return what goes with a model, line by line, as Juju's client tells it."""
+    hosts = machines.list_machines(tx, model)
+    names = [item.name for item in tx.list(Application, "application_list", model=model)]
+    lines = []
+    if hosts:
+        lines.append(f" - {_count(len(hosts), 'machine')} will be destroyed")
+        lines.append(f"  - machine list:{_quoted(f'{item.id} ({item.instance_id})' for item in hosts)}")
+    lines.append(f" - {_count(len(names), 'application')} will be removed")
+    if names:
+        lines.append(f"  - application list:{_quoted(sorted(names, key=natural_key))}")
+    kinds = [item.kind for item in tx.list(Backing, "backing_list", model=model)]
+    stored = " and ".join(_count(kinds.count(kind), kind) for kind in ("filesystem", "volume"))
+    return [*lines, f" - {stored} will be {'released' if released else 'destroyed'}"]
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' if number > 1 else ''}"
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return "".join(f' "{name}"' for name in names)
 
 
 def _begin(
@@ -302,16 +326,16 @@ def _confirm_controller(cli: Cli, ctx: Context, hosted: Sequence[Model]) -> None
     cli.console.warn(
         f'This command will destroy the "{name}" controller and all its resources. '
         "It cannot be stopped.\n\n"
-        f" - {len(hosted)} model(s) will be destroyed\n{named}"
-        f" - {hosts} machine(s) will be destroyed\n"
-        f" - {applications} application(s) will be removed\n"
+        f" - {_count(len(hosted), 'model')} will be destroyed\n{named}"
+        f" - {_count(hosts, 'machine')} will be destroyed\n"
+        f" - {_count(applications, 'application')} will be removed\n"
     )
     _ask_for_controller(cli, name)
 
 
 def _ask_for_controller(cli: Cli, name: str) -> None:
     cli.console.confirm_name(
-        "To continue, enter the name of the controller to be destroyed: ",
+        "\nTo continue, enter the name of the controller to be destroyed: ",
         name=name,
         what="controller destruction",
     )

@@ -509,11 +509,22 @@ def test_history_and_log(lab: Run) -> None:
 
 
 def test_destroy_model_asks_for_its_name(lab: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    ok(lab("deploy", CHARM, "web"))
     ended = lab("destroy-model", "shop", stdin="other\n")
     assert ended.status == 1
-    assert ended.err.endswith(
+    assert ended.err == (
+        'WARNING This command will destroy the "admin/shop" model and affect the following resources. '
+        "It cannot be stopped.\n"
+        "\n"
+        " - 1 machine will be destroyed\n"
+        '  - machine list: "0 ()"\n'
+        " - 1 application will be removed\n"
+        '  - application list: "web"\n'
+        " - 0 filesystem and 0 volume will be destroyed\n"
+        "\n"
         "To continue, enter the name of the model to be destroyed: ERROR model destruction: aborted\n"
     )
+    ok(lab("remove-application", "web", "--no-prompt"))
     background: list[bool] = []
 
     def work(_cli: object, ctx: Context) -> None:
@@ -524,7 +535,8 @@ def test_destroy_model_asks_for_its_name(lab: Run, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(drive, "background", work)
     ended = lab("destroy-model", "shop", stdin="shop\n", env={"PUSHJUJU_WAIT": "0"})
     assert ended.status == 0
-    assert ended.err.endswith("Destroying model\nModel destroyed.\n")
+    told = "Destroying model\nWaiting for model to be removed, 1 machine(s)...\nModel destroyed.\n"
+    assert ended.err.endswith(told)
     assert background == [True]
     assert ok(lab("whoami")) == "Controller:  lab\nModel:       <no-current-model>\nUser:        admin\n"
 
