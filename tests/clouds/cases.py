@@ -227,6 +227,16 @@ class CloudCases:
             await provider.start(bench.request())
         assert [item.ok for item in await provider.doctor()] == [False]
 
+    async def test_a_credential_that_was_withdrawn(self, bench: CloudBench) -> None:
+        """Nothing is done by halves, and the machine is found again with a new one."""
+        started = (await bench.open().start(bench.request())).instance
+        provider = bench.open(credential=bench.wrong)
+        for refused in (provider.list(), provider.stop([started.id]), provider.destroy_model()):
+            with pytest.raises(CredentialInvalid) as caught:
+                await refused
+            self._tells_no_secret(bench, caught.value)
+        assert [item.id for item in await bench.open().list()] == [started.id]
+
     async def test_a_credential_that_lacks_something(self, bench: CloudBench) -> None:
         with pytest.raises(NotValid, match="needs a credential"):
             await bench.open(credential=Credential(name="x", auth_type=bench.credential.auth_type)).check()
@@ -248,6 +258,27 @@ class CloudCases:
             await bench.open().start(bench.request())
         assert type(caught.value) is ProviderError  # the provisioner goes on with the next zone
         assert (caught.value.retryable, bench.instances()) == (True, 0)
+
+    async def test_no_room_in_any_zone(self, bench: CloudBench) -> None:
+        provider = bench.open()
+        zones = [zone.name for zone in await provider.zones() if zone.available] or [""]
+        bench.fake.fail(*bench.create, answer=bench.full, times=len(zones))
+        for zone in zones:
+            with pytest.raises(ProviderError) as caught:
+                await provider.start(bench.request(zone=zone))
+            assert (caught.value.retryable, bench.instances()) == (True, 0)
+            assert caught.value.detail
+        await provider.start(bench.request(zone=zones[0]))
+        assert bench.instances() == 1
+
+    @pytest.mark.parametrize("kind", ["answer", "lost", "half", "never"])
+    async def test_the_first_answer_is_no_good(self, bench: CloudBench, kind: str) -> None:
+        """Of whatever is asked first: a token, a session, a list."""
+        bench.fake.fail("", ".*", kind=kind)
+        provider = bench.open()
+        await provider.start(bench.request())
+        assert len(await provider.list()) == bench.instances() == 1
+        assert len(bench.pauses) == 1
 
     async def test_throttling_and_faults_are_waited_out(self, bench: CloudBench) -> None:
         slow = Answer(status=429, body={"message": "slow down"}, headers={"retry-after": "7"})
@@ -289,15 +320,30 @@ class CloudCases:
             await provider.start(bench.request())
         assert bench.instances() == 0
 
+    async def test_an_instance_that_disappears_while_it_starts(self, bench: CloudBench) -> None:
+        bench.no_address()
+        task = asyncio.create_task(bench.open().start(bench.request()))
+        async with asyncio.timeout(10):
+            while not (found := await bench.open().list()):  # noqa: ASYNC110 - in another thread
+                await asyncio.sleep(0.01)
+        await bench.open().stop([found[0].id])
+        with pytest.raises(ProviderError, match=r"ended while it started|not found in the cloud"):
+            await task
+        assert bench.instances() == 0
+        await bench.open().destroy_model()
+        assert bench.leftovers() == []
+
     async def test_a_start_that_was_given_up_is_taken_on(self, bench: CloudBench) -> None:
         """The controller dies while the instance has no address yet."""
         bench.no_address()
-        task = asyncio.create_task(bench.open().start(bench.request()))
+        dying = bench.open()
+        task = asyncio.create_task(dying.start(bench.request()))
         async with asyncio.timeout(10):
             while not bench.instances():  # noqa: ASYNC110 - in another thread
                 await asyncio.sleep(0.01)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
+        dying._call._threads.shutdown()  # they end with their process
         vars(bench.fake)["looks"] = 0
         await bench.open().start(bench.request())
         assert (bench.instances(), bench.fake.count(*bench.create)) == (1, 1)

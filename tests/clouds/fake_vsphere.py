@@ -9,6 +9,7 @@ import base64
 import binascii
 import itertools
 import re
+import uuid
 from typing import Any
 
 from tests.clouds.httpfake import Answer, Asked, HttpFake, Refusal, fields, route
@@ -54,6 +55,19 @@ def wrong(problem: str) -> Refusal:
     return refused(400, "invalid_argument", "not valid", problem=problem)
 
 
+def disk(key: int, file: str, size: int) -> dict[str, Any]:
+    """Return a disk as the larger API shows it."""
+    name = str(uuid.uuid5(uuid.NAMESPACE_URL, file))
+    return {
+        "_typeName": "VirtualDisk", "key": key, "controllerKey": 1000, "unitNumber": key - 2000,
+        "capacityInBytes": size, "capacityInKB": size // 1024,
+        "backing": {
+            "_typeName": "VirtualDiskFlatVer2BackingInfo", "fileName": file, "uuid": name.upper(),
+            "diskMode": "persistent", "thinProvisioned": True,
+        },
+    }  # fmt: skip
+
+
 class FakeVsphere(HttpFake):
     """One vCenter.
 
@@ -61,6 +75,8 @@ class FakeVsphere(HttpFake):
         looks: How often a machine's tools are asked before they run; below 0: they never do.
         sessions: Those that hold.
         made: How many sessions there were.
+        releases: Of the larger API, the newest first.
+        task_error: What tasks fail by.
     """
 
     def __init__(self) -> None:
@@ -69,6 +85,9 @@ class FakeVsphere(HttpFake):
         self.sessions: set[str] = set()
         self.made = 0
         self.looks = 1
+        self.releases = ["9.0.0.0", "8.0.3.0", "8.0.2.0"]
+        self.tasks: dict[str, int] = {}
+        self.task_error = ""
         super().__init__()
 
     def guard(self, asked: Asked) -> None:
@@ -229,6 +248,7 @@ class FakeVsphere(HttpFake):
             "vm": one, "name": spec["name"], "power_state": "POWERED_OFF", "cpu_count": 2,
             "memory_size_MiB": 1024, "folder": folder, "spec": spec, "values": values, "looks": self.looks,
             "pool": target["resource_pool_id"], "host": target.get("host_id", ""), "item": item,
+            "disks": [disk(2000, f"[fast] {one}/{one}.vmdk", 10 << 30)], "extra": {},
         }  # fmt: skip
         made = {"type": "VirtualMachine", "id": one}
         return Answer(body={"value": {"succeeded": True, "resource_id": made}})
@@ -271,6 +291,85 @@ class FakeVsphere(HttpFake):
             raise refused(400, "already_in_desired_state", f"It is {wanted} already.")
         found["power_state"] = wanted
         return Answer(body="")
+
+    @route("POST", r"/rest/vcenter/vm/(vm-\d+)/hardware/disk")
+    def add_disk(self, asked: Asked, name: str) -> Answer:
+        found, spec = self.vm(name), asked.json("spec")["spec"]["new_vmdk"]
+        fields(spec, "name capacity", "", asked.path)
+        made = disk(2000 + len(found["disks"]), f"[fast] {name}/{spec['name']}.vmdk", spec["capacity"])
+        found["disks"].append(made)
+        return Answer(body={"value": str(made["key"])})
+
+    # --- the larger API -----------------------------------------------------------------------------------
+
+    @route("GET", "/sdk/vimServiceVersions.xml")
+    def versions(self, asked: Asked) -> Answer:
+        text = (
+            '<?xml version="1.0" encoding="UTF-8" ?><namespaces version="1.0"><namespace>'
+            f"<name>urn:vim25</name><version>{self.releases[0]}</version><priorVersions>"
+            + "".join(f"<version>{item}</version>" for item in self.releases[1:])
+            + "</priorVersions></namespace><namespace><name>urn:vim</name><version>8.0.3.0</version>"
+            "</namespace></namespaces>"
+        )
+        return Answer(body=text, headers={"content-type": "text/xml"})
+
+    @route("GET", r"/sdk/vim25/8\.0\.3\.0/VirtualMachine/(vm-\d+)/config")
+    def config(self, asked: Asked, name: str) -> Answer:
+        found = self.larger(name)
+        extra = [
+            {"_typeName": "OptionValue", "key": key, "value": {"_typeName": "string", "_value": value}}
+            for key, value in found["extra"].items()
+        ]
+        other = {"_typeName": "VirtualE1000", "key": 4000}
+        hardware = {"_typeName": "VirtualHardware", "device": [other, *found["disks"]]}
+        told = {"_typeName": "VirtualMachineConfigInfo", "hardware": hardware, "extraConfig": extra}
+        return Answer(body=told)
+
+    def larger(self, name: str) -> dict[str, Any]:
+        """Return a machine, as the larger API has them."""
+        if "8.0.3.0" not in self.releases:
+            raise Refusal(404, {}, problem="no such release")
+        if name not in self.vms:
+            raise Refusal(500, {"_typeName": "ManagedObjectNotFound", "faultMessage": []}, problem=name)
+        return self.vms[name]
+
+    @route("POST", r"/sdk/vim25/8\.0\.3\.0/VirtualMachine/(vm-\d+)/ReconfigVM_Task")
+    def reconfigure(self, asked: Asked, name: str) -> Answer:
+        found, spec = self.larger(name), asked.json("spec")["spec"]
+        fields(spec, "_typeName", "deviceChange extraConfig", "spec")
+        for change in spec.get("deviceChange", ()):
+            self.change(found, change)
+        for option in spec.get("extraConfig", ()):
+            if option["_typeName"] != "OptionValue" or found["power_state"] != "POWERED_OFF":
+                raise wrong(f"{option}")
+            found["extra"][option["key"]] = option["value"]["_value"]
+        task = f"task-{next(self.numbers)}"
+        self.tasks[task] = 1
+        return Answer(body={"_typeName": "ManagedObjectReference", "type": "Task", "value": task})
+
+    def change(self, found: dict[str, Any], change: dict[str, Any]) -> None:
+        """Change a disk of a machine."""
+        fields(change, "_typeName operation device", "fileOperation", "deviceChange")
+        given = change["device"]
+        (now,) = [item for item in found["disks"] if item["key"] == given["key"]]
+        if change["operation"] == "remove" and change["fileOperation"] == "destroy":
+            found["disks"].remove(now)
+            return
+        same = {**now, "capacityInBytes": given["capacityInBytes"], "capacityInKB": given["capacityInKB"]}
+        grown = given["capacityInBytes"] > now["capacityInBytes"] == now["capacityInKB"] * 1024
+        if change["operation"] != "edit" or given != same or not grown:
+            raise wrong(f"{change}")
+        now.update(given)
+
+    @route("GET", r"/sdk/vim25/8\.0\.3\.0/Task/(task-\d+)/info")
+    def task(self, asked: Asked, name: str) -> Answer:
+        self.tasks[name] -= 1
+        if self.task_error:
+            told = {"_typeName": "LocalizedMethodFault", "fault": {}, "localizedMessage": self.task_error}
+            return Answer(body={"_typeName": "TaskInfo", "state": "error", "error": told})
+        return Answer(
+            body={"_typeName": "TaskInfo", "state": "running" if self.tasks[name] >= 0 else "success"}
+        )
 
     @route("GET", r"/rest/vcenter/vm/(vm-\d+)/power")
     def state(self, asked: Asked, name: str) -> Answer:

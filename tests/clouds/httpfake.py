@@ -68,6 +68,7 @@ class Fault:
     """What goes wrong with the next requests that match.
 
     Attributes:
+        method: Empty: any.
         kind: `answer` (this answer instead of the work), `lost` (the work is done, the connection closed),
             `half` (the work is done, the answer is cut), `never` (no answer).
     """
@@ -143,7 +144,7 @@ class HttpFake:
     def fault(self, asked: Asked) -> Fault | None:
         """Return what goes wrong with a request, once."""
         for fault in self.faults:
-            if fault.method == asked.method and re.search(fault.path, asked.path) and fault.times:
+            if fault.method in ("", asked.method) and re.search(fault.path, asked.path) and fault.times:
                 fault.times -= 1
                 return fault
         return None

@@ -14,11 +14,11 @@ from pushjuju.plugins.firewalls.nftables.firewall import NftablesFirewall
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.plugins.providers.libcloud.cloudprovider import CloudProvider
 from pushjuju.plugins.providers.libcloud.drivers import ADAPTERS
-from pushjuju.plugins.providers.libcloud.drivers.adapter import Guarding, HasVolumes
+from pushjuju.plugins.providers.libcloud.drivers.adapter import Guarding
 from pushjuju.plugins.providers.libcloud.drivers.identity import Identity
 from pushjuju.plugins.providers.libcloud.firewall import SecurityGroups
 from pushjuju.plugins.providers.libcloud.kinds import BY_NAME, STORAGE
-from pushjuju.plugins.types import CloudSpec, Credential, ModelInfo, Provider, Services
+from pushjuju.plugins.types import CloudSpec, Credential, ModelInfo, Provider, Services, StorageProvider
 from tests.clouds import test_openstack
 from tests.clouds.cases import MODEL
 from tests.clouds.fake_openstack import FakeOpenStack
@@ -58,7 +58,8 @@ def test_what_a_type_promises_its_adapter_keeps(kind: str, tmp_path: Path) -> No
     features = BY_NAME[kind].features
     assert {"start", "poll"} <= features
     assert ("firewall" in features) == isinstance(provider.adapter, Guarding)
-    assert (kind in STORAGE) == isinstance(provider.adapter, HasVolumes)
+    for item in STORAGE[kind]:
+        assert isinstance(PluginHost(environ={}, path=[]).open_storage(item.name, provider), StorageProvider)
     guard = PluginHost(environ={}, path=[]).open_firewall(
         model=ModelInfo(uuid=MODEL, name="m", controller_uuid="c"),
         mode="instance",

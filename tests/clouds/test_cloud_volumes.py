@@ -10,30 +10,15 @@ from typing import Any
 
 import pytest
 
+from pushjuju.core.errors import ProviderError
 from pushjuju.core.storage import Kind
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.plugins.providers.libcloud.volumes import CloudVolumes
 from pushjuju.plugins.types import StorageProvider
 from pushjuju.testing.storage_contract import StorageContract
-from tests.clouds import (
-    test_azure,
-    test_cloudstack,
-    test_digitalocean,
-    test_gce,
-    test_linode,
-    test_openstack,
-    test_scaleway,
-    test_vultr,
-)
+from tests.clouds.benches import bench_of
 from tests.clouds.cases import CloudBench
-from tests.clouds.fake_azure import FakeAzure
-from tests.clouds.fake_cloudstack import FakeCloudStack
-from tests.clouds.fake_digitalocean import FakeDigitalOcean
-from tests.clouds.fake_gce import FakeGce
-from tests.clouds.fake_linode import FakeLinode
-from tests.clouds.fake_openstack import FakeOpenStack
-from tests.clouds.fake_scaleway import FakeScaleway
-from tests.clouds.fake_vultr import FakeVultr
+from tests.clouds.httpfake import Answer
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -43,8 +28,10 @@ class VolumeBench:
 
     kind = Kind.BLOCK
 
-    def __init__(self, cloud: CloudBench, storage: str, volumes: Callable[[Any], Any]) -> None:
-        self.cloud, self._storage, self._volumes = cloud, storage, volumes
+    def __init__(
+        self, cloud: CloudBench, storage: str, volumes: Callable[[Any], Any], make: tuple[str, str]
+    ) -> None:
+        self.cloud, self._storage, self._volumes, self.make = cloud, storage, volumes, make
         self._disks: dict[str, str] = {}
         self._numbers = itertools.count()
 
@@ -68,26 +55,44 @@ class VolumeBench:
         return list(self._volumes(self.cloud.fake))
 
 
-CLOUDS: dict[str, tuple[Any, Any, Callable[[Any], Any]]] = {  # storage -> bench, fake, the fake's volumes
-    "azure": (test_azure, FakeAzure, lambda fake: fake.of("disks")),
-    "cinder": (test_openstack, FakeOpenStack, lambda fake: fake.volumes),
-    "cloudstack": (test_cloudstack, FakeCloudStack, lambda fake: fake.disks),
-    "digitalocean": (test_digitalocean, FakeDigitalOcean, lambda fake: fake.volumes),
-    "gce": (test_gce, FakeGce, lambda fake: fake.disks),
-    "linode": (test_linode, FakeLinode, lambda fake: fake.disks),
-    "scaleway": (test_scaleway, FakeScaleway, lambda fake: fake.disks),
-    "vultr": (test_vultr, FakeVultr, lambda fake: fake.blocks),
+Volumes = tuple[str, Callable[[Any], Any], tuple[str, str]]
+VOLUMES: dict[str, Volumes] = {  # cloud -> type of storage, the fake's volumes, the request that makes one
+    "azure": ("azure", lambda fake: fake.of("disks"), ("PUT", "/disks/")),
+    "cloudstack": ("cloudstack", lambda fake: fake.disks, ("POST", "createVolume")),
+    "digitalocean": ("digitalocean", lambda fake: fake.volumes, ("POST", "^/v2/volumes$")),
+    "gce": ("gce", lambda fake: fake.disks, ("POST", "/disks$")),
+    "linode": ("linode", lambda fake: fake.disks, ("POST", "/v4/volumes$")),
+    "openstack": ("cinder", lambda fake: fake.volumes, ("POST", "/volumes$")),
+    "scaleway": ("scaleway", lambda fake: fake.disks, ("POST", "^/block/.*/volumes$")),
+    "vultr": ("vultr", lambda fake: fake.blocks, ("POST", "^/v2/blocks$")),
 }
 
 
-@pytest.fixture(params=CLOUDS)
+@pytest.fixture(params=VOLUMES)
 def bench(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[VolumeBench]:
-    module, fake, volumes = CLOUDS[request.param]
-    cloud: CloudBench = module.make(fake(), tmp_path)
-    yield VolumeBench(cloud, request.param, volumes)
+    cloud = bench_of(request.param, tmp_path)
+    yield VolumeBench(cloud, *VOLUMES[request.param])
     cloud.fake.close()
     assert cloud.fake.problems == []
 
 
 class TestCloudVolumes(StorageContract):
     """The contract."""
+
+    @pytest.mark.parametrize("kind", ["lost", "half", "never", "answer", "busy"])
+    async def test_a_volume_is_made_once(self, bench: VolumeBench, kind: str) -> None:
+        """The answer is lost, cut, never comes, or tells of a fault or of too many requests."""
+        slow = Answer(status=429, body={"message": "slow down"}, headers={"retry-after": "7"})
+        fault = {"answer": slow} if kind == "busy" else {"kind": kind}
+        bench.cloud.fake.fail(*bench.make, **fault)
+        item = self.item(bench)
+        made = await bench.open().create(item)
+        assert len(bench.leftovers()) == len(bench.cloud.pauses) == 1
+        assert bench.cloud.fake.count(*bench.make) == (1 if kind in ("lost", "half") else 2)
+        assert await bench.open().create(item) == made
+
+    async def test_a_cloud_that_makes_no_volume(self, bench: VolumeBench) -> None:
+        bench.cloud.fake.fail(*bench.make, times=99)
+        with pytest.raises(ProviderError) as caught:
+            await bench.open().create(self.item(bench))
+        assert (caught.value.retryable, bench.leftovers()) == (True, [])

@@ -382,6 +382,8 @@ async def test_a_wrong_credential_at_bootstrap(
         await Ec2Provider(credential=CREDENTIAL, **more).check()
     with pytest.raises(NotValid, match="needs a credential of auth type access-key"):
         await Ec2Provider(credential=Credential(name="x", auth_type="access-key"), **more).check()
+    with pytest.raises(NotValid, match="mars"):
+        await Ec2Provider(credential=CREDENTIAL, **{**more, "cloud": replace(here, region="mars")}).check()
     proxy.break_("DescribeAvailabilityZones", kind="half", times=9)
     with pytest.raises(ProviderError, match="the cloud"):
         await Ec2Provider(credential=CREDENTIAL, **more).check()

@@ -10,12 +10,23 @@ from typing import Any
 import pytest
 
 from pushjuju.core.base import Base
-from pushjuju.core.errors import NotValid, ProviderError
+from pushjuju.core.errors import NotFound, NotSupported, NotValid, ProviderError
+from pushjuju.core.storage import Kind
+from pushjuju.plugins.manager import PluginHost
 from pushjuju.plugins.providers.libcloud.cloudprovider import CloudProvider
 from pushjuju.plugins.providers.libcloud.drivers.adapter import Site
 from pushjuju.plugins.providers.libcloud.drivers.vsphere import Vsphere
 from pushjuju.plugins.providers.libcloud.drivers.vsphere_api import endpoint, reason
-from pushjuju.plugins.types import CloudSpec, Credential, ModelInfo, Services
+from pushjuju.plugins.providers.libcloud.vspherestorage import VsphereStorage
+from pushjuju.plugins.types import (
+    CloudSpec,
+    Credential,
+    ModelInfo,
+    Services,
+    StorageItem,
+    StorageProvider,
+    StorageSeen,
+)
 from tests.clouds.cases import MODEL, CloudBench, CloudCases
 from tests.clouds.fake_vsphere import PASSWORD, USER, FakeVsphere, failed
 
@@ -54,6 +65,7 @@ class VsphereBench(CloudBench):
         provider = super().open(model, credential=credential, **cloud)
         assert isinstance(provider.adapter, Vsphere)
         provider.adapter.deploy_s = 0.5
+        provider.adapter.disks.look_s = 0.01
         return provider
 
     def instances(self) -> int:
@@ -227,6 +239,99 @@ def _site(bench: VsphereBench, given: str) -> Site:
     )
 
 
+@pytest.mark.parametrize(("wanted", "size"), [(20000, 20000), (100, 10240), (0, 10240)])
+async def test_the_size_of_a_root_disk(
+    bench: VsphereBench, fake: VsphereFaults, wanted: int, size: int
+) -> None:
+    await bench.open().start(bench.request(constraints={"root-disk": wanted} if wanted else {}))
+    (made,) = fake.vms.values()
+    assert [item["capacityInBytes"] >> 20 for item in made["disks"]] == [size]
+    assert made["extra"] == {"disk.enableUUID": "TRUE"}
+
+
+async def test_a_root_disk_on_a_vcenter_that_is_too_old(bench: VsphereBench, fake: VsphereFaults) -> None:
+    fake.releases = ["8.0.2.0", "8.0.1.0"]
+    with pytest.raises(NotValid, match=r"^the constraint root-disk needs vCenter 8\.0 Update 3 or later$"):
+        await bench.open().start(bench.request(constraints={"root-disk": 20000}))
+    assert bench.instances() == 0
+    started = await bench.open().start(bench.request())
+    item = _disk(started.instance.id)
+    with pytest.raises(NotValid, match=r"^a disk of vSphere needs vCenter 8\.0 Update 3 or later$"):
+        await _storage(bench).create(item)
+    await _storage(bench).destroy(item)
+
+
+async def test_a_disk_that_cannot_grow(bench: VsphereBench, fake: VsphereFaults) -> None:
+    fake.task_error = "Insufficient disk space on datastore fast."
+    with pytest.raises(ProviderError, match="vCenter could not change machine vm-") as caught:
+        await bench.open().start(bench.request(constraints={"root-disk": 20000}))
+    assert caught.value.detail == fake.task_error
+    assert bench.instances() == 0
+
+
+@pytest.mark.parametrize("kind", ["lost", "half"])
+async def test_a_change_whose_answer_was_lost_is_not_made_twice(
+    bench: VsphereBench, fake: VsphereFaults, kind: str
+) -> None:
+    fake.fail("POST", "/ReconfigVM_Task$", kind=kind)
+    await bench.open().start(bench.request(constraints={"root-disk": 20000}))
+    (made,) = fake.vms.values()
+    assert made["disks"][0]["capacityInBytes"] == 20000 << 20
+    assert fake.count("POST", "/ReconfigVM_Task$") == 1
+
+
+async def test_the_life_of_a_disk(bench: VsphereBench, fake: VsphereFaults) -> None:
+    one = (await bench.open().start(bench.request())).instance.id
+    item = _disk(one)
+    fake.fail("POST", "/hardware/disk$", kind="lost")
+    made = await _storage(bench).create(item)
+    assert (await _storage(bench).create(item), len(fake.vms[one]["disks"])) == (made, 2)
+    added = fake.vms[one]["disks"][1]
+    assert (made.size, added["capacityInBytes"]) == (1500, 1500 << 20)
+    bare = added["backing"]["uuid"].lower().replace("-", "")
+    item = replace(item, provider_id=made.provider_id)
+    assert await _storage(bench).attach(item) == StorageSeen(
+        paths=(f"/dev/disk/by-id/wwn-0x{bare}", f"/dev/disk/by-id/scsi-3{bare}")
+    )
+    await _storage(bench).detach(item)
+    for refused in (_storage(bench).release(item), _storage(bench).find(made.provider_id, Kind.BLOCK)):
+        with pytest.raises(NotSupported, match="disks of vSphere go with their machine"):
+            await refused
+    for _ in range(2):
+        await _storage(bench).destroy(replace(item, instance_id=""))
+    assert len(fake.vms[one]["disks"]) == 1
+    lost = replace(item, uuid="u-2", provider_id="")
+    await _storage(bench).create(lost)  # and nobody wrote it down
+    await _storage(bench).destroy(lost)
+    assert len(fake.vms[one]["disks"]) == 1
+    await _storage(bench).create(lost)
+    await bench.open().stop([one])
+    await _storage(bench).destroy(lost)
+    with pytest.raises(NotFound, match=f"machine {one} not found"):
+        await _storage(bench).create(lost)
+
+
+async def test_a_machine_that_does_not_tell_its_disks_apart(bench: VsphereBench, fake: VsphereFaults) -> None:
+    fake.releases = ["8.0.2.0"]
+    one = (await bench.open().start(bench.request())).instance.id
+    fake.releases = ["8.0.3.0"]  # vCenter was made newer
+    with pytest.raises(NotValid, match=r"set disk\.enableUUID of it"):
+        await _storage(bench).create(_disk(one))
+    assert len(fake.vms[one]["disks"]) == 1
+
+
+def _storage(bench: VsphereBench) -> StorageProvider:
+    found = PluginHost(environ={}, path=[]).open_storage("vsphere", bench.open())
+    assert isinstance(found, VsphereStorage)
+    return found
+
+
+def _disk(vm: str) -> StorageItem:
+    return StorageItem(id="0", kind=Kind.BLOCK, size=1500, uuid="u-1", instance_id=vm)
+
+
 def test_reasons_of_errors() -> None:
     assert reason("<html>") == reason("[]") == reason(None) == "an answer without a reason"
     assert reason('{"type": "com.vmware.vapi.std.errors.unauthorized"}') == "unauthorized"
+    fault = '{"_typeName": "NoPermission", "faultMessage": [{"key": "x", "message": "not you"}]}'
+    assert reason(fault) == "NoPermission: not you"

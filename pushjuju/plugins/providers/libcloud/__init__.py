@@ -100,6 +100,12 @@ def pushjuju_open_storage(type_name: str, provider: Provider | None) -> StorageP
 
     if isinstance(provider, Ec2Provider):
         return EbsStorage(provider)
+    if type_name == "vsphere":
+        from pushjuju.plugins.providers.libcloud.drivers.vsphere import Vsphere
+        from pushjuju.plugins.providers.libcloud.vspherestorage import VsphereStorage
+
+        if isinstance(provider, CloudProvider) and isinstance(provider.adapter, Vsphere):
+            return VsphereStorage(provider, provider.adapter.disks)
     if not isinstance(provider, CloudProvider) or not isinstance(provider.adapter, HasVolumes):
         return None
     return CloudVolumes(provider, provider.adapter)

@@ -59,7 +59,10 @@ def connect(cloud: CloudSpec, credential: Credential, data_dir: Path) -> Any:
     ec2 = library(_DRIVER)
     keys = credential.attributes
     if not keys.get("access-key") or not keys.get("secret-key"):
-        raise NotValid(f"cloud {cloud.name} needs a credential of auth type access-key")
+        raise NotValid(
+            f"cloud {cloud.name} needs a credential of auth type access-key",
+            hint=f"pushjuju add-credential {cloud.name}",
+        )
 
     class Response(ec2.EC2Response):  # type: ignore[misc, name-defined]
         def parse_body(self) -> Any:

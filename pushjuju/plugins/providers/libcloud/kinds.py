@@ -351,6 +351,12 @@ _AZURE_DISKS = replace(
     ),
     pools={"azure-premium": {"account-type": "Premium_LRS"}},
 )
+_VSPHERE_DISKS = StorageType(
+    name="vsphere",
+    summary="disks of machines, which go with them; vCenter 8.0 Update 3",
+    kinds=frozenset({Kind.BLOCK}),
+    scope=Scope.MACHINE,
+)
 _EBS = replace(
     _volumes(
         "ebs",
@@ -377,6 +383,7 @@ _EBS = replace(
 STORAGE: Mapping[str, tuple[StorageType, ...]] = {
     "ec2": (_EBS,),
     "azure": (_AZURE_DISKS,),
+    "vsphere": (_VSPHERE_DISKS,),
     "digitalocean": (_volumes("digitalocean", "volumes of DigitalOcean"),),
     "linode": (_volumes("linode", "volumes of Linode"),),
     "vultr": (

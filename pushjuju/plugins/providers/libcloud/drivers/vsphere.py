@@ -24,6 +24,7 @@ from pushjuju.plugins.providers.libcloud.calls import ErrorWords
 from pushjuju.plugins.providers.libcloud.drivers.adapter import Adapter, Order, Seen, addresses
 from pushjuju.plugins.providers.libcloud.drivers.identity import Identity
 from pushjuju.plugins.providers.libcloud.drivers.vsphere_api import Vcenter, connect, messages
+from pushjuju.plugins.providers.libcloud.drivers.vsphere_disks import VmDisks
 
 _ON = "POWERED_ON"
 _STATUS = {_ON: InstanceStatus.RUNNING}
@@ -72,7 +73,7 @@ class Vsphere(Adapter):
     """
 
     unsupported: ClassVar[frozenset[str]] = frozenset(
-        {"tags", "virt-type", "cpu-power", "allocate-public-ip", "root-disk"}
+        {"tags", "virt-type", "cpu-power", "allocate-public-ip"}
     )
     most_user_data: ClassVar[int] = 49149  # a property has 65535 letters, and it is base64
     currency: ClassVar[str] = ""
@@ -87,6 +88,7 @@ class Vsphere(Adapter):
     def __init__(self, site: Any) -> None:
         super().__init__(site)
         self._vcenter = Vcenter(site)
+        self.disks = VmDisks(self._vcenter, self.deploy_s)
         self._found: _Place | None = None
 
     def connect(self) -> Any:
@@ -163,6 +165,8 @@ class Vsphere(Adapter):
 
     def create(self, driver: Any, order: Order) -> Seen:
         """Make a machine from an item; `settle` gives it its size and starts it."""
+        if order.root_disk:
+            self.disks.require(driver, "the constraint root-disk")
         item, zone = self._image(driver, order), self._zone(driver, order)
         target = self._target(driver, zone, order)
         offer = self._vcenter.ask(driver, "POST", f"{_OVF}{item}?~action=filter", body={"target": target})
@@ -285,7 +289,7 @@ class Vsphere(Adapter):
         return (text,) if text and not ipaddress.ip_address(text).is_link_local else ()
 
     def settle(self, driver: Any, seen: Seen, constraints: Constraints) -> Seen | None:
-        """Give a new machine its size and start it; then wait for its address."""
+        """Give a new machine its size and its disk, and start it; then wait for its address."""
         if seen.node["power_state"] != "POWERED_OFF":
             return seen if seen.addresses else None
         path = f"/rest/vcenter/vm/{quote(seen.id, safe='')}"
@@ -295,6 +299,7 @@ class Vsphere(Adapter):
             self._vcenter.ask(driver, "PATCH", f"{path}/hardware/cpu", body={"spec": cores})
             memory = {"size_MiB": size.mem}
             self._vcenter.ask(driver, "PATCH", f"{path}/hardware/memory", body={"spec": memory})
+            self.disks.prepare(driver, seen.id, int(constraints.get("root-disk") or 0))
             self._power(driver, seen.id, "start")
         return None
 

@@ -29,6 +29,12 @@ def connect(site: Site, timeout_s: float) -> Any:
         def parse_error(self) -> str:
             return reason(vars(self).get("body"))
 
+        def parse_body(self) -> Any:
+            said = vars(self)
+            if "xml" in str(said["headers"].get("content-type")):
+                return said["body"]
+            return super().parse_body()
+
     class Connection(vsphere.VSphereConnection):  # type: ignore[misc, name-defined]
         responseCls = Response  # noqa: N815 - libcloud's name
 
@@ -68,6 +74,9 @@ def reason(body: Any) -> str:
     """Return what an error says, after its kind; the answer may be none of the API's."""
     try:
         found = json.loads(body)
+        if "_typeName" in found:  # the older API
+            said = [str(item.get("message") or item.get("key")) for item in found.get("faultMessage") or ()]
+            return ": ".join([str(found["_typeName"]), *filter(None, ["; ".join(said)])])
         kind = str(found["type"]).removeprefix(_PREFIX)
         return ": ".join(filter(None, (kind, messages((found.get("value") or {}).get("messages")))))
     except (ValueError, LookupError, TypeError, AttributeError):
@@ -96,6 +105,18 @@ class Vcenter:
         body: Any = None,
     ) -> Any:
         """Return the value of an answer; a session that has ended is made anew, once."""
+        answer = self.ask_plain(driver, method, path, params, body)
+        return answer["value"] if isinstance(answer, Mapping) and "value" in answer else None
+
+    def ask_plain(
+        self,
+        driver: Any,
+        method: str,
+        path: str,
+        params: Mapping[str, str] | None = None,
+        body: Any = None,
+    ) -> Any:
+        """Return a whole answer, as `ask`."""
         token = self._log_in(driver, "")
         try:
             return self._send(driver, token, method, path, params, body)
@@ -123,8 +144,7 @@ class Vcenter:
         connection = driver.connection
         connection.session_token = token
         data = None if body is None else json.dumps(body)
-        answer = connection.request(path, method=method, params=dict(params or {}), data=data).object
-        return answer["value"] if isinstance(answer, Mapping) and "value" in answer else None
+        return connection.request(path, method=method, params=dict(params or {}), data=data).object
 
     def _log_in(self, driver: Any, stale: str) -> str:
         with self._lock:

@@ -1,0 +1,191 @@
+"""What goes wrong on clouds with an adapter, through the provisioner: a clear status, no orphan, no double.
+
+The requests go over HTTP to the fakes; machines answer in this process. EC2: `test_ec2_faults.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pushjuju.core.base import Base
+from pushjuju.core.status import InstanceStatus, StatusKind
+from pushjuju.plugins.providers.libcloud.cloudprovider import CloudProvider
+from pushjuju.plugins.types import Started, StartRequest
+from pushjuju.services import machines, removal
+from pushjuju.workers import firstboot, poller
+from tests.clouds.benches import BENCHES, bench_of
+from tests.clouds.cases import CloudBench
+from tests.unit.services.world import Box, World
+from tests.unit.workers.fakes import Shop, lane
+
+pytest.importorskip("libcloud", reason="the providers need apache-libcloud")
+pytestmark = pytest.mark.timeout(120)
+BASE = Base.parse("ubuntu@24.04")
+
+
+class Died(BaseException):
+    """The controller was killed."""
+
+
+class CloudShop(Shop):
+    """A workshop whose cloud is one of these; its instances have a box of this process behind them."""
+
+    def __init__(self, world: World, bench: CloudBench, die_at: str = "") -> None:
+        def step(name: str) -> None:
+            if name == die_at:
+                raise Died
+
+        super().__init__(world, step)
+        self.cloud = bench.open(world.model)
+        plain = self.cloud.start
+
+        async def start(request: StartRequest) -> Started:
+            started = await plain(request)
+            number = request.machine_id
+            if number not in world.boxes:
+                world.boxes[number] = Box(id=number, address=started.instance.addresses[0].value)
+            return started
+
+        vars(self.cloud)["start"] = start
+        self.kind = bench.cloud.type
+
+    def provider(self, model: str, cloud: str | None = None) -> CloudProvider:
+        return self.cloud
+
+    def cloud_type(self, model: str) -> str:
+        return self.kind
+
+
+@pytest.fixture(params=BENCHES)
+def bench(request: pytest.FixtureRequest, tmp_path: Path, shop: World) -> Iterator[CloudBench]:
+    made = bench_of(request.param, tmp_path)
+    yield made
+    made.fake.close()
+    assert made.fake.problems == []
+
+
+Made = Callable[..., CloudShop]
+
+
+@pytest.fixture
+def make(shop: World, bench: CloudBench, monkeypatch: pytest.MonkeyPatch) -> Made:
+    """Return a function that opens a controller process; boxes have no cloud-init to wait for."""
+
+    async def ready(*_: Any) -> None:
+        return None
+
+    monkeypatch.setattr(firstboot, "wait", ready)
+
+    def call(die_at: str = "") -> CloudShop:
+        return CloudShop(shop, bench, die_at)
+
+    return call
+
+
+def add(shop: World) -> None:
+    machines.add_machine(shop.ctx, shop.model, base=BASE, constraints={})
+
+
+def told(shop: World) -> tuple[str, str]:
+    return shop.status(StatusKind.INSTANCE, "0")
+
+
+async def test_a_full_zone_is_left_for_the_next(shop: World, make: Made, bench: CloudBench) -> None:
+    bench.fake.fail(*bench.create, answer=bench.full)
+    add(shop)
+    work = make()
+    zones = len(await work.cloud.zones())
+    await lane(work)
+    status, message = told(shop)
+    assert status == "allocating"
+    assert "failed to start machine 0" in message
+    assert ("retrying in 10s with new availability zone" in message) == (zones > 1)
+    assert bench.instances() == 0
+    with shop.ctx.store.read() as tx:
+        rows = tx.rows("zone_get", model=shop.model, machine="0")
+    assert not (await lane(work)).failed
+    assert (told(shop)[0], bench.instances()) == ("running", 1)
+    (instance,) = await work.cloud.list()
+    assert zones < 2 or instance.hardware.availability_zone != rows[0]["zone"]
+
+
+async def test_no_capacity_in_all_zones(shop: World, make: Made, bench: CloudBench) -> None:
+    bench.fake.fail(*bench.create, answer=bench.full, times=9999)
+    add(shop)
+    work = make()
+    for _ in range(11 * max(len(await work.cloud.zones()), 1)):
+        await lane(work)
+    status, message = told(shop)
+    assert (status, bench.instances()) == ("provisioning error", 0)
+    assert message
+    bench.fake.faults.clear()
+    shop.write(lambda tx: machines.retry_provisioning(tx, shop.model, "0", shop.clock.now()))
+    await lane(work)
+    assert (told(shop)[0], bench.instances()) == ("running", 1)
+
+
+async def test_a_refused_credential_waits_for_another(shop: World, make: Made, bench: CloudBench) -> None:
+    good, bench.credential = bench.credential, bench.wrong
+    add(shop)
+    assert (await lane(make())).due is None
+    status, message = told(shop)
+    assert status == "provisioning error"
+    assert message.startswith("the cloud refuses the credential: ")
+    assert not [item for item in bench.secrets if item in message]
+    bench.credential = good
+    shop.write(lambda tx: machines.retry_provisioning(tx, shop.model, "0", shop.clock.now()))
+    await lane(make())
+    assert (told(shop)[0], bench.instances()) == ("running", 1)
+
+
+async def test_a_quota_is_told(shop: World, make: Made, bench: CloudBench) -> None:
+    bench.fake.fail(*bench.create, answer=bench.quota)
+    add(shop)
+    await lane(make())
+    assert "quota" in told(shop)[1].lower() or "limit" in told(shop)[1].lower() or "licenses" in told(shop)[1]
+    assert (shop.machine("0").attempts, bench.instances()) == (1, 0)
+
+
+async def test_killed_at_each_step_leaves_one_instance(shop: World, make: Made, bench: CloudBench) -> None:
+    add(shop)
+    for step, there in (("zone-chosen", 0), ("instance-made", 1), ("machine-started", 1)):
+        with pytest.raises(Died):
+            await lane(make(step))
+        assert bench.instances() == there
+    assert not (await lane(make())).failed
+    assert (bench.fake.count(*bench.create), bench.instances()) == (1, 1)
+    assert told(shop)[0] == "running"
+
+
+async def test_removed_during_its_start_leaves_none(shop: World, make: Made, bench: CloudBench) -> None:
+    add(shop)
+    with pytest.raises(Died):
+        await lane(make("instance-made"))
+    assert bench.instances() == 1
+    removal.remove_machines(shop.ctx, shop.model, ["0"])
+    await lane(make())
+    assert (bench.instances(), shop.machine_ids()) == (0, [])
+
+
+async def test_an_instance_without_an_address_is_ended(shop: World, make: Made, bench: CloudBench) -> None:
+    bench.no_address()
+    add(shop)
+    work = make()
+    work.cloud.adapter.address_s = 0.1
+    await lane(work)
+    assert "got no address in 0 s" in told(shop)[1]
+    assert bench.instances() == 0
+
+
+async def test_an_instance_that_disappears_is_told(shop: World, make: Made, bench: CloudBench) -> None:
+    add(shop)
+    work = make()
+    await lane(work)
+    await bench.open(shop.model).stop([shop.machine("0").instance_id])
+    shop.clock.advance(3600)
+    await poller.poll(work, shop.model)
+    assert told(shop) == (str(InstanceStatus.UNKNOWN), "the cloud has no such instance any more")
