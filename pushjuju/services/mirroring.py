@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from pushjuju.core.base import Base
 from pushjuju.core.channel import Channel
 from pushjuju.core.charmstore import Ask, Platform, StoreCharm, StoreResource
-from pushjuju.core.errors import HubError, NotFound, PushjujuError
-from pushjuju.services.store_charms import cached
+from pushjuju.core.errors import HubError, NotFound
+from pushjuju.services.store_charms import cached, suggested
 
 if TYPE_CHECKING:
     from pushjuju.plugins.charmtypes import CharmStore, Tell
@@ -134,8 +134,9 @@ def _answers(store: CharmStore, asks: Sequence[Ask]) -> list[StoreCharm]:
     """
     found = []
     for ask, answer in zip(asks, store.resolve(asks), strict=True):
-        if isinstance(answer, PushjujuError):
-            raise HubError(f"{ask.name}: {answer.message}", hint=answer.hint, detail=answer.detail)
+        if isinstance(answer, HubError):
+            error = suggested(store, ask.name, answer)
+            raise HubError(f"{ask.name}: {error.message}", hint=error.hint, detail=error.detail)
         found.append(answer)
     return found
 

@@ -309,11 +309,20 @@ def _suggest(
 ) -> None:
     """Name charms that are called alike where a name is not known."""
     for number, error in found.items():
-        if isinstance(error, HubError) and error.reason in _NOT_THERE and not error.hint:
-            names = alike(store, requests[number].url.removeprefix("ch:"))
-            if names:
-                error.hint = f"did you mean: {', '.join(names)}"
-            error.message = f"{error.message}: {quote(requests[number].url.removeprefix('ch:'))}"
+        if isinstance(error, HubError):
+            suggested(store, requests[number].url.removeprefix("ch:"), error)
+
+
+def suggested(store: CharmStore, name: str, error: HubError) -> HubError:
+    """Return an error that names the charm, and those that are called alike if there is none of that name."""
+    if error.reason in _NOT_THERE and not error.hint:
+        if names := alike(store, name):
+            error.hint = f"did you mean: {', '.join(names)}"
+        error.message = f"{error.message}: {quote(name)}"
+    elif error.reason == "revision-not-found" and not error.releases and not error.hint:
+        error.message = f"{error.message.rstrip('.')}: {quote(name)}"
+        error.hint = f"pushjuju info {name}"
+    return error
 
 
 def alike(store: CharmStore, name: str) -> list[str]:

@@ -63,7 +63,9 @@ def _next_bases(ask: Ask, fault: Fault) -> tuple[Platform, ...]:
     usable = tuple(replace(item, arch=arch) for item in fault.bases if item.arch in (arch, ""))
     if not usable:
         raise HubError(
-            f'selecting next bases: bases matching architecture "{arch}" not found', reason=fault.code
+            f'selecting next bases: bases matching architecture "{arch}" not found',
+            reason=fault.code,
+            detail=f"available are: {', '.join(map(str, fault.bases))}",
         )
     return usable
 

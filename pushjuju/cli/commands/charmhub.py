@@ -30,11 +30,16 @@ def open_store(cli: Cli, url: str) -> CharmStore:
 
     Raises:
         NotFound: No plugin knows such a store.
+        UsageError: It is no address; the message is Juju's.
     """
     from pushjuju.plugins.charmtypes import SourceServices
     from pushjuju.plugins.manager import PluginHost
+    from pushjuju.services.store_charms import DEFAULT_URL
 
-    address = url if "charmhub_url" in cli.given else cli.env.get("CHARMHUB_URL") or url
+    given = url if "charmhub_url" in cli.given else ""
+    address = given or cli.env.get("CHARMHUB_URL") or url or DEFAULT_URL
+    if "://" not in address:
+        raise UsageError(f'invalid charmhub-url: parse "{address}": invalid URI for request')
     services = SourceServices(environ=cli.env, clock=cli.clock)
     return PluginHost(environ=cli.env, warn=cli.console.warn).open_charm_store(address, services)
 
@@ -143,6 +148,8 @@ def info(cli: Cli, args: tuple[str, ...], *, charmhub_url: str, config: bool, **
 
     base = _info_flags(cli, asked)
     name = _name(args[0], what="Charm Hub")
+    if asked["channel"]:
+        _parsed(asked["channel"])
     try:
         store = open_store(cli, charmhub_url)
         document = store.info(name, asked["channel"])
@@ -172,13 +179,18 @@ def _info_flags(cli: Cli, asked: Mapping[str, Any]) -> Base | None:
     """
     if asked["unicode"] not in ("auto", "never", "always"):
         raise UsageError(f'unexpected unicode flag value "{asked["unicode"]}", expected <auto|never|always>')
-    if asked["arch"] not in _ARCHES:
-        raise UsageError(f'unexpected architecture flag value "{asked["arch"]}", expected {_ARCHES}')
+    _check_arch(asked["arch"])
     if cli.given & {"revision", "track"} and cli.given & {"arch", "base", "channel", "series"}:
         raise UsageError(
             "--revision and --track cannot be specified together with --arch, --base or --channel"
         )
     return values.base(asked["base"], "" if asked["series"] == _ALL else asked["series"], cli.console)
+
+
+def _check_arch(arch: str) -> None:
+    if arch not in _ARCHES:
+        known = "|".join(_ARCHES)
+        raise UsageError(f'unexpected architecture flag value "{arch}", expected <{known}>')
 
 
 def _speaks_unicode(cli: Cli) -> bool:
@@ -279,8 +291,7 @@ def _download_flags(cli: Cli, args: tuple[str, ...], asked: Mapping[str, Any]) -
         raise UsageError("expected a charm or bundle name, followed by hyphen to pipe to stdout")
     if asked["revision"] >= 0 and cli.given & {"arch", "base", "channel", "series"}:
         raise UsageError("--revision cannot be specified together with --arch, --base, --channel or --series")
-    if asked["arch"] not in _ARCHES:
-        raise UsageError(f'unexpected architecture flag value "{asked["arch"]}", expected {_ARCHES}')
+    _check_arch(asked["arch"])
     to_stdout = len(args) == 2 or asked["filepath"] == "-"
     if to_stdout and asked["resources"]:
         raise UsageError("--resources cannot be used when the charm goes to stdout")
@@ -319,6 +330,8 @@ def _located(cli: Cli, store: CharmStore, ask: Ask, *, base_given: bool) -> Stor
     assert ask.channel is not None, "a download without a revision has a channel"
     usable = list(dict.fromkeys(_same_channel(found, ask.channel, ask.platform.arch)))
     shown = _short(ask.channel)
+    if not usable and "channel" not in cli.given and (own := _of_own_track(cli, store, ask, base_given)):
+        return own
     if not usable:
         text = f'"{ask.name}" has no releases in channel "{shown}". Type\n    pushjuju info {ask.name}'
         raise HubError(f"{text}\nfor a list of supported channels.")
@@ -339,6 +352,22 @@ def _located(cli: Cli, store: CharmStore, ask: Ask, *, base_given: bool) -> Stor
     return again
 
 
+def _of_own_track(cli: Cli, store: CharmStore, ask: Ask, base_given: bool) -> StoreCharm | None:
+    """Return what the default track of a charm without `latest` has, for another base if need be."""
+    asks = [replace(ask, channel=None)]
+    if not base_given:
+        asks.append(replace(asks[0], platform=replace(ask.platform, os="", track="")))
+    for own in asks:
+        (found,) = store.resolve([own])
+        if not isinstance(found, HubError):
+            cli.console.info(
+                f'"{ask.name}" has no releases in channel "{_short(_parsed("stable"))}", trying channel '
+                f'"{found.channel}"'
+            )
+            return found
+    return None
+
+
 def _alike(store: CharmStore, name: str) -> str:
     """Return a hint with names that look like one that is not there; empty: there are none."""
     from pushjuju.services import store_charms
@@ -357,6 +386,17 @@ def _same_channel(error: HubError, channel: Channel, arch: str) -> list[Base]:
 
 def _bare(error: HubError) -> str:
     return error.message.removeprefix("resolving error: ")
+
+
+def _parsed(text: str) -> Channel:
+    """Return a channel.
+
+    Raises:
+        NotValid: It is none; the message is Juju's.
+    """
+    from pushjuju.core.channel import Channel
+
+    return Channel.parse(text).normal()
 
 
 def _short(channel: Channel) -> str:

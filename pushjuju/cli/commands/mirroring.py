@@ -72,11 +72,11 @@ def mirror(
 
 def _wanted(text: str, channel: str, platforms: tuple[Platform, ...]) -> list[Wanted]:
     """Return what a word names: a charm, or all charms of a bundle's file."""
-    from pushjuju.cli import bundling
+    from pushjuju.bundles.source import is_bundle
     from pushjuju.services import mirroring
 
-    if text.startswith((".", "/", "~")):
-        if not bundling.names_bundle(text):
+    if text.startswith((".", "/", "~")) or Path(text).suffix in (".yaml", ".yml", ".zip"):
+        if not is_bundle(Path(text).expanduser()):
             raise NotFound(f'no bundle was found at "{text}"', hint="charms are named as in the store")
         return mirroring.of_bundle(Path(text).expanduser(), platforms[0].arch)
     from pushjuju.charms.url import parse_url

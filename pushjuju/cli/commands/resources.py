@@ -167,5 +167,5 @@ def _in_store(cli: Cli, argument: str, *, model: str, channel: str) -> Sequence[
         store = charmhub.open_store(cli, store_charms.DEFAULT_URL)
     (found,) = store.resolve([ask])
     if isinstance(found, HubError):
-        raise found
+        raise store_charms.suggested(store, ask.name, found)
     return sorted(found.resources, key=lambda item: item.name)

@@ -121,7 +121,7 @@ def test_dry_run(lab: Run) -> None:
             "web is not available on the following base: ubuntu@16.04/stable",
         ),
         (["web", "--channel", "a/b"], 'risk in channel "a/b" not valid'),
-        (["web", "--revision", "99", "--channel", "edge"], "resolving error: No such revision."),
+        (["web", "--revision", "99", "--channel", "edge"], 'resolving error: No such revision: "web"'),
         (["web", "--resource", "none=1"], 'unrecognized resource "none"'),
         (["web", "--resource", "blob=7"], 'charm resource "blob" at revision 7 not found'),
         (["web", "--resource", "blob=./no.txt"], 'file for resource "blob": stat ./no.txt: no such file'),
@@ -265,7 +265,7 @@ def test_from_the_store_to_a_local_charm_and_back(lab: Run, packs: Charms) -> No
         (["--path", "./x", "--switch", "y"], 2, "--switch and --path are mutually exclusive"),
         (["--path", "./none"], 1, 'no charm was found at "./none"'),
         (["--channel", "16/stable"], 1, 'selecting releases: charm or bundle not found for channel "16'),
-        (["--revision", "77"], 1, "resolving error: No such revision."),
+        (["--revision", "77"], 1, 'resolving error: No such revision: "web"'),
         (["--switch", "nothing"], 1, 'resolving error: charm or bundle name not found: "nothing"'),
         (["--revision", "11"], 1, 'cannot upgrade application "web" to charm "ch:amd64/noble/web-11":'),
     ],
@@ -524,13 +524,32 @@ def test_download_for_another_base(client: Run, shelf: HubStore, tmp_path: Path)
         (["local:web"], 1, '"local:web" is not a Charmhub charm'),
         (["nothing"], 1, "unable to locate nothing: charm or bundle name not found"),
         (["web", "--revision", "3"], 1, "unable to locate web revison 3: No such revision."),
-        (["web"], 1, '"web" has no releases in channel "stable". Type\n    pushjuju info web\nfor a list of'),
+        (
+            ["web", "--channel", "latest/stable"],
+            1,
+            '"web" has no releases in channel "stable". Type\n    pushjuju info web\nfor a list of',
+        ),
+        (["web", "--arch", "vax"], 2, 'unexpected architecture flag value "vax", expected <all|amd64|'),
+        (["web", "--charmhub-url", "hub"], 2, 'invalid charmhub-url: parse "hub": invalid URI for request'),
     ],
 )
 def test_download_refused(client: Run, words: list[str], status: int, text: str) -> None:
     ended = client("download", *words)
     assert ended.status == status
     assert ended.err.startswith(f"ERROR {text}")
+
+
+def test_download_of_a_charm_without_the_track_latest(client: Run, shelf: HubStore, tmp_path: Path) -> None:
+    """Juju has nothing then; the charm's own default track is what `deploy` takes, too."""
+    told = '"web" has no releases in channel "stable", trying channel "14/stable"\n'
+    assert client("download", "web").err.startswith(told)
+    assert (tmp_path / "web_r12.charm").exists()
+    shelf.entries["web"].channels.pop(("14", "edge", ""))
+    shelf.entries["web"].channels["14", "stable", ""] = [11]
+    assert client("download", "web").err.startswith(told)
+    assert (tmp_path / "web_r11.charm").exists()
+    ended = client("download", "web", "--base", "ubuntu@24.04")
+    assert ended.err.startswith('ERROR "web" has no releases in channel "stable". Type\n')
 
 
 def test_a_wrong_checksum(client: Run, shelf: HubStore) -> None:

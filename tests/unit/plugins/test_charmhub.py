@@ -370,6 +370,36 @@ def test_download_that_fails(
     assert not (tmp_path / "x").exists()
 
 
+def test_a_half_of_something_else_is_fetched_anew(
+    bench: Bench, web: HubStore, wanted: Download, archive: bytes, tmp_path: Path
+) -> None:
+    """What was left of a page about a login is no reason to fail once more."""
+    target = tmp_path / "web.charm"
+    target.with_name("web.charm.part").write_bytes(b"<html>please")
+    bench.client.fetch(wanted, target, 'charm "web"')
+    assert target.read_bytes() == archive
+    assert [said for kind, said, _ in web.requests if kind == "download"] == ["bytes=12-", ""]
+
+
+def test_a_page_in_place_of_a_file_is_not_kept(
+    bench: Bench, web: HubStore, wanted: Download, tmp_path: Path
+) -> None:
+    target = tmp_path / "web.charm"
+    web.fail("download", "html", 1)
+    with pytest.raises(HubError, match="the server has 26 bytes of it, but the store named"):
+        bench.client.fetch(wanted, target, 'charm "web"')
+    assert bench.waits == []
+    bench.client.fetch(wanted, target, 'charm "web"')
+    assert target.exists()
+
+
+@pytest.mark.parametrize("how", ["401", "403", "418"])
+def test_refusals_without_a_reason_are_told_with_their_status(bench: Bench, web: HubStore, how: str) -> None:
+    web.fail("refresh", how)
+    text = refused(bench, platform=NOBLE_P)
+    assert text.startswith(f'the charm store refuses "{web.url}/v2/charms/refresh": {how}')
+
+
 def test_wrong_bytes_are_not_gone_on_with(
     bench: Bench, hub: HubStore, wanted: Download, archive: bytes, tmp_path: Path
 ) -> None:
