@@ -43,6 +43,7 @@ class FakeAzure(HttpFake):
 
     Attributes:
         looks: How often machines are listed before they have a public address; below 0: never.
+        doomed: Why machines fail after they were asked for, with its code first; empty: they do not.
         things: Path in lower case -> resource.
     """
 
@@ -52,6 +53,7 @@ class FakeAzure(HttpFake):
         self.things: dict[str, dict[str, Any]] = {}
         self.looks = 1
         self.logins = 0
+        self.doomed = ""
         super().__init__()
 
     def guard(self, asked: Asked) -> None:
@@ -171,10 +173,24 @@ class FakeAzure(HttpFake):
 
     @route("GET", rf"{_RG}/providers/[\w.]+/\w+/([\w-]+)")
     def one(self, asked: Asked, group: str, name: str) -> Answer:
-        found = self.things.get(asked.path.lower())
+        return Answer(body=self.one_of(asked.path))
+
+    @route("GET", f"{_COMPUTE}/virtualMachines/([\\w-]+)/instanceView")
+    def shown(self, asked: Asked, group: str, name: str) -> Answer:
+        self.one_of(asked.path.removesuffix("/instanceView"))
+        found = [{"code": "PowerState/stopped", "level": "Info", "displayStatus": "VM stopped"}]
+        if self.doomed:
+            code, _, text = self.doomed.partition(": ")
+            failed = f"ProvisioningState/failed/{code}"
+            found.insert(0, {"code": failed, "level": "Error", "displayStatus": "failed", "message": text})
+        return Answer(body={"vmAgent": {}, "disks": [], "statuses": found})
+
+    def one_of(self, path: str) -> dict[str, Any]:
+        """Return one by its path."""
+        found = self.things.get(path.lower())
         if found is None:
-            raise Refusal(404, {"error": {"code": "ResourceNotFound", "message": name}})
-        return Answer(body=found)
+            raise Refusal(404, {"error": {"code": "ResourceNotFound", "message": path}})
+        return found
 
     @route("PUT", rf"{_RG}/providers/Microsoft\.[A-Z]\w+/(\w+)/([\w-]+)")
     def put(self, asked: Asked, group: str, kind: str, name: str) -> Answer:
@@ -183,7 +199,8 @@ class FakeAzure(HttpFake):
         body = asked.json("location tags properties", "sku zones")
         getattr(self, f"put_{kind}")(body, body["properties"])
         known = self.things.get(asked.path.lower())
-        inside = {**body["properties"], "provisioningState": "Succeeded"}
+        state = "Failed" if self.doomed and kind == "virtualMachines" else "Succeeded"
+        inside = {**body["properties"], "provisioningState": state}
         made = {**body, "properties": inside, "name": name, "id": asked.path, "looks": self.looks}
         if known is not None and kind == "virtualMachines":
             made = known

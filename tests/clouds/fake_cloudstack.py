@@ -43,6 +43,7 @@ class FakeCloudStack(HttpFake):
 
     Attributes:
         looks: How often a machine is listed before it runs; below 0: it never does.
+        doomed: Why machines fail after they were asked for; empty: they do not.
         may_expunge: Whether the account may delete machines for good.
     """
 
@@ -53,6 +54,7 @@ class FakeCloudStack(HttpFake):
         self.disks: dict[str, dict[str, Any]] = {}
         self.jobs: dict[str, str] = {}
         self.looks = 1
+        self.doomed = ""
         self.may_expunge = True
         super().__init__()
 
@@ -160,7 +162,11 @@ class FakeCloudStack(HttpFake):
             "serviceofferingname": form["serviceofferingid"][2:], "nic": [], "tags": [], "groups": groups,
             "templateid": form["templateid"], "looks": self.looks, "data": data.decode(), "form": form,
         }  # fmt: skip
-        return self.job(id=name)
+        if self.doomed:
+            self.vms[name]["state"] = "Error"
+        job = self.job(id=name)
+        self.jobs[job["jobid"]] = self.doomed
+        return job
 
     def do_createTags(self, form: dict[str, str]) -> Any:  # noqa: N802
         thing = self.tagged(form)

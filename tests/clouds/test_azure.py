@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pushjuju.core.base import Base
-from pushjuju.core.errors import Conflict, NotFound, NotValid
+from pushjuju.core.errors import Conflict, NotFound, NotValid, ProviderError, QuotaExceeded
 from pushjuju.core.firewall import IngressRule, MachineRules
 from pushjuju.core.ports import PortRange
 from pushjuju.core.storage import Kind
@@ -135,6 +135,23 @@ async def test_images_of_bases_and_sizes(bench: AzureBench, fake: FakeAzure) -> 
         "12-gen2", "22_04-lts-gen2", "server-arm64", "server-gen1", "12-gen2", "/subscriptions/x/images/own",
     ]  # fmt: skip
     assert found[4]["version"] == "0.1"
+
+
+@pytest.mark.parametrize(
+    ("why", "kind"),
+    [
+        ("AllocationFailed: We do not have sufficient capacity in this region.", ProviderError),
+        ("QuotaExceeded: exceeding approved cores quota", QuotaExceeded),
+    ],
+)
+async def test_a_machine_that_failed(
+    bench: AzureBench, fake: FakeAzure, why: str, kind: type[ProviderError]
+) -> None:
+    fake.doomed = why
+    with pytest.raises(kind) as caught:
+        await bench.open().start(bench.request())
+    assert (type(caught.value), caught.value.detail) == (kind, f"ProvisioningState/failed/{why}")
+    assert bench.instances() == 0
 
 
 async def test_a_credential_without_a_tenant(bench: AzureBench) -> None:

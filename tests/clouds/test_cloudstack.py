@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pushjuju.core.base import Base
-from pushjuju.core.errors import NotValid, ProviderError
+from pushjuju.core.errors import NotValid, ProviderError, QuotaExceeded
 from pushjuju.core.firewall import IngressRule, MachineRules
 from pushjuju.core.ports import PortRange
 from pushjuju.core.storage import Kind
@@ -154,17 +154,31 @@ async def test_an_account_that_may_not_expunge(bench: CloudStackBench, fake: Fak
     assert (bench.instances(), bench.leftovers()) == (0, [])
 
 
-async def test_a_machine_that_failed(bench: CloudStackBench, fake: FakeCloudStack) -> None:
-    bench.no_address()
-    deploy = fake.do_createTags
-
-    def failing(form: dict[str, str]) -> object:
-        fake.vms[form["resourceids"]]["state"] = "Error"
-        return deploy(form)
-
-    fake.do_createTags = failing  # type: ignore[method-assign]
-    with pytest.raises(ProviderError, match="failed to start"):
+@pytest.mark.parametrize(
+    ("why", "kind"),
+    [
+        ("Unable to create a deployment for VM: no host has 4096 MB", ProviderError),
+        ("Maximum number of resources of type 'cpu' for account name=me has been exceeded.", QuotaExceeded),
+    ],
+)
+async def test_a_machine_that_failed(
+    bench: CloudStackBench, fake: FakeCloudStack, why: str, kind: type[ProviderError]
+) -> None:
+    fake.doomed = why
+    with pytest.raises(kind) as caught:
         await bench.open().start(bench.request())
+    assert (type(caught.value), caught.value.detail) == (kind, why)
+    assert bench.instances() == 0
+
+
+async def test_a_machine_that_failed_and_nobody_knows_why(
+    bench: CloudStackBench, fake: FakeCloudStack
+) -> None:
+    fake.doomed = "no room"
+    fake.fail("POST", "queryAsyncJobResult", times=999)
+    with pytest.raises(ProviderError, match="failed to start") as caught:
+        await bench.open().start(bench.request())
+    assert caught.value.detail == "Error"
     assert bench.instances() == 0
 
 

@@ -253,6 +253,8 @@ async def test_a_root_disk_on_a_vcenter_that_is_too_old(bench: VsphereBench, fak
     fake.releases = ["8.0.2.0", "8.0.1.0"]
     with pytest.raises(NotValid, match=r"^the constraint root-disk needs vCenter 8\.0 Update 3 or later$"):
         await bench.open().start(bench.request(constraints={"root-disk": 20000}))
+    with pytest.raises(NotValid, match="the constraint root-disk needs vCenter"):  # before anything is noted
+        await bench.open().precheck(Base.parse("ubuntu@24.04"), {"root-disk": 20000}, "")
     assert bench.instances() == 0
     started = await bench.open().start(bench.request())
     item = _disk(started.instance.id)

@@ -16,7 +16,14 @@ from pushjuju.core import instance_types
 from pushjuju.core.base import Base
 from pushjuju.core.constraint_rules import ConstraintRules
 from pushjuju.core.constraints import Constraints
-from pushjuju.core.errors import NotFound, NotSupported, NotValid, ProviderError, PushjujuError
+from pushjuju.core.errors import (
+    NotFound,
+    NotSupported,
+    NotValid,
+    ProviderError,
+    PushjujuError,
+    QuotaExceeded,
+)
 from pushjuju.core.firewall import MachineRules
 from pushjuju.core.instance_types import InstanceType
 from pushjuju.core.status import InstanceStatus
@@ -77,12 +84,13 @@ class CloudProvider:
         return Reached(account=account, costs=costs)
 
     async def precheck(self, base: Base, constraints: Constraints, placement: str) -> None:  # noqa: ARG002
-        """Refuse a placement, a type or a zone that is not there.
+        """Refuse a placement, a type or a zone that is not there, and what the cloud cannot do.
 
         Raises:
             NotValid: One of these.
         """
         await self._picked(constraints)
+        await self._call.run(lambda driver: self.adapter.refuse(driver, constraints))
         await self._placed(placement)
 
     async def rules(self) -> ConstraintRules:
@@ -216,7 +224,7 @@ class CloudProvider:
         end, pause = loop.time() + self.adapter.address_s, self.adapter.look_s
         while True:
             if seen.status is InstanceStatus.PROVISIONING_ERROR:
-                raise ProviderError(f"instance {seen.id} failed to start", detail=seen.word)
+                raise await self._failed(seen)
             settled = await self._call.run(partial(self._settle, seen, request.constraints))
             if settled is not None:
                 return settled
@@ -228,6 +236,16 @@ class CloudProvider:
             if not found:
                 raise ProviderError(f"instance {seen.id} ended while it started")
             seen = found[0]
+
+    async def _failed(self, seen: Seen) -> ProviderError:
+        """Return the error of an instance that failed, with the cloud's reason if it can be had."""
+        try:
+            text = await self._call.run(lambda driver: self.adapter.why(driver, seen), tries=2)
+        except PushjujuError:
+            text = seen.word
+        if any(word in text.lower() for word in self.adapter.errors.quota):
+            return QuotaExceeded(detail=text)
+        return ProviderError(f"instance {seen.id} failed to start", detail=text)
 
     def _settle(self, seen: Seen, constraints: Constraints, driver: Any) -> Seen | None:
         return self.adapter.settle(driver, seen, constraints)

@@ -157,6 +157,13 @@ class Adapter(ABC):
         """Return the constraints that a type is picked by."""
         return constraints
 
+    def refuse(self, driver: Any, constraints: Constraints) -> None:  # noqa: B027 - most take all that are known
+        """Refuse what this cloud, as it is, cannot do, before anything is noted or made.
+
+        Raises:
+            NotValid: One of these.
+        """
+
     def vocabulary(self) -> Mapping[str, Sequence[Any]]:
         """Return the values that further constraints may have, besides types, zones and architectures."""
         return {}
@@ -181,6 +188,10 @@ class Adapter(ABC):
         Called again and again until it returns something, also for an instance that is found again.
         """
         return seen if seen.addresses else None
+
+    def why(self, driver: Any, seen: Seen) -> str:  # noqa: ARG002 - most tell it with the instance
+        """Return why an instance failed, as far as the cloud tells."""
+        return seen.word
 
     @abstractmethod
     def end(self, driver: Any, seen: Seen) -> None:

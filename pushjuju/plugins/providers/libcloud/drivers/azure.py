@@ -215,6 +215,13 @@ class Azure(AzureDisks, Adapter, Guarding):
             node=data,
         )
 
+    def why(self, driver: Any, seen: Seen) -> str:
+        """Return what the instance view says of the failure."""
+        arm = self.arm(driver)
+        shown = arm.ask("GET", f"{arm.compute('virtualMachines', seen.id)}/instanceView")
+        told = [item for item in shown.get("statuses") or () if item.get("level") == "Error"]
+        return "; ".join(f"{item['code']}: {item.get('message') or ''}" for item in told) or seen.word
+
     def settle(self, driver: Any, seen: Seen, constraints: Any) -> Seen | None:  # noqa: ARG002
         """Wait for the public address."""
         return seen if any(item.scope == "public" for item in seen.addresses) else None

@@ -20,8 +20,16 @@ from pushjuju.core.firewall import MachineRules
 from pushjuju.core.instance_types import InstanceType
 from pushjuju.core.status import InstanceStatus
 from pushjuju.plugins.providers.libcloud.calls import ErrorWords
-from pushjuju.plugins.providers.libcloud.drivers.adapter import Guarding, Order, Seen, addresses
-from pushjuju.plugins.providers.libcloud.drivers.cloudstack_api import ask, connect, every, tag, wait, zone_of
+from pushjuju.plugins.providers.libcloud.drivers.adapter import Guarding, Order, Seen, Site, addresses
+from pushjuju.plugins.providers.libcloud.drivers.cloudstack_api import (
+    ask,
+    connect,
+    every,
+    failure,
+    tag,
+    wait,
+    zone_of,
+)
 from pushjuju.plugins.providers.libcloud.drivers.cloudstack_disks import CloudStackDisks
 from pushjuju.plugins.providers.libcloud.drivers.identity import Identity
 
@@ -53,6 +61,10 @@ class CloudStack(CloudStackDisks, Guarding):
         quota=("maximum number of resources", "resource limit", "exceeds account's limit"),
         credential=("unable to verify user credentials",),
     )
+
+    def __init__(self, site: Site) -> None:
+        super().__init__(site)
+        self._jobs: dict[str, str] = {}  # machine -> the job that made it; no list tells it
 
     def connect(self) -> Any:
         """Return a driver whose requests `ask` signs."""
@@ -101,6 +113,7 @@ class CloudStack(CloudStackDisks, Guarding):
         if network:
             wanted["networkids"] = self._network(driver, zone, network)
         made = ask(driver, "deployVirtualMachine", **wanted)
+        self._jobs[str(made["id"])] = str(made["jobid"])
         tag(driver, "UserVm", str(made["id"]), order.tags)
         return Seen(
             id=str(made["id"]), identity=order.identity, status=InstanceStatus.PENDING, word="Starting"
@@ -141,6 +154,12 @@ class CloudStack(CloudStackDisks, Guarding):
         seen = [_seen(item) for item in listed if item["state"] not in _ENDING]
         own = [item for item in seen if item.identity.model == self.site.model.uuid]
         return [item for item in own if not machine or item.identity.machine == machine]
+
+    def why(self, driver: Any, seen: Seen) -> str:
+        """Return what the job said that made the machine, if it was started by this process."""
+        job = self._jobs.get(seen.id)
+        told = ask(driver, "queryAsyncJobResult", jobid=job) if job else {}
+        return failure(told) or seen.word
 
     def end(self, driver: Any, seen: Seen) -> None:
         """Destroy a machine as far as the account may; its group goes too unless it is still counted."""

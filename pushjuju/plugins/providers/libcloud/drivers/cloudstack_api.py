@@ -125,11 +125,15 @@ def wait(driver: Any, answer: Any) -> None:
         if job["jobstatus"] == _DONE:
             return
         if job["jobstatus"] == _FAILED:
-            text = str((job.get("jobresult") or {}).get("errortext") or "no reason given")
-            raise ProviderError("the cloud refused the request", detail=text)
+            raise ProviderError("the cloud refused the request", detail=failure(job) or "no reason given")
         if time.monotonic() > end:
             raise ProviderError(f"job {answer['jobid']} of the cloud was not done in {_JOB_S:.0f} s")
         time.sleep(_LOOK_S)
+
+
+def failure(job: Any) -> str:
+    """Return why a job failed; empty: it did not, or does not say."""
+    return str((job.get("jobresult") or {}).get("errortext") or "")
 
 
 def reason(status: int, body: Any) -> tuple[int, str]:

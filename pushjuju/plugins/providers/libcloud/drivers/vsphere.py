@@ -142,6 +142,11 @@ class Vsphere(Adapter):
         """Return steps of cores and memory; vSphere itself has no types."""
         return _TYPES
 
+    def refuse(self, driver: Any, constraints: Constraints) -> None:
+        """Refuse a size of the root disk that vCenter cannot give it."""
+        if constraints.get("root-disk"):
+            self.disks.require(driver, "the constraint root-disk")
+
     def zones(self, driver: Any) -> Sequence[tuple[str, bool]]:
         """Return the clusters and the hosts that are in none."""
         return [(item.name, item.usable) for item in self._zones(driver)]
@@ -165,8 +170,7 @@ class Vsphere(Adapter):
 
     def create(self, driver: Any, order: Order) -> Seen:
         """Make a machine from an item; `settle` gives it its size and starts it."""
-        if order.root_disk:
-            self.disks.require(driver, "the constraint root-disk")
+        self.refuse(driver, order.constraints)
         item, zone = self._image(driver, order), self._zone(driver, order)
         target = self._target(driver, zone, order)
         offer = self._vcenter.ask(driver, "POST", f"{_OVF}{item}?~action=filter", body={"target": target})
