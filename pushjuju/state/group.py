@@ -10,9 +10,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.errors import StoreError
 from pushjuju.state.store import Store, Tx, explain_error, is_of_the_file
@@ -143,6 +143,10 @@ class DeferredStore(Store):
         """Open a writing transaction."""
         with self._store.write(later=later) as tx:
             yield tx
+
+    def concluded(self, key: Hashable) -> Any:
+        """Return what was concluded under a key if it would be concluded again, else None."""
+        return self._store.concluded(key)
 
     def group(self) -> CommitGroup:
         """Return the transaction that writers share."""

@@ -7,9 +7,9 @@ anything else, and the store lets one process write at a time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.errors import LeaseLost
 from pushjuju.state.store import Store, Tx
@@ -44,6 +44,10 @@ class LeasedStore(Store):
             if tx.row("work_holds", key=self._claim.key, lease=self._claim.lease) is None:
                 raise LeaseLost(f"another controller process works on {self._claim.key} now")
             yield tx
+
+    def concluded(self, key: Hashable) -> Any:
+        """Return what was concluded under a key if it would be concluded again, else None."""
+        return self._store.concluded(key)
 
     def group(self) -> CommitGroup:
         """Return the transaction that writers share."""

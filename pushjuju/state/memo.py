@@ -1,20 +1,49 @@
 """What was read before and has not changed since. Layer: state.
 
-A unit's turn, its commit and its next turn read mostly the same rows. SQLite tells which tables a statement
-reads and writes (cascades included), and whether another process has changed the file; so an answer is kept
-until one of its tables is written, and no caller needs to know of it.
+A unit's turn, its commit and its next turn read mostly the same rows. SQLite tells which columns a statement
+reads and writes (cascades included), and whether another process has changed the file; the statement itself
+tells, where it is plain enough, which rows. So an answer is kept until one of its columns is written in one
+of its rows, and what follows from many answers until one of them falls; no caller needs to know of it.
 """
 
 from __future__ import annotations
 
+import re
 import sqlite3
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 MOST_KEPT = 8192  # answers in all; each is about a kilobyte. Four times as many saved a fleet nothing
+MOST_CONCLUDED = 32768  # each is about a kilobyte as well, and spares dozens of answers
 MOST_ROWS = 100  # of an answer that is kept
 _WRITES = (sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE)
+# The column that tells the rows of a table apart for most of its statements. One that has it in its condition
+# touches only the rows with that value; what others touch may be in any row.
+_ROWS = {
+    "application": "name",
+    "charm_state": "unit",
+    "decided": "operation",
+    "lease": "application",
+    "machine": "id",
+    "machine_firewall": "machine",
+    "operation": "id",
+    "port": "unit",
+    "relation": "id",
+    "relation_bag": "relation",
+    "relation_scope": "unit",
+    "status": "entity",
+    "status_history": "entity",
+    "unit": "name",
+    "work": "key",
+}
+MOST_NOTED = 65536  # rows of which is known when they were written
+_NOT_PLAIN = re.compile(r"\b(OR|NOT|CASE|JOIN|UNION|EXCEPT|INTERSECT|REPLACE|IGNORE)\b")
+_TARGET = re.compile(r"(?:INSERT INTO|UPDATE|DELETE FROM) (\w+)\b")
+_INSERT = re.compile(
+    r"INSERT INTO \w+ \(([\w, ]+)\) VALUES \(([:\w, ]+)\)(?: ON CONFLICT \(([\w, ]+)\) DO .*)?"
+)
+_TAIL = re.compile(r" (ORDER BY|LIMIT|RETURNING|GROUP BY)\b.*")
 _PURE = frozenset(
     [
         "avg",
@@ -34,7 +63,10 @@ _PURE = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+Place = tuple[str, str]  # a table, and what its rows have in the column that tells them apart
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Effects:
     """What a statement touches.
 
@@ -42,11 +74,26 @@ class Effects:
         reads: What its answer depends on: (table, columns).
         writes: What it changes, by way of foreign keys as well: (table, column); an empty column: rows.
         kept: Its answer depends on nothing else, and it changes nothing.
+        cells: The reads, with the keys under which writes are noted: (table, ((table, column), ...)).
+        row: (table, parameter): what it touches of this table is in the rows of that parameter alone.
+        loose: The tables where what it changes may be in any row.
     """
 
     reads: tuple[tuple[str, tuple[str, ...]], ...]
     writes: tuple[tuple[str, str], ...]
     kept: bool
+    cells: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
+    row: tuple[str, str] | None
+    loose: tuple[str, ...]
+
+    def place(self, params: Mapping[str, Any]) -> Place | None:
+        """Return which rows it touches with these parameters; None: it may be any."""
+        if self.row is None:
+            return None
+        value = params[self.row[1]]
+        if isinstance(value, str):
+            return self.row[0], value
+        return (self.row[0], str(value)) if type(value) is int else None  # SQLite takes 5 for '5' as well
 
 
 class Analyst:
@@ -79,15 +126,57 @@ class Analyst:
                 writes.add((first, second if action == sqlite3.SQLITE_UPDATE else ""))
             elif action == sqlite3.SQLITE_FUNCTION:
                 pure &= second.lower() in _PURE
+        row = _row_of(" ".join(statement.split()), columns, writes)
+        changed = sorted({table for table, _ in writes})
         return Effects(
             reads=tuple((table, tuple(sorted(names))) for table, names in sorted(columns.items())),
             writes=tuple(sorted(writes)),
             kept=pure and bool(columns) and not writes,
+            cells=tuple(
+                (table, tuple((table, name) for name in ("", *sorted(names))))
+                for table, names in columns.items()
+            ),
+            row=row,
+            loose=tuple(table for table in changed if row is None or table != row[0]),
         )
 
     def close(self) -> None:
         """Forget the empty store."""
         self._connection.close()
+
+
+Entry = tuple[int, Effects, Place | None, Any]  # moment, statement, the rows that it reads, answer
+
+
+def _row_of(
+    text: str, reads: Mapping[str, object], writes: Collection[tuple[str, str]]
+) -> tuple[str, str] | None:
+    """Return the table of which a statement touches only the rows of one parameter, and that parameter."""
+    if _NOT_PLAIN.search(text) or text.count("SELECT") != (not writes):
+        return None
+    target = _TARGET.match(text)
+    table = target[1] if target else next(iter(reads)) if len(reads) == 1 else ""
+    column = _ROWS.get(table)
+    if column is None or (table, column) in writes:
+        return None
+    if text.startswith("INSERT"):
+        return _inserted(text, table, column)
+    condition = _TAIL.sub("", text.partition(" WHERE ")[2])
+    for part in condition.split(" AND "):
+        if found := re.fullmatch(rf"{column} = :(\w+)", part.strip()):
+            return table, found[1]
+    return None
+
+
+def _inserted(text: str, table: str, column: str) -> tuple[str, str] | None:
+    found = _INSERT.fullmatch(_TAIL.sub("", text))
+    if found is None:
+        return None
+    names, values, conflict = ([item.strip() for item in (part or "").split(",")] for part in found.groups())
+    if column not in names or (found[3] and column not in conflict):
+        return None
+    value = values[names.index(column)]
+    return (table, value[1:]) if value.startswith(":") else None
 
 
 class _Nothing(dict[str, None]):
@@ -137,6 +226,8 @@ class Memo:
 
     Attributes:
         values: What texts mean that were read from the store or written to it: never out of date.
+        trail: What was asked since somebody wanted to know; None when nobody does, or when something was
+            asked that nobody can answer twice.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -146,9 +237,13 @@ class Memo:
         self._now = 0  # grows with each write
         self._touched: dict[str, int] = {}  # table -> when anything of it was last written
         self._written: dict[tuple[str, str], int] = {}  # the same of a column, or, for none, of its rows
-        self._answers = Recent(MOST_KEPT)  # of (moment, answer)
+        self._rows: dict[tuple[str, str], int] = {}  # the same of single rows
+        self._loose: dict[str, int] = {}  # the same of rows that nobody told apart
+        self._answers = Recent(MOST_KEPT)  # of entries
+        self._conclusions = Recent(MOST_CONCLUDED)  # of (moment, what it follows from, value)
         self._data_version = -1
         self.values = Recent(MOST_KEPT)
+        self.trail: list[Entry] | None = None
 
     def begin(self) -> None:
         """Look, as the first thing in a transaction, whether others have written."""
@@ -160,6 +255,7 @@ class Memo:
     def clear(self) -> None:
         """Forget every answer: something was undone, or changed in a way that nobody told."""
         self._answers.clear()
+        self._conclusions.clear()
 
     def effects(self, statement: str) -> Effects:
         """Return what a statement touches."""
@@ -172,34 +268,83 @@ class Memo:
         """Return what a statement answers, made into something by `make(rows, *record)`, or what it was."""
         effects = self._effects.get(statement) or self.effects(statement)
         if not effects.kept:
-            self.wrote(effects.writes)
+            self.trail = None  # it answers something else each time
+            self.wrote(effects, params)
             return make(self._connection.execute(statement, params), *record)
         key = (make, statement, record, *params.items())
-        entry = self._answers.get(key)
-        if entry is not None and self._holds(entry[0], effects):
-            return entry[1]
-        answer = make(self._connection.execute(statement, params), *record)
-        if not isinstance(answer, list) or len(answer) <= MOST_ROWS:
-            self._answers.put(key, (self._now, answer))
-        return answer
+        entry: Entry | None = self._answers.get(key)
+        if entry is None or not self._holds(entry[0], entry[1], entry[2]):
+            answer = make(self._connection.execute(statement, params), *record)
+            entry = (self._now, effects, effects.place(params), answer)
+            if not isinstance(answer, list) or len(answer) <= MOST_ROWS:
+                self._answers.put(key, entry)
+        if self.trail is not None:
+            self.trail.append(entry)
+        return entry[3]
 
-    def _holds(self, moment: int, effects: Effects) -> bool:
-        touched = self._touched
-        for table, columns in effects.reads:
-            if touched.get(table, 0) > moment:
-                written = self._written
-                if written.get((table, ""), 0) > moment:
+    def _holds(self, moment: int, effects: Effects, place: Place | None) -> bool:
+        """Tell whether nothing was written since a moment that a statement reads."""
+        if moment == self._now:
+            return True
+        touched, written = self._touched, self._written
+        for table, columns in effects.cells:
+            if touched.get(table, 0) <= moment:
+                continue
+            if (
+                place is not None
+                and self._loose.get(table, 0) <= moment
+                and self._rows.get(place, 0) <= moment
+            ):
+                continue  # it was in other rows
+            for column in columns:
+                if written.get(column, 0) > moment:
                     return False
-                for column in columns:
-                    if written.get((table, column), 0) > moment:
-                        return False
         return True
 
-    def wrote(self, what: Iterable[tuple[str, str]]) -> None:
-        """Note that columns, or for an empty one the rows of a table, have changed."""
-        self._now += 1
-        for item in what:
-            self._written[item] = self._touched[item[0]] = self._now
+    def wrote(self, effects: Effects, params: Mapping[str, Any]) -> None:
+        """Note what a statement changes with these parameters."""
+        self._now = now = self._now + 1
+        for item in effects.writes:
+            self._written[item] = self._touched[item[0]] = now
+        for table in effects.loose:
+            self._loose[table] = now
+        if effects.row is not None and effects.writes:
+            self._note_row(effects.row[0], effects.place(params))
+
+    def inserted(self, table: str, values: Mapping[str, Any]) -> None:
+        """Note that a table has a row more, with these values."""
+        self._now = now = self._now + 1
+        self._written[table, ""] = self._touched[table] = now
+        value = values.get(_ROWS.get(table, ""))
+        self._note_row(table, (table, value) if isinstance(value, str) else None)
+
+    def _note_row(self, table: str, place: Place | None) -> None:
+        if len(self._rows) >= MOST_NOTED:
+            self._loose.update(dict.fromkeys(_ROWS, self._now))
+            self._rows.clear()
+        if place is None:
+            self._loose[table] = self._now
+        else:
+            self._rows[place] = self._now
+
+    # --- what follows from many answers -------------------------------------------------------------------
+
+    def conclude(self, key: Hashable, value: object) -> None:
+        """Keep what was concluded from the answers on the trail, all of which hold now."""
+        if self.trail is not None:
+            footing = tuple({(entry[1], entry[2]) for entry in self.trail})
+            self._conclusions.put(key, (self._now, footing, value))
+
+    def concluded(self, key: Hashable) -> Any:
+        """Return what was concluded, if all that it follows from is as it was; else None."""
+        found = self._conclusions.get(key)
+        if found is None:
+            return None
+        moment = found[0]
+        for effects, place in found[1]:
+            if not self._holds(moment, effects, place):
+                return None
+        return found[2]
 
     def close(self) -> None:
         """Let go of what it asks."""

@@ -133,7 +133,7 @@ class Tx:
         """Run a statement; return the number of rows it changed."""
         statement = self._queries[query]
         if self._memo is not None:
-            self._memo.wrote(self._memo.effects(statement).writes)
+            self._memo.wrote(self._memo.effects(statement), params)
         return self._connection.execute(statement, params).rowcount
 
     def row(self, query: str, /, **params: Any) -> sqlite3.Row | None:
@@ -188,7 +188,7 @@ class Tx:
         statement, columns = _insertion(table, cast("Hashable", type(record)))
         values = {name: _encode(getattr(record, name), is_json) for name, is_json in columns}
         if self._memo is not None:
-            self._memo.wrote(((table, ""),))
+            self._memo.inserted(table, values)
         self._connection.execute(statement, values)
 
     def meaning(self, read: Callable[[str], R], text: str) -> R:
@@ -205,6 +205,19 @@ class Tx:
         """Tell what `read(text)` would come to, for whoever asks next."""
         if self._memo is not None:
             self._memo.values.put((read, text), value)
+
+    def watch(self) -> None:
+        """Note from now on what is asked in this transaction: what follows from it may be concluded."""
+        if self._memo is not None:
+            self._memo.trail = []
+
+    def conclude(self, key: Hashable, value: object) -> None:
+        """Keep a value that follows from the answers since `watch`, and from nothing else.
+
+        They are to be the same when they are asked now: what was written since must not change them.
+        """
+        if self._memo is not None:
+            self._memo.conclude(key, value)
 
     def next(self, scope: str, name: str, at_least: int = 0) -> int:
         """Return the next number of a sequence, never below `at_least`, never one given before."""
@@ -300,6 +313,15 @@ class Store:
         found = self._connection.execute("PRAGMA data_version").fetchone()
         return int(found[0]), self._connection.total_changes
 
+    def concluded(self, key: Hashable) -> Any:
+        """Return what was concluded under a key (`Tx.conclude`) if it would be concluded again, else None."""
+        memo = self._memo
+        found = memo.concluded(key) if memo is not None else None
+        if memo is None or found is None or self._connection.in_transaction:
+            return found
+        memo.begin()
+        return memo.concluded(key)
+
     def throw_away(self) -> None:
         """Write without waiting for the disk: for a copy that nobody needs after this process."""
         self._connection.execute("PRAGMA synchronous = OFF")
@@ -374,7 +396,12 @@ class Store:
         try:
             yield Tx(self._connection, self._memo)
         finally:
-            self._depth = 0
+            self._end()
+
+    def _end(self) -> None:
+        self._depth = 0
+        if self._memo is not None:
+            self._memo.trail = None
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[Tx]:
@@ -393,7 +420,7 @@ class Store:
                 raise explain_error(error, self.path) from error
             raise
         finally:
-            self._depth = 0
+            self._end()
 
 
 def _loop_runs() -> bool:

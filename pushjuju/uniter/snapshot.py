@@ -117,8 +117,12 @@ def _read_local(text: str) -> LocalState:
     return from_wire(LocalState, json.loads(text))
 
 
-def store_local(tx: Tx, unit: Unit, local: LocalState) -> None:
-    """Keep what a unit remembers, if it is new; its charm URL goes to the unit's row as well."""
+def store_local(tx: Tx, unit: Unit, local: LocalState) -> bool:
+    """Keep what a unit remembers, if it is new; its charm URL goes to the unit's row as well.
+
+    Returns:
+        Whether it was new.
+    """
     text = text_of(local)
     if text != unit.state:
         with suppress(NotValid):  # such a state is found out when it is read
@@ -127,6 +131,8 @@ def store_local(tx: Tx, unit: Unit, local: LocalState) -> None:
         tx.run("unit_set_state", model=unit.model, name=unit.name, state=text)
     if local.current_charm_url and local.current_charm_url != unit.charm_url:
         tx.run("unit_set_charm", model=unit.model, name=unit.name, charm_url=local.current_charm_url)
+        return True
+    return text != unit.state
 
 
 def own_charm_url(unit: Unit, application: Application) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import PushjujuError
@@ -46,6 +46,7 @@ from pushjuju.uniter.requests import Refusal, Request, Waiting
 from pushjuju.uniter.resolver import (
     Answer,
     Decision,
+    EffectKind,
     LocalState,
     Operation,
     OperationName,
@@ -108,7 +109,10 @@ def take_turn(
         PushjujuError: The unit's state breaks a rule; the store is unchanged.
     """
     waiting = Waiting(requests)
+    if not waiting.ids and (rest := _at_rest(ctx, model, name)):
+        return rest
     with ctx.store.write() as tx:
+        tx.watch()
         _tick(ctx, tx, model, name)
         for _ in range(MAX_STEPS):
             view = look(tx, model, name, waiting.ids)
@@ -180,14 +184,36 @@ def _step(ctx: Context, tx: Tx, view: View, waiting: Waiting, *, ahead: bool, pr
         store_local(tx, view.unit, restarted(local))
         return None
     if decision.operation is None:
-        store_local(tx, view.unit, local)
-        return Turn(answer=decision.answer, reason=decision.reason)
+        turn = Turn(answer=decision.answer, reason=decision.reason)
+        if not (store_local(tx, view.unit, local) or wanted or waiting.ids):
+            _rest(tx, view, decision, turn)
+        return turn
     request = None
     if decision.operation.name is OperationName.RUN_COMMANDS:
         request = waiting.take(view, decision.operation)
         if request is None:
             return None
     return _take_up(ctx, tx, view, local, decision.operation, request, text, ahead=ahead)
+
+
+def _rest(tx: Tx, view: View, decision: Decision, turn: Turn) -> None:
+    """Remember a turn that came to nothing, and would again as long as what it read is the same.
+
+    What it wrote itself is only what nothing depends on: the decision, and that the unit is idle.
+    """
+    quiet = all(effect.kind is EffectKind.REPORT_IDLE for effect in decision.effects)
+    if quiet and not view.application.offered:
+        unit = view.unit
+        dues = [due for due in (unit.retry_due, unit.update_status_due) if due]
+        tx.conclude((take_turn, unit.model, unit.name), (turn, from_iso(min(dues)) if dues else None))
+
+
+def _at_rest(ctx: Context, model: str, name: str) -> Turn | None:
+    """Return what a unit's last turn came to, if another one would come to the same and write nothing."""
+    found: tuple[Turn, datetime | None] | None = ctx.store.concluded((take_turn, model, name))
+    if found is None or (found[1] is not None and found[1] <= ctx.clock.now()):
+        return None
+    return found[0]
 
 
 def _keep_decision(tx: Tx, view: View, decision: Decision) -> str:

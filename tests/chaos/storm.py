@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import re
 from collections import Counter
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Coroutine, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -320,6 +320,10 @@ class StormStore(Store):
         """Open a reading transaction."""
         with self._store.read() as tx:
             yield tx
+
+    def concluded(self, key: Hashable) -> Any:
+        """Return what was concluded before."""
+        return self._store.concluded(key)
 
     @contextmanager
     def write(self, **_options: bool) -> Iterator[Tx]:

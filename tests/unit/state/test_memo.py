@@ -10,11 +10,14 @@ from typing import Any
 import pytest
 
 from pushjuju.core.errors import PushjujuError
+from pushjuju.services.context import Context
 from pushjuju.state import memo as memo_module
 from pushjuju.state.group import DeferredStore
 from pushjuju.state.memo import Memo, Recent
 from pushjuju.state.records import Model
 from pushjuju.state.store import Store, queries
+from pushjuju.uniter import turn as turns
+from pushjuju.uniter.turn import Turn
 from tests.unit.services.world import Charms, World
 from tests.unit.workers.test_random_lives import live
 
@@ -31,7 +34,7 @@ class Distrustful(Memo):
         answer = super().ask(make, statement, params, *record)
         if self.effects(statement).kept:
             assert answer == make(self._connection.execute(statement, params), *record), statement
-            Distrustful.told += before is not None and before[1] is answer
+            Distrustful.told += before is not None and before[3] is answer
         return answer
 
 
@@ -58,6 +61,15 @@ def test_every_answer_is_what_the_store_would_say(
 ) -> None:
     monkeypatch.setattr(memo_module, "Memo", Distrustful)
     monkeypatch.setattr(Distrustful, "told", 0)
+    remember_always(monkeypatch)
+    shop = World.copy(empty_shop, tmp_path, packs)
+    live(shop, Random(seed))
+    assert Distrustful.told > 500
+    shop.ctx.close()
+
+
+def remember_always(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let every store remember."""
     opened = Store.open
 
     def open_remembering(path: Path, **options: bool) -> Store:
@@ -66,10 +78,121 @@ def test_every_answer_is_what_the_store_would_say(
         return made
 
     monkeypatch.setattr(Store, "open", open_remembering)
+
+
+@pytest.mark.parametrize("seed", [1, 3, 5, 6])
+def test_a_turn_that_is_spared_would_have_come_to_the_same_and_written_nothing(
+    tmp_path: Path, empty_shop: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    spared: list[Turn] = []
+    at_rest = turns._at_rest
+
+    def doubted(ctx: Context, model: str, name: str) -> Turn | None:
+        found = at_rest(ctx, model, name)
+        if found is not None:
+            before = ctx.store._connection.total_changes
+            with monkeypatch.context() as patch:
+                patch.setattr(turns, "_at_rest", lambda *_: None)
+                assert turns.take_turn(ctx, model, name) == found
+            assert ctx.store._connection.total_changes == before
+            spared.append(found)
+        return found
+
+    monkeypatch.setattr(turns, "_at_rest", doubted)
+    remember_always(monkeypatch)
     shop = World.copy(empty_shop, tmp_path, packs)
     live(shop, Random(seed))
-    assert Distrustful.told > 500
+    assert len(spared) > 5
     shop.ctx.close()
+
+
+def test_what_was_concluded_stands_until_something_of_it_changes(remembering: Store, model: Model) -> None:
+    put(remembering, model, "1")
+    with remembering.read() as tx:
+        tx.watch()
+        tx.conclude("it", tx.scalar("model_config_get", model=model.uuid, **KEY))
+    assert remembering.concluded("it") == "1"
+    put(remembering, model, "2")
+    assert remembering.concluded("it") is None
+
+
+def test_what_was_concluded_falls_with_a_write_of_another_process(remembering: Store, model: Model) -> None:
+    with remembering.read() as tx:
+        tx.watch()
+        tx.conclude("it", (tx.scalar("model_config_get", model=model.uuid, **KEY),))
+    other = Store.open(remembering.path)
+    put(other, model, "1")
+    other.close()
+    assert remembering.concluded("it") is None
+
+
+def test_nothing_is_concluded_from_numbers_that_are_drawn(remembering: Store) -> None:
+    with remembering.write() as tx:
+        tx.watch()
+        tx.conclude("it", tx.next("scope", "name"))
+    assert remembering.concluded("it") is None
+
+
+def test_a_watch_ends_with_its_transaction(remembering: Store, model: Model) -> None:
+    with remembering.read() as tx:
+        tx.watch()
+    with remembering.read() as tx:
+        tx.conclude("it", tx.scalar("model_config_get", model=model.uuid, **KEY))
+    assert remembering.concluded("it") is None
+
+
+def test_a_row_is_not_read_again_when_another_one_is_written(remembering: Store, model: Model) -> None:
+    def set_status(entity: str) -> None:
+        with remembering.write() as tx:
+            tx.run(
+                "status_set", model=model.uuid, kind="workload", entity=entity, status="active", message="",
+                data="{}", since=entity,
+            )  # fmt: skip
+
+    def read_status() -> object:
+        with remembering.read() as tx:
+            return tx.rows("status_get", model=model.uuid, kind="workload", entity="web/0")
+
+    set_status("web/0")
+    read_status()
+    set_status("web/1")
+    seen: list[str] = []
+    remembering._connection.set_trace_callback(seen.append)
+    read_status()
+    assert not any("FROM status" in text for text in seen)
+    set_status("web/0")
+    read_status()
+    assert any("FROM status" in text for text in seen)
+
+
+@pytest.mark.parametrize(
+    ("statement", "row"),
+    [
+        ("SELECT life FROM unit WHERE model = :model AND name = :unit ORDER BY name", ("unit", "unit")),
+        ("SELECT life FROM unit WHERE model = :model AND name = :a OR life = :b", None),
+        ("SELECT life FROM unit WHERE model = :model AND NOT name = :name", None),
+        ("SELECT life FROM unit WHERE model = :model AND name >= :name", None),
+        ("SELECT life FROM unit WHERE (life = :life AND name = :name)", None),
+        ("SELECT life FROM unit WHERE name = :name AND machine IN (SELECT id FROM machine)", None),
+        ("SELECT u.life FROM unit u CROSS JOIN machine m WHERE u.name = :name", None),
+        ("UPDATE unit SET life = :life WHERE model = :model AND name = :name", ("unit", "name")),
+        ("UPDATE unit SET life = :life, name = :new WHERE model = :model AND name = :name", None),
+        ("UPDATE unit SET life = :name WHERE model = :model", None),
+        ("DELETE FROM lease WHERE model = :model AND application = :name", ("lease", "name")),
+        ("DELETE FROM lease WHERE model = :model AND holder = :name", None),
+        ("INSERT INTO work (key, due) VALUES (:key, :due)", ("work", "key")),
+        ("INSERT INTO work (key, due) VALUES (:key, :due) ON CONFLICT (key) DO NOTHING", ("work", "key")),
+        ("INSERT INTO relation (model, id) VALUES (:m, :id) ON CONFLICT (model, key) DO NOTHING", None),
+        ("INSERT INTO work (due) VALUES (:due)", None),
+        ("INSERT INTO work (key, due) SELECT key, due FROM work", None),
+        ("INSERT OR REPLACE INTO work (key, due) VALUES (:key, :due)", None),
+    ],
+)
+def test_which_rows_a_statement_touches(
+    remembering: Store, statement: str, row: tuple[str, str] | None
+) -> None:
+    assert remembering._memo is not None
+    assert remembering._memo.effects(statement).row == row
 
 
 def test_what_was_read_is_not_read_again(remembering: Store, model: Model) -> None:
