@@ -20,6 +20,8 @@ class StandIn:
     Attributes:
         fail: `METHOD path` -> (status, text) for all such requests.
         fail_later: `METHOD path` -> text of the error of the first such operation.
+        logs: instance -> LXC's log of it.
+        down: Instances whose cluster member does not answer.
         targets: Members that instances were asked to be made on.
     """
 
@@ -43,6 +45,8 @@ class StandIn:
         }
         self.fail: dict[str, tuple[int, str]] = {}
         self.fail_later: dict[str, str] = {}
+        self.logs: dict[str, str] = {}
+        self.down: set[str] = set()
         self.targets: list[str] = []
         self.made = 0
         self._errors: dict[str, str] = {}
@@ -68,10 +72,17 @@ class StandIn:
                 return self._get(path)
             return self._change(method, path, params, body)
 
+    def _as_seen(self, name: str) -> dict[str, Any]:
+        """Return an instance; of one that nobody reaches a cluster tells no more than this."""
+        if name not in self.down:
+            return self.instances[name]
+        blank = {"name": name, "location": "two", "status": "Error", "config": None, "devices": None}
+        return {**blank, "profiles": None, "architecture": "", "type": ""}
+
     def _get(self, path: str) -> tuple[int, dict[str, Any]]:
         fixed: dict[str, Any] = {
             "": {"auth": self.auth, **({"environment": self.environment} if self.auth == "trusted" else {})},
-            "instances": list(self.instances.values()),
+            "instances": [self._as_seen(name) for name in self.instances],
             "images": self.images,
             "profiles": [self._profile(name) for name in self.profiles],
             "operations": {},
@@ -92,6 +103,8 @@ class StandIn:
             return 404, {"type": "error", "error": f"{kind} not found", "error_code": 404}
         if kind == "profiles":
             return _sync(self._profile(name))
+        if part == "logs/lxc.log":
+            return 200, {"raw": self.logs.get(name, "")}
         return _sync({"network": self.cards} if part == "state" else found)
 
     def _change(
@@ -100,7 +113,7 @@ class StandIn:
         kind, _, rest = path.partition("/")
         name, _, part = rest.partition("/")
         if kind == "storage-pools":
-            return self._change_storage(method, name, part, body)
+            return self._change_storage(method, name, part, body, params.get("target", ""))
         if method == "POST" and kind == "profiles":
             self.profiles[body["name"]] = body
             return _sync({})
@@ -164,6 +177,26 @@ class StandIn:
             return _gone("Storage volume not found")
         return _sync({**self.volumes[key], "used_by": self.users(key)})
 
+    def _make_pool(self, body: dict[str, Any], target: str) -> tuple[int, dict[str, Any]]:
+        """Make a pool; a cluster has it announced for each member before, with what is a member's own."""
+        found = self.pools.get(body["name"], {"locations": []})
+        if not self.environment.get("server_clustered"):
+            self.pools[body["name"]] = body
+            return _sync({})
+        problem = ""
+        if target in found["locations"]:
+            problem = f'The storage pool already defined on member "{target}"'
+        elif not target and len(found["locations"]) < len(self.members):
+            problem = "Pool not pending on any node (use --target <node> first)"
+        elif bool(target) is not ("size" in body["config"]) and body["config"]:
+            problem = 'Config key "size" is cluster member specific'
+        if problem:
+            return 400, {"type": "error", "error": problem, "error_code": 400}
+        places = [*found["locations"], *([target] if target else ())]
+        status = "Pending" if target else "Created"
+        self.pools[body["name"]] = {**body, "locations": places, "status": status}
+        return _sync({})
+
     def users(self, key: str) -> list[str]:
         """Return the instances that have a volume, as LXD tells them."""
         pairs = (
@@ -176,11 +209,10 @@ class StandIn:
         ]
 
     def _change_storage(
-        self, method: str, pool: str, part: str, body: dict[str, Any]
+        self, method: str, pool: str, part: str, body: dict[str, Any], target: str
     ) -> tuple[int, dict[str, Any]]:
         if not pool:
-            self.pools[body["name"]] = body
-            return _sync({})
+            return self._make_pool(body, target)
         if pool not in self.pools:
             return _gone("Storage pool not found")
         if method == "POST":
@@ -236,7 +268,7 @@ def _handler(stand_in: StandIn) -> type[BaseHTTPRequestHandler]:
             size = int(self.headers.get("Content-Length") or 0)
             body = json.loads(self.rfile.read(size)) if size else {}
             code, answer = stand_in.answer(self.command, self.path, body)
-            data = json.dumps(answer).encode()
+            data = answer["raw"].encode() if "raw" in answer else json.dumps(answer).encode()
             self.send_response(code)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(data)))

@@ -210,6 +210,49 @@ async def test_a_start_that_fails_leaves_nothing(opened: Open, lxd: StandIn, ste
     assert lxd.instances == {}
 
 
+async def test_a_container_that_does_not_boot_says_why(opened: Open, lxd: StandIn) -> None:
+    """LXD itself only names a log; the first errors in it are the reason."""
+    lxd.fail_later["PUT instances/juju-eeeeee-0/state"] = "Failed to run: lxd forkstart: exit status 1"
+    at = "lxc x 20261122092220.317"
+    lxd.logs["juju-eeeeee-0"] = (
+        f"{at} WARN     conf - c.c:f:1 - No such file - skipped\n"
+        f"{at} ERROR    cgfsng - ../c.c:__initialize_cgroups:3672 - Not a directory - Failed to open cpu\n"
+    )
+    with pytest.raises(ProviderError) as caught:
+        await opened().start(_request())
+    assert caught.value.detail == (
+        "Failed to run: lxd forkstart: exit status 1; Not a directory - Failed to open cpu"
+    )
+    assert lxd.instances == {}
+
+
+async def test_what_a_cluster_member_has_is_not_gone_when_it_is_down(opened: Open, lxd: StandIn) -> None:
+    """LXD tells the names only: the machines are listed, not started again and not given up."""
+    started = await opened().start(_request("3"))
+    await opened().start(_request("4"))
+    await opened(OTHER).start(_request("3", hostname="juju-ffffff-3"))
+    lxd.down = {"juju-eeeeee-3", "juju-ffffff-3"}
+    seen = {item.machine_id: item for item in await opened().list()}
+    assert sorted(seen) == ["3", "4"]
+    lost = seen["3"]
+    assert (lost.id, lost.status, lost.addresses) == ("juju-eeeeee-3", InstanceStatus.UNKNOWN, ())
+    assert lost.message == "cluster member two does not answer"
+    assert lost.hardware.availability_zone == "two"
+    for attempt in (
+        opened().start(_request("3", nonce="another")),
+        opened().stop(["juju-eeeeee-3"]),
+        opened().ssh_target(started.instance),
+        opened().destroy_model(),
+    ):
+        with pytest.raises(ProviderError, match="juju-eeeeee-3 is not reached: cluster member two") as caught:
+            await attempt
+        assert caught.value.retryable
+    assert "juju-eeeeee-3" in lxd.instances
+    lxd.down = set()
+    await opened().destroy_model()
+    assert list(lxd.instances) == ["juju-ffffff-3"]
+
+
 async def test_a_machine_without_an_address_is_given_up(
     opened: Open, lxd: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -100,6 +100,22 @@ async def test_a_pool_is_made_as_its_attributes_say(bench: StandInBench) -> None
         await bench.open().create(new(attributes={"lxd-pool": "fast"}))
 
 
+@pytest.mark.parametrize("done", [[], ["one"], ["one", "two"]])
+async def test_a_pool_of_a_cluster_is_made_on_each_member(bench: StandInBench, done: list[str]) -> None:
+    """Also where an earlier try stopped halfway."""
+    bench.lxd.environment["server_clustered"] = True
+    bench.lxd.members = [{"server_name": "one"}, {"server_name": "two"}]
+    if done:
+        bench.lxd.pools["pj"] = {
+            "name": "pj", "driver": "btrfs", "config": {}, "status": "Pending", "locations": done,
+        }  # fmt: skip
+    attributes = {"driver": "btrfs", "lxd-pool": "pj", "size": "1GiB", "btrfs.mount_options": "x"}
+    await bench.open().create(new(attributes=attributes))
+    made = bench.lxd.pools["pj"]
+    assert (made["status"], made["locations"]) == ("Created", ["one", "two"])
+    assert made["config"] == {"btrfs.mount_options": "x"}
+
+
 async def test_what_an_operator_made_is_taken_in_with_its_size(bench: StandInBench) -> None:
     bench.lxd.volumes["fast/theirs"] = {"name": "theirs", "config": {"size": "2GiB"}}
     bench.lxd.volumes["fast/unsized"] = {"name": "unsized", "config": {}}

@@ -91,6 +91,26 @@ async def test_machine_is_a_full_system(bench: LocalBench) -> None:
     assert (await bench.cloud.ssh.run_script(as_ubuntu, "id -un\n")).stdout == "ubuntu\n"
 
 
+async def test_the_network_is_the_machines_own(bench: LocalBench) -> None:
+    """So are the kernel's list of its cards and its settings: bridges can be made inside."""
+    here = _accept_local()
+    provider = bench.open()
+    started = await provider.start(bench.request("0"))
+    script = (
+        "echo $(ls /sys/class/net)\n"
+        "setting=/proc/sys/net/ipv4/conf/lo/accept_local\n"
+        'sudo sh -c "echo 1 > $setting" && cat $setting\n'
+        "sudo sh -c 'echo x > /proc/sys/kernel/hostname' 2>/dev/null || echo kept\n"
+    )
+    done = await bench.run(await provider.ssh_target(started.instance), script)
+    assert done.stdout.splitlines() == ["eth0 lo", "1", "kept"]
+    assert _accept_local() == here
+
+
+def _accept_local() -> str:
+    return Path("/proc/sys/net/ipv4/conf/lo/accept_local").read_text()
+
+
 async def test_constraints_limit_the_machine(bench: LocalBench) -> None:
     """Memory beyond the limit is refused; hardware tells the limits."""
     provider = bench.open()

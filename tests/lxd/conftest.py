@@ -6,10 +6,9 @@ these tests.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-import shutil
-import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -28,7 +27,11 @@ from pushjuju.plugins.types import (
 )
 from pushjuju.testing.provider_contract import MODEL
 from pushjuju.testing.ssh import TestTransport, new_key
-from tests.lxd.server import ALIAS, Lxd, root_file_system, skip_reason
+from tests.charms.client import PUSHJUJU, Client
+from tests.lxd.cluster import Cluster
+from tests.lxd.server import ALIAS, Lxd, root_file_system, run_folder, skip_reason
+
+CACHE = Path(os.environ.get("PUSHJUJU_CACHE") or "/var/cache/pushjuju")
 
 UBUNTU = "juju/ubuntu@24.04/amd64"  # what the charm of ops asks for; the image behind it is Debian's
 
@@ -41,17 +44,21 @@ def lxd() -> Iterator[Lxd]:
         return
     if skip_reason():
         pytest.skip(skip_reason())
-    root = root_file_system(Path(os.environ.get("PUSHJUJU_CACHE") or "/var/cache/pushjuju"))
-    folder = Path(tempfile.mkdtemp(prefix="pjlxd-", dir="/var/tmp"))
-    folder.chmod(0o711)
-    server = Lxd(folder)
-    server.start()
-    try:
-        server.prepare(root)
+    with run_folder() as folder:
+        server = Lxd(folder / "alone")
+        server.start()
+        server.prepare(root_file_system(CACHE))
         yield server
-    finally:
         server.close()
-        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def cluster(lxd: Lxd) -> Iterator[Cluster]:
+    """Two more daemons that are one server, on the bridge of the first."""
+    made = Cluster(lxd.folder.parents[1])
+    made.start(root_file_system(CACHE))
+    yield made
+    made.close()
 
 
 class LxdBench:
@@ -111,6 +118,22 @@ async def bench(lxd: Lxd, tmp_path: Path) -> AsyncIterator[LxdBench]:
     yield bench
     await bench.open().destroy_model()
     assert await bench.leftovers() == []
+
+
+@contextlib.contextmanager
+def person(server: Lxd, folder: Path) -> Iterator[Client]:
+    """Give somebody a controller on a server; her models go at the end."""
+    (folder / "home" / "bin").mkdir(parents=True)
+    (folder / "home" / "bin" / "juju").symlink_to(PUSHJUJU)
+    made = Client(folder / "data", folder / "home")
+    made.environ["LXD_SOCKET"] = str(server.socket)
+    made.run("bootstrap", "localhost", "lxd", "--model-default", "mode=")
+    try:
+        yield made
+    finally:
+        words = ("destroy-controller", "lxd", "--no-prompt", "--destroy-all-models", "--force", "--no-wait")
+        made.run(*words, limit=600)
+        assert server.names() == []
 
 
 @pytest.fixture

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
 import os
 import shutil
@@ -9,6 +11,7 @@ import signal
 import subprocess
 import tarfile
 import time
+from collections.abc import Iterator, Mapping
 from io import BytesIO
 from pathlib import Path
 
@@ -18,7 +21,9 @@ PACKAGES = (
 )
 ALIAS = "juju/debian@12/amd64"
 BRIDGE = "pjlxdtest0"
-SUBNET = "10.231.91.1/24"
+SUBNET, DHCP = "10.231.91.1/24", "10.231.91.10-10.231.91.250"
+SPACE = "pjlxdtest"  # the network of the cluster's second member
+RUNS = Path("/var/tmp/pjlxd")  # a folder per run beside it
 _MASKED = (
     "systemd-binfmt.service",
     "proc-sys-fs-binfmt_misc.automount",
@@ -104,12 +109,18 @@ def _pool() -> dict[str, object]:
 
 
 class Lxd:
-    """A daemon of its own, in a folder of its own, with a bridge of its own."""
+    """A daemon of its own, in a folder of its own.
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder / "var"
-        self._environ = {**os.environ, "LXD_DIR": str(self.folder), "LXC_CONF": str(folder / "lxc")}
-        self._image = folder
+    Args:
+        folder: Where all of it is; a run's folder has one for each daemon.
+        before: Words that a daemon's command comes after: it may run in namespaces of its own.
+    """
+
+    def __init__(self, folder: Path, before: tuple[str, ...] = ()) -> None:
+        self.folder, self._image, self._before = folder / "var", folder, before
+        # Whoever works with an LXD of her own (LXD_SOCKET, a remote) must not find it emptied.
+        others = {name: value for name, value in os.environ.items() if not name.startswith(("LXD_", "LXC_"))}
+        self._environ = {**others, "LXD_DIR": str(self.folder), "LXD_CONF": str(folder / "lxc")}
 
     @classmethod
     def at(cls, folder: Path) -> Lxd:
@@ -117,13 +128,23 @@ class Lxd:
         return cls(folder.parent)
 
     def start(self) -> None:
-        """Start it."""
+        """Start it, and wait until it answers."""
         self.folder.mkdir(parents=True)
-        self._log = (self._image / "lxd.log").open("wb")
-        command = ["lxd", "--group", "root"]
-        self._process = subprocess.Popen(
-            command, env=self._environ, stdout=self._log, stderr=self._log, start_new_session=True
-        )
+        with (self._image / "lxd.log").open("wb") as log:
+            self._process = subprocess.Popen(
+                [*self._before, "lxd", "--group", "root"],
+                env=self._environ,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        (self._image / "pid").write_text(str(self._process.pid))
+        self.command("lxd", "waitready", "--timeout=60")
+
+    @property
+    def pid(self) -> int:
+        """Its process."""
+        return int((self._image / "pid").read_text())
 
     @property
     def socket(self) -> Path:
@@ -132,27 +153,17 @@ class Lxd:
 
     def prepare(self, root: Path) -> None:
         """Give it a pool, a network and the image."""
-        self.command("lxd", "waitready", "--timeout=60")
+        network = {"ipv4.address": SUBNET, "ipv4.nat": "true", "ipv6.address": "none"}
+        network["ipv4.dhcp.ranges"] = DHCP
         seed = {
-            "networks": [
-                {
-                    "name": BRIDGE,
-                    "type": "bridge",
-                    "config": {"ipv4.address": SUBNET, "ipv4.nat": "true", "ipv6.address": "none"},
-                }
-            ],
-            "storage_pools": [_pool()],
-            "profiles": [
-                {
-                    "name": "default",
-                    "devices": {
-                        "root": {"path": "/", "pool": "default", "type": "disk"},
-                        "eth0": {"name": "eth0", "network": BRIDGE, "type": "nic"},
-                    },
-                }
-            ],
+            "networks": [{"name": BRIDGE, "type": "bridge", "config": network}],
+            **disks_and_cards({"name": "eth0", "network": BRIDGE, "type": "nic"}),
         }
         self.command("lxd", "init", "--preseed", text=json.dumps(seed))
+        self.take_image(root)
+
+    def take_image(self, root: Path) -> None:
+        """Give it the image."""
         self.command("lxc", "image", "import", str(metadata(self._image)), str(root), "--alias", ALIAS)
 
     def command(self, *words: str, text: str = "") -> str:
@@ -170,27 +181,96 @@ class Lxd:
         return [item for item in (*listed, *profiles) if not item.endswith("/default")]
 
     def close(self) -> None:
-        """End it; instances, bridge and pool go before."""
+        """End it with all that it has; instances go first, in good order."""
         try:
-            for name in json.loads(self.command("lxc", "query", "/1.0/instances")):
-                self.command("lxc", "delete", "--force", name.rpartition("/")[2])
-            self.command("lxc", "profile", "device", "remove", "default", "eth0")
-            self.command("lxc", "network", "delete", BRIDGE)
-            self.command("lxc", "profile", "device", "remove", "default", "root")
-            for pool in json.loads(self.command("lxc", "query", "/1.0/storage-pools")):
-                if (name := pool.rpartition("/")[2]) != "default":
-                    self.command("lxc", "storage", "delete", name)
-            for image in json.loads(self.command("lxc", "query", "/1.0/images")):
-                self.command("lxc", "image", "delete", image.rpartition("/")[2])
-            self.command("lxc", "storage", "delete", "default")
+            self.empty()
         finally:
-            self._process.send_signal(signal.SIGPWR)  # ends its own helpers too
-            try:
-                self._process.wait(30)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
-            self._log.close()
-            time.sleep(0.2)
-            for name in ("devlxd", "shmounts"):
-                subprocess.run(["umount", "-l", str(self.folder / name)], capture_output=True, check=False)
+            end(self._image)
+            self._process.wait()
+
+    def empty(self) -> None:
+        """Delete all instances."""
+        for name in json.loads(self.command("lxc", "query", "/1.0/instances")):
+            self.command("lxc", "delete", "--force", name.rpartition("/")[2])
+
+    def kill(self) -> None:
+        """End it at once; nothing may run in it."""
+        self._process.kill()
+        self._process.wait()
+        end(self._image)
+
+
+def disks_and_cards(card: Mapping[str, str]) -> dict[str, object]:
+    """Return the part of a preseed that says what instances have."""
+    root = {"path": "/", "pool": "default", "type": "disk"}
+    profile = {"name": "default", "devices": {"root": root, "eth0": dict(card)}}
+    return {"storage_pools": [_pool()], "profiles": [profile]}
+
+
+def end(folder: Path) -> None:
+    """End the daemon of a folder, if it runs, and take away all that it had; the folder too.
+
+    This is for killed runs too: it needs nothing but the folder.
+    """
+    with contextlib.suppress(FileNotFoundError, ValueError, ProcessLookupError):
+        pid = int((folder / "pid").read_text())
+        if b"lxd" in Path(f"/proc/{pid}/cmdline").read_bytes():
+            os.kill(pid, signal.SIGPWR)  # ends its instances and its own helpers too
+            _await_end(pid)
+    _end_monitors(folder)
+    for file in folder.glob("var/networks/*/dnsmasq.pid"):  # it says `pid: NUMBER`
+        with contextlib.suppress(ValueError, ProcessLookupError):
+            os.kill(int(file.read_text().split()[-1].strip("'")), signal.SIGKILL)
+    for path in folder.glob("var/networks/*"):
+        _quietly("ip", "link", "delete", path.name)
+    mounts = [line.split()[1] for line in Path("/proc/self/mounts").read_text().splitlines()]
+    for mount in reversed([item for item in mounts if item.startswith(f"{folder}/")]):
+        _quietly("umount", "-l", mount)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _await_end(pid: int) -> None:
+    for _ in range(300):
+        with contextlib.suppress(ChildProcessError):  # of another run
+            os.waitpid(pid, os.WNOHANG)
+        if not Path(f"/proc/{pid}").exists():
+            return
+        time.sleep(0.1)
+    os.kill(pid, signal.SIGKILL)
+
+
+def _end_monitors(folder: Path) -> None:
+    """End containers whose daemon is gone."""
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            if path.read_bytes().startswith(f"[lxc monitor] {folder}/".encode()):
+                pid = path.parent.name
+                inside = (path.parent / "task" / pid / "children").read_text().split()
+                for number in (*inside, pid):
+                    os.kill(int(number), signal.SIGKILL)
+
+
+def _quietly(*words: str) -> None:
+    subprocess.run(words, capture_output=True, check=False)
+
+
+@contextlib.contextmanager
+def run_folder() -> Iterator[Path]:
+    """Give a run its folder, for as long as no other run is at work; what killed ones left goes first."""
+    with Path(f"{RUNS}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _sweep()
+        folder = Path(f"{RUNS}-{os.getpid()}")
+        folder.mkdir(mode=0o711)
+        try:
+            yield folder
+        finally:
+            _sweep()
+
+
+def _sweep() -> None:
+    for folder in RUNS.parent.glob(f"{RUNS.name}-*"):
+        for daemon in folder.iterdir():
+            end(daemon)
+        shutil.rmtree(folder, ignore_errors=True)
+    _quietly("ip", "netns", "delete", SPACE)

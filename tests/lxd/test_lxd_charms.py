@@ -14,6 +14,7 @@ from tests.charms.client import PUSHJUJU, Client
 from tests.charms.recorder import charm, check, recorded
 from tests.charms.test_ops_relation import Juju, _upstream
 from tests.charms_tools.packing import ops_charm
+from tests.lxd.conftest import person
 from tests.lxd.server import Lxd
 
 pytest.importorskip("pylxd", reason="the provider of LXD needs pylxd")
@@ -23,17 +24,8 @@ pytestmark = [pytest.mark.lxd, pytest.mark.timeout(900)]
 @pytest.fixture
 def client(lxd: Lxd, tmp_path: Path) -> Iterator[Client]:
     """A controller on the cloud `localhost`; its models go with the test."""
-    (tmp_path / "home" / "bin").mkdir(parents=True)
-    (tmp_path / "home" / "bin" / "juju").symlink_to(PUSHJUJU)
-    made = Client(tmp_path / "data", tmp_path / "home")
-    made.environ["LXD_SOCKET"] = str(lxd.socket)
-    made.run("bootstrap", "localhost", "lxd", "--model-default", "mode=")
-    try:
+    with person(lxd, tmp_path) as made:
         yield made
-    finally:
-        words = ("destroy-controller", "lxd", "--no-prompt", "--destroy-all-models", "--force", "--no-wait")
-        made.run(*words, limit=600)
-        assert lxd.names() == []
 
 
 @pytest.mark.usefixtures("ubuntu")

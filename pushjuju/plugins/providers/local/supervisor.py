@@ -79,6 +79,8 @@ def spawn(folder: Path, hostname: str, name: str, cgroup: Cgroup) -> int:
         "PATH": PATH,
         "LC_ALL": "C.UTF-8",
         "SYSTEMD_NSPAWN_UNIFIED_HIERARCHY": "1",
+        # The machine's network is its own, so are the kernel's settings of it: bridges need them inside.
+        "SYSTEMD_NSPAWN_API_VFS_WRITABLE": "network",
         "SYSTEMD_LOG_LEVEL": "warning",
     }
     log = str(folder / "console.log")

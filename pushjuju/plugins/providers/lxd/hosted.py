@@ -90,6 +90,7 @@ if ! there; then
 fi
 command -v lxc >/dev/null || exit 0  # somebody else keeps this LXD: it is used as it is
 if command -v lxd >/dev/null; then lxd waitready --timeout=120 >&2 || exit 1; fi
+lxc remote list >/dev/null 2>&1  # the first use of lxc tells newcomers what to do next
 pools() { lxc query /1.0/storage-pools | tr -d '[:space:]'; }
 free() {
   for number in $(seq 1 254); do

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pushjuju.core.base import Base
@@ -43,6 +43,29 @@ def profile(model: ModelInfo) -> dict[str, Any]:
         "config": config,
         "devices": {},
     }
+
+
+def of_model(listed: Iterable[Mapping[str, Any]], model_uuid: str) -> list[Mapping[str, Any]]:
+    """Return the instances of a model out of all.
+
+    Of one whose cluster member does not answer LXD tells only the name: by that it is known then, and marked
+    `lost`, so that nobody takes it for gone.
+    """
+    start = f"juju-{model_uuid[-6:]}-"
+    found: list[Mapping[str, Any]] = []
+    for item in listed:
+        name, config = str(item["name"]), item.get("config")
+        if config is None and name.startswith(start):
+            machine = name.removeprefix(start).replace("-", "/")
+            found.append({**item, "config": {MACHINE_KEY: machine}, "lost": True})
+        elif config is not None and config.get(MODEL_KEY) == model_uuid:
+            found.append(item)
+    return found
+
+
+def lost(document: Mapping[str, Any]) -> str:
+    """Return why nothing can be said or done about an instance; nothing when it is not so."""
+    return f"cluster member {document['location']} does not answer" if document.get("lost") else ""
 
 
 def is_vm(request: StartRequest) -> bool:
@@ -148,7 +171,7 @@ def instance(document: Mapping[str, Any], state: Mapping[str, Any], *, server: s
     return Instance(
         id=str(document["name"]),
         status=_STATUS.get(word, InstanceStatus.UNKNOWN),
-        message=word,
+        message=lost(document) or word,
         addresses=addresses(document, state),
         hardware=Hardware(
             arch=juju_arch(str(document.get("architecture") or "")),

@@ -18,8 +18,8 @@ from pushjuju.core.errors import CredentialInvalid, NotFound, NotValid, Provider
 from pushjuju.core.status import InstanceStatus
 from pushjuju.plugins.providers.arches import juju_arch
 from pushjuju.plugins.providers.lxd import instances, profiles
-from pushjuju.plugins.providers.lxd.instances import CONTAINER, MACHINE_KEY, MODEL_KEY, NONCE_KEY, VM
-from pushjuju.plugins.providers.lxd.server import Api, Gone, Server, connect, ignore_gone
+from pushjuju.plugins.providers.lxd.instances import CONTAINER, MACHINE_KEY, NONCE_KEY, VM
+from pushjuju.plugins.providers.lxd.server import Api, Gone, Server, connect, failed, ignore_gone
 from pushjuju.plugins.providers.lxd.storage import LxdStorage
 from pushjuju.plugins.types import (
     CharmProfile,
@@ -138,7 +138,8 @@ class LxdProvider:
             raise NotValid(f"unknown placement directive: {placement}")
         wanted = value if equals else placement
         if wanted not in {zone.name for zone in await self.zones()}:
-            raise NotValid(f'availability zone "{wanted}" not valid')
+            known = ", ".join(zone.name for zone in await self.zones())
+            raise NotValid(f'availability zone "{wanted}" not valid', hint=f"zones: {known}")
         return [wanted]
 
     # --- starting -----------------------------------------------------------------------------------------
@@ -264,13 +265,13 @@ class LxdProvider:
         """Delete an instance if it is the model's."""
         for document in self._documents(api):
             if document["name"] == name:
+                _there(document)
                 _settle(api, name)
                 ignore_gone(lambda: _halt(api, name))
                 ignore_gone(lambda: api.change("delete", f"instances/{name}"))
 
     def _documents(self, api: Api) -> list[Mapping[str, Any]]:
-        listed = api.get("instances", recursion="1")
-        return [item for item in listed if item["config"].get(MODEL_KEY) == self._model.uuid]
+        return instances.of_model(api.get("instances", recursion="1"), self._model.uuid)
 
     async def list(self) -> Sequence[Instance]:
         """Return the instances of the model."""
@@ -279,7 +280,7 @@ class LxdProvider:
         def look(api: Api) -> list[Instance]:
             found = []
             for document in self._documents(api):
-                state = _state(api, str(document["name"]))
+                state = {} if instances.lost(document) else _state(api, str(document["name"]))
                 found.append(instances.instance(document, state, server=server))
             return found
 
@@ -301,6 +302,7 @@ class LxdProvider:
         seen = [item for item in await self._server.run(self._documents) if item["name"] == instance.id]
         if not seen:
             raise NotFound(f"instance {instance.id} not found")
+        _there(seen[0])
         document, state = await self._server.run(lambda api: _seen(api, seen[0]))
         found = instances.addresses(document, state)
         if not found:
@@ -367,6 +369,11 @@ def _arches(facts: Mapping[str, Any]) -> list[str]:
     return [juju_arch(str(name)) for name in facts["environment"].get("architectures") or ("x86_64",)]
 
 
+def _there(document: Mapping[str, Any]) -> None:
+    if reason := instances.lost(document):
+        raise ProviderError(f"instance {document['name']} is not reached: {reason}", retryable=True)
+
+
 def _seen(api: Api, document: Mapping[str, Any]) -> _Seen:
     return document, _state(api, str(document["name"]))
 
@@ -390,7 +397,10 @@ def _settle(api: Api, name: str) -> None:
 def _boot(api: Api, name: str) -> None:
     _settle(api, name)
     if api.get(f"instances/{name}").get("status") != "Running":
-        api.change("put", f"instances/{name}/state", {"action": "start", "timeout": -1})
+        try:
+            api.change("put", f"instances/{name}/state", {"action": "start", "timeout": -1})
+        except ProviderError as error:
+            raise failed("; ".join((error.detail, *api.reasons(name)))) from error
 
 
 def _halt(api: Api, name: str) -> None:

@@ -6,6 +6,7 @@ pylxd makes the connection (socket or TLS with a pinned certificate); what is as
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import os
 import threading
@@ -31,6 +32,7 @@ T = TypeVar("T")
 PARALLEL = 8
 REQUEST_S = 60.0  # until a request without an answer is given up
 OPERATION_S = 900.0  # an image may have to come from far away
+_REASONS = 3
 _WAIT_S = 20  # the server answers a wait at the latest then
 _SOCKETS = ("/var/snap/lxd/common/lxd/unix.socket", "/var/lib/lxd/unix.socket")
 _MISSING = "pylxd is not installed"
@@ -172,6 +174,16 @@ class Api:
         answer = getattr(self._node(path), method)(**kwargs).json()
         if answer.get("type") == "async":
             self.wait(str(answer["metadata"]["id"]))
+
+    def reasons(self, instance: str) -> list[str]:
+        """Return what LXC's own log says first of why a container did not start; LXD names the log only."""
+        from pylxd.exceptions import LXDAPIException
+
+        text = ""
+        with contextlib.suppress(LXDAPIException, OSError):  # a virtual machine has none
+            text = self._node(f"instances/{instance}/logs/lxc.log").get(is_api=False).text
+        found = [line.split(" - ", 2)[-1] for line in text.splitlines() if " ERROR " in line]
+        return [line.strip() for line in found[:_REASONS]]
 
     def wait(self, operation: str) -> None:
         """Wait until an operation ended.

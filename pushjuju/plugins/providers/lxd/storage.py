@@ -20,6 +20,7 @@ from pushjuju.plugins.types import StorageItem, StorageMade, StorageSeen
 DRIVER, POOL = "driver", "lxd-pool"
 DEFAULT_DRIVER, DEFAULT_POOL = "dir", "juju"
 UUID_KEY, SIZE_KEY = "user.pushjuju-storage", "user.pushjuju-size"
+_OF_MEMBER = frozenset({"size", "source", "zfs.pool_name", "lvm.thinpool_name", "lvm.vg_name"})
 SHOWN = ".lxd"  # folder of a machine's storage directory; no storage can have this name
 _MIB = 2**20
 
@@ -139,19 +140,34 @@ def _ensure_pool(api: Api, pool: str, driver: str, config: Mapping[str, str]) ->
     Raises:
         ProviderError: It has another driver than was asked for.
     """
-    known = {str(item["name"]): str(item["driver"]) for item in api.get("storage-pools", recursion="1")}
-    if pool not in known:
-        try:
-            api.change("post", "storage-pools", {"name": pool, "driver": driver, "config": dict(config)})
-        except Exception as error:
-            if "already exists" not in str(error):  # another lane was faster
-                raise
-    elif known[pool] != driver:
+    known = {str(item["name"]): item for item in api.get("storage-pools", recursion="1")}
+    found = known.get(pool)
+    if found and found["driver"] != driver:
         raise ProviderError(
-            f'LXD storage pool "{pool}" exists, with conflicting driver "{known[pool]}". '
+            f'LXD storage pool "{pool}" exists, with conflicting driver "{found["driver"]}". '
             f'Specify an alternative pool name via the "{POOL}" attribute.',
             retryable=False,
         )
+    if not found or found.get("status") == "Pending":  # whoever made it stopped halfway
+        _make_pool(api, {"name": pool, "driver": driver}, config)
+
+
+def _make_pool(api: Api, document: Mapping[str, str], config: Mapping[str, str]) -> None:
+    """Make a pool; a cluster wants it announced for each member before."""
+    clustered = api.get("")["environment"].get("server_clustered")
+    own = {key: value for key, value in config.items() if clustered and key in _OF_MEMBER}
+    shared = {key: value for key, value in config.items() if key not in own}
+    for member in api.get("cluster/members", recursion="1") if clustered else ():
+        _post_pool(api, {**document, "config": own}, target=str(member["server_name"]))
+    _post_pool(api, {**document, "config": shared})
+
+
+def _post_pool(api: Api, document: Mapping[str, Any], **params: str) -> None:
+    try:
+        api.change("post", "storage-pools", document, **params)
+    except Exception as error:
+        if "already" not in str(error):  # another lane was faster, or an earlier try came this far
+            raise
 
 
 def _driver(api: Api, pool: str) -> str:
