@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pushjuju.charms.arguments import ArgumentKind, classify_argument
 from pushjuju.core.base import Base
-from pushjuju.core.errors import NotValid
+from pushjuju.core.errors import NotFound, NotValid
 
 if TYPE_CHECKING:
     from pushjuju.charms.model import Charm
@@ -75,8 +75,14 @@ def uploaded(opened: Session, url: str) -> Acquired:
     from pushjuju.charms.pack import PackedCharm
     from pushjuju.services import charms
 
-    with opened.ctx.store.read() as tx:
-        record, charm = charms.record(tx, opened.uuid, url), charms.get(tx, opened.uuid, url)
+    try:
+        with opened.ctx.store.read() as tx:
+            record, charm = charms.record(tx, opened.uuid, url), charms.get(tx, opened.uuid, url)
+    except NotFound as error:
+        raise NotFound(
+            f"cannot interpret as a redeployment of a local charm from the controller: {error.message}",
+            hint="a charm that no application has is forgotten: deploy its directory or file",
+        ) from None
     packed = PackedCharm(
         path=opened.ctx.controller.blobs.path(record.sha256), sha256=record.sha256, size=record.size,
         members=(), charm=replace(charm, revision=record.revision, warnings=()),

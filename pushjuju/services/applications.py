@@ -105,8 +105,20 @@ def get(tx: Tx, model: str, name: str) -> Application:
 # --- deploy -----------------------------------------------------------------------------------------------
 
 
-def deploy(ctx: Context, model: str, request: DeployRequest) -> Deployed:
+_OTHER_NAME = """deploy application using an alias name:
+    pushjuju deploy <application> <alias>
+or use remove-application to remove the existing one and try again."""
+
+
+class _Rehearsed(Exception):
+    """All of it is possible, and none of it is to be kept."""
+
+
+def deploy(ctx: Context, model: str, request: DeployRequest, *, rehearse: bool = False) -> Deployed:
     """Deploy a charm as a new application; all of it or, after a refusal, nothing.
+
+    Args:
+        rehearse: Nothing is kept in any case; what would be refused is.
 
     Raises:
         NotValid: A name, placement or number that makes no sense.
@@ -124,7 +136,8 @@ def deploy(ctx: Context, model: str, request: DeployRequest) -> Deployed:
             models.require_alive(tx, model)
             if tx.find(Application, "application_get", model=model, name=request.application):
                 raise AlreadyExists(
-                    f'cannot add application "{request.application}": application already exists'
+                    f'cannot add application "{request.application}": application already exists',
+                    hint=_OTHER_NAME,
                 )
             if tx.row("remote_application_get", model=model, name=request.application):
                 what = f'cannot add application "{request.application}"'
@@ -137,6 +150,10 @@ def deploy(ctx: Context, model: str, request: DeployRequest) -> Deployed:
                 if request.count
                 else []
             )
+            if rehearse:
+                raise _Rehearsed
+    except _Rehearsed:
+        drop_unused_blob(ctx, request.packed.sha256)
     except BaseException:
         drop_unused_blob(ctx, request.packed.sha256)
         raise

@@ -191,7 +191,7 @@ class HubStore:
         for safer in reversed(RISKS[: RISKS.index(risk) + 1]):
             for number in entry.channels.get((track, safer, branch), ()):
                 revision = entry.revisions[number]
-                if asked in [(one[0] if one[0] != "all" else asked[0], *one[1:]) for one in revision.bases]:
+                if any(_fits(one, asked) for one in revision.bases):
                     shown = safer if track == "latest" else f"{track}/{safer}"
                     shown += f"/{branch}" if branch else ""
                     return self._given(entry, revision, shown, revision.resources)
@@ -338,6 +338,10 @@ def _split(channel: str, default: str) -> tuple[str, str, str]:
         parts = [default, *parts]
     track, risk, branch = (*parts, "stable", "")[:3] if len(parts) == 1 else (*parts, "")[:3]
     return track, risk, branch
+
+
+def _fits(base: tuple[str, str, str], asked: tuple[str, str, str]) -> bool:
+    return all(own in ("all", wanted) for own, wanted in zip(base, asked, strict=True))
 
 
 def _base(base: tuple[str, str, str]) -> dict[str, str]:

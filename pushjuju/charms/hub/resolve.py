@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+from pushjuju.charms.bases import DEFAULT_LTS
 from pushjuju.charms.hub.wire import INVALID_BASE, NO_REVISION, Fault
 from pushjuju.core.base import RISKS
 from pushjuju.core.channel import LATEST, Channel
@@ -60,7 +61,7 @@ def _next_bases(ask: Ask, fault: Fault) -> tuple[Platform, ...]:
     if not fault.bases:
         raise HubError("resolving with preferred channel: no bases available", reason=fault.code)
     arch = ask.platform.arch
-    usable = tuple(replace(item, arch=arch) for item in fault.bases if item.arch in (arch, ""))
+    usable = tuple(_sent(replace(item, arch=arch)) for item in fault.bases if item.arch in (arch, ""))
     if not usable:
         raise HubError(
             f'selecting next bases: bases matching architecture "{arch}" not found',
@@ -68,6 +69,11 @@ def _next_bases(ask: Ask, fault: Fault) -> tuple[Platform, ...]:
             detail=f"available are: {', '.join(map(str, fault.bases))}",
         )
     return usable
+
+
+def _sent(platform: Platform) -> Platform:
+    """Return a platform that can be asked for: what fits every base, as bundles do, fits the usual one."""
+    return platform if platform.base else Platform.of(DEFAULT_LTS, platform.arch)
 
 
 def _failure(ask: Ask, fault: Fault) -> HubError:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.charms.arguments import ArgumentKind, classify_argument
+from pushjuju.charms.url import parse_url
 from pushjuju.cli import bundling, charmsource, drive, flags, refreshing, session, values
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.gnuflag import FlagSpec, Kind
@@ -81,7 +82,7 @@ def deploy(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **aske
     of_store = kind is ArgumentKind.CHARMHUB
     if _fixed_revision(cli, asked) and not of_store:
         raise NotValid(_NEEDS_CHANNEL)
-    chosen = values.base(asked["base"], asked["series"], cli.console)
+    chosen = _base_of(args[0], kind, values.base(asked["base"], asked["series"], cli.console))
     given = values.settings(asked["config"])
     wanted = values.constraints(asked["constraints"], cli.console)
     targets = values.placements(asked["to"])
@@ -140,9 +141,9 @@ def deploy(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **aske
             url=found.url,
         )
         _precheck(cli, opened, request.base, wanted, request.count, targets)
+        deployed = applications.deploy(opened.ctx, opened.uuid, request, rehearse=asked["dry_run"])
         if asked["dry_run"]:
-            return _tell(cli, request, charm.revision, dry_run=True)
-        deployed = applications.deploy(opened.ctx, opened.uuid, request)
+            return _tell(cli, request, deployed.revision, dry_run=True)
     _tell(cli, request, deployed.revision)
     return drive.settle(cli, opened.ctx, opened.uuid, touched=(deployed.application,), no_wait=no_wait)
 
@@ -263,7 +264,7 @@ def _check_charm_flags(asked: Mapping[str, Any]) -> None:
     unsupported = ("overlay", "map_machines")
     named = [f"--{key.replace('_', '-')}" for key in unsupported if asked[key]]
     if named:
-        raise UsageError(f"flags provided but not supported when deploying a charm: {', '.join(named)}")
+        raise UsageError(f"options provided but not supported when deploying a charm: {', '.join(named)}")
 
 
 def local_charm(argument: str) -> Path:
@@ -327,6 +328,21 @@ def _bindings(text: str) -> dict[str, str]:
     from pushjuju.services.bindings import parse
 
     return parse(text)
+
+
+def _base_of(argument: str, kind: ArgumentKind, chosen: Base | None) -> Base | None:
+    """Return the base that is asked for: by a flag, else by the series in a charm's URL (`jammy/postgresql`).
+
+    Raises:
+        NotValid: The series is none, or means another base than the flag.
+    """
+    series = parse_url(argument).series if kind is ArgumentKind.CHARMHUB else ""
+    if not series:
+        return chosen
+    base = Base.from_series(series)
+    if chosen and not chosen.matches(base):
+        raise NotValid(f'series "{series}" of "{argument}" and base "{chosen}" do not match')
+    return base
 
 
 def _check_number(units: int) -> None:

@@ -328,7 +328,9 @@ def test_an_uploaded_charm_is_deployed_again(lab: Run, packs: Charms) -> None:
         'Deploying "other" from local charm "site", revision 0 on ubuntu@24.04/stable'
     )
     assert application(lab, "other")["charm-rev"] == 0
-    assert lab("deploy", "local:site-7", "third", "--no-wait").err == 'ERROR charm "local:site-7" not found\n'
+    text = "cannot interpret as a redeployment of a local charm from the controller"
+    ended = lab("deploy", "local:site-7", "third", "--no-wait")
+    assert ended.err.startswith(f'ERROR {text}: charm "local:site-7" not found\n')
 
 
 def test_a_store_that_fails_leaves_no_first_controller(
@@ -499,6 +501,15 @@ def test_names_that_are_alike(client: Run) -> None:
     for word in ("info", "download"):
         ended = client(word, "oter")
         assert (ended.status, ended.err.endswith("did you mean: other\n")) == (1, True), ended.err
+
+
+def test_the_series_of_a_url_is_the_base(lab: Run) -> None:
+    """`jammy/web` is not deployed on anything else."""
+    ended = lab("deploy", "jammy/web", "--dry-run")
+    assert " revision 11 in channel 14/stable on ubuntu@22.04/stable would be deployed\n" in ended.err
+    ended = lab("deploy", "jammy/web", "--base", "ubuntu@24.04")
+    text = 'series "jammy" of "jammy/web" and base "ubuntu@24.04/stable" do not match'
+    assert (ended.status, ended.err) == (1, f"ERROR {text}\n")
 
 
 def test_download_for_another_base(client: Run, shelf: HubStore, tmp_path: Path) -> None:

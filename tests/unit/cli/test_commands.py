@@ -245,8 +245,24 @@ def test_a_refused_deploy_changes_nothing(lab: Run, words: list[str], status: in
 
 def test_deploying_twice(lab: Run) -> None:
     ok(lab("deploy", CHARM))
-    ended = lab("deploy", CHARM)
-    assert ended.err == 'ERROR cannot add application "hello-page": application already exists\n'
+    for more in ((), ("--dry-run",)):
+        ended = lab("deploy", CHARM, *more)
+        assert ended.err == (
+            'ERROR cannot add application "hello-page": application already exists\n'
+            "deploy application using an alias name:\n    pushjuju deploy <application> <alias>\n"
+            "or use remove-application to remove the existing one and try again.\n"
+        )
+
+
+def test_a_dry_run_refuses_what_deploy_refuses(lab: Run) -> None:
+    for words, text in (
+        (("--bind", "nope=alpha"), "nope"),
+        (("--to", "7"), "machine 7 not found"),
+        (("--storage", "none=1G"), 'charm "hello-page" has no store called "none"'),
+    ):
+        ended = lab("deploy", CHARM, *words, "--dry-run")
+        assert (ended.status, text in ended.err) == (1, True), ended.err
+        assert lab("deploy", CHARM, *words).err == ended.err
 
 
 def test_a_dry_run_deploys_nothing(lab: Run) -> None:
@@ -442,7 +458,11 @@ def test_removals_are_for_all_or_none(lab: Run, settled: list[tuple[str, Any]]) 
         (["ssh", "7"], 1, "machine 7 not found"),
         (["scp", "a"], 2, "at least two arguments required"),
         (["add-model", "A B"], 2, '"A B" is not a valid name: model names may only contain lowercase'),
-        (["deploy", "local:web-0"], 1, 'charm "local:web-0" not found'),
+        (
+            ["deploy", "local:web-0"],
+            1,
+            "cannot interpret as a redeployment of a local charm from the controller: charm",
+        ),
         (["retry-provisioning", "7"], 1, "machine 7 not found"),
         (["destroy-model"], 2, "no model specified"),
         (
