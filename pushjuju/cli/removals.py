@@ -234,18 +234,20 @@ def finish(cli: Cli, opened: Session, plan: Plan, *, told: bool, touched: Sequen
     settle(cli, opened, touched=touched)
 
 
-def settle(cli: Cli, opened: Session, *, touched: Sequence[str]) -> None:
-    """Work a removal off; then tell what waits for its forced end, which a later contact brings.
+def settle(cli: Cli, opened: Session, *, touched: Sequence[str], no_wait: bool = False) -> None:
+    """Work a removal off; then tell what waits for its forced end, and leave that to a background process.
 
     Raises:
         HookFailed: Something that was touched is in error.
     """
     try:
-        drive.settle(cli, opened.ctx, opened.uuid, touched=touched)
+        drive.settle(cli, opened.ctx, opened.uuid, touched=touched, no_wait=no_wait)
     finally:
-        if drive.waits(cli):
-            for end in removal.forced_ends(opened.ctx, opened.uuid):
-                cli.console.info(f"{end.reason}: {since_text(from_iso(end.due), utc=False)}")
+        ends = removal.forced_ends(opened.ctx, opened.uuid) if drive.waits(cli, no_wait=no_wait) else []
+        for end in ends:
+            cli.console.info(f"{end.reason}: {since_text(from_iso(end.due), utc=False)}")
+        if ends:
+            drive.background(cli, opened.ctx)
 
 
 def tell(cli: Cli, lines: Sequence[str]) -> None:

@@ -13,6 +13,12 @@ def forced_ends(ctx: Context, model: str) -> list[Cleanup]:
         return ends_ahead(tx, model)
 
 
+def any_ahead(ctx: Context) -> bool:
+    """Tell whether a model of a controller waits for a forced end."""
+    with ctx.store.read() as tx:
+        return any(ends_ahead(tx, row["model"]) for row in tx.rows("cleanup_models"))
+
+
 def ends_ahead(tx: Tx, model: str) -> list[Cleanup]:
     """Return what `forced_ends` does, in a transaction."""
     ends = tx.list(Cleanup, "cleanup_list", model=model)

@@ -15,6 +15,7 @@ from datetime import timedelta
 from pushjuju.core.errors import LeaseLost, PushjujuError, StoreDamaged, StoreError, StoreTooNew
 from pushjuju.services.context import Context
 from pushjuju.services.crossmodel import connected
+from pushjuju.services.forced_ends import any_ahead
 from pushjuju.services.secrets import LOOP
 from pushjuju.state.records import Status
 from pushjuju.state.work import (
@@ -126,7 +127,7 @@ class Driver:
                     continue
                 busy = bool(self._tasks)
                 idle = 0.0 if busy else idle + IDLE_POLL_S
-                if idle_exit_s is not None and idle > idle_exit_s and not self.anything_due():
+                if idle_exit_s is not None and idle > idle_exit_s and not self._work_ahead():
                     return
                 await self._wait(POLL_S if busy else IDLE_POLL_S)
         finally:
@@ -248,6 +249,10 @@ class Driver:
         """Tell whether a key is due, here or at another process."""
         now = self.ctx.clock.now()
         return any(self.queue.anything_due(prefix, now) for prefix in self._prefixes)
+
+    def _work_ahead(self) -> bool:
+        """Tell whether there is something that nobody else may come to do: also a removal's forced end."""
+        return self.anything_due() or any_ahead(self.ctx)
 
     async def _wait(self, seconds: float) -> None:
         """Wait until a task has ended, for some seconds at most."""

@@ -121,7 +121,7 @@ def remove_relation(cli: Cli, args: tuple[str, ...], *, model: str, force: bool,
         raise UsageError("a relation must involve two applications")
     opened = session.open_model(cli, model)
     touched = service.remove_relation(opened.ctx, opened.uuid, args, forced)
-    drive.settle(cli, opened.ctx, opened.uuid, touched=touched)
+    removals.settle(cli, opened, touched=touched)
 
 
 def _check_id(text: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pushjuju.cli import blocking, configargs, drive, flags, session, values
+from pushjuju.cli import blocking, configargs, flags, removals, session, values
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.formatters import storage_table
 from pushjuju.cli.formatters.shapes import struct
@@ -170,7 +170,7 @@ def _finish(
             cli.console.detail(answer.error.hint)
     touched = [unit for answer in answers for unit in answer.units]
     if lines:
-        drive.settle(cli, opened.ctx, opened.uuid, touched=touched, no_wait=no_wait)
+        removals.settle(cli, opened, touched=touched, no_wait=no_wait)
     if failed:
         raise Silent
 

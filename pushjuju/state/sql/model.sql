@@ -45,6 +45,9 @@ ON CONFLICT (model, kind, entity) DO UPDATE SET args = :args,
 -- name: cleanup_list
 SELECT * FROM cleanup WHERE model = :model ORDER BY due, id
 
+-- name: cleanup_models
+SELECT DISTINCT model FROM cleanup
+
 -- name: cleanup_defer
 UPDATE cleanup SET due = :due, reason = :reason WHERE id = :id
 

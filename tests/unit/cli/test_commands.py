@@ -598,11 +598,14 @@ def test_explain_tells_what_waits(lab: Run) -> None:
     assert "next: pushjuju explain 0" in ok(lab("explain", "web/0"))
 
 
-def test_a_removal_that_waits_says_for_what(lab: Run) -> None:
+def test_a_removal_that_waits_says_for_what(lab: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    left: list[str] = []
+    monkeypatch.setattr(drive, "background", lambda _cli, ctx: left.append(ctx.controller.name))
     ok(lab("deploy", CHARM, "web"))
     ended = lab("remove-machine", "0", "--force", "--no-prompt")
     assert (ended.status, ended.out) == (0, "will remove machine 0\n- will remove unit web/0\n")
     assert "machine 0 is forced away if it is not gone by then: " in ended.err
+    assert left == ["lab"], "somebody has to do it when its time has come"
     listed = json.loads(ok(lab("explain", "0", "--format", "json")))
     waits = [entry for entry in listed if entry["doing"] == "waiting to be removed"]
     assert [entry["reason"] for entry in waits] == ["machine 0 is forced away if it is not gone by then"]

@@ -18,7 +18,8 @@ from pushjuju.core.errors import (
     StoreDamaged,
     StoreError,
 )
-from pushjuju.services import applications, machines, touch, units
+from pushjuju.services import applications, machines, removal, touch, units
+from pushjuju.services.removal import Force
 from pushjuju.state.work import SqliteWorkQueue, WorkItem, lease_at_least, machine_key, next_lease
 from pushjuju.workers import drive as drives
 from pushjuju.workers.drive import Driver
@@ -386,6 +387,25 @@ async def test_serving_outlasts_a_store_that_cannot_be_used(
     await made.run(asyncio.Event(), idle_exit_s=0.1)
     assert warnings == ["held by another", "the disk is full"]
     assert shop.agent() == ("idle", "")
+
+
+async def test_who_leaves_when_idle_stays_for_a_forced_end(
+    shop: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`remove-unit --force` of a unit whose hooks fail: nobody else may come in a minute."""
+    monkeypatch.setattr(drives, "IDLE_POLL_S", 0.01)
+    shop.deploy()
+    await drive(shop, Shop(shop))
+    shop.boxes["0"].fail("stop", 100)
+    removal.remove_units(shop.ctx, shop.model, ["web/0"], Force())
+    serving = asyncio.create_task(driver(shop, Shop(shop)).run(asyncio.Event(), idle_exit_s=0.02))
+    await asyncio.sleep(0.3)
+    assert not serving.done()
+    assert shop.agent() == ("error", 'hook failed: "stop"')
+    shop.clock.advance(61)
+    await asyncio.wait_for(serving, 5)
+    assert shop.applications() == ["web"]
+    assert shop.units() == []
 
 
 async def test_serving_ends_with_a_damaged_store(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
