@@ -22,7 +22,12 @@ def tools(environ: Mapping[str, str], warn: Callable[[str], None]) -> dict[str, 
 
     found: dict[str, Tool] = {}
     for family in PluginHost(environ=environ, warn=warn).hook_tool_families():
-        for name, tool in import_module(family.module).TOOLS.items():
+        try:
+            known = dict(import_module(family.module).TOOLS)
+        except Exception as error:  # noqa: BLE001 (whatever a foreign module does)
+            warn(f"hook tools {family.name}: not used: {type(error).__name__}: {error}")
+            continue
+        for name, tool in known.items():
             found.setdefault(name, tool)
     return found
 

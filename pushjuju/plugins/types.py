@@ -362,7 +362,7 @@ class HookToolFamily:
     Attributes:
         name: The family: `config`, `relation`...
         module: Import path; must run on machines (Python 3.8, standard library and the tool interface only)
-            when `pushable`, else its tools are answered live by the controller.
+            when `pushable`, else the controller answers each call.
     """
 
     name: str

@@ -7,15 +7,37 @@ import importlib.util
 import json
 import marshal
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 
 from pushjuju.core.errors import NotValid
 
 REMOTE = Path(__file__).parent / "remote"
 _NOT_PUSHED = ("boot.py",)
+_ANSWERED = "pushjuju_answered"  # the module of the tools that the controller answers
+_ANSWERED_TEXT = '''"""Hook tools of plugins that the controller answers."""
+
+from pushjuju.runner.remote.toolkit import Tool
+
+
+class Answered(Tool):
+    def help(self):
+        return self.details
+
+
+def make(name, text):
+    def run(ctx, args):
+        stdin = ctx.read_input("-") if "-" in args.argv else b""
+        return ctx.ask(name, args.argv, stdin).decode("utf-8", "surrogateescape")
+
+    return Answered(name, run, summary="", details=text, parsed=False)
+
+
+TOOLS = {name: make(name, text) for name, text in %r.items()}
+'''
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,8 +72,12 @@ def _with_packages(files: dict[str, str]) -> dict[str, str]:
     return files
 
 
-def _tool_names(module: str, path: Path) -> list[str]:
-    """Return the names in a family's TOOLS, from the very file that is pushed."""
+def tool_names(module: str, path: Path) -> list[str]:
+    """Return the names in a family's TOOLS, from the very file that is pushed.
+
+    Raises:
+        NotValid: It cannot be loaded.
+    """
     spec = importlib.util.spec_from_file_location(module, path)
     if spec is None or spec.loader is None:
         raise NotValid(f'hook tool module "{module}" cannot be loaded from {path}')
@@ -65,22 +91,25 @@ def _tool_names(module: str, path: Path) -> list[str]:
         ) from error
 
 
-def pack(families: Iterable[tuple[str, Path]] = ()) -> Program:
+def pack(
+    families: Iterable[tuple[str, Path]] = (), answered: Mapping[str, str] = MappingProxyType({})
+) -> Program:
     """Build the program.
 
     Args:
         families: Hook tool modules as (dotted name, source file). A module may import the standard library,
         the
             tool interface and other modules given here; one without TOOLS is pushed as a helper.
+        answered: Tools that the controller answers, with their help; those of families go first.
 
     Raises:
         NotValid: A module cannot be loaded.
     """
-    return _pack(tuple((name, Path(path)) for name, path in families))
+    return _pack(tuple((name, Path(path)) for name, path in families), tuple(sorted(answered.items())))
 
 
 @lru_cache(maxsize=8)
-def _pack(families: tuple[tuple[str, Path], ...]) -> Program:
+def _pack(families: tuple[tuple[str, Path], ...], answered: tuple[tuple[str, str], ...]) -> Program:
     files = _remote_files()
     tools: dict[str, str] = {}
     for module, path in families:
@@ -88,8 +117,11 @@ def _pack(families: tuple[tuple[str, Path], ...]) -> Program:
         package = path.name == "__init__.py"
         files[f"{name}/__init__.py" if package else f"{name}.py"] = path.read_text("utf-8")
         if "TOOLS" in files[f"{name}/__init__.py" if package else f"{name}.py"]:
-            for tool in _tool_names(module, path):
+            for tool in tool_names(module, path):
                 tools.setdefault(tool, module)
+    if answered:
+        files[f"{_ANSWERED}.py"] = _ANSWERED_TEXT % dict(answered)
+        tools = {**dict.fromkeys(dict(answered), _ANSWERED), **tools}
     files["tools.json"] = json.dumps(tools, sort_keys=True)
     files = dict(sorted(_with_packages(files).items()))
     digest = hashlib.sha256(json.dumps(list(files.items())).encode()).hexdigest()[:32]

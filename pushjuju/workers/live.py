@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pushjuju.charms.goform import quote
 from pushjuju.core.errors import LeaseLost, NotFound, NotPermitted, NotValid, PushjujuError
@@ -25,10 +25,60 @@ from pushjuju.state.store import Tx
 from pushjuju.uniter.hookcontext import application_status, goal_state
 from pushjuju.uniter.snapshot import look
 
+if TYPE_CHECKING:
+    from pushjuju.runner.remote.toolkit import Tool as PluginTool
+
 LiveAnswer = tuple[int, bytes, bytes]
 """Exit code, standard output, standard error."""
 
 Tool = Callable[[Context, Tx, Unit, list[str]], Mapping[str, Any] | Later | None]
+
+
+async def respond_for_plugin(
+    ctx: Context, model: str, unit: str, call: Mapping[str, Any], tools: Mapping[str, PluginTool]
+) -> LiveAnswer:
+    """Answer a call of a plugin's tool, in a thread.
+
+    The tool knows the unit, application, model and whether the unit leads; it has none of the hook's buffered
+    writes, no files of the machine, and cannot ask the controller, where it is.
+
+    Args:
+        call: `tool`, `argv`, `stdin`, `cwd`, as the machine passed it on.
+        tools: Those that plugins bring.
+
+    Raises:
+        LeaseLost: It is for another controller process to answer.
+    """
+    import asyncio
+
+    from pushjuju.runner.remote.toolkit import run_tool
+
+    try:
+        with ctx.store.read() as tx:
+            found, of = units.get(tx, model, unit), models.get(tx, model)
+            leads = leadership.holder(tx, model, found.application) == unit
+    except NotFound as error:
+        return 1, b"", f"ERROR {error.message}\n".encode()
+    context = {
+        "unit": unit, "app": found.application, "leader": leads,
+        "model_name": of.name, "model_uuid": of.uuid,
+    }  # fmt: skip
+
+    def run() -> LiveAnswer:
+        return run_tool(
+            tools, call["tool"], call["argv"], context, {}, stdin=lambda: call["stdin"], cwd=call["cwd"],
+            emit=_forget, live=_not_here, reads={},
+        )  # fmt: skip
+
+    return await asyncio.to_thread(run)
+
+
+def _forget(_event: dict[str, Any]) -> None:
+    """Take an event of a tool that has nobody to tell."""
+
+
+def _not_here(tool: str, _argv: list[str], _stdin: bytes, _cwd: str) -> LiveAnswer:
+    return 1, b"", f"ERROR {tool} cannot be asked for by a tool that the controller answers\n".encode()
 
 
 async def respond(ctx: Context, model: str, unit: str, tool: str, argv: Sequence[str]) -> LiveAnswer:
@@ -166,3 +216,5 @@ _TOOLS: dict[str, Tool] = {
     "payload-unregister": _payload_unregister,
     "payload-status-set": _payload_status_set,
 }
+ANSWERED = frozenset(_TOOLS)
+"""The tools whose calls machines pass on."""

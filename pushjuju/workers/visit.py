@@ -426,6 +426,8 @@ class Visit:
             try:
                 if call["tool"] == deliver.TOOL:
                     return await deliver.answer(self.shop.ctx, self.session, self.model, unit, call["argv"])
+                if call["tool"] in (tools := self.shop.answered):
+                    return await live.respond_for_plugin(self.shop.ctx, self.model, unit, call, tools)
                 return await live.respond(self.shop.ctx, self.model, unit, call["tool"], call["argv"])
             except LeaseLost:
                 raise asyncio.CancelledError from None  # no answer at all: the call waits for who holds it

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import importlib
 import importlib.util
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
+from pushjuju.core.errors import NotFound, PushjujuError
 from pushjuju.core.names import parent_machine
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.plugins.types import (
@@ -20,8 +22,9 @@ from pushjuju.plugins.types import (
     Provider,
     SSHTarget,
     StorageProvider,
+    no_warning,
 )
-from pushjuju.runner.packer import Program, pack
+from pushjuju.runner.packer import Program, pack, tool_names
 from pushjuju.runner.session import MachineSession, open_session
 from pushjuju.runner.target import MachineTarget
 from pushjuju.runner.transport import Connector
@@ -30,12 +33,16 @@ from pushjuju.services.context import Context
 from pushjuju.state.lease import LeasedStore
 from pushjuju.state.records import Machine, Model
 from pushjuju.state.work import Claim
-from pushjuju.workers import clouds
+from pushjuju.workers import clouds, live
 from pushjuju.workers.answers import within
 from pushjuju.workers.events import Event, Tell, silent
 from pushjuju.workers.hosts import HostLink
 from pushjuju.workers.reach import ScriptRunner, key_alias, reach
 
+if TYPE_CHECKING:
+    from pushjuju.runner.remote.toolkit import Tool
+
+_OURS = "pushjuju."  # modules that come with the program
 HANDSHAKES = 50  # SSH logins under way at once
 STARTS = 16  # machines of a model that are made at once, when it does not say
 MANUAL = "manual"
@@ -51,6 +58,7 @@ class _Parts:
 
     host: PluginHost | None = None
     program: Program | None = None
+    answered: Mapping[str, Tool] | None = None
 
 
 class Workshop:
@@ -119,8 +127,17 @@ class Workshop:
     def program(self) -> Program:
         """What is pushed to machines: the runner with all hook tools, packed once."""
         if self._parts.program is None:
-            self._parts.program = pack(_sources(self.host.hook_tool_families()))
+            families = self.host.hook_tool_families()
+            helps = {name: tool.help() for name, tool in self.answered.items()}
+            self._parts.program = pack(_sources(families, self.warn), helps)
         return self._parts.program
+
+    @property
+    def answered(self) -> Mapping[str, Tool]:
+        """The hook tools of plugins that the controller answers, by name."""
+        if self._parts.answered is None:
+            self._parts.answered = dict(_answered(self.host.hook_tool_families(), self.warn))
+        return self._parts.answered
 
     def provider(self, model: str, cloud: str | None = None) -> Provider:
         """Return the provider of a model; `manual` for machines that were given.
@@ -299,12 +316,41 @@ class Workshop:
         )
 
 
-def _sources(families: Iterable[HookToolFamily]) -> Iterator[tuple[str, Path]]:
-    """Yield module and source file of every family that runs on machines."""
+def _sources(
+    families: Iterable[HookToolFamily], warn: Callable[[str], None] = no_warning
+) -> Iterator[tuple[str, Path]]:
+    """Yield module and source file of every family that runs on machines; a broken one is a warning."""
     for family in families:
-        spec = importlib.util.find_spec(family.module) if family.pushable else None
-        if spec is not None and spec.origin:
-            yield family.module, Path(spec.origin)
+        if not family.pushable:
+            continue
+        try:
+            spec = importlib.util.find_spec(family.module)
+            if spec is None or not spec.origin:
+                raise NotFound(f"there is no module {family.module}")
+            path = Path(spec.origin)
+            if not family.module.startswith(_OURS):
+                tool_names(family.module, path)
+        except (ImportError, ValueError, PushjujuError) as error:
+            warn(f"hook tools {family.name}: not used: {_why(error)}")
+            continue
+        yield family.module, path
+
+
+def _answered(families: Iterable[HookToolFamily], warn: Callable[[str], None]) -> Iterator[tuple[str, Tool]]:
+    """Yield the tools of every family that runs here; a broken one is a warning."""
+    for family in [item for item in families if not item.pushable]:
+        try:
+            found = dict(importlib.import_module(family.module).TOOLS)
+        except Exception as error:  # noqa: BLE001 (whatever a foreign module does)
+            warn(f"hook tools {family.name}: not used: {_why(error)}")
+            continue
+        yield from ((name, tool) for name, tool in found.items() if name not in live.ANSWERED)
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, PushjujuError):
+        return ": ".join(filter(None, (error.message, error.detail)))
+    return f"{type(error).__name__}: {error}"
 
 
 def target_document(target: SSHTarget) -> dict[str, Any]:

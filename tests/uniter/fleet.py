@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, S
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
-from types import coroutine
+from types import MappingProxyType, coroutine
 from typing import Any, Self
 
 from pushjuju.core.errors import ConnectionLost, LeaseLost, StoreError, Unreachable
@@ -286,6 +286,7 @@ class Shop:
     warn = checkpoint = staticmethod(lambda text: None)
 
     host = property(lambda _: plugins())
+    answered: Mapping[str, Any] = MappingProxyType({})
 
     @staticmethod
     async def within(_seconds: float, call: Awaitable[Any]) -> Any:

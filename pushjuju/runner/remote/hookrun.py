@@ -346,7 +346,8 @@ class Registry(dict):  # type: ignore[type-arg]
     def _import(self, name: str) -> Any:
         module = import_module(self._families[name])
         for known, tool in module.TOOLS.items():
-            self[known] = tool
+            if self._families.get(known) == self._families[name]:  # else another family has that name
+                self[known] = tool
         return super().__getitem__(name)
 
 
