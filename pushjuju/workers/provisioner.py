@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from pushjuju.core.base import Base
 from pushjuju.core.errors import ProviderError, PushjujuError, ZoneIndependent
+from pushjuju.core.life import Life
 from pushjuju.core.names import parent_machine
 from pushjuju.core.status import InstanceStatus, StatusKind
-from pushjuju.plugins.types import Hardware, Started, StartRequest, StorageItem
+from pushjuju.plugins.types import Hardware, Provider, SSHTarget, Started, StartRequest, StorageItem
 from pushjuju.runner.hostkeys import HostKeyFile, entry_name
 from pushjuju.services import (
     charm_profiles,
@@ -55,14 +56,13 @@ class StartFailed(PushjujuError):
 
 
 async def start(shop: Workshop, machine: Machine) -> Machine:
-    """Make the instance of a machine and record it.
+    """Make the instance of a machine and record it; a zone that fails is left for the next one at once.
 
     Raises:
         StartFailed: It could not be made now.
     """
     ctx = shop.ctx
     _report(ctx, machine, InstanceStatus.ALLOCATING, "starting")
-    choice = zones.Choice()
     try:
         async with shop.starts(machine):
             if parent_machine(machine.id) is None:
@@ -70,20 +70,76 @@ async def start(shop: Workshop, machine: Machine) -> Machine:
                     validity.require(tx, machine.model)
             provider = shop.provider_of(machine)
             request = request_for(shop, machine)
-            choice = await shop.within(CALL_S, zones.choose(ctx, machine, provider, request))
-            shop.checkpoint("zone-chosen")
-            started = await shop.within(START_S, provider.start(replace(request, zone=choice.zone)))
-            shop.checkpoint("instance-made")
-            target = await shop.within(CALL_S, provider.ssh_target(started.instance))
+            while (made := await _in_one_zone(shop, machine, provider, request)) is None:
+                shop.checkpoint("zone-left")
+    except StartFailed:
+        raise
     except PushjujuError as error:
-        raise _failed(ctx, machine, error, choice) from error
+        raise _failed(ctx, machine, error) from error
     except Exception as bug:  # of a plugin that is not ours: told and tried again like any failure of a cloud
-        raise _failed(ctx, machine, ProviderError(f"the provider failed: {bug!r}"), choice) from bug
-    if target.host_keys is None and request.host_keys:
-        target = replace(target, host_keys=request.host_keys)
+        raise _failed(ctx, machine, _bug(bug)) from bug
+    if made.target.host_keys is None and request.host_keys:
+        made = replace(made, target=replace(made.target, host_keys=request.host_keys))
     kind = shop.kind_of(machine)
     polled = "poll" in shop.host.provider_type(kind).features and parent_machine(machine.id) is None
-    return record(ctx, machine, started, kind, target_document(target), choice.zone, polled=polled)
+    return record(ctx, machine, made.started, kind, target_document(made.target), made.zone, polled=polled)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Made:
+    """What a start brought."""
+
+    started: Started
+    target: SSHTarget
+    zone: str
+
+
+async def _in_one_zone(
+    shop: Workshop, machine: Machine, provider: Provider, request: StartRequest
+) -> _Made | None:
+    """Try one zone; None: it failed, and another one is to be tried.
+
+    Raises:
+        StartFailed: This was the last zone of the round, or the error is none of a zone.
+        PushjujuError: No zone could be chosen.
+    """
+    choice = await shop.within(CALL_S, zones.choose(shop.ctx, machine, provider, request))
+    shop.checkpoint("zone-chosen")
+    try:
+        started = await shop.within(START_S, provider.start(replace(request, zone=choice.zone)))
+        shop.checkpoint("instance-made")
+        target = await shop.within(CALL_S, provider.ssh_target(started.instance))
+    except Exception as caught:  # also of a plugin that is not ours
+        error = caught if isinstance(caught, PushjujuError) else _bug(caught)
+        if _left_for_another(shop, machine, error, choice):
+            return None
+        raise _failed(shop.ctx, machine, error) from caught
+    return _Made(started=started, target=target, zone=choice.zone)
+
+
+def _bug(bug: Exception) -> ProviderError:
+    return ProviderError(f"the provider failed: {bug!r}")
+
+
+def _left_for_another(shop: Workshop, machine: Machine, error: PushjujuError, choice: zones.Choice) -> bool:
+    """Cross out a zone that failed; tell whether another one is to be tried, which uses up no try.
+
+    Mirrors: juju worker/provisioner/provisioner_task.go doStartMachine (3.6), which waits before each zone.
+    """
+    if not choice.zone or not error.retryable or isinstance(error, ZoneIndependent):
+        return False
+    text = (
+        f'failed to start machine {machine.id} in zone "{choice.zone}", '
+        f"retrying with new availability zone: {_cause(error)}"
+    )
+    with shop.ctx.store.write() as tx:
+        if not zones.crossed_out(tx, machine, choice) or machines.get(tx, machine.model, machine.id).life != (
+            Life.ALIVE
+        ):
+            return False
+        _set(shop.ctx, tx, machine, InstanceStatus.ALLOCATING, text)
+    shop.tell(Event(entity=f"machine {machine.id}", text=text))
+    return True
 
 
 def request_for(shop: Workshop, machine: Machine) -> StartRequest:
@@ -244,24 +300,20 @@ def _set(
     )
 
 
-def _failed(ctx: Context, machine: Machine, error: PushjujuError, choice: zones.Choice) -> StartFailed:
-    """Record a failed start: tried again in another zone, tried again some times, or left for a person."""
-    cause = error.message + (f": {error.detail}" if error.detail else "")
+def _cause(error: PushjujuError) -> str:
+    return error.message + (f": {error.detail}" if error.detail else "")
+
+
+def _failed(ctx: Context, machine: Machine, error: PushjujuError) -> StartFailed:
+    """Record a failed start: tried again some times, or left for a person."""
+    cause = _cause(error)
     with ctx.store.write() as tx:
         validity.note(tx, machine.model, error, ctx.clock.now())
-        zonal = bool(choice.zone) and error.retryable and not isinstance(error, ZoneIndependent)
-        elsewhere = zonal and zones.crossed_out(tx, machine, choice)
-        attempts = machine.attempts + (0 if elsewhere else 1)
+        attempts = machine.attempts + 1
         left = RETRIES - attempts + 1
-        again = elsewhere or (error.retryable and left > 0)
+        again = error.retryable and left > 0
         tx.run("machine_set_attempts", model=machine.model, id=machine.id, attempts=attempts)
-        if elsewhere:
-            text = (
-                f'failed to start machine {machine.id} in zone "{choice.zone}", '
-                f"retrying in 10s with new availability zone: {cause}"
-            )
-            _set(ctx, tx, machine, InstanceStatus.ALLOCATING, text)
-        elif again:
+        if again:
             text = f"failed to start machine {machine.id} ({cause}), retrying in 10s ({left} more attempts)"
             _set(ctx, tx, machine, InstanceStatus.ALLOCATING, text)
         else:

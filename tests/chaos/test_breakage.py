@@ -53,7 +53,9 @@ async def test_everything_comes_to_rest_and_each_hook_ran_once(
 def test_no_named_step_is_forgotten() -> None:
     """Each `checkpoint` of the product is a place where some test dies on purpose."""
     folder = Path(test_kills.__file__).parent
-    workers = ("../unit/workers/test_secret_backends.py", "../unit/workers/test_profiles.py")
+    workers = tuple(
+        f"../unit/workers/test_{name}.py" for name in ("secret_backends", "profiles", "provisioner")
+    )
     files = ("test_kills.py", "test_connection.py", *workers)
     text = "".join((folder / name).read_text() for name in files)
     steps = {f"storage-{step}" for step in (*test_storage_kills.MAKING, *test_storage_kills.TAKING)}

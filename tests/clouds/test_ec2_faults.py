@@ -147,20 +147,12 @@ async def test_a_full_zone_is_left_for_the_next(
     proxy.break_("RunInstances", answer=FULL)
     add(shop)
     work = make()
-    await lane(work)
-    status, message = told(shop)
-    assert status == "allocating"
-    assert 'failed to start machine 0 in zone "us-east-1' in message
-    assert "retrying in 10s with new availability zone" in message
-    assert "InsufficientInstanceCapacity: We currently do not have" in message
-    with shop.ctx.store.read() as tx:
-        (row,) = tx.rows("zone_get", model=shop.model, machine="0")
-    full = row["zone"]
-    assert nodes(spec) == []
-    assert work.pauses == []  # the same request would not work in a moment
     assert not (await lane(work)).failed
+    left = next(event.text for event in work.events if "new availability zone" in event.text)
+    assert "InsufficientInstanceCapacity: We currently do not have" in left
+    assert work.pauses == []  # the same request would not work in a moment
     (node,) = nodes(spec)
-    assert node.extra["availability"] != full
+    assert f'failed to start machine 0 in zone "{node.extra["availability"]}"' not in left
     assert told(shop)[0] == "running"
 
 
@@ -168,10 +160,9 @@ async def test_no_capacity_in_all_zones(shop: World, make: Made, proxy: Ec2Proxy
     proxy.break_("RunInstances", answer=FULL, times=9999)
     add(shop, zones=["us-east-1a", "us-east-1b"])
     work = make()
-    for _ in range(2):
-        await lane(work)
+    await lane(work)
     assert "retrying in 10s (10 more attempts)" in told(shop)[1]
-    for _ in range(20):
+    for _ in range(10):
         await lane(work)
     status, message = told(shop)
     assert status == "provisioning error"

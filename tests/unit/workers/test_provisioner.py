@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -57,6 +57,14 @@ class ZonedCloud(Cloud):
 
 class Died(BaseException):
     """The controller was killed."""
+
+
+def _die_at(point: str) -> Callable[[str], None]:
+    def die(name: str) -> None:
+        if name == point:
+            raise Died
+
+    return die
 
 
 @pytest.fixture
@@ -114,21 +122,60 @@ async def test_zones_constraint_and_what_placement_forces(shop: World, work: Sho
     )
 
 
-async def test_a_full_zone_is_left_for_the_next_without_using_up_a_try(shop: World, work: Shop) -> None:
+async def test_a_full_zone_is_left_for_the_next_at_once_and_costs_no_try(shop: World, work: Shop) -> None:
     work.cloud.listed = ["a", "b"]
     work.cloud.full = {"a": ProviderError("no capacity"), "b": ProviderError("no capacity")}
     _add(shop)
     await lane(work)
-    first = work.cloud.asked[-1].zone
-    said = f'failed to start machine 0 in zone "{first}", retrying in 10s with new availability zone: '
-    assert _status(shop) == ("allocating", said + "no capacity")
-    assert shop.machine("0").attempts == 0
-    await lane(work)
-    assert {request.zone for request in work.cloud.asked} == {"a", "b"}
+    first, second = (request.zone for request in work.cloud.asked)
+    assert {first, second} == {"a", "b"}
+    left = f'failed to start machine 0 in zone "{first}", retrying with new availability zone: no capacity'
+    assert (left, "running") in [(event.text, event.state) for event in work.events]
     assert _status(shop)[1] == "failed to start machine 0 (no capacity), retrying in 10s (10 more attempts)"
-    work.cloud.full = {}
-    await lane(work)
+    assert shop.machine("0").attempts == 1
+    work.cloud.full = {"a": ProviderError("no capacity")}
+    assert not (await lane(work)).failed
     assert shop.machine("0").instance_id == "i-0"
+    assert _zone(shop, "0") == "b"
+
+
+async def test_every_zone_is_tried_in_one_start(shop: World, work: Shop) -> None:
+    work.cloud.full = {name: ProviderError("no machine fits") for name in "ab"}
+    _add(shop, 3)
+    for number in "012":
+        assert not (await lane(work, number)).failed
+        assert (_zone(shop, number), shop.machine(number).attempts) == ("c", 0)
+
+
+async def test_a_machine_that_is_removed_meanwhile_goes_to_no_other_zone(shop: World, work: Shop) -> None:
+    work.cloud.full = {name: ProviderError("no capacity") for name in "abc"}
+    start = work.cloud.start
+
+    async def removed(request: StartRequest) -> Started:
+        removal.remove_machines(shop.ctx, shop.model, ["0"])
+        return await start(request)
+
+    work.cloud.start = removed
+    _add(shop)
+    await lane(work)
+    assert len(work.cloud.asked) == 1
+    await lane(work)
+    assert (shop.boxes, shop.machine_ids()) == ({}, [])
+
+
+async def test_killed_between_two_zones(shop: World) -> None:
+    killed = Shop(shop, _die_at("zone-left"))
+    cloud = killed.cloud = ZonedCloud(shop)
+    cloud.full = {name: ProviderError("no capacity") for name in "ab"}
+    _add(shop, zones=["a", "b", "c"])
+    died = 0
+    while not shop.machine("0").instance_id:
+        try:
+            await lane(killed)
+        except Died:
+            died += 1
+    assert [request.zone for request in cloud.asked][-1] == "c"
+    assert (len({request.zone for request in cloud.asked}), len(cloud.asked)) == (died + 1, died + 1)
 
 
 async def test_eleven_rounds_then_a_person(shop: World, work: Shop) -> None:
@@ -138,7 +185,7 @@ async def test_eleven_rounds_then_a_person(shop: World, work: Shop) -> None:
     rounds = 0
     while (await lane(work)).due is not None:
         rounds += 1
-    assert rounds == 21
+    assert (rounds, len(work.cloud.asked)) == (10, 22)
     assert _status(shop) == ("provisioning error", "no capacity: 429 slow down")
     with shop.ctx.store.read() as tx:
         assert machines.not_started(tx, shop.model) == ["0"]
@@ -225,11 +272,7 @@ async def test_removed_during_its_start(shop: World, work: Shop, force: removal.
 
 @pytest.mark.parametrize("point", ["zone-chosen", "instance-made", "machine-started"])
 async def test_killed_at_each_step_leaves_one_instance(shop: World, point: str) -> None:
-    def die(name: str) -> None:
-        if name == point:
-            raise Died
-
-    killed = Shop(shop, die)
+    killed = Shop(shop, _die_at(point))
     cloud = killed.cloud = ZonedCloud(shop)
     _add(shop)
     with pytest.raises(Died):
@@ -243,11 +286,7 @@ async def test_killed_at_each_step_leaves_one_instance(shop: World, point: str) 
 
 
 async def test_killed_after_the_answer_and_removed_leaves_none(shop: World) -> None:
-    def die(name: str) -> None:
-        if name == "instance-made":
-            raise Died
-
-    killed = Shop(shop, die)
+    killed = Shop(shop, _die_at("instance-made"))
     cloud = killed.cloud = ZonedCloud(shop)
     _add(shop)
     with pytest.raises(Died):
