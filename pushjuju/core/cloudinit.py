@@ -17,6 +17,8 @@ _REFUSED = {
     "bootcmd": "bootcmd not allowed",
 }
 _PREFIX = "cloudinit-userdata: "
+INHERITED = ("apt-primary", "apt-sources", "apt-security", "ca-certs")
+"""What containers may inherit from their host."""
 
 
 def check(document: Any) -> dict[str, Any]:
@@ -63,9 +65,29 @@ def commands(value: Any, key: str) -> list[str]:
     return found
 
 
+def inherited_names(text: str) -> list[str]:
+    """Read the model key `container-inherit-properties`: names with commas between them.
+
+    Raises:
+        NotValid: A name that containers cannot inherit; the message is Juju's.
+    """
+    names = [word.strip() for word in text.split(",")] if text else []
+    if unknown := sorted(set(names) - set(INHERITED)):
+        raise NotValid(
+            f"container-inherit-properties: {', '.join(unknown)} not allowed",
+            hint=f"known ones: {', '.join(INHERITED)}",
+        )
+    return list(dict.fromkeys(names))
+
+
 def merge(own: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
-    """Return our document with the model's: packages behind, commands around, the rest over ours."""
+    """Return our document with the model's: packages and files behind, commands around, the rest over ours.
+
+    Juju writes its own files by commands, and so leaves `write_files` to the model; here both are kept.
+    """
     found = {**own, **{key: value for key, value in wanted.items() if key not in _JOINED}}
+    if isinstance(own.get("write_files"), list) and isinstance(wanted.get("write_files"), list):
+        found["write_files"] = [*own["write_files"], *wanted["write_files"]]
     packages = [*own.get("packages", ()), *wanted.get("packages", ())]
     if packages:
         found["packages"] = list(dict.fromkeys(packages))

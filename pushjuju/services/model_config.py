@@ -21,7 +21,7 @@ class Attribute:
     """A key: its type, default and choices.
 
     Types: `string`, `bool`, `int`, `duration`, `levels`, `base`, `modes`, `cidrs`, `size`, `url`,
-    `tags`, `userdata`, `jumps`.
+    `tags`, `userdata`, `inherited`, `jumps`.
     """
 
     type: str
@@ -44,7 +44,7 @@ ATTRIBUTES: Mapping[str, Attribute] = {
     "container-image-metadata-defaults-disabled": Attribute("bool", False),
     "container-image-metadata-url": Attribute("string", ""),
     "container-image-stream": Attribute("string", "released"),
-    "container-inherit-properties": Attribute("string", ""),
+    "container-inherit-properties": Attribute("inherited", ""),
     "container-networking-method": Attribute("string", "", ("", "local", "provider")),
     "default-base": Attribute("base", ""),
     "default-space": Attribute("string", ""),
@@ -187,6 +187,13 @@ def _check_userdata(key: str, text: str) -> None:
     cloudinit.check(document)
 
 
+def _check_inherited(_key: str, text: str) -> None:
+    """Refuse what containers cannot inherit; the message is Juju's."""
+    from pushjuju.core import cloudinit
+
+    cloudinit.inherited_names(text)
+
+
 def _check_jumps(key: str, text: str) -> None:
     """Refuse what is no way to a machine."""
     from pushjuju.core import jumps
@@ -198,6 +205,7 @@ def _check_jumps(key: str, text: str) -> None:
 
 
 _CHECKS: Mapping[str, Callable[[str, str], None]] = {
+    "inherited": _check_inherited,
     "jumps": _check_jumps,
     "tags": _check_tags,
     "userdata": _check_userdata,
@@ -325,7 +333,7 @@ def change(
     Raises:
         NotValid: A value does not fit, or a key cannot be changed.
     """
-    before = get(tx, model, INTERVAL)
+    before = {key: get(tx, model, key) for key in (INTERVAL, "apt-mirror")}
     parsed = {key: parse_value(key, value) for key, value in values.items()}
     reset = [key for key in reset if not (key in FIXED and _is_same(tx, model, key, ATTRIBUTES[key].default))]
     for key in () if new else FIXED:
@@ -339,8 +347,19 @@ def change(
             parsed[key] = parse_value(key, inherited[key])
     for key, value in parsed.items():
         tx.run("model_config_set", model=model, key=key, value=json.dumps(value))
-    if get(tx, model, INTERVAL) != before:
+    _check_together(tx, model)
+    if before["apt-mirror"] and not get(tx, model, "apt-mirror"):
+        raise NotValid("cannot clear apt-mirror")  # machines that have it would keep it
+    if get(tx, model, INTERVAL) != before[INTERVAL]:
         tx.run("unit_restart_update_status", model=model)
+
+
+def _check_together(tx: Tx, model: str) -> None:
+    """Refuse values that do not go together; the message is Juju's."""
+    names = [f"{name}-proxy" for name in ("http", "https", "ftp")]
+    found = several(tx, model, [*names, *(f"juju-{name}" for name in names)])
+    if any(found[name] for name in names) and any(found[f"juju-{name}"] for name in names):
+        raise NotValid("cannot specify both legacy proxy values and juju proxy values")
 
 
 def _is_same(tx: Tx, model: str, key: str, value: Any) -> bool:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from typing import Any
 
 from pushjuju.core.base import Base
 from pushjuju.core.errors import ProviderError, PushjujuError, ZoneIndependent
@@ -28,7 +29,7 @@ from pushjuju.services import (
 from pushjuju.services.context import Context
 from pushjuju.state.records import Machine, Model
 from pushjuju.state.store import Tx
-from pushjuju.workers import userdata, zones
+from pushjuju.workers import inherit, userdata, zones
 from pushjuju.workers.answers import CALL_S, START_S
 from pushjuju.workers.events import Event
 from pushjuju.workers.reach import key_alias
@@ -69,7 +70,7 @@ async def start(shop: Workshop, machine: Machine) -> Machine:
                 with ctx.store.read() as tx:
                     validity.require(tx, machine.model)
             provider = shop.provider_of(machine)
-            request = request_for(shop, machine)
+            request = request_for(shop, machine, await inherit.from_host(shop, machine))
             while (made := await _in_one_zone(shop, machine, provider, request)) is None:
                 shop.checkpoint("zone-left")
     except StartFailed:
@@ -142,8 +143,12 @@ def _left_for_another(shop: Workshop, machine: Machine, error: PushjujuError, ch
     return True
 
 
-def request_for(shop: Workshop, machine: Machine) -> StartRequest:
-    """Return what a provider is asked for; where it has the feature `script`, without user data."""
+def request_for(shop: Workshop, machine: Machine, inherited: Mapping[str, Any] | None = None) -> StartRequest:
+    """Return what a provider is asked for; where it has the feature `script`, without user data.
+
+    Args:
+        inherited: Keys of cloud-config that a container has from its host.
+    """
 
     def progress(status: str, message: str) -> None:
         shop.tell(Event(entity=f"machine {machine.id}", text=message or status))
@@ -181,15 +186,15 @@ def request_for(shop: Workshop, machine: Machine) -> StartRequest:
     )
     if "user-data" in kind.features:
         identity = userdata.host_identity(ctx.controller, request.nonce)
-        request = replace(request, host_keys=(identity.public,))
-        document = userdata.whole(request, config, identity, ctx.datadir.root / "templates")
+        document = userdata.whole(request, config, identity, ctx.datadir.root / "templates", inherited)
     elif "script" in kind.features:
         document = {}
     else:
         document = userdata.wanted(config)
     if document:
         document = shop.host.user_data(request, document)
-    return replace(request, user_data=document)
+    keys = userdata.host_keys(document) if "user-data" in kind.features else ()
+    return replace(request, user_data=document, host_keys=keys)
 
 
 def _volumes(shop: Workshop, tx: Tx, machine: Machine, maker: str) -> tuple[StorageItem, ...]:

@@ -20,19 +20,18 @@ from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid
 from pushjuju.plugins.types import StartRequest
 from pushjuju.state.datadir import ControllerDir
+from pushjuju.workers import proxies
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-_PROXIES = ("http-proxy", "https-proxy", "ftp-proxy", "no-proxy")
 KEYS = (
     "cloudinit-userdata",
+    "container-inherit-properties",
     "enable-os-refresh-update",
     "enable-os-upgrade",
     "apt-mirror",
-    *_PROXIES,
-    *(f"juju-{name}" for name in _PROXIES),
-    *(f"apt-{name}" for name in _PROXIES),
+    *proxies.KEYS,
 )
 _FAMILIES = {"centos": "centos", "rocky": "centos", "almalinux": "centos", "debian": "debian"}
 _OF_CLOUD_INIT = ("manage_etc_hosts", "output", "ssh_deletekeys", "ssh_keys", "ssh_pwauth")
@@ -66,13 +65,22 @@ def wanted(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return a document for a machine that is whole already: proxies, mirror, `cloudinit-userdata`."""
     asked = parse(str(config.get("cloudinit-userdata") or ""))
     own: dict[str, Any] = {}
-    if files := _files(config):
+    if files := proxies.files(config):
         own["write_files"] = files
+    if commands := proxies.snap_commands(config):
+        own["runcmd"] = commands
     if mirror := str(config.get("apt-mirror") or ""):
         own["apt"] = {"primary": [{"arches": ["default"], "uri": mirror}]}
     if asked.get("packages"):
         own["package_update"] = True
     return cloudinit.merge(own, asked)
+
+
+def host_keys(document: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the public host keys that a document makes a machine have; none: it makes its own."""
+    keys = document.get("ssh_keys")
+    pairs = keys.items() if isinstance(keys, Mapping) else ()
+    return tuple(str(key).strip() for name, key in pairs if str(name).endswith("_public") and key)
 
 
 def for_script(
@@ -105,13 +113,18 @@ def parse(text: str) -> dict[str, Any]:
 
 
 def whole(
-    request: StartRequest, config: Mapping[str, Any], identity: HostIdentity, overrides: Path
+    request: StartRequest,
+    config: Mapping[str, Any],
+    identity: HostIdentity,
+    overrides: Path,
+    inherited: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return the whole document of a machine that boots with it.
 
     Args:
         config: The model's values of `KEYS`.
         overrides: A folder whose templates win over the package's.
+        inherited: What a container has from its host; it wins over all other keys.
 
     Raises:
         NotValid: A template of the user's cannot be rendered, or makes no map.
@@ -128,7 +141,8 @@ def whole(
         raise NotValid(f"the template {name} of user data cannot be used: {error}") from None
     if not isinstance(document, dict):
         raise NotValid(f"the template {name} of user data makes no map")
-    return cloudinit.merge(document, parse(str(config.get("cloudinit-userdata") or "")))
+    asked = parse(str(config.get("cloudinit-userdata") or ""))
+    return cloudinit.merge(document, {**asked, **(inherited or {})})
 
 
 @cache
@@ -136,9 +150,13 @@ def _environment(overrides: Path) -> Environment:
     from jinja2 import FileSystemLoader, StrictUndefined
     from jinja2.sandbox import SandboxedEnvironment
 
-    # Texts go through `tojson`, which is YAML too; nothing here becomes HTML.
+    # Texts go through `tojson`, which is YAML too; nothing here becomes HTML. Nothing is kept: a template
+    # that somebody puts into the data directory counts for the next machine.
     return SandboxedEnvironment(
-        loader=FileSystemLoader([overrides, _TEMPLATES]), undefined=StrictUndefined, autoescape=False
+        loader=FileSystemLoader([overrides, _TEMPLATES]),
+        undefined=StrictUndefined,
+        autoescape=False,
+        cache_size=0,
     )
 
 
@@ -151,44 +169,8 @@ def _values(request: StartRequest, config: Mapping[str, Any], identity: HostIden
         "refresh": bool(config.get("enable-os-refresh-update", True)),
         "upgrade": bool(config.get("enable-os-upgrade", True)),
         "apt_mirror": str(config.get("apt-mirror") or ""),
-        "files": _files(config),
+        "files": proxies.files(config),
+        "commands": proxies.snap_commands(config),
         "base": request.base,
         "tags": dict(request.tags),
     }
-
-
-def _files(config: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Return the proxy files. Apt's settings fall back to Juju's, and these to the plain ones."""
-    files = []
-    apt = {name: _first(config, f"apt-{name}", f"juju-{name}", name) for name in _PROXIES[:3]}
-    lines = [
-        f'Acquire::{name.removesuffix("-proxy")}::Proxy "{value}";' for name, value in apt.items() if value
-    ]
-    if lines:
-        files.append(_file("/etc/apt/apt.conf.d/95-juju-proxy-settings", lines))
-    plain = {name.replace("-", "_"): str(config.get(name) or "") for name in _PROXIES}
-    if any(value for name, value in plain.items() if name != "no_proxy"):
-        exports = [
-            f"export {variant}={_quoted(value)}"
-            for name, value in plain.items()
-            if value
-            for variant in (name, name.upper())
-        ]
-        files.append(_file("/etc/juju-proxy.conf", exports))
-        source = "[ ! -f /etc/juju-proxy.conf ] || . /etc/juju-proxy.conf"
-        files.append(_file("/etc/profile.d/juju-proxy.sh", [source]))
-    return files
-
-
-def _quoted(value: str) -> str:
-    import shlex
-
-    return shlex.quote(value)
-
-
-def _first(config: Mapping[str, Any], *names: str) -> str:
-    return next((str(config[name]) for name in names if config.get(name)), "")
-
-
-def _file(path: str, lines: list[str]) -> dict[str, str]:
-    return {"path": path, "content": "\n".join(lines) + "\n", "permissions": "0644"}

@@ -194,14 +194,14 @@ class Workshop:
                 settings = model_config.effective(tx, model.uuid)
             self._containers[key] = self.host.open_containers(
                 kind=kind,
-                host=self._link(machine.model, host),
+                host=self.link(machine.model, host),
                 model=clouds.model_info(self.base_ctx, model),
                 config={name: item["value"] for name, item in settings.items()},
                 services=clouds.services_for(self.base_ctx, self.warn),
             )
         return self._containers[key]
 
-    def _link(self, model: str, host: str) -> HostLink:
+    def link(self, model: str, host: str) -> HostLink:
         """Return the link to a machine that containers are made on."""
 
         def target() -> MachineTarget:

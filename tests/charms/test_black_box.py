@@ -261,16 +261,20 @@ def test_environment_of_commands_and_of_proxies(town: Town) -> None:
     assert _differences(_lines(town.client.run("exec", "--unit", "near/0", text)), wanted) == {}
     own = ["juju-http-proxy=http://own:1", "juju-no-proxy=own"]
     plain = ["http-proxy=http://plain:2", "no-proxy=b,a,b"]
-    town.client.run("model-config", *own, *plain)
-    try:
-        found = _lines(town.client.run("exec", "--unit", "near/0", text))
-    finally:
-        keys = ",".join(item.partition("=")[0] for item in (*own, *plain))
-        town.client.run("model-config", "--reset", keys)
-    wanted.update(JUJU_CHARM_HTTP_PROXY="http://own:1", JUJU_CHARM_NO_PROXY="own")
+    with_own = {**wanted, "JUJU_CHARM_HTTP_PROXY": "http://own:1", "JUJU_CHARM_NO_PROXY": "own"}
+    assert _differences(_lines(_with_config(town, own, text)), with_own) == {}
     for name, value in (("http_proxy", "http://plain:2"), ("no_proxy", "a,b")):
         wanted[name] = wanted[name.upper()] = value
-    assert _differences(found, wanted) == {}
+    assert _differences(_lines(_with_config(town, plain, text)), wanted) == {}
+
+
+def _with_config(town: Town, settings: list[str], command: str) -> str:
+    """Run a command on a unit while the model has some settings."""
+    town.client.run("model-config", *settings)
+    try:
+        return town.client.run("exec", "--unit", "near/0", command)
+    finally:
+        town.client.run("model-config", "--reset", ",".join(item.partition("=")[0] for item in settings))
 
 
 def _lines(text: str) -> dict[str, str]:
