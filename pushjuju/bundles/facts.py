@@ -102,6 +102,7 @@ class ModelFacts:
         saas: Name -> URL.
         default_base: What the model was told, or empty.
         arch: The architecture of charms whose constraints name none.
+        constraints: Those of the model, which new machines get beneath their own.
     """
 
     applications: Mapping[str, ApplicationFacts] = field(default_factory=dict)
@@ -111,6 +112,7 @@ class ModelFacts:
     saas: Mapping[str, str] = field(default_factory=dict)
     default_base: str = ""
     arch: str = "amd64"
+    constraints: Mapping[str, Any] = field(default_factory=dict)
 
     def has_relation(self, first: str, second: str) -> bool:
         """Tell whether two endpoints are related."""

@@ -170,7 +170,7 @@ def _machine_of(placer: _Placer, target: placement.Target) -> str:
 
 def _spot(placer: _Placer, app: Application, directive: str) -> _Spot:
     if not directive:
-        return _Spot(machine=str(placer.next("machine")))
+        return _by_itself(placer, app)
     target = placement.parse(directive)
     if target.machine == placement.NEW:
         return _new_machine(placer, app, target.container)
@@ -179,6 +179,20 @@ def _spot(placer: _Placer, app: Application, directive: str) -> _Spot:
     if target.unit >= 0:
         return _beside_unit(placer, app, target, directive)
     return _beside(placer, app, target, directive)
+
+
+def _by_itself(placer: _Placer, app: Application) -> _Spot:
+    """Return a new machine for a unit without a place.
+
+    With `container=lxd` among its constraints the unit goes into a container there, which takes the first
+    number; Juju's text does not say so.
+    """
+    spot = _Spot(machine=str(placer.next("machine")))
+    there = placer.model.applications.get(app.name)
+    needs = dict(there.constraints) if there else rules.parse(app.constraints)
+    if container := rules.container_of({**placer.model.constraints, **needs}):
+        _next_container(placer, spot.machine, container)
+    return spot
 
 
 def _new_machine(placer: _Placer, app: Application, container: str) -> _Spot:
@@ -286,7 +300,7 @@ def _beside(placer: _Placer, app: Application, target: placement.Target, directi
         return _existing(placer, placer.beside_old[key].pop(0), target.container, directive)
     if placer.beside_new[key]:
         return _beside_step(placer, app, placer.beside_new[key].pop(0), target.container, directive)
-    return _Spot(machine=str(placer.next("machine")))
+    return _by_itself(placer, app)
 
 
 def _free_machines(model: ModelFacts, beside: str, name: str, container: str) -> list[str]:

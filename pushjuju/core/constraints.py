@@ -105,6 +105,12 @@ def of_container(wanted: Constraints, *, alone: bool = True) -> dict[str, Any]:
     return {key: value for key, value in wanted.items() if key in names}
 
 
+def container_of(wanted: Constraints) -> str:
+    """Return the type of container that constraints ask for; empty: none."""
+    found = str(wanted.get("container") or "none")
+    return "" if found == "none" else found
+
+
 def of_host(wanted: Constraints) -> dict[str, Any]:
     """Return what a machine takes that is made for a container with these constraints."""
     return {key: value for key, value in wanted.items() if key != "container"}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from pushjuju.core.constraints import container_of
 from pushjuju.core.errors import NotValid
 from pushjuju.core.names import is_machine
 
@@ -36,10 +37,8 @@ class Placement:
     @classmethod
     def wanted(cls, target: Placement | None, constraints: Mapping[str, Any]) -> Placement | None:
         """Return where a unit goes: `container=lxd` without a placement is a container on a new machine."""
-        container = str(constraints.get("container") or "none")
-        if target is None and container != "none":
-            return cls(PlacementKind.CONTAINER, container)
-        return target
+        container = container_of(constraints)
+        return cls(PlacementKind.CONTAINER, container) if target is None and container else target
 
     @classmethod
     def parse(cls, text: str) -> Placement:

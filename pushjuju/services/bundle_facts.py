@@ -18,6 +18,7 @@ from pushjuju.core.natural import natural_key
 from pushjuju.services import (
     bindings,
     charms,
+    constraints,
     model_config,
     notes,
     offers,
@@ -59,6 +60,7 @@ def read(tx: Tx, model: str) -> ModelFacts:
         sequences=_sequences(tx, model),
         saas={item.name: item.url for item in remotes.consumed(tx, model)},
         default_base=_default_base(tx, model),
+        constraints=constraints.of_model(tx, model),
     )
 
 

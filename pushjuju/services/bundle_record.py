@@ -37,7 +37,7 @@ from pushjuju.services import (
 )
 from pushjuju.services import constraints as of_machines
 from pushjuju.services.context import Context
-from pushjuju.state.records import Application
+from pushjuju.state.records import Application, Machine
 from pushjuju.state.store import Tx
 
 if TYPE_CHECKING:
@@ -196,12 +196,22 @@ def _add_machines(work: _Work) -> None:
         change, args = wanted[number]
         with _named(change):
             base, constraints = _needs(work, change, args, deployed)
-            machine = machines.new_machine(
-                work.tx, work.model, base=base, constraints=rules.of_host(constraints), now=work.now
-            )
-            if machine.id != number:
-                raise NotValid(f"the model changed: machine {machine.id} would be made, not {number}")
+            machine = _new_machine(work, change, base, constraints)
+            if top_machine(machine.id) != number:
+                made = top_machine(machine.id)
+                raise NotValid(f"the model changed: machine {made} would be made, not {number}")
         work.machines[change.id] = machine.id
+
+
+def _new_machine(work: _Work, change: Change, base: Base, constraints: Mapping[str, Any]) -> Machine:
+    """Record a new machine; return the container on it where its unit's constraints ask for one."""
+    if change.method is Method.ADD_UNIT and (target := Placement.wanted(None, constraints)):
+        return machines.new_container(
+            work.tx, work.model, target, base=base, constraints=constraints, now=work.now
+        )
+    return machines.new_machine(
+        work.tx, work.model, base=base, constraints=rules.of_host(constraints), now=work.now
+    )
 
 
 def _deployed(work: _Work) -> dict[str, Mapping[str, Any]]:

@@ -153,6 +153,31 @@ def test_deploy_records_all_of_it(world: World, shelf: Path) -> None:
     assert noted == {"0": {"rack": "a1"}}
 
 
+CONTAINED = """\
+default-base: ubuntu@22.04
+applications:
+  web: {charm: ./web, num_units: 2, constraints: container=lxd mem=1G, resources: {site: ./site.txt}}
+  db: {charm: ./db, num_units: 2, to: ["lxd:web", web], constraints: container=lxd}
+  log: {charm: ./log}
+"""
+
+
+@pytest.mark.parametrize("of_model", [False, True])
+def test_container_as_a_constraint_is_a_container_on_a_new_machine(
+    world: World, shelf: Path, of_model: bool
+) -> None:
+    (shelf / "bundle.yaml").write_text(CONTAINED.replace("container=lxd", "") if of_model else CONTAINED)
+    if of_model:
+        constraints.set_model(world.ctx, world.model, {"container": "lxd"})
+    told = deploy(world, shelf)
+    assert "add unit web/0 to new machine 0" in told  # Juju's words
+    assert [(name, world.unit(name).machine) for name in world.units()] == [
+        ("db/0", "0/lxd/1"), ("db/1", "1/lxd/0"), ("web/0", "0/lxd/0"), ("web/1", "1/lxd/0"),
+    ]  # fmt: skip
+    assert world.machine("0").constraints == {"mem": 1024}
+    assert prepare(world, shelf).changes == ()
+
+
 def test_new_machines_get_the_models_constraints(world: World, shelf: Path) -> None:
     constraints.set_model(world.ctx, world.model, {"cores": 2, "mem": 512})
     prepared = prepare(world, shelf)
