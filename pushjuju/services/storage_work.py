@@ -16,7 +16,7 @@ from pushjuju.core.life import Life
 from pushjuju.core.natural import natural_key
 from pushjuju.core.storage import Kind, StorageStatus, is_storage
 from pushjuju.plugins.types import StorageItem, StorageMade, StorageSeen
-from pushjuju.services import statuses, storage
+from pushjuju.services import statuses, storage, touch
 from pushjuju.state.records import Machine, Model
 from pushjuju.state.storage_records import Backing, BackingAttachment, StorageInstance
 from pushjuju.state.store import Tx
@@ -278,6 +278,13 @@ def failed(tx: Tx, todo: Todo, why: str, now: datetime) -> datetime:
     if tx.find(Backing, "backing_get", **key) is not None:
         storage.set_status(tx, backing, _DOING[todo.step], now, why)
     return again
+
+
+def try_again(tx: Tx, model: str, now: datetime, reason: str) -> None:
+    """Let every step of a model that failed be tried at once; those on machines at the next look there."""
+    tx.run("backing_retry_all", model=model)
+    tx.run("backing_attachment_retry_all", model=model)
+    touch.storage(tx, model, now, reason)
 
 
 def waits(tx: Tx, model: str) -> list[str]:

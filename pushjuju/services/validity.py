@@ -12,7 +12,7 @@ from datetime import datetime
 from pushjuju.core.errors import CredentialInvalid, PushjujuError
 from pushjuju.core.life import Life
 from pushjuju.core.status import MODEL_SUSPENDED, StatusKind
-from pushjuju.services import machines, models, statuses, touch
+from pushjuju.services import machines, models, statuses, storage_work, touch
 from pushjuju.services.context import Context
 from pushjuju.state.records import Model
 from pushjuju.state.store import Tx
@@ -51,7 +51,8 @@ def note(tx: Tx, uuid: str, error: PushjujuError, now: datetime) -> list[str]:
 
     A model without a credential has none to replace: the error alone tells what to do.
     """
-    if not isinstance(error, CredentialInvalid):
+    refusal = _refusal(error)
+    if refusal is None:
         return []
     model = models.get(tx, uuid)
     if not model.credential:
@@ -59,12 +60,19 @@ def note(tx: Tx, uuid: str, error: PushjujuError, now: datetime) -> list[str]:
     suspended = []
     for other in using(tx, model.cloud, model.credential):
         if other.life == Life.ALIVE and not reason(tx, other):
-            data = {"reason": error.detail or error.message}
+            data = {"reason": refusal.detail or refusal.message}
             statuses.set_status(
                 tx, other.uuid, StatusKind.MODEL, other.name, MODEL_SUSPENDED, MESSAGE, now=now, data=data
             )
             suspended.append(other.uuid)
     return suspended
+
+
+def _refusal(error: BaseException | None) -> CredentialInvalid | None:
+    """Return the cloud's refusal that an error is, or that it comes from."""
+    while error is not None and not isinstance(error, CredentialInvalid):
+        error = error.__cause__
+    return error
 
 
 def using(tx: Tx, cloud: str, credential: str) -> list[Model]:
@@ -97,7 +105,7 @@ def renew(tx: Tx, model: Model, now: datetime) -> list[str]:
     if reason(tx, model):
         statuses.set_status(tx, model.uuid, StatusKind.MODEL, model.name, "available", now=now)
         touch.poller(tx, model.uuid, now, "the credential was renewed")
+        storage_work.try_again(tx, model.uuid, now, "the credential was renewed")
         for machine in machines.list_machines(tx, model.uuid):
-            if machine.life != Life.ALIVE:
-                touch.machine(tx, model.uuid, machine.id, now, "the credential was renewed")
+            touch.machine(tx, model.uuid, machine.id, now, "the credential was renewed")
     return machines.retry_refused(tx, model.uuid, now)

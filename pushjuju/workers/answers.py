@@ -9,6 +9,7 @@ from typing import TypeVar
 from pushjuju.core.errors import ProviderError
 
 START_S = 3600.0  # an image that is fetched first, or a bare-metal machine that a provider waits for
+STORAGE_S = 900.0  # a volume that is made or attached
 CALL_S = 300.0  # one call for a list, a check, an end
 
 T = TypeVar("T")

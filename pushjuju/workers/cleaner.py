@@ -15,6 +15,7 @@ from pushjuju.services.context import Context
 from pushjuju.state.records import Application, Cleanup, Machine, Model, Unit
 from pushjuju.state.store import Tx
 from pushjuju.workers import secrets
+from pushjuju.workers.answers import START_S
 from pushjuju.workers.contact import full_text
 from pushjuju.workers.events import Event
 from pushjuju.workers.lane import again_later
@@ -93,7 +94,7 @@ def force(tx: Tx, cleanup: Cleanup, now: datetime) -> None:
 async def _end_model(shop: Workshop, model: Model) -> None:
     ctx = shop.ctx
     await _or_forced(shop, model, lambda: secrets.clear(shop, model.uuid), "its secret backend")
-    await _or_forced(shop, model, lambda: shop.provider(model.uuid).destroy_model(), "its cloud")
+    await _or_forced(shop, model, lambda: _clear_cloud(shop, model.uuid), "its cloud")
     with ctx.store.write() as tx:
         if tx.list(Application, "application_list", model=model.uuid):
             return
@@ -103,6 +104,10 @@ async def _end_model(shop: Workshop, model: Model) -> None:
     if ctx.controller.settings().get("current-model") == model.qualified:
         ctx.controller.set("current-model", None)
     shop.tell(Event(entity=f"model {model.name}", text="destroyed", state="done"))
+
+
+async def _clear_cloud(shop: Workshop, model: str) -> None:
+    await shop.within(START_S, shop.provider(model).destroy_model())
 
 
 async def _or_forced(shop: Workshop, model: Model, clear: Callable[[], Awaitable[None]], what: str) -> None:

@@ -12,6 +12,7 @@ from pushjuju.core.base import Base
 from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import BadAnswer, PushjujuError, TransportError, Unreachable
 from pushjuju.core.life import Life
+from pushjuju.core.names import parent_machine
 from pushjuju.core.status import InstanceStatus, MachineStatus, StatusKind
 from pushjuju.runner.session import MachineSession
 from pushjuju.services import (
@@ -19,17 +20,20 @@ from pushjuju.services import (
     leadership,
     logs,
     machines,
+    models,
     network,
     removal,
     spaces,
     statuses,
     touch,
     upgrade_machine,
+    validity,
 )
 from pushjuju.services.context import Context
 from pushjuju.state.records import Machine
 from pushjuju.state.store import Tx
 from pushjuju.workers import firstboot, requests
+from pushjuju.workers.answers import CALL_S
 from pushjuju.workers.provisioner import given
 from pushjuju.workers.workshop import Workshop, target_document
 
@@ -95,15 +99,18 @@ async def _patiently(shop: Workshop, reach: Callable[[], Awaitable[T]], *, patie
 
 async def _look_up(shop: Workshop, machine: Machine) -> Machine | None:
     """Ask the cloud how a silent machine is reached, which may boot it; None: nothing to wait for."""
+    with shop.ctx.store.read() as tx:
+        if parent_machine(machine.id) is None and validity.reason(tx, models.get(tx, machine.model)):
+            return None
     provider = shop.provider_of(machine)
-    instance = (await provider.get([machine.instance_id]))[0]
+    instance = (await shop.within(CALL_S, provider.get([machine.instance_id])))[0]
     if instance is None:
         raise Unreachable(
             f"machine {machine.id} is gone from its cloud: no instance {machine.instance_id}",
             hint=f"pushjuju remove-machine {machine.id} --force",
         )
-    ssh = target_document(await provider.ssh_target(instance))
-    seen = (await provider.get([machine.instance_id]))[0] or instance
+    ssh = target_document(await shop.within(CALL_S, provider.ssh_target(instance)))
+    seen = (await shop.within(CALL_S, provider.get([machine.instance_id])))[0] or instance
     coming = seen.status != instance.status or seen.status in _STARTING
     if ssh == dict(machine.ssh) and not coming:
         return None

@@ -14,9 +14,10 @@ from pushjuju.core.errors import PushjujuError, Unreachable
 from pushjuju.core.life import Life
 from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.plugins.types import Instance, Provider
-from pushjuju.services import machines, statuses
+from pushjuju.services import machines, statuses, validity
 from pushjuju.services.context import Context
 from pushjuju.state.records import Machine
+from pushjuju.workers.answers import CALL_S
 from pushjuju.workers.events import Event
 from pushjuju.workers.workshop import Workshop, target_document
 
@@ -38,6 +39,7 @@ async def wait(shop: Workshop, machine: Machine) -> Machine:
     """Wait until a machine is installed, and return it as it is then; others are ready, or to be removed.
 
     Raises:
+        CredentialInvalid: The cloud refused the model's credential.
         DeployFailed: The cloud gave up on it.
         ProviderError: The cloud does not answer.
         Unreachable: The cloud does not know it any more.
@@ -47,7 +49,9 @@ async def wait(shop: Workshop, machine: Machine) -> Machine:
         return machine
     provider, pause = shop.provider_of(machine), LOOK_FIRST_S
     while True:
-        (instance,) = await provider.get([machine.instance_id])
+        with shop.ctx.store.read() as tx:
+            validity.require(tx, machine.model)
+        (instance,) = await shop.within(CALL_S, provider.get([machine.instance_id]))
         if instance is None:
             raise Unreachable(
                 f"machine {machine.id} is gone from its cloud: no instance {machine.instance_id}",

@@ -20,7 +20,7 @@ from pushjuju.plugins.types import Firewall, GuardedMachine, ScriptResult
 from pushjuju.runner import intake
 from pushjuju.runner.session import MachineSession
 from pushjuju.services import firewall as service
-from pushjuju.services import logs
+from pushjuju.services import logs, models, validity
 from pushjuju.services.context import Context
 from pushjuju.state.records import Machine, MachineFirewall
 from pushjuju.state.store import Tx
@@ -135,6 +135,7 @@ class Firewaller:
     async def _apply(self, session: MachineSession) -> None:
         wanted = self._look(session)
         try:
+            self._require_credential()
             await self._firewall.apply(self._guarded(session), wanted.rules)
         except Overtaken:
             raise
@@ -155,6 +156,18 @@ class Firewaller:
             told = Event(entity=f"machine {self._machine.id}", text="firewall rules in force", state="done")
             self._shop.tell(told)
 
+    def _require_credential(self) -> None:
+        """Refuse to ask a cloud that refused the model's credential; machines that guard themselves go on.
+
+        Raises:
+            RemoteFailed: It did.
+        """
+        if "firewall" not in self._shop.features(self._machine.provider):
+            return
+        with self._ctx.store.read() as tx:
+            if validity.reason(tx, models.get(tx, self._machine.model)):
+                raise RemoteFailed(f"machine {self._machine.id} keeps its firewall", detail=validity.MESSAGE)
+
     def _look(self, session: MachineSession) -> _Wanted:
         """Return what is wanted now, with the way by which this controller came in kept open."""
         peer, said = intake.ssh_reached(str(session.hello.get("ssh", "")))
@@ -171,6 +184,7 @@ class Firewaller:
         with self._ctx.store.write() as tx:
             before = service.state(tx, self._machine.model, self._machine.id)
             tx.run("firewall_problem", **self._key, problem=text)
+            validity.note(tx, self._machine.model, error, self._ctx.clock.now())
             if before is None or before.problem != text:
                 entity, now = f"machine-{self._machine.id}", self._ctx.clock.now()
                 logs.append(tx, self._machine.model, entity, "ERROR", LOGGER, text, now=now)

@@ -23,11 +23,12 @@ from pushjuju.plugins.types import (
     StorageSeen,
 )
 from pushjuju.runner.session import MachineSession
-from pushjuju.services import disks, machines, removal, storage, storage_work
+from pushjuju.services import disks, machines, models, removal, storage, storage_work, validity
 from pushjuju.services.context import Context
 from pushjuju.services.storage_work import Step, Todo
 from pushjuju.state.records import Machine
 from pushjuju.state.storage_records import Backing
+from pushjuju.workers.answers import STORAGE_S, within
 from pushjuju.workers.events import Event
 from pushjuju.workers.outcome import Outcome
 from pushjuju.workers.workshop import Workshop
@@ -167,8 +168,12 @@ class StorageWork:
     async def _do(self, todo: Todo) -> None:
         """Do one step and note what came of it."""
         with self.ctx.store.write() as tx:
-            if not storage_work.begin(tx, todo, self.ctx.clock.now()):
+            refused = self._asks_cloud(todo) and bool(validity.reason(tx, models.get(tx, self.model)))
+            if not refused and not storage_work.begin(tx, todo, self.ctx.clock.now()):
                 return
+        if refused:
+            self._failed(todo, validity.MESSAGE)
+            return
         word = "release" if todo.step is Step.DESTROY and todo.backing.releasing else todo.step
         self._tell(f"{word} {storage_work.label(todo.backing)}")
         self.shop.checkpoint(f"storage-{todo.step}-begun")
@@ -183,10 +188,22 @@ class StorageWork:
         except (TransportError, StoreError):
             raise
         except PushjujuError as error:
+            with self.ctx.store.write() as tx:
+                validity.note(tx, self.model, error, self.ctx.clock.now())
             self._failed(todo, f"{error.message}: {error.detail}" if error.detail else error.message)
         except Exception as bug:  # noqa: BLE001 - of a plugin that is not ours: told and tried again
             self._failed(todo, f"the storage provider failed: {bug!r}")
         self.shop.checkpoint(f"storage-{todo.step}-noted")
+
+    def _asks_cloud(self, todo: Todo) -> bool:
+        """Tell whether a step asks the cloud, and not only the machine."""
+        return not todo.backing.volume and self._is_clouds(todo.backing)
+
+    def _is_clouds(self, backing: Backing) -> bool:
+        try:
+            return not isinstance(self._provider(backing), MachineStorage)
+        except PushjujuError:
+            return False  # the step itself says why
 
     def _failed(self, todo: Todo, why: str) -> None:
         self.attempted.add((todo.step, todo.backing.kind, todo.backing.id))
@@ -215,7 +232,7 @@ class StorageWork:
             found = await self._run(provider.create(item))
             made = StorageMade(provider_id=_own_id(backing), size=self._size(found, item.size))
         else:
-            made = await provider.create(item)
+            made = await within(STORAGE_S, provider.create(item))
         self.shop.checkpoint("storage-made")
         with self.ctx.store.write() as tx:
             storage_work.created(tx, backing, made, self.ctx.clock.now())
@@ -246,7 +263,7 @@ class StorageWork:
     async def _shown(self, item: StorageItem, provider: MachineStorage | StorageProvider) -> StorageSeen:
         """Attach something, and return where the machine sees it."""
         if not isinstance(provider, MachineStorage):
-            return await self._located(item, await provider.attach(item))
+            return await self._located(item, await within(STORAGE_S, provider.attach(item)))
         found = await self._run(provider.attach(item))
         if item.kind is Kind.BLOCK:
             return StorageSeen(device=self._word(found, "device", _DEVICE))
@@ -302,7 +319,7 @@ class StorageWork:
             if isinstance(provider, MachineStorage) and todo.volume is None:
                 await self._run(provider.detach(item))
         if not isinstance(provider, MachineStorage) and todo.volume is None and backing.provider_id:
-            await provider.detach(item)
+            await within(STORAGE_S, provider.detach(item))
         self.shop.checkpoint("storage-unmounted")
         with self.ctx.store.write() as tx:
             storage_work.detached(tx, backing, host, self.ctx.clock.now())
@@ -316,7 +333,8 @@ class StorageWork:
             if self.session is not None:
                 await self._run(provider.destroy(item))
         elif backing.provider_id or backing.begun:
-            await (provider.release(item) if backing.releasing else provider.destroy(item))
+            end = provider.release(item) if backing.releasing else provider.destroy(item)
+            await within(STORAGE_S, end)
         self.shop.checkpoint("storage-destroyed")
         with self.ctx.store.write() as tx:
             storage_work.destroyed(tx, backing, self.ctx.clock.now())

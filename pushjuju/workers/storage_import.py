@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from pushjuju.core.errors import NotValid
+from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.plugins.types import StorageMade, StorageProvider
-from pushjuju.services import storage_asks
+from pushjuju.services import storage_asks, validity
 from pushjuju.services.context import Context
+from pushjuju.workers.answers import CALL_S, within
 from pushjuju.workers.workshop import Workshop
 
 
@@ -21,6 +22,7 @@ def import_found(
         NotFound: No such pool, or no such filesystem.
         NotValid: The pool's provider cannot import.
         Conflict: It belongs to a model.
+        CredentialInvalid: The cloud refuses the model's credential, or did so before.
     """
     type_name, kind = storage_asks.check_import(ctx, model, pool)
     shop = Workshop(ctx, warn=warn)
@@ -28,7 +30,16 @@ def import_found(
     if not isinstance(provider, StorageProvider):
         raise NotValid(f'importing filesystem with storage provider "{type_name}" not supported')
 
-    async def find() -> StorageMade:
-        return await provider.find(provider_id, kind)
+    with ctx.store.read() as tx:
+        validity.require(tx, model)
 
-    return storage_asks.record_import(ctx, model, pool, name, asyncio.run(find()))
+    async def find() -> StorageMade:
+        return await within(CALL_S, provider.find(provider_id, kind))
+
+    try:
+        found = asyncio.run(find())
+    except PushjujuError as error:
+        with ctx.store.write() as tx:
+            validity.note(tx, model, error, ctx.clock.now())
+        raise
+    return storage_asks.record_import(ctx, model, pool, name, found)

@@ -95,6 +95,12 @@ WHERE model = :model AND kind = :kind AND id = :id
 -- name: backing_set_due
 UPDATE backing SET attempts = :attempts, due = :due WHERE model = :model AND kind = :kind AND id = :id
 
+-- name: backing_retry_all
+UPDATE backing SET attempts = 0, due = '' WHERE model = :model AND due <> ''
+
+-- name: backing_attachment_retry_all
+UPDATE backing_attachment SET attempts = 0, due = '' WHERE model = :model AND due <> ''
+
 -- name: backing_delete
 DELETE FROM backing WHERE model = :model AND kind = :kind AND id = :id
 

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
 
-from pushjuju.core.errors import ConnectionLost, ProviderError
+from pushjuju.core.errors import ConnectionLost, CredentialInvalid, ProviderError
 from pushjuju.core.status import StatusKind
 from pushjuju.core.storage import Directive, Kind
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.plugins.storage import mounts
 from pushjuju.plugins.types import BootMount, StorageItem, StorageMade, StorageSeen
 from pushjuju.runner.session import ExecResult
-from pushjuju.services import explain, machines, models, removal, storage_asks, storage_document, touch
+from pushjuju.services import (
+    explain,
+    machines,
+    models,
+    removal,
+    storage_asks,
+    storage_document,
+    touch,
+    validity,
+)
+from pushjuju.workers import storage as of_storage
 from tests.unit.services.world import UBUNTU, World
 from tests.unit.workers.fakes import Shop, drive
 
@@ -38,6 +49,7 @@ class Ground:
         mounted: (machine, mount point) -> what is there.
         log: Every script that ran.
         refusals: Word in a script -> why it fails; taken out by the test.
+        refused: The cloud does not take the credential.
     """
 
     made: dict[str, int] = field(default_factory=dict)
@@ -45,6 +57,7 @@ class Ground:
     attached: dict[str, str] = field(default_factory=dict)
     log: list[str] = field(default_factory=list)
     refusals: dict[str, str] = field(default_factory=dict)
+    refused: bool = False
 
     def run(self, machine: str, script: str) -> tuple[int, str, str]:
         """Run a script of ours: one line, `word item rest`."""
@@ -96,6 +109,9 @@ class Cloud:
         self.ground = ground
 
     def _refuse(self, word: str) -> None:
+        self.ground.log.append(word)
+        if self.ground.refused:
+            raise CredentialInvalid(detail="AuthFailure")
         if word in self.ground.refusals:
             raise ProviderError(self.ground.refusals[word])
 
@@ -105,11 +121,13 @@ class Cloud:
         return StorageMade(provider_id=item.uuid, size=item.size)
 
     async def attach(self, item: StorageItem) -> StorageSeen:
+        self._refuse("cloud-attach")
         assert self.ground.attached.get(item.uuid, item.instance_id) == item.instance_id
         self.ground.attached[item.uuid] = item.instance_id
         return StorageSeen(source=f"/var/lib/juju/storage/.cloud/{item.uuid}")
 
     async def detach(self, item: StorageItem) -> None:
+        self._refuse("cloud-detach")
         self.ground.attached.pop(item.uuid, None)
 
     async def destroy(self, item: StorageItem) -> None:
@@ -435,6 +453,69 @@ async def test_a_cloud_that_fails_is_asked_again(shop: World, ground: Ground) ->
     shop.clock.advance(31)
     await drive(shop, work)
     assert (states(shop), ground.made) == ({}, {})
+
+
+SUSPENDED = "suspended since cloud credential is not valid"
+
+
+def _renew(shop: World) -> None:
+    shop.write(lambda tx: validity.renew(tx, models.get(tx, shop.model), shop.clock.now()))
+
+
+@pytest.mark.parametrize("step", ["create", "attach", "detach", "destroy"])
+async def test_a_refused_credential_suspends_the_model_and_asks_no_more(
+    shop: World, ground: Ground, step: str
+) -> None:
+    shop.write(lambda tx: tx.run("model_set_credential", model=shop.model, credential="bob"))
+    deploy(shop, {"data": "local", "logs": "loop"})
+    work = StorageShop(shop, ground)
+    wrong = f"cloud-{step}"
+    if step != "create":
+        ground.refusals["cloud-attach"] = "not yet" if step == "attach" else ""
+        if step != "attach":
+            ground.refusals.clear()
+        await drive(shop, work)
+        ground.refusals.clear()
+    if step in ("detach", "destroy"):
+        removal.remove_units(shop.ctx, shop.model, ["web/0"], destroy_storage=True)
+    if step == "destroy":
+        ground.refusals["cloud-destroy"] = "not yet"
+        await drive(shop, work)
+        ground.refusals.clear()
+    shop.clock.advance(3600)
+    ground.refused, ground.log = True, []
+    settled = await drive(shop, work)
+    assert any("the cloud refuses the credential: AuthFailure" in text for text in settled.problems)
+    assert [word for word in ground.log if word.startswith("cloud")] == [wrong]
+    with shop.ctx.store.read() as tx:
+        assert validity.reason(tx, models.get(tx, shop.model)) == "AuthFailure"
+    shop.clock.advance(3600)
+    ground.log = []
+    settled = await drive(shop, work)
+    assert any(SUSPENDED in text for text in settled.problems)
+    assert [word for word in ground.log if word.startswith("cloud")] == []
+    assert shop.status(StatusKind.FILESYSTEM, "0")[1] == SUSPENDED
+    ground.refused = False
+    _renew(shop)
+    await drive(shop, work)
+    assert wrong in ground.log
+    assert states(shop) == (
+        {"data/0": "attached", "logs/1": "attached"} if step in ("create", "attach") else {}
+    )
+
+
+async def test_a_cloud_that_never_answers_for_a_volume(
+    shop: World, ground: Ground, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def never(_cloud: Cloud, _item: StorageItem) -> StorageMade:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    monkeypatch.setattr(of_storage, "STORAGE_S", 0.01)
+    monkeypatch.setattr(Cloud, "create", never)
+    deploy(shop, {"data": "local"})
+    settled = await drive(shop, StorageShop(shop, ground))
+    assert any("the cloud did not answer within 1 minutes" in text for text in settled.problems)
 
 
 async def test_a_forced_end_forgets_what_cannot_be_destroyed(shop: World, ground: Ground) -> None:
