@@ -36,21 +36,24 @@ TEXT = yaml.safe_dump({"apt": APT, "ca-certs": {"trusted": ["CERT"]}, "users": [
     [
         TEXT,
         b"#cloud-config\n" + TEXT,
-        gzip.compress(TEXT),
+        gzip.compress(TEXT, mtime=0),
         base64.encodebytes(TEXT),
-        base64.b64encode(gzip.compress(TEXT)),
+        base64.b64encode(gzip.compress(TEXT, mtime=0)),
     ],
+    ids=["plain", "header", "gzip", "base64", "both"],
 )
 def test_every_form_of_a_file_is_read(data: bytes) -> None:
     assert inherit.parse(data)["apt"] == APT
 
 
-@pytest.mark.parametrize("data", [b"", b"# nothing\n", gzip.compress(b" ")])
+@pytest.mark.parametrize("data", [b"", b"# nothing\n", gzip.compress(b" ", mtime=0)], ids=range(3))
 def test_an_empty_file_says_nothing(data: bytes) -> None:
     assert inherit.parse(data) == {}
 
 
-@pytest.mark.parametrize("data", [b"a: [", b"- x", b"\xff\xfe\x00", b"\x1f\x8b broken", b"a: 1\na: 2"])
+@pytest.mark.parametrize(
+    "data", [b"a: [", b"- x", b"\xff\xfe\x00", b"\x1f\x8b broken", b"a: 1\na: 2"], ids=range(5)
+)
 def test_what_is_no_settings_is_refused(data: bytes) -> None:
     with pytest.raises(NotValid):
         inherit.parse(data)
