@@ -140,6 +140,7 @@ class ProviderType:
             document as a script over SSH (API 1.4).
             `poll`: the controller looks after its instances from time to time. `installs`: its machines take
             minutes from `start` to their system; nobody logs in before the instance is `running`.
+            `spaces`: the cloud has its own spaces, and its `precheck` refuses constraints that name others.
     """
 
     name: str

@@ -143,7 +143,10 @@ def _machine_for(tx: Tx, application: Application, target: Placement | None, now
         base = Base.parse(application.base)
         return machines.new_container(tx, application.model, target, base=base, constraints=needs, now=now)
     if target is not None and target.kind is not PlacementKind.PROVIDER:
-        raise NotValid(f'placement "{target}" is not supported: ssh: targets are machines to add first')
+        raise NotValid(
+            f'placement "{target}" is not supported: ssh: targets are machines to add first',
+            hint=f"pushjuju add-machine {target}",
+        )
     return machines.new_machine(
         tx, application.model, base=Base.parse(application.base),
         constraints=rules.of_host(needs),

@@ -11,11 +11,11 @@ from typing import Any
 from pushjuju.core import constraint_rules
 from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
-from pushjuju.core.errors import NotValid, ProviderError
+from pushjuju.core.errors import NotFound, NotValid, ProviderError
 from pushjuju.core.placement import Placement, PlacementKind
-from pushjuju.plugins.types import Constrained
+from pushjuju.plugins.types import Constrained, Provider, Zoned
 from pushjuju.services import constraints as of_machines
-from pushjuju.services import machines
+from pushjuju.services import machines, spaces
 from pushjuju.services.context import Context
 from pushjuju.workers.answers import CALL_S, within
 from pushjuju.workers.workshop import Workshop
@@ -61,19 +61,20 @@ def precheck(
     """Check new machines, one for each placement directive; an empty one stands for none.
 
     Raises:
+        NotFound: They shall be in a space that is not there.
         NotValid: They shall be containers of a kind that is not made.
         PushjujuError: The cloud refuses one of them.
     """
-    if not directives:
-        return
+    shop = Workshop(ctx, warn=warn)
     with ctx.store.read() as tx:
         asked = of_machines.for_machine(tx, model, constraints)
-    if asked.get("container") == "kvm":
-        raise NotValid(machines.KVM)
+    _check_own(shop, model, asked)
+    if not directives:
+        return
     wanted = rules.of_host(asked)
     import asyncio
 
-    provider = Workshop(ctx, warn=warn).provider(model)
+    provider = shop.provider(model)
 
     async def check() -> None:
         rules = await within(CALL_S, provider.rules()) if isinstance(provider, Constrained) else None
@@ -81,9 +82,44 @@ def precheck(
             constraint_rules.check(constraints, rules)  # what a person typed, before the model's joins it
             _tell(constraint_rules.check(wanted, rules), warn)
         for directive in directives:
-            await within(CALL_S, provider.precheck(base, wanted, directive))
+            await _precheck_one(provider, base, wanted, directive)
 
     asyncio.run(check())
+
+
+def _check_own(shop: Workshop, model: str, wanted: Mapping[str, Any]) -> None:
+    """Refuse what no cloud can make of constraints: a kind of container that is not made, unknown spaces.
+
+    Raises:
+        NotFound: The model has no such space, and its cloud has none of its own.
+        NotValid: A space that is wanted and excluded, or the kind of container.
+    """
+    if rules.container_of(wanted) == "kvm":
+        raise NotValid(machines.KVM, hint="known ones: none, lxd")
+    named = [str(word) for word in wanted.get("spaces") or ()]
+    if both := sorted({word for word in named if f"^{word}" in named}):
+        raise NotValid(f'bad "spaces" constraint: "{both[0]}" is both wanted and excluded')
+    if not named or "spaces" in shop.features(shop.cloud_type(model)):
+        return
+    with shop.ctx.store.read() as tx:
+        known = sorted(spaces.names(tx, model).values())
+    if unknown := [word.removeprefix("^") for word in named if word.removeprefix("^") not in known]:
+        raise NotFound(
+            f'bad "spaces" constraint: space "{unknown[0]}" not found', hint=f"known ones: {', '.join(known)}"
+        )
+
+
+async def _precheck_one(provider: Provider, base: Base, wanted: Mapping[str, Any], directive: str) -> None:
+    """Let the cloud refuse one machine; what it takes for a place is told with an unknown one."""
+    try:
+        await within(CALL_S, provider.precheck(base, wanted, directive))
+    except NotValid as error:
+        if not error.message.startswith("unknown placement directive") or error.hint:
+            raise
+        listed = await within(CALL_S, provider.zones()) if isinstance(provider, Zoned) else ()
+        places = ", ".join(["lxd", "lxd:ID", *(f"zone={zone.name}" for zone in listed)])
+        hint = f"known ones: {places}; --to also takes the id of a machine"
+        raise NotValid(error.message, detail=error.detail, hint=hint) from error
 
 
 def check_constraints(
@@ -97,13 +133,16 @@ def check_constraints(
         what: Whose they are: `model "shop"`.
 
     Raises:
+        NotFound: No such space.
         NotValid: The cloud has no such value, or two names exclude each other; the message is Juju's.
     """
     if all(value is None for value in constraints.values()):
         return
     import asyncio
 
-    provider = Workshop(ctx, warn=warn).provider(model)
+    shop = Workshop(ctx, warn=warn)
+    _check_own(shop, model, constraints)
+    provider = shop.provider(model)
     if not isinstance(provider, Constrained):
         return
     try:

@@ -42,7 +42,7 @@ _KIND = ProviderType(
         Attr(name="images", summary="base -> name of a boot image in MAAS", type="attrs"),
         Attr(name="pool", summary="the resource pool that machines are taken from"),
     ),
-    features=frozenset({"start", "host-keys", "user-data", "poll", "installs"}),
+    features=frozenset({"start", "host-keys", "user-data", "poll", "installs", "spaces"}),
     questions=(Question(key="endpoint", text="the API endpoint url", kind="url"),),
 )
 
