@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from pushjuju.plugins.hookspecs import hookimpl
+from pushjuju.plugins.providers.libcloud.ebsstorage import EbsStorage
 from pushjuju.plugins.providers.libcloud.ec2provider import Ec2Provider
 from pushjuju.plugins.providers.libcloud.firewall import SecurityGroups
 from pushjuju.plugins.providers.libcloud.kinds import BY_NAME, STORAGE
@@ -68,7 +69,9 @@ def pushjuju_open_storage(
     type_name: str, provider: Provider | None
 ) -> StorageProvider | MachineStorage | None:
     """Give each volume a disk."""
-    return Disks(provider, provider.folder) if isinstance(provider, Backed) and type_name == "ebs" else None
+    if not isinstance(provider, Backed) or type_name != "ebs":
+        return None
+    return Disks(EbsStorage(provider), provider, provider.folder)
 
 
 class Backed(Standing, Ec2Provider):
@@ -78,12 +81,3 @@ class Backed(Standing, Ec2Provider):
         super().__init__(cloud=cloud, model=model, services=services, **more)
         self.stand(model, services)
         self.folder = services.data_dir
-        self._remote = services.remote
-
-    async def in_machine(self, instance: str, script: str) -> None:
-        """Do what the hypervisor or udev would do."""
-        (found,) = await self.get([instance])
-        assert found is not None
-        assert self._remote is not None
-        done = await self._remote.run_script(await self.ssh_target(found), script, sudo=True)
-        assert done.rc == 0, done

@@ -11,11 +11,12 @@ from typing import Any
 
 from pushjuju.plugins.firewalls.nftables.firewall import NftablesFirewall
 from pushjuju.plugins.hookspecs import hookimpl
+from pushjuju.plugins.providers import libcloud
 from pushjuju.plugins.providers.libcloud.cloudprovider import CloudProvider
 from pushjuju.plugins.providers.libcloud.drivers import ADAPTERS, open_adapter
 from pushjuju.plugins.providers.libcloud.drivers.adapter import Site
 from pushjuju.plugins.providers.libcloud.firewall import SecurityGroups
-from pushjuju.plugins.providers.libcloud.kinds import BY_NAME
+from pushjuju.plugins.providers.libcloud.kinds import BY_NAME, STORAGE
 from pushjuju.plugins.types import (
     CloudSpec,
     Credential,
@@ -24,7 +25,10 @@ from pushjuju.plugins.types import (
     Provider,
     ProviderType,
     Services,
+    StorageProvider,
+    StorageType,
 )
+from tests.clouds.disks import Disks
 from tests.clouds.standing import Standing
 
 SUFFIX = "-here"
@@ -62,6 +66,21 @@ def pushjuju_open_firewall(
     return NftablesFirewall(model) if own else None
 
 
+@hookimpl
+def pushjuju_storage_types(cloud_type: str) -> Sequence[StorageType]:
+    """Name the volumes of these clouds."""
+    return STORAGE.get(cloud_type.removesuffix(SUFFIX), ()) if cloud_type.endswith(SUFFIX) else ()
+
+
+@hookimpl(tryfirst=True)
+def pushjuju_open_storage(type_name: str, provider: Provider | None) -> StorageProvider | None:
+    """Give each volume a disk."""
+    if not isinstance(provider, BackedCloud):
+        return None
+    found = libcloud.pushjuju_open_storage(type_name, provider)
+    return Disks(found, provider, provider.folder) if found is not None else None
+
+
 class BackedCloud(Standing, CloudProvider):
     """A cloud with machines."""
 
@@ -71,3 +90,4 @@ class BackedCloud(Standing, CloudProvider):
         adapter.look_s = 0.05
         super().__init__(adapter)
         self.stand(site.model, site.services)
+        self.folder = site.services.data_dir

@@ -74,7 +74,6 @@ class BackedMaas(Standing, MaasProvider):
     def __init__(self, *, model: ModelInfo, services: Services, **more: Any) -> None:
         super().__init__(model=model, **more)
         self.stand(model, services)
-        self._remote = services.remote
 
     async def furnish(self, instance: Instance, booted: Instance, request: StartRequest) -> None:
         """Give a machine the disks that MAAS chose for it."""

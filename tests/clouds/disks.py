@@ -1,6 +1,6 @@
-"""Disks for the volumes of moto: a loop device of this host for each, shown to a machine by its by-id link.
+"""Disks for volumes of fakes: a loop device of this host for each, shown to a machine by its by-id link.
 
-What EC2's hypervisor does. Everything that is asked of the cloud went through libcloud to the server before.
+What a hypervisor does. Everything that is asked of the cloud went through libcloud to the server before.
 """
 
 from __future__ import annotations
@@ -8,13 +8,10 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING
 
-from pushjuju.plugins.providers.libcloud.ebsstorage import EbsStorage
-from pushjuju.plugins.types import StorageItem, StorageMade, StorageSeen
-
-if TYPE_CHECKING:
-    from tests.clouds.backed import Backed
+from pushjuju.core.storage import Kind
+from pushjuju.plugins.types import StorageItem, StorageMade, StorageProvider, StorageSeen
+from tests.clouds.standing import Standing
 
 
 def _run(*argv: str) -> str:
@@ -29,29 +26,28 @@ def release_disks(folder: Path) -> None:
             _run("losetup", "-d", device)
 
 
-class Disks(EbsStorage):
-    """Volumes with a disk behind each."""
+class Disks:
+    """Volumes of a cloud with a disk behind each."""
 
-    def __init__(self, provider: Backed, folder: Path) -> None:
-        super().__init__(provider)
-        self._here, self._folder = provider, folder
+    def __init__(self, cloud: StorageProvider, here: Standing, folder: Path) -> None:
+        self._cloud, self._here, self._folder = cloud, here, folder
 
     def _file(self, name: str) -> Path:
-        return self._folder / f"disk-{name}"
+        return self._folder / f"disk-{name.strip('/').replace('/', '_')}"
 
     def _device(self, name: str) -> str:
         return _run("losetup", "-n", "-O", "NAME", "-j", str(self._file(name))).partition("\n")[0]
 
     async def create(self, item: StorageItem) -> StorageMade:
         """Make a volume and its disk."""
-        made = await super().create(item)
+        made = await self._cloud.create(item)
         with self._file(made.provider_id).open("ab") as file:
             file.truncate(made.size << 20)
         return made
 
     async def attach(self, item: StorageItem) -> StorageSeen:
         """Attach a volume, and let the machine's kernel see it."""
-        seen = await super().attach(item)
+        seen = await self._cloud.attach(item)
         device = self._device(item.provider_id) or _run(
             "losetup", "-f", "--show", str(self._file(item.provider_id))
         )
@@ -60,21 +56,27 @@ class Disks(EbsStorage):
         await self._here.in_machine(
             item.instance_id,
             f"[ -b {device} ] || mknod -m 660 {device} b {major} {minor}\n"
-            f"mkdir -p /dev/disk/by-id && ln -sfn {device} {link}\n",
+            f"mkdir -p $(dirname {link}) && ln -sfn {device} {link}\n",
         )
         return seen
 
     async def detach(self, item: StorageItem) -> None:
         """Take the disk away."""
-        device = self._device(item.provider_id)
-        await super().detach(item)
-        if device:
-            serial = item.provider_id.replace("-", "")
-            await self._here.in_machine(item.instance_id, f"rm -f /dev/disk/by-id/*{serial}\n")
+        await self._cloud.detach(item)
+        if device := self._device(item.provider_id):
+            await self._here.in_machine(item.instance_id, f"find /dev/disk -lname {device} -delete\n")
             _run("losetup", "-d", device)
 
     async def destroy(self, item: StorageItem) -> None:
         """Delete both."""
-        await super().destroy(item)
+        await self._cloud.destroy(item)
         if item.provider_id:
             self._file(item.provider_id).unlink(missing_ok=True)
+
+    async def release(self, item: StorageItem) -> None:
+        """Leave it."""
+        await self._cloud.release(item)
+
+    async def find(self, provider_id: str, kind: Kind) -> StorageMade:
+        """Take it in."""
+        return await self._cloud.find(provider_id, kind)

@@ -24,6 +24,15 @@ class Standing:
         """Get ready."""
         here = CloudSpec(name="local", type="local")
         self._here = LocalProvider(cloud=here, model=model, services=services)
+        self._remote = services.remote
+
+    async def in_machine(self, instance: str, script: str) -> None:
+        """Do what the hypervisor or udev would do."""
+        (found,) = await self.get([instance])  # type: ignore[attr-defined]
+        assert found is not None
+        assert self._remote is not None
+        done = await self._remote.run_script(await self.ssh_target(found), script, sudo=True)
+        assert done.rc == 0, done
 
     async def start(self, request: StartRequest) -> Started:
         """Start an instance, and boot what stands for it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from tests.charms.conftest import client, local_cloud  # noqa: F401
 from tests.clouds.backed_clouds import SUFFIX
 from tests.clouds.benches import bench_of
 from tests.clouds.cases import CloudBench
+from tests.clouds.disks import release_disks
 from tests.clouds.fake_azure import FakeAzure
 from tests.clouds.fake_cloudstack import FakeCloudStack
 from tests.clouds.fake_gce import FakeGce
@@ -21,11 +23,12 @@ pytest.importorskip("libcloud", reason="the providers need apache-libcloud")
 pytestmark = [pytest.mark.machine, pytest.mark.timeout(400)]
 
 REPOSITORY = Path(__file__).parents[2]
+WITH_DISKS = ("cloudstack", "scaleway", "vsphere")  # any cloud's could be tried; each takes its time
 BASES = ("ubuntu@24.04", "ubuntu@22.04", "ubuntu@20.04", "debian@12")
 
 
 @pytest.fixture
-def person(client: Client) -> Client:  # noqa: F811
+def person(client: Client) -> Iterator[Client]:  # noqa: F811
     """A person with the plugin that has machines behind the instances."""
     site = client.work / "site"
     info = site / "backed_clouds-1.dist-info"
@@ -33,7 +36,8 @@ def person(client: Client) -> Client:  # noqa: F811
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: backed-clouds\nVersion: 1\n")
     (info / "entry_points.txt").write_text("[pushjuju]\nbacked-clouds = tests.clouds.backed_clouds\n")
     client.environ["PYTHONPATH"] = f"{site}:{REPOSITORY}"
-    return client
+    yield client
+    release_disks(client.data)
 
 
 def use(person: Client, bench: CloudBench, image: str) -> None:
@@ -112,6 +116,19 @@ def test_a_deploy_on_gce(person: Client, tmp_path: Path) -> None:
     end(person, bench)
 
 
+def add_disks(person: Client, bench: CloudBench, storage: str) -> None:
+    """Give a new machine a volume of the cloud; both go together."""
+    person.run("add-machine", "--disks", f"{storage},1G", "--constraints", "mem=4G", limit=120)
+    (volume,) = person.json("storage", "--volume")["volumes"].values()
+    assert volume["status"]["current"] == "attached", volume
+    device = volume["attachments"]["machines"]["2"]["device"]
+    size = int(person.run("ssh", "2", f"sudo blockdev --getsize64 /dev/{device}"))
+    assert size == volume["size"] << 20 >= 1 << 30
+    person.run("remove-machine", "2", "--no-prompt")
+    assert bench.instances() == 2
+    assert "attached" not in person.run("storage", "--volume")
+
+
 @pytest.mark.parametrize(
     ("cloud", "image", "zones"),
     [
@@ -134,4 +151,6 @@ def test_a_deploy(person: Client, tmp_path: Path, cloud: str, image: str, zones:
     else:
         rules = person.run("ssh", "0", "sudo nft list table inet pushjuju")
     assert "8080" in rules
+    if cloud in WITH_DISKS:
+        add_disks(person, bench, cloud)
     end(person, bench)
