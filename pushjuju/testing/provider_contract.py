@@ -24,12 +24,14 @@ from pushjuju.plugins.types import (
     Constrained,
     Enlister,
     Provider,
+    Reachable,
     ScriptResult,
     SSHTarget,
     Started,
     StartRequest,
     Zoned,
 )
+from pushjuju.testing.blocking import calls_that_block
 
 MODEL = "0b0b0b0b-1111-4222-8333-a1a1a1a1a1a1"
 OTHER_MODEL = "0c0c0c0c-1111-4222-8333-b2b2b2b2b2b2"
@@ -225,6 +227,29 @@ class ProviderContract:
         """What `start` takes is not refused before."""
         request = bench.request("0")
         await bench.open(MODEL).precheck(request.base, request.constraints, request.placement)
+
+    async def test_no_call_blocks_the_event_loop(self, bench: Bench) -> None:
+        """A controller works many machines at once: whatever waits does so in a thread, or with `await`."""
+        with calls_that_block() as found:
+            provider = bench.open(MODEL)
+            try:
+                request = bench.request("0")
+                await provider.precheck(request.base, request.constraints, request.placement)
+                if isinstance(provider, Reachable):
+                    await provider.check()
+                if isinstance(provider, Constrained):
+                    await provider.rules()
+                if isinstance(provider, Zoned):
+                    await provider.zones()
+                started = await provider.start(request)
+                await provider.list()
+                await provider.get([started.instance.id])
+                await provider.ssh_target(started.instance)
+                await provider.doctor()
+                await provider.stop([started.instance.id])
+            finally:
+                await provider.destroy_model()
+        assert found == []
 
     async def test_doctor_answers_here(self, bench: Bench) -> None:
         """Where the suite runs nothing that is required can be missing."""

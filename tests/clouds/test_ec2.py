@@ -38,6 +38,7 @@ from pushjuju.plugins.types import (
     StartRequest,
     Zoned,
 )
+from pushjuju.testing.blocking import calls_that_block
 from tests.clouds.ec2_proxy import Ec2Proxy
 from tests.clouds.moto_server import Moto, kept, server  # noqa: F401
 
@@ -163,6 +164,22 @@ async def test_models_do_not_see_each_other(opened: Open) -> None:
     await opened().destroy_model()
     assert [item.id for item in await opened(OTHER).list()] == [two.instance.id]
     assert one.instance.id != two.instance.id
+
+
+async def test_no_call_blocks_the_event_loop(opened: Open) -> None:
+    with calls_that_block() as found:
+        provider = opened()
+        await provider.check()
+        await provider.rules()
+        await provider.zones()
+        await provider.precheck(Base.parse("ubuntu@24.04"), {}, "")
+        started = await provider.start(_request())
+        await provider.list()
+        await provider.ssh_target(started.instance)
+        await provider.doctor()
+        await provider.stop([started.instance.id])
+        await provider.destroy_model()
+    assert found == []
 
 
 async def test_twenty_at_once_within_two_seconds(opened: Open) -> None:

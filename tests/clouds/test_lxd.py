@@ -30,6 +30,7 @@ from pushjuju.plugins.types import (
     StartRequest,
     Zoned,
 )
+from pushjuju.testing.blocking import calls_that_block
 from tests.clouds.lxd_standin import MAC, StandIn
 
 pytest.importorskip("pylxd", reason="the provider of LXD needs pylxd")
@@ -110,6 +111,22 @@ async def test_the_life_of_a_machine(opened: Open, lxd: StandIn) -> None:
     assert (lxd.instances, list(lxd.profiles)) == ({}, ["default"])
     with pytest.raises(NotFound):
         await one.ssh_target(started.instance)
+
+
+async def test_no_call_blocks_the_event_loop(opened: Open) -> None:
+    with calls_that_block() as found:
+        provider = opened()
+        await provider.check()
+        await provider.rules()
+        await provider.zones()
+        await provider.precheck(Base.parse("ubuntu@24.04"), {}, "")
+        started = await provider.start(_request())
+        await provider.list()
+        await provider.ssh_target(started.instance)
+        await provider.doctor()
+        await provider.stop([started.instance.id])
+        await provider.destroy_model()
+    assert found == []
 
 
 async def test_a_repeated_start_finds_its_instance_and_another_replaces_it(

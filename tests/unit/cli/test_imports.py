@@ -47,3 +47,36 @@ def test_what_asks_no_cloud_loads_no_clouds_library(words: list[str], tmp_path: 
     status, *loaded = done.stdout.split()[-1 - len(libraries) :][-1:]
     assert status == "0", done
     assert loaded == []
+
+
+_EVERY = """
+import io, sys
+from pushjuju.cli import main, registry
+env = {"PUSHJUJU_DATA": sys.argv[1], "HOME": sys.argv[1], "PATH": "/usr/bin:/bin"}
+
+def run(*words):
+    told = io.StringIO()
+    main.run(list(words), stdin=io.StringIO(), stdout=told, stderr=told, env=env)
+    return told.getvalue()
+
+run("bootstrap", "manual", "lab", "--add-model", "shop")
+for name in sorted(registry.words()):
+    if name in ("controller", "watch"):  # they stay
+        continue
+    told = run(name)
+    if "internal error" in told:
+        print(name, told)
+    for library in ("libcloud", "pylxd"):
+        if library in sys.modules:
+            print(name, library)
+            del sys.modules[library]
+"""
+
+
+def test_no_command_loads_a_clouds_library_without_a_cloud(tmp_path: object) -> None:
+    """Every command, without arguments, in a model of a cloud that is none."""
+    done = subprocess.run(
+        [sys.executable, "-c", _EVERY, str(tmp_path)],
+        capture_output=True, text=True, check=True, cwd=str(tmp_path), timeout=300,
+    )  # fmt: skip
+    assert done.stdout == ""
