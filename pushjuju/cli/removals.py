@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from pushjuju.state.records import Unit
     from pushjuju.state.store import Tx
 
+# What the help of all three says.
+HOW = """\
+--force puts what is not gone after a minute out of the model, without its hooks; with --no-wait at once.
+Asks first, unless --no-prompt is given or the model's `mode` is without `requires-prompts`."""
 DISK = "- will remove volume "  # it is the machine's own: nobody else is asked
 FLAGS = (
     flags.switch("dry-run", "Print what this command would remove without removing"),

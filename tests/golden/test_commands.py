@@ -7,6 +7,8 @@ of the tables here, with its reason, or the test names it.
 from __future__ import annotations
 
 import io
+import re
+import shlex
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -161,3 +163,33 @@ def test_a_command_explains_itself(name: str) -> None:
     assert len(keys) == len(set(keys))
     for related in command.see_also:
         assert related in registry.known()
+
+
+# --- examples ---------------------------------------------------------------------------------------------
+
+
+EXAMPLES = sorted(
+    {
+        line.strip()
+        for command in THERE.values()
+        if isinstance(command, Command)
+        for line in command.examples.splitlines()
+        if line.strip().startswith("pushjuju ")
+    }
+)
+
+
+@pytest.mark.parametrize("line", EXAMPLES)
+def test_an_example_is_a_command_line_that_is_understood(line: str) -> None:
+    """Its words and flags are there, and it has as many arguments as are taken."""
+    word, *rest = shlex.split(re.split(r" [|<>;&] ?|    ", line)[0])[1:]
+    found = ROOT.get_command(CONTEXT, word)
+    assert isinstance(found, Command), line
+    found.make_context(word, rest, parent=click.Context(ROOT))
+
+
+@pytest.mark.parametrize("word", sorted({entry["name"].split()[0] for entry in TABLE if entry["tier"] == 1}))
+def test_every_command_of_the_first_tier_has_an_example(word: str) -> None:
+    found = THERE[word]
+    assert isinstance(found, Command)
+    assert found.examples

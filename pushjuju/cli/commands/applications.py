@@ -97,6 +97,7 @@ def bind(cli: Cli, args: tuple[str, ...], *, model: str, force: bool, no_wait: b
         flags.text("scope", "Accepted and ignored: for Kubernetes only", void=True),
         *flags.NO_WAIT,
     ),
+    examples="    pushjuju trust mysql\n    pushjuju trust mysql --remove\n",
     see_also=("config",),
 )
 def trust(cli: Cli, args: tuple[str, ...], *, model: str, remove: bool, no_wait: bool) -> None:
@@ -119,6 +120,9 @@ def trust(cli: Cli, args: tuple[str, ...], *, model: str, remove: bool, no_wait:
         flags.switch("all", "Marks all units in error as resolved", dest="every"),
         *flags.NO_WAIT,
     ),
+    examples="    pushjuju resolved mysql/0\n"
+    "    pushjuju resolved mysql/0 mysql/1 --no-retry\n"
+    "    pushjuju resolved --all\n",
     see_also=("status", "debug-log"),
 )
 def resolved(

@@ -21,6 +21,7 @@ from pushjuju.core.errors import NotFound
     flags=(flags.switch("all", "Prints all version information", dest="everything"),),
     at_most=0,
     details="The version is that of the Juju whose behaviour is offered; --all adds pushjuju's own.",
+    examples="    pushjuju version\n    pushjuju version --all --format json\n",
 )
 def version(cli: Cli, _args: tuple[str, ...], *, everything: bool) -> None:
     """Print the version."""
@@ -57,6 +58,7 @@ def _all_commands() -> list[Command]:
     summary="Show help on a command or other topic.",
     at_most=1,
     details="Topics: basics, commands, global-options, topics.",
+    examples="    pushjuju help\n    pushjuju help commands\n    pushjuju help deploy\n",
 )
 def show_help(cli: Cli, args: tuple[str, ...]) -> None:
     """Print a help text."""
@@ -126,6 +128,7 @@ def documentation(
     summary="Lists the plugins: where they come from, the hooks they have, and why one is not used.",
     at_most=0,
     formats=("tabular", "yaml", "json"),
+    examples="    pushjuju plugins\n    pushjuju plugins --format json\n",
     see_also=("doctor",),
 )
 def plugins(cli: Cli, _args: tuple[str, ...]) -> None:

@@ -77,6 +77,7 @@ def enable(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
         *flags.LOGIN,
         flags.switch("all", "Lists for all models of the controller", dest="every"),
     ),
+    examples="    pushjuju disabled-commands\n    pushjuju disabled-commands --all --format yaml\n",
     see_also=("disable-command", "enable-command"),
 )
 def disabled(cli: Cli, _args: tuple[str, ...], *, model: str, every: bool) -> None:

@@ -40,6 +40,7 @@ _NO_CREDENTIAL = (
         flags.switch("all", "Show all available clouds", dest="every"),
     ),
     details="Public clouds are shown once there is a credential for them, or with --all.",
+    examples="    pushjuju clouds\n    pushjuju clouds --all\n    pushjuju clouds --client --format yaml\n",
     see_also=("add-cloud", "credentials", "regions", "show-cloud", "update-cloud"),
 )
 def clouds(cli: Cli, _args: tuple[str, ...], *, client: bool, controller: str, every: bool) -> None:
@@ -78,6 +79,7 @@ def clouds(cli: Cli, _args: tuple[str, ...], *, client: bool, controller: str, e
             "include-config", "Print available config option details specific to the specified cloud"
         ),
     ),
+    examples="    pushjuju show-cloud aws\n    pushjuju show-cloud aws --client --format yaml\n",
     see_also=("clouds", "add-cloud", "update-cloud"),
 )
 def show_cloud(
@@ -136,6 +138,7 @@ def _config_text(kind: ProviderType | None) -> str:
     at_most=1,
     formats=("tabular", "yaml", "json"),
     flags=(*flags.CLIENT_OR_CONTROLLER, *flags.LOGIN),
+    examples="    pushjuju regions aws\n    pushjuju regions aws --client --format yaml\n",
     see_also=("add-cloud", "clouds", "show-cloud", "update-cloud", "update-public-clouds"),
 )
 def regions(cli: Cli, args: tuple[str, ...], *, client: bool, controller: str) -> None:
@@ -165,6 +168,9 @@ def _regions(cloud: Cloud) -> list[dict[str, Any]]:
     at_least=(1, "Usage: pushjuju default-region <cloud-name> [<region>]"),
     at_most=2,
     flags=(flags.switch("reset", "Reset default region for the cloud"),),
+    examples="    pushjuju default-region aws\n"
+    "    pushjuju default-region aws eu-west-1\n"
+    "    pushjuju default-region aws --reset\n",
     see_also=("add-credential",),
 )
 def default_region(cli: Cli, args: tuple[str, ...], *, reset: bool) -> None:
@@ -482,6 +488,7 @@ def update_cloud(cli: Cli, args: tuple[str, ...], *, client: bool, controller: s
     at_most=1,
     flags=(*flags.CLIENT_OR_CONTROLLER, *flags.LOGIN),
     details="Controllers that work with the cloud keep its definition.",
+    examples="    pushjuju remove-cloud lab --client\n    pushjuju remove-cloud lab -c home\n",
     see_also=("add-cloud", "update-cloud", "clouds"),
 )
 def remove_cloud(cli: Cli, args: tuple[str, ...], *, client: bool, controller: str) -> None:

@@ -30,6 +30,7 @@ _DETAILS = (
     at_most=1,
     formats=_FORMATS,
     flags=(*flags.MODEL, *flags.LOGIN),
+    examples="    pushjuju constraints postgresql\n    pushjuju constraints postgresql --format json\n",
     see_also=("set-constraints", "model-constraints"),
 )
 def constraints(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
@@ -66,6 +67,7 @@ def set_constraints(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     at_most=0,
     formats=_FORMATS,
     flags=(*flags.MODEL, *flags.LOGIN),
+    examples="    pushjuju model-constraints\n    pushjuju model-constraints -m test --format yaml\n",
     see_also=("set-model-constraints", "constraints"),
 )
 def model_constraints(cli: Cli, _args: tuple[str, ...], *, model: str) -> None:

@@ -32,6 +32,7 @@ from pushjuju.state.datadir import DataDir
         flags.switch("refresh", "Ask each controller for fresh details first"),
         flags.switch("managed", "Show controllers managed by JAAS: refused, there is none", hidden=True),
     ),
+    examples="    pushjuju controllers\n    pushjuju controllers --refresh --format json\n",
     see_also=("models", "show-controller", "switch"),
 )
 def controllers(cli: Cli, _args: tuple[str, ...], *, refresh: bool, managed: bool) -> None:
@@ -51,6 +52,7 @@ def controllers(cli: Cli, _args: tuple[str, ...], *, refresh: bool, managed: boo
     summary="Shows detailed information of a controller.",
     formats=("yaml", "json"),
     flags=(*flags.LOGIN, flags.switch("show-password", "Show passwords: the local user has none")),
+    examples="    pushjuju show-controller\n    pushjuju show-controller home --format json\n",
     see_also=("controllers",),
 )
 def show_controller(cli: Cli, args: tuple[str, ...], *, show_password: bool) -> None:
@@ -99,6 +101,11 @@ def _model(ctx: Context, uuid: str) -> dict[str, Any]:
     summary="Selects or identifies the current controller and model.",
     at_most=1,
     flags=flags.LOGIN,
+    examples="    pushjuju switch\n"
+    "    pushjuju switch test\n"
+    "    pushjuju switch home:test\n"
+    "    pushjuju switch home:\n"
+    "    pushjuju switch -\n",
     see_also=("controllers", "models"),
 )
 def switch(cli: Cli, args: tuple[str, ...]) -> None:
@@ -165,6 +172,7 @@ def _target(cli: Cli, folder: DataDir, text: str) -> tuple[str, str | None]:
     flags=flags.NO_PROMPT,
     details="The controller's directory is set aside, with its store and keys, under the data directory in\n"
     "`unregistered`; machines and models stay as they are. Moved back, it is there again.",
+    examples="    pushjuju unregister home\n",
     see_also=("destroy-controller", "kill-controller", "controllers"),
 )
 def unregister(cli: Cli, args: tuple[str, ...], *, no_prompt: bool) -> None:

@@ -43,6 +43,9 @@ _ANY_REGION = "any region, credential is not region specific"
     at_most=1,
     formats=("tabular", "yaml", "json"),
     flags=(*flags.CLIENT_OR_CONTROLLER, *flags.LOGIN, _SECRETS),
+    examples="    pushjuju credentials\n"
+    "    pushjuju credentials aws\n"
+    "    pushjuju credentials --client --show-secrets --format yaml\n",
     see_also=("add-credential", "update-credential", "remove-credential", "default-credential"),
 )
 def credentials(
@@ -93,6 +96,9 @@ def kinds_of(where: sides.Sides, names: Mapping[str, Any]) -> dict[str, Provider
     aliases=("show-credentials",),
     formats=("yaml",),
     flags=(*flags.CLIENT_OR_CONTROLLER, *flags.LOGIN, _SECRETS),
+    examples="    pushjuju show-credential\n"
+    "    pushjuju show-credential aws bob\n"
+    "    pushjuju show-credential aws bob --show-secrets\n",
     see_also=("credentials", "add-credential", "update-credential", "remove-credential"),
 )
 def show_credential(
@@ -154,6 +160,9 @@ def _contents(
     at_least=(1, "Usage: pushjuju default-credential <cloud-name> [<credential-name>]"),
     at_most=2,
     flags=(flags.switch("reset", "Reset default credential for the cloud"),),
+    examples="    pushjuju default-credential aws\n"
+    "    pushjuju default-credential aws bob\n"
+    "    pushjuju default-credential aws --reset\n",
     see_also=("credentials", "add-credential", "remove-credential", "autoload-credentials"),
 )
 def default_credential(cli: Cli, args: tuple[str, ...], *, reset: bool) -> None:

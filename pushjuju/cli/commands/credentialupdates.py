@@ -205,6 +205,7 @@ def _wanted(cli: Cli, where: sides.Sides, args: tuple[str, ...], file: str) -> d
         flags.switch("force", "Force remove controller side credential, ignore validation errors"),
     ),
     details="Controllers whose models use the credential keep it.",
+    examples="    pushjuju remove-credential aws bob --client\n",
     see_also=("add-credential", "autoload-credentials", "credentials", "default-credential"),
 )
 def remove_credential(cli: Cli, args: tuple[str, ...], *, client: bool, controller: str, force: bool) -> None:

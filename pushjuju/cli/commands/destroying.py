@@ -80,6 +80,13 @@ _NO_WAIT = flags.switch("no-wait", "Rush through destruction without waiting for
         flags.switch("force", "Force destroy model ignoring any errors"),
         _NO_WAIT,
     ),
+    details="Removes all applications, machines and storage of a model, then the model itself.\n"
+    "Asks for its name first, unless --no-prompt is given. Where there is persistent storage,\n"
+    "--destroy-storage or --release-storage has to say what becomes of it.\n"
+    "--force goes on past errors; --timeout says how long each step may take then.",
+    examples="    pushjuju destroy-model test\n"
+    "    pushjuju destroy-model test --no-prompt --destroy-storage\n"
+    "    pushjuju destroy-model home:test --no-prompt --force --no-wait\n",
     see_also=("models", "add-model", "destroy-controller"),
 )
 def destroy_model(
@@ -440,6 +447,7 @@ def _kill_model(cli: Cli, ctx: Context, model: Model, until: float) -> None:
     summary="Enable destroy-controller by removing disabled commands in the controller.",
     at_most=0,
     flags=(*flags.CONTROLLER, *flags.LOGIN),
+    examples="    pushjuju enable-destroy-controller\n    pushjuju enable-destroy-controller -c home\n",
     see_also=("disable-command", "disabled-commands", "enable-command"),
 )
 def enable_destroy_controller(cli: Cli, _args: tuple[str, ...], *, controller: str) -> None:

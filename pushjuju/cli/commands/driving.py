@@ -17,6 +17,7 @@ from pushjuju.core.names import is_unit
     flags=(*flags.MODEL,),
     details="For cron. Works every model of the controller unless -m or units are given.\n"
     "It may run beside any other command.",
+    examples="    pushjuju update-status\n    pushjuju update-status mysql/0 wordpress/1\n",
     see_also=("controller", "status"),
 )
 def update_status(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
@@ -99,6 +100,7 @@ def _renew_key(cli: Cli, controller: str, *, forget: bool) -> None:
     summary="Says what this computer has and lacks for a cloud, and how to mend it.",
     flags=(flags.switch("install", "Install the packages that are missing"),),
     formats=("tabular", "yaml", "json"),
+    examples="    pushjuju doctor local\n",
     see_also=("plugins",),
 )
 def doctor(cli: Cli, args: tuple[str, ...], *, install: bool) -> None:

@@ -20,6 +20,7 @@ from pushjuju.services.context import DEFAULT_USER, Context
     at_most=0,
     formats=("tabular", "yaml", "json"),
     flags=flags.LOGIN,
+    examples="    pushjuju whoami\n    pushjuju whoami --format json\n",
 )
 def whoami(cli: Cli, _args: tuple[str, ...]) -> None:
     """Print controller, model and user."""
@@ -52,6 +53,7 @@ def _table(document: dict[str, Any]) -> str:
     ),
     details="Who may read the data directory is admin: there is nothing to log in to. The controller\n"
     "becomes the current one. Another user, or a host, is refused.",
+    examples="    pushjuju login\n    pushjuju login -c home\n",
     see_also=("logout", "whoami", "switch"),
 )
 def login(

@@ -255,6 +255,11 @@ def _default_base(opened: session.Session) -> Base:
         flags.switch("force", "Completely remove a machine and all its dependencies"),
         flags.switch("keep-instance", "Do not stop the running cloud instance"),
     ),
+    details="Units and containers keep a machine from going; --force removes them too.\n" + removals.HOW,
+    examples="    pushjuju remove-machine 5\n"
+    "    pushjuju remove-machine 6 --force\n"
+    "    pushjuju remove-machine 6 --force --no-wait\n"
+    "    pushjuju remove-machine 7 --keep-instance\n",
     see_also=("add-machine",),
 )
 def remove_machine(
@@ -306,6 +311,7 @@ _LIST_FLAGS = (
     at_most=0,
     formats=("tabular", "yaml", "json"),
     flags=_LIST_FLAGS,
+    examples="    pushjuju machines\n    pushjuju machines -m test --format json\n",
     see_also=("status", "show-machine"),
 )
 def list_machines(cli: Cli, _args: tuple[str, ...], *, model: str, utc: bool) -> None:
@@ -319,6 +325,7 @@ def list_machines(cli: Cli, _args: tuple[str, ...], *, model: str, utc: bool) ->
     summary="Shows a machine's status.",
     formats=("yaml", "tabular", "json"),
     flags=_LIST_FLAGS,
+    examples="    pushjuju show-machine 0\n    pushjuju show-machine 1 2 --format json\n",
     see_also=("machines",),
 )
 def show_machine(cli: Cli, args: tuple[str, ...], *, model: str, utc: bool) -> None:
@@ -336,6 +343,7 @@ def _document(cli: Cli, model: str, ids: tuple[str, ...], *, utc: bool) -> dict[
     usage="<machine> [...]",
     summary="Retries provisioning for failed machines.",
     flags=(*flags.MODEL, flags.switch("all", "Retry provisioning all failed machines", dest="every")),
+    examples="    pushjuju retry-provisioning 0\n    pushjuju retry-provisioning --all\n",
 )
 def retry_provisioning(cli: Cli, args: tuple[str, ...], *, model: str, every: bool) -> None:
     """Try machines again whose start failed."""

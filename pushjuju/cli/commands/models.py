@@ -95,6 +95,9 @@ def _cloud(ctx: Context, text: str) -> str:
         flags.switch("uuid", "Display UUID for models"),
         flags.switch("exact-time", "Use full timestamps"),
     ),
+    examples="    pushjuju models\n"
+    "    pushjuju models -c home --format json\n"
+    "    pushjuju models --uuid --exact-time\n",
     see_also=("add-model", "show-model", "switch"),
 )
 def list_models(
@@ -156,6 +159,7 @@ def _say_never(document: dict[str, Any]) -> None:
     at_most=1,
     formats=("yaml", "json"),
     flags=flags.LOGIN,
+    examples="    pushjuju show-model\n    pushjuju show-model home:test --format json\n",
     see_also=("models", "add-model"),
 )
 def show_model(cli: Cli, args: tuple[str, ...]) -> None:

@@ -106,6 +106,7 @@ _DETAILS = (
     at_most=0,
     flags=(*flags.MODEL, *flags.LOGIN, *_UPGRADE, *_MORE),
     details=_DETAILS,
+    examples="    pushjuju upgrade-model --dry-run\n",
     see_also=("upgrade-controller", "version"),
 )
 def upgrade_model(

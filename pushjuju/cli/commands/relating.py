@@ -154,6 +154,7 @@ def suspend_relation(cli: Cli, args: tuple[str, ...], *, model: str, message: st
     summary="Resumes suspended relations.",
     at_least=(1, "no relation ids specified"),
     flags=(*flags.MODEL, *flags.LOGIN, *flags.NO_WAIT),
+    examples="    pushjuju resume-relation 4\n    pushjuju resume-relation 4 5\n",
     see_also=("suspend-relation",),
 )
 def resume_relation(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool) -> None:

@@ -26,6 +26,11 @@ _FLAGS = (
     summary="Remove application units from the model.",
     at_least=(1, "no units specified"),
     flags=(*_FLAGS, flags.number("num-units", "For Kubernetes only", default=0)),
+    details="The units leave their relations and run their last hooks; machines that become empty go too.\n"
+    "A unit in error stays until it is resolved. Subordinates go by `remove-relation`.\n" + removals.HOW,
+    examples="    pushjuju remove-unit wordpress/2 wordpress/3\n"
+    "    pushjuju remove-unit wordpress/2 --no-prompt --destroy-storage\n"
+    "    pushjuju remove-unit wordpress/2 --force --no-wait\n",
     see_also=("remove-application",),
 )
 def remove_unit(
@@ -64,6 +69,12 @@ def remove_unit(
     summary="Remove applications from the model.",
     at_least=(1, "no application specified"),
     flags=_FLAGS,
+    details="Relations end first, then units run their last hooks; machines that become empty go too.\n"
+    "A unit in error stays until it is resolved.\n" + removals.HOW,
+    examples="    pushjuju remove-application wordpress\n"
+    "    pushjuju remove-application wordpress mysql --no-prompt --destroy-storage\n"
+    "    pushjuju remove-application wordpress --force --no-wait\n"
+    "    pushjuju remove-application wordpress --dry-run\n",
     see_also=("remove-unit",),
 )
 def remove_application(

@@ -33,6 +33,7 @@ def _host(cli: Cli) -> PluginHost:
     formats=("tabular", "yaml", "json"),
     flags=(*flags.CONTROLLER, _REVEAL),
     details="Asks each whether it is there.",
+    examples="    pushjuju secret-backends\n    pushjuju secret-backends --format yaml\n",
     see_also=("add-secret-backend", "show-secret-backend", "model-config"),
 )
 def backends(cli: Cli, _args: tuple[str, ...], *, controller: str, reveal: bool) -> None:
@@ -54,6 +55,7 @@ def backends(cli: Cli, _args: tuple[str, ...], *, controller: str, reveal: bool)
     at_most=1,
     formats=("yaml", "json"),
     flags=(*flags.CONTROLLER, _REVEAL),
+    examples="    pushjuju show-secret-backend internal\n    pushjuju show-secret-backend vault --reveal\n",
     see_also=("secret-backends",),
 )
 def show_backend(cli: Cli, args: tuple[str, ...], *, controller: str, reveal: bool) -> None:

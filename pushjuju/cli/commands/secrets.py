@@ -188,6 +188,7 @@ def show_secret(
     formats=("tabular", "yaml", "json"),
     flags=(*flags.MODEL, flags.text("owner", "Include secrets for the specified owner")),
     details="Content is shown by show-secret alone.",
+    examples="    pushjuju secrets\n    pushjuju secrets --owner application-mysql --format yaml\n",
     see_also=("add-secret", "remove-secret", "show-secret", "update-secret"),
 )
 def secrets(cli: Cli, _args: tuple[str, ...], *, model: str, owner: str) -> None:

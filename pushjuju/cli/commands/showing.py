@@ -17,6 +17,8 @@ from pushjuju.services import documents
     at_least=(1, "an application name must be supplied"),
     formats=("yaml", "json", "smart"),
     flags=(*flags.MODEL, *flags.LOGIN),
+    examples="    pushjuju show-application mysql\n"
+    "    pushjuju show-application mysql wordpress --format json\n",
     see_also=("status", "config", "show-unit"),
 )
 def show_application(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
@@ -42,6 +44,9 @@ def show_application(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
         flags.text("related-unit", "Only show relation data for the specified unit"),
         flags.switch("app", "Only show application relation data"),
     ),
+    examples="    pushjuju show-unit mysql/0\n"
+    "    pushjuju show-unit mysql/0 wordpress/1 --format json\n"
+    "    pushjuju show-unit mysql/0 --endpoint db --app\n",
     see_also=("status", "config"),
 )
 def show_unit(

@@ -80,6 +80,7 @@ def _failing_to(what: str) -> Iterator[None]:
     at_most=0,
     formats=("tabular", "yaml", "json"),
     flags=(*flags.MODEL, *flags.LOGIN, flags.switch("short", "only display spaces.")),
+    examples="    pushjuju spaces\n    pushjuju spaces --short\n",
     see_also=("add-space", "reload-spaces"),
 )
 def spaces(cli: Cli, _args: tuple[str, ...], *, model: str, short: bool) -> None:
@@ -99,6 +100,7 @@ def spaces(cli: Cli, _args: tuple[str, ...], *, model: str, short: bool) -> None
     summary="Shows information about the network space.",
     formats=("yaml", "json"),
     flags=(*flags.MODEL, *flags.LOGIN),
+    examples="    pushjuju show-space alpha\n",
     see_also=("add-space", "spaces", "remove-space"),
 )
 def show_space(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
@@ -122,6 +124,7 @@ def show_space(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
         flags.text("space", "Filter results by space name"),
         flags.text("zone", "Filter results by zone name"),
     ),
+    examples="    pushjuju subnets\n    pushjuju subnets --space alpha\n",
     see_also=("spaces", "reload-spaces"),
 )
 def subnets(cli: Cli, _args: tuple[str, ...], *, model: str, space: str, zone: str) -> None:
@@ -198,6 +201,7 @@ def move_to_space(cli: Cli, args: tuple[str, ...], *, model: str, force: bool, n
     summary="Rename a network space.",
     at_most=2,
     flags=(*flags.MODEL, *flags.LOGIN, flags.text("rename", "the new name, in place of the second argument")),
+    examples="    pushjuju rename-space db sql\n",
     see_also=("spaces", "show-space"),
 )
 def rename_space(cli: Cli, args: tuple[str, ...], *, model: str, rename: str) -> None:
@@ -228,6 +232,7 @@ def rename_space(cli: Cli, args: tuple[str, ...], *, model: str, rename: str) ->
         flags.switch("yes", "Do not prompt for confirmation", short="y"),
     ),
     details="Its subnets go to space alpha, and so do bindings that are forced away.",
+    examples="    pushjuju remove-space db\n    pushjuju remove-space db --force --yes\n",
     see_also=("add-space", "spaces", "show-space"),
 )
 def remove_space(cli: Cli, args: tuple[str, ...], *, model: str, force: bool, yes: bool) -> None:

@@ -19,6 +19,7 @@ _WORK = (*_SHARED, *flags.NO_WAIT)
     aliases=("list-ssh-keys",),
     at_most=0,
     flags=(*_SHARED, flags.switch("full", "Show full key instead of just the fingerprint")),
+    examples="    pushjuju ssh-keys\n    pushjuju ssh-keys -m test --full\n",
     see_also=("add-ssh-key", "remove-ssh-key", "import-ssh-key"),
 )
 def ssh_keys(cli: Cli, _args: tuple[str, ...], *, model: str, full: bool) -> None:

@@ -37,6 +37,9 @@ before removing."""
         flags.switch("filesystem", "List filesystem storage (deprecated)"),
         flags.switch("volume", "List volume storage (deprecated)"),
     ),
+    examples="    pushjuju storage\n"
+    "    pushjuju storage --filesystem\n"
+    "    pushjuju storage --volume --format json\n",
     see_also=("show-storage", "add-storage", "remove-storage"),
 )
 def storage(cli: Cli, args: tuple[str, ...], *, model: str, filesystem: bool, volume: bool) -> None:
@@ -92,6 +95,7 @@ def _structured(shape: str) -> dict[str, Callable[[Any], str]]:
     at_least=(1, "must specify storage ID(s)"),
     formats=("yaml", "json"),
     flags=(*flags.MODEL, *flags.LOGIN),
+    examples="    pushjuju show-storage data/0\n    pushjuju show-storage data/0 data/1 --format json\n",
     see_also=("storage", "attach-storage", "detach-storage", "remove-storage"),
 )
 def show_storage(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
@@ -333,6 +337,7 @@ def _pairs(words: Sequence[str]) -> dict[str, str]:
     at_least=(1, "pool update requires name and configuration attributes"),
     flags=(*flags.MODEL, *flags.LOGIN),
     details="All attributes are replaced. `provider-type=...` changes the type of a pool that is not in use.",
+    examples="    pushjuju update-storage-pool fast volume-type=ssd\n",
     see_also=("storage-pools", "create-storage-pool", "remove-storage-pool"),
 )
 def update_storage_pool(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
@@ -354,6 +359,7 @@ def update_storage_pool(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     at_least=(1, "pool removal requires storage pool name"),
     at_most=1,
     flags=(*flags.MODEL, *flags.LOGIN),
+    examples="    pushjuju remove-storage-pool fast\n",
     see_also=("storage-pools", "create-storage-pool", "update-storage-pool"),
 )
 def remove_storage_pool(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
@@ -376,6 +382,7 @@ def remove_storage_pool(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
         flags.many("provider", "Only show pools of these provider types"),
         flags.many("name", "Only show pools with these names"),
     ),
+    examples="    pushjuju storage-pools\n    pushjuju storage-pools --provider loop,rootfs\n",
     see_also=("create-storage-pool", "remove-storage-pool"),
 )
 def storage_pools(

@@ -54,6 +54,7 @@ def _shown(cli: Cli, entry: dict[str, Any], *, exact: bool) -> dict[str, Any]:
         flags.switch("all", "Include disabled users", dest="every"),
         _EXACT,
     ),
+    examples="    pushjuju users\n    pushjuju users mymodel\n    pushjuju users --all\n",
     see_also=("add-user", "show-user", "disable-user", "grant"),
 )
 def users(cli: Cli, args: tuple[str, ...], *, controller: str, every: bool, exact_time: bool) -> None:
@@ -83,6 +84,7 @@ def _model_users(cli: Cli, name: str, controller: str, *, exact: bool) -> None:
     at_most=1,
     formats=("yaml", "json"),
     flags=(*flags.CONTROLLER, _EXACT),
+    examples="    pushjuju show-user\n    pushjuju show-user bob --exact-time\n",
     see_also=("add-user", "users"),
 )
 def show_user(cli: Cli, args: tuple[str, ...], *, controller: str, exact_time: bool) -> None:
@@ -102,6 +104,7 @@ def show_user(cli: Cli, args: tuple[str, ...], *, controller: str, exact_time: b
     details="The user is recorded, and the line is printed with which Juju's users register. There is no\n"
     "server to register with yet, so that nobody can make use of it. What the user shall have access to is\n"
     "recorded with `grant` all the same.",
+    examples="    pushjuju add-user bob\n    pushjuju add-user bob 'Bob Brown'\n",
     see_also=("users", "show-user", "grant", "disable-user", "remove-user"),
 )
 def add_user(cli: Cli, args: tuple[str, ...], *, controller: str) -> None:
@@ -156,6 +159,7 @@ def _long(size: int) -> bytes:
     at_least=(1, "no username supplied"),
     at_most=1,
     flags=(*flags.CONTROLLER, *flags.LOGIN),
+    examples="    pushjuju enable-user bob\n",
     see_also=("users", "disable-user", "login"),
 )
 def enable_user(cli: Cli, args: tuple[str, ...], *, controller: str) -> None:
@@ -171,6 +175,7 @@ def enable_user(cli: Cli, args: tuple[str, ...], *, controller: str) -> None:
     at_least=(1, "no username supplied"),
     at_most=1,
     flags=(*flags.CONTROLLER, *flags.LOGIN),
+    examples="    pushjuju disable-user bob\n",
     see_also=("users", "enable-user", "remove-user"),
 )
 def disable_user(cli: Cli, args: tuple[str, ...], *, controller: str) -> None:
@@ -186,6 +191,7 @@ def disable_user(cli: Cli, args: tuple[str, ...], *, controller: str) -> None:
     at_least=(1, "no username supplied"),
     at_most=1,
     flags=(*flags.CONTROLLER, *flags.LOGIN, flags.switch("yes", "Confirm deletion of the user", short="y")),
+    examples="    pushjuju remove-user bob\n    pushjuju remove-user bob --yes\n",
     see_also=("users", "disable-user", "enable-user"),
 )
 def remove_user(cli: Cli, args: tuple[str, ...], *, controller: str, yes: bool) -> None:

@@ -70,6 +70,11 @@ _ENTITIES: dict[str, tuple[tuple[StatusKind, ...], Callable[[str], bool], str]] 
         ),
         flags.switch("utc", "Display time as UTC in RFC3339 format"),
     ),
+    examples="    pushjuju show-status-log mysql/0\n"
+    "    pushjuju show-status-log mysql/0 -n 50 --utc\n"
+    "    pushjuju show-status-log mysql --type application\n"
+    "    pushjuju show-status-log 0 --type machine\n"
+    "    pushjuju show-status-log --type model\n",
     see_also=("status",),
 )
 def show_status_log(
