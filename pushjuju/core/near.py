@@ -11,13 +11,17 @@ MOST = 5000  # words to compare with
 
 
 def distance(left: str, right: str) -> int:
-    """Count the single-letter edits between two words (Levenshtein)."""
+    """Count the slips between two words: a letter more, less or another, or two neighbours swapped."""
+    earlier: list[int] = []
     before = list(range(len(right) + 1))
     for row, char in enumerate(left, 1):
         now = [row]
         for column, other in enumerate(right, 1):
-            now.append(min(before[column] + 1, now[-1] + 1, before[column - 1] + (char != other)))
-        before = now
+            least = min(before[column] + 1, now[-1] + 1, before[column - 1] + (char != other))
+            if row > 1 and column > 1 and char == right[column - 2] and other == left[row - 2]:
+                least = min(least, earlier[column - 2] + 1)
+            now.append(least)
+        earlier, before = before, now
     return before[-1]
 
 
