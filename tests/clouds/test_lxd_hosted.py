@@ -118,6 +118,35 @@ async def test_a_machine_without_lxd_says_what_to_install(host: Host, tmp_path: 
     assert (caught.value.detail, caught.value.retryable) == ("b; c; E: no room", True)
 
 
+async def test_a_container_that_was_never_made_can_go(host: Host, tmp_path: Path) -> None:
+    """A machine that never had an LXD has no containers; one whose LXD is down may have some."""
+    host.lxd.close()
+    host.lxd.socket.unlink(missing_ok=True)
+    host.result = ScriptResult(rc=1)
+    for call in (opened(host, tmp_path).list(), opened(host, tmp_path).stop(["juju-eeeeee-0-lxd-0"])):
+        with pytest.raises(ProviderError):
+            await call
+    host.result = ScriptResult(rc=0)
+    assert await opened(host, tmp_path).list() == []
+    await opened(host, tmp_path).stop(["juju-eeeeee-0-lxd-0"])
+    assert set(host.scripts) == {hosted._NEVER_THERE}
+
+
+@pytest.mark.parametrize("trace", ["", "var/snap/lxd", "var/lib/lxd", "snap/bin/lxd", "lxd"])
+def test_what_tells_that_there_never_was_an_lxd(tmp_path: Path, trace: str) -> None:
+    if trace:
+        (tmp_path / trace).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / trace).write_text("#!/bin/sh\n")
+        (tmp_path / trace).chmod(0o755)
+    script = hosted._NEVER_THERE.replace("/var/", f"{tmp_path}/var/").replace(
+        "/snap/bin", f"{tmp_path}/snap/bin"
+    )
+    done = subprocess.run(
+        ["/bin/sh", "-s"], input=script, text=True, env={"PATH": str(tmp_path)}, check=False, timeout=30
+    )
+    assert (done.returncode == 0) == (not trace)
+
+
 @pytest.mark.parametrize(
     ("there", "code", "ran"),
     [
@@ -140,7 +169,7 @@ def test_lxd_is_installed_and_set_up_where_it_is_not(
         with socket.socket(socket.AF_UNIX) as bound:
             bound.bind(str(where))
     pools = "echo '[\"/1.0/storage-pools/x\"]'" if "pools" in words else "echo '[]'"
-    known = "exit 100" if "nolxd" in words else ""
+    known = f"echo '  Candidate: {'(none)' if 'nolxd' in words else '5.0.2-5'}'"
     says = {
         "snap": "", "apt-get": "", "apt-cache": known, "awk": "echo 4294967295", "lxd": "", "lxc": pools,
         "tr": "cat",
@@ -153,7 +182,8 @@ def test_lxd_is_installed_and_set_up_where_it_is_not(
         file = tmp_path / name
         file.write_text(f'#!/bin/sh\necho "{name} $*" >> {log}\n{does}\n')
         file.chmod(0o755)
-    (tmp_path / "cat").symlink_to("/bin/cat")
+    for name in ("cat", "grep"):
+        (tmp_path / name).symlink_to(f"/bin/{name}")
     script = "channel=5.0\n" + hosted._PREPARE.replace("/var/snap/lxd/common/lxd/unix.socket", str(where))
     script = script.replace("/var/lib/lxd/unix.socket", str(tmp_path / "no")).replace(":/snap/bin", "")
     done = subprocess.run(

@@ -490,7 +490,7 @@ def _path_problem(text: str, *, optional: bool) -> str | None:
 def autoload_credentials(cli: Cli, args: tuple[str, ...], *, client: bool, controller: str) -> None:
     """Find credentials and offer to keep them."""
     where = sides.for_writing(cli, client=client, controller=controller)
-    wanted = args[0].lower() if args else ""
+    wanted = _type_meant(where, args[0].lower()) if args else ""
     cli.console.info("\nLooking for cloud and credential information on local client...")
     if where.ctx:
         name = quote(where.ctx.controller.name)
@@ -506,6 +506,21 @@ def autoload_credentials(cli: Cli, args: tuple[str, ...], *, client: bool, contr
     if not found:
         return cli.console.info("No cloud credentials found.")
     return _offer(cli, where, found)
+
+
+def _type_meant(where: sides.Sides, word: str) -> str:
+    """Return a type of cloud; the name of a cloud stands for its type.
+
+    Raises:
+        NotFound: It is neither.
+    """
+    kinds = sorted(kind.name for kind in where.host.provider_types())
+    if word in kinds:
+        return word
+    named = documents.client_clouds(where.host, where.files).get(word)
+    if named is None:
+        raise NotFound(f"cloud type {quote(word)} not found", hint=f"known types: {', '.join(kinds)}")
+    return named[1].type
 
 
 def _offer(cli: Cli, where: sides.Sides, found: Sequence[tuple[ProviderType, DetectedCredential]]) -> None:

@@ -385,6 +385,10 @@ def test_autoload_offers_what_it_finds(lab: Run, tmp_path: Path) -> None:
     assert (stored["default-region"], stored["default-credential"]) == ("eu-west-1", "default")
     assert stored["default"]["secret-key"].startswith("sealed:")
     assert lab("autoload-credentials", "gce").err.endswith("No cloud credentials found.\n")
+    assert lab("autoload-credentials", "google").err.endswith("No cloud credentials found.\n")
+    odd = lab("autoload-credentials", "goggle")
+    assert odd.status == 1
+    assert odd.err.startswith('ERROR cloud type "goggle" not found\nknown types: azure, ')
 
 
 @pytest.mark.parametrize(

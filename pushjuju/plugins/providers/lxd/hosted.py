@@ -80,8 +80,10 @@ if ! there; then
     snap install lxd --channel="$channel" >&2 || exit 1
   elif command -v apt-get >/dev/null; then
     export DEBIAN_FRONTEND=noninteractive
-    apt-cache show lxd >/dev/null 2>&1 || apt-get update -q >&2 || exit 1
-    apt-cache show lxd >/dev/null 2>&1 || exit 69
+    # A name that other packages only mention is shown, too: what counts is a version of it.
+    candidate() { apt-cache policy lxd 2>/dev/null | grep -q 'Candidate: [^(]'; }
+    candidate || apt-get update -q >&2 || exit 1
+    candidate || exit 69
     apt-get install -q -y lxd dnsmasq-base iptables >&2 || exit 1  # its bridge needs the other two
     fit >&2 || exit 1
   else
@@ -113,6 +115,13 @@ profiles:
     eth0: {name: eth0, network: lxdbr0, type: nic}
 END
 fi
+"""
+# No program and no data: there never was an LXD, and so no container. One that is only down has some of it.
+_NEVER_THERE = """\
+for trace in /var/snap/lxd /var/lib/lxd /snap/bin/lxd; do
+  [ ! -e "$trace" ] || exit 1
+done
+! command -v lxd >/dev/null
 """
 
 
@@ -174,9 +183,13 @@ class HostedLxd:
 
     async def stop(self, ids: Sequence[str]) -> None:
         """Delete containers, and the model's profile with the last one."""
-        lxd = await self._lxd()
-        await lxd.stop(ids)
-        await lxd.drop_profile()
+        try:
+            lxd = await self._lxd()
+            await lxd.stop(ids)
+            await lxd.drop_profile()
+        except ProviderError:
+            if not await self._never_there():
+                raise
 
     async def set_profiles(
         self, instance_id: str, wanted: Sequence[CharmProfile], keep: Collection[str]
@@ -186,7 +199,16 @@ class HostedLxd:
 
     async def list(self) -> Sequence[Instance]:
         """Return the containers of the model on this LXD."""
-        return [_local(item) for item in await (await self._lxd()).list()]
+        try:
+            return [_local(item) for item in await (await self._lxd()).list()]
+        except ProviderError:
+            if await self._never_there():
+                return []
+            raise
+
+    async def _never_there(self) -> bool:
+        """Tell whether the machine has no LXD, so that a container that was never made can be removed."""
+        return not self._prepared and (await self._host.run(_NEVER_THERE)).rc == 0
 
     async def get(self, ids: Sequence[str]) -> Sequence[Instance | None]:
         """Return containers by id."""
