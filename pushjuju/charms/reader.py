@@ -151,7 +151,12 @@ def _load(source: Source, problems: Problems, locate: Locate) -> Charm:
         format=charm_format(meta, bases) if meta else 1,
     )
     if problems.found and charm.lxd_profile:  # alone it is no reason: `--force` lets it pass
-        problems.found += extras.profile_problems(charm.lxd_profile)
+        told = {item.key for item in problems.found if item.file == extras.PROFILE_FILE}
+        problems.found += [
+            item
+            for item in extras.profile_problems(charm.lxd_profile)
+            if not any(item.key.startswith(key) for key in told)
+        ]
     problems.raise_if_any(locate)
     profile = extras.place_faults(charm.lxd_profile, locate) if charm.lxd_profile else None
     return replace(charm, lxd_profile=profile, warnings=tuple(problems.warnings))

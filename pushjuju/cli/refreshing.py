@@ -146,6 +146,10 @@ def stay(
     done = service.stay(opened.ctx, opened.uuid, request)
     revision = f", revision {found.origin.charm.revision}" if by_revision else ""
     cli.console.info(f'charm "{found.packed.charm.name}"{revision}: already up-to-date')
+    if request.bind:
+        cli.console.warn(f"--bind comes with another charm only: see `{cli.program} bind`")
+    if request.storage:
+        cli.console.warn(f"--storage comes with another charm only: see `{cli.program} add-storage`")
     if done.channel:
         cli.console.info(f"Note: all future refreshes will now use channel {_quoted(found.origin.channel)}")
     if done.resources:

@@ -118,7 +118,22 @@ class Mirror:
         found = self._read(f"{INFO}/{name}.json")
         if not isinstance(found, dict):
             raise HubError(f"the mirror at {self.address} is damaged: {INFO}/{name}.json")
-        return found
+        listed = found.get("channel-map")
+        here = [item for item in (listed if isinstance(listed, list) else ()) if self._has(name, item)]
+        return {**found, "channel-map": here}
+
+    def _has(self, name: str, item: Any) -> bool:
+        """Tell whether a release that the store told is one of those that were mirrored."""
+        try:
+            number, track = item["revision"]["revision"], item["channel"].get("track") or LATEST
+        except (KeyError, TypeError, AttributeError):
+            return False
+        return any(
+            entry.name == name
+            and entry.revision == number
+            and (entry.channel is None or entry.channel.full().track == track)
+            for entry in self._entries()
+        )
 
     def find(self, query: str, options: Mapping[str, str]) -> list[Mapping[str, Any]]:
         """Return the mirrored charms whose name holds a text."""
@@ -192,6 +207,8 @@ class Mirror:
                 resources=tuple(resources(listed, secure=False)),
                 version=str(item.get("version", "")),
                 source=TYPE,
+                metadata=str(item.get("metadata-yaml") or ""),
+                config=str(item.get("config-yaml") or ""),
             )
         except (KeyError, TypeError, ValueError, AttributeError, NotValid) as error:
             raise HubError(f"the index of the mirror at {self.address} is damaged: {error!r}") from None
@@ -288,6 +305,8 @@ def entry_document(charm: StoreCharm, *, default: bool, more: Sequence[StoreReso
         "download": _download(charm.download),
         "resources": [_resource(item) for item in charm.resources if item.download.url],
         "more": [_resource(item) for item in more],
+        "metadata-yaml": charm.metadata,
+        "config-yaml": charm.config,
     }
 
 

@@ -170,6 +170,7 @@ config:
   a: [1]  #! failed to unmarshall lxd-profile.yaml: config.a: expected string, got []interface {}
 devices:
   d: 5  #! failed to unmarshall lxd-profile.yaml: devices.d: expected map, got int(5)
+  eth9: {type: nic}  #! invalid lxd-profile.yaml: contains device type "nic"
 """,
 }  # fmt: skip
 

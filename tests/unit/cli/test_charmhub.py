@@ -180,6 +180,8 @@ def test_nothing_newer(lab: Run) -> None:
     ok(deploy(lab, "web"))
     ended = refresh(lab, "web")
     assert (ended.status, ended.err) == (0, 'charm "web": already up-to-date\n')
+    ended = lab("refresh", "web", "--bind", "x=alpha")
+    assert "WARNING --bind comes with another charm only: see `pushjuju bind`\n" in ended.err
     ended = refresh(lab, "web", "--revision", "12")
     assert ended.err == 'charm "web", revision 12: already up-to-date\n'
 

@@ -125,6 +125,22 @@ def test_the_rest_of_the_client_reads_a_mirror(site: Run, address: str, tmp_path
     assert (tmp_path / "web_r12.charm").exists()
 
 
+def test_a_mirror_tells_what_it_has(site: Run, shelf: HubStore, tmp_path: Path) -> None:
+    """Not what the store had besides; what a bundle asks of its charms is judged before they are fetched."""
+    folder = tmp_path / "part"
+    ok(site("mirror", str(folder), "web", "--base", "ubuntu@24.04", "--charmhub-url", shelf.url))
+    shelf.entries.clear()
+    address = f"file://{folder}"
+    told = json.loads(ok(site("info", "web", "--format", "json", "--charmhub-url", address)))["channels"]
+    assert {track: list(risks) for track, risks in told.items()} == {"14": ["stable"]}
+    ok(site("bootstrap", "local", "home"))
+    ok(site("add-model", "shop", "--config", f"charmhub-url={address}"))
+    (tmp_path / "b.yaml").write_text("applications: {web: {charm: web, num_units: 1, options: {nosuch: 1}}}")
+    ended = site("deploy", str(tmp_path / "b.yaml"), "--dry-run")
+    assert 'configuration option "nosuch" not found in charm "web" (applications.web.options' in ended.err
+    assert ended.out == ""
+
+
 def test_a_mirror_is_not_fetched_again(site: Run, shelf: HubStore, tmp_path: Path) -> None:
     words = ("mirror", str(tmp_path / "m"), "old", "--charmhub-url", shelf.url)
     assert site(*words).err.startswith("Mirrored")
