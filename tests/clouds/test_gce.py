@@ -104,7 +104,7 @@ async def test_credentials(bench: GceBench, tmp_path: Path) -> None:
     assert len(await bench.open(credential=written, identity_endpoint=token).list()) == 1
     broken = json.loads(bench.fake.key_file())
     for text, problem in (
-        ("{}", "has no 'client_email'"),
+        ("{}", "is a key file without client_email"),
         (str(tmp_path / "none"), "is no key file of a service account"),
         ('{"type": "authorized_user"}', "is no key file of a service account"),
         (json.dumps({**broken, "private_key": "hunter2"}), "is no RSA key in PEM form"),

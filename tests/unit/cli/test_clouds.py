@@ -421,3 +421,24 @@ def test_a_key_that_nobody_knows_is_a_warning(run: Run, tmp_path: Path) -> None:
     (tmp_path / "b.yaml").write_text(text.replace("TYPE", "vsphere").replace("KEY", "datastore: fast"))
     done = run("update-cloud", "rack", "-f", "b.yaml")
     assert "datastore; as a default of its models it belongs below config\n" in done.err
+
+
+@pytest.mark.parametrize(
+    ("cloud", "auth", "attribute", "value", "problem"),
+    [
+        ("rack", "oauth1", "maas-oauth", SECRET, "maas-oauth is no API key of MAAS\na key has the form"),
+        ("google", "jsonfile", "file", '{"type": "user"}', "no key file of a service account\ngcloud"),
+        ("google", "jsonfile", "file", '{"private_key": "hunter2"}', "a key file without client_email"),
+    ],
+)  # fmt: skip
+def test_a_credential_that_cannot_be_one_is_refused_at_once(
+    run: Run, tmp_path: Path, cloud: str, auth: str, attribute: str, value: str, problem: str
+) -> None:
+    run("add-cloud", stdin="maas\nrack\nhttp://10.0.0.1:5240/MAAS\n")
+    document = {"credentials": {cloud: {"bob": {"auth-type": auth, attribute: value}}}}
+    (tmp_path / "bob.yaml").write_text(json.dumps(document))
+    done = run("add-credential", cloud, "-f", "bob.yaml")
+    assert done.status == 1
+    assert done.err.startswith(f"ERROR {problem}")
+    assert SECRET not in done.err
+    assert not (tmp_path / "data" / "credentials.toml").exists()

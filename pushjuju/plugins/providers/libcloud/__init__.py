@@ -34,6 +34,15 @@ def pushjuju_provider_types() -> Sequence[ProviderType]:
 
 
 @hookimpl
+def pushjuju_finalize_credential(cloud: CloudSpec, auth_type: str, attributes: Mapping[str, str]) -> None:
+    """Refuse what cannot be a key file of Google's; keep everything as it is."""
+    if cloud.type == "gce" and auth_type == "jsonfile":
+        from pushjuju.plugins.providers.libcloud import keyfiles
+
+        keyfiles.read(attributes.get("file", ""))
+
+
+@hookimpl
 def pushjuju_open_provider(
     cloud: CloudSpec,
     credential: Credential,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from pushjuju.core.errors import NotValid
 from pushjuju.core.storage import Kind, Scope
 from pushjuju.plugins.hookspecs import hookimpl
 from pushjuju.plugins.types import (
@@ -23,7 +24,7 @@ from pushjuju.plugins.types import (
     StorageType,
 )
 
-PUSHJUJU_API = (1, 3)
+PUSHJUJU_API = (1, 4)
 
 _KIND = ProviderType(
     name="maas",
@@ -51,6 +52,18 @@ _KIND = ProviderType(
 def pushjuju_provider_types() -> Sequence[ProviderType]:
     """Name the cloud type `maas`."""
     return [_KIND]
+
+
+@hookimpl
+def pushjuju_finalize_credential(cloud: CloudSpec, attributes: Mapping[str, str]) -> None:
+    """Refuse what cannot be an API key; keep everything as it is."""
+    if cloud.type == "maas":
+        from pushjuju.plugins.providers.maas.client import is_key
+
+        if not is_key(attributes.get("maas-oauth", "")):
+            raise NotValid(
+                "maas-oauth is no API key of MAAS", hint="a key has the form CONSUMER:TOKEN:SECRET"
+            )
 
 
 @hookimpl

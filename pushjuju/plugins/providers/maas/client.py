@@ -56,6 +56,12 @@ class Unsure(ProviderError):
     message = "the MAAS server gave no whole answer"
 
 
+def is_key(text: str) -> bool:
+    """Tell whether a text has the form of an API key."""
+    parts = text.strip().split(":")
+    return len(parts) == 3 and all(parts)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiKey:
     """A key of MAAS's: `CONSUMER:TOKEN:SECRET`."""
@@ -73,14 +79,15 @@ class ApiKey:
         """
         if credential.auth_type != AUTH_TYPE:
             raise CredentialInvalid(f"cloud {cloud} needs a credential of auth type {AUTH_TYPE}")
-        parts = credential.attributes.get(ATTRIBUTE, "").strip().split(":")
-        if len(parts) != 3 or not all(parts):
+        text = credential.attributes.get(ATTRIBUTE, "")
+        if not is_key(text):
             raise CredentialInvalid(
                 f'{ATTRIBUTE} of credential "{credential.name}" is no API key of MAAS',
                 detail="a key has the form CONSUMER:TOKEN:SECRET",
                 hint=f"pushjuju update-credential {cloud} {credential.name}",
             )
-        return cls(consumer=parts[0], token=parts[1], secret=parts[2])
+        consumer, token, secret = text.strip().split(":")
+        return cls(consumer=consumer, token=token, secret=secret)
 
     def header(self, *, now: float, nonce: str) -> str:
         """Return the `Authorization` of one request: OAuth 1.0a, PLAINTEXT. The consumer has no secret."""

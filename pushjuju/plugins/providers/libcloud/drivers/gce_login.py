@@ -13,11 +13,11 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from pushjuju.core.errors import CredentialInvalid, NotValid
+from pushjuju.plugins.providers.libcloud import keyfiles
 from pushjuju.plugins.providers.libcloud.drivers.adapter import Site
 from pushjuju.plugins.providers.libcloud.drivers.library import lead, library, secret
 
@@ -66,16 +66,11 @@ def account(site: Site) -> Account:
 def _from_file(site: Site, value: str) -> Mapping[str, str]:
     """Read a key file, of which the path or the text is given."""
     try:
-        text = value if value.lstrip().startswith("{") else Path(value).expanduser().read_text()
-        found = json.loads(text)
-    except (OSError, ValueError):
-        found = None
-    if not isinstance(found, dict) or found.get("type", "service_account") != "service_account":
+        return keyfiles.read(value)
+    except NotValid as error:
         raise NotValid(
-            f"the credential of cloud {site.cloud.name} is no key file of a service account",
-            hint="gcloud iam service-accounts keys create key.json --iam-account=...",
-        )
-    return found
+            f"the credential of cloud {site.cloud.name} is {error.message}", hint=error.hint
+        ) from None
 
 
 class Token:

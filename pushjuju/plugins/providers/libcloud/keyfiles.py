@@ -1,0 +1,33 @@
+"""Key files of Google's service accounts. Layer: plugins; standard library only."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from pushjuju.core.errors import NotValid
+
+_NEEDED = ("client_email", "private_key", "project_id")
+
+
+def read(value: str) -> Mapping[str, str]:
+    """Return what a key file says, of which the path or the text is given.
+
+    Raises:
+        NotValid: It is none; nothing of it is in the message.
+    """
+    try:
+        text = value if value.lstrip().startswith("{") else Path(value).expanduser().read_text()
+        found = json.loads(text)
+    except (OSError, ValueError):
+        found = None
+    if not isinstance(found, dict) or found.get("type", "service_account") != "service_account":
+        raise NotValid(
+            "no key file of a service account",
+            hint="gcloud iam service-accounts keys create key.json --iam-account=...",
+        )
+    missing = [name for name in _NEEDED if not found.get(name)]
+    if missing:
+        raise NotValid(f"a key file without {', '.join(missing)}")
+    return found
