@@ -13,7 +13,8 @@ from pushjuju.plugins.hookspecs import hookimpl
 from pushjuju.plugins.providers.libcloud.ebsstorage import EbsStorage
 from pushjuju.plugins.providers.libcloud.ec2provider import Ec2Provider
 from pushjuju.plugins.providers.libcloud.firewall import SecurityGroups
-from pushjuju.plugins.providers.libcloud.kinds import BY_NAME, STORAGE
+from pushjuju.plugins.providers.libcloud.kinds import BY_NAME
+from pushjuju.plugins.providers.libcloud.storagekinds import STORAGE
 from pushjuju.plugins.types import (
     CloudSpec,
     Credential,

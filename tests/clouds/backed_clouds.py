@@ -16,7 +16,8 @@ from pushjuju.plugins.providers.libcloud.cloudprovider import CloudProvider
 from pushjuju.plugins.providers.libcloud.drivers import ADAPTERS, open_adapter
 from pushjuju.plugins.providers.libcloud.drivers.adapter import Site
 from pushjuju.plugins.providers.libcloud.firewall import SecurityGroups
-from pushjuju.plugins.providers.libcloud.kinds import BY_NAME, STORAGE
+from pushjuju.plugins.providers.libcloud.kinds import BY_NAME
+from pushjuju.plugins.providers.libcloud.storagekinds import STORAGE
 from pushjuju.plugins.types import (
     CloudSpec,
     Credential,

@@ -17,7 +17,8 @@ from pushjuju.plugins.providers.libcloud.drivers import ADAPTERS
 from pushjuju.plugins.providers.libcloud.drivers.adapter import Guarding
 from pushjuju.plugins.providers.libcloud.drivers.identity import Identity
 from pushjuju.plugins.providers.libcloud.firewall import SecurityGroups
-from pushjuju.plugins.providers.libcloud.kinds import BY_NAME, STORAGE
+from pushjuju.plugins.providers.libcloud.kinds import BY_NAME
+from pushjuju.plugins.providers.libcloud.storagekinds import STORAGE
 from pushjuju.plugins.types import CloudSpec, Credential, ModelInfo, Provider, Services, StorageProvider
 from tests.clouds import test_openstack
 from tests.clouds.cases import MODEL

@@ -89,7 +89,7 @@ def pushjuju_open_firewall(
 @hookimpl
 def pushjuju_storage_types(cloud_type: str) -> Sequence[StorageType]:
     """Name the volumes of a cloud."""
-    from pushjuju.plugins.providers.libcloud.kinds import STORAGE
+    from pushjuju.plugins.providers.libcloud.storagekinds import STORAGE
 
     return STORAGE.get(cloud_type, ())
 
@@ -97,7 +97,7 @@ def pushjuju_storage_types(cloud_type: str) -> Sequence[StorageType]:
 @hookimpl
 def pushjuju_open_storage(type_name: str, provider: Provider | None) -> StorageProvider | None:
     """Return the volumes of a cloud that has an adapter."""
-    from pushjuju.plugins.providers.libcloud.kinds import STORAGE
+    from pushjuju.plugins.providers.libcloud.storagekinds import STORAGE
 
     if provider is None or type_name not in {item.name for known in STORAGE.values() for item in known}:
         return None

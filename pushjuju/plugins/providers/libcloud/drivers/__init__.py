@@ -1,8 +1,8 @@
 """Drivers of libcloud that are providers here: a table of adapters, one module each. Layer: plugins.
 
 To add a cloud: write a module with an `Adapter` (`drivers/adapter.py` tells what it must do), name it in
-ADAPTERS, and describe its type and its storage in `kinds.py`. Starting, finding, adopting and ending machines
-is common to all (`cloudprovider.py`), and so is the life of volumes (`volumes.py`).
+ADAPTERS, and describe its type in `kinds.py`, its storage in `storagekinds.py`. Starting, finding, adopting
+and ending machines is common to all (`cloudprovider.py`), and so is the life of volumes (`volumes.py`).
 """
 
 from __future__ import annotations

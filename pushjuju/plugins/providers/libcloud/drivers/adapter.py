@@ -235,7 +235,7 @@ class Volume:
 
 
 class HasVolumes(ABC):
-    """An adapter whose cloud has volumes; `kinds.STORAGE` names the type of storage."""
+    """An adapter whose cloud has volumes; `storagekinds.STORAGE` names the type of storage."""
 
     @abstractmethod
     def volumes(self, driver: Any) -> Sequence[Volume]:
