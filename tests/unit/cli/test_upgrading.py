@@ -258,4 +258,5 @@ def test_unknown_series(lab: Run) -> None:
 def test_a_locked_machine_stays(lab: Run) -> None:
     lab(*PREPARE, "-y")
     ended = lab("remove-machine", "0", "--no-prompt")
-    assert (ended.status, ended.out, ended.err) == (1, "", "ERROR machine 0 is locked for series upgrade\n")
+    told = "ERROR removing machine failed: machine 0 is locked for series upgrade\n"
+    assert (ended.status, ended.out, ended.err) == (1, "", told)
