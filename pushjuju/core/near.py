@@ -30,7 +30,7 @@ def closest(word: str, known: Iterable[str]) -> str:
     if len(word) > LONGEST:
         return ""
     scored = sorted((distance(word, other), other) for other in islice(known, MOST))
-    most = max(2, len(word) // 2) if len(word) >= _SHORT else 1
+    most = max(2, len(word) // 3) if len(word) >= _SHORT else 1
     return scored[0][1] if scored and scored[0][0] <= most else ""
 
 

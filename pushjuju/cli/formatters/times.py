@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from pushjuju.core.errors import NotValid
+from pushjuju.core.errors import UsageError
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _TRUE = ("1", "t", "true")
@@ -20,11 +20,11 @@ def wants_utc(env: Mapping[str, str], *, flag: bool) -> bool:
     """Tell whether times are shown in UTC: `--utc`, or `JUJU_STATUS_ISO_TIME`.
 
     Raises:
-        NotValid: The variable holds another word.
+        UsageError: The variable holds another word.
     """
     word = env.get("JUJU_STATUS_ISO_TIME", "").lower()
     if word not in _TRUE + _FALSE:
-        raise NotValid("invalid JUJU_STATUS_ISO_TIME env var, expected true|false")
+        raise UsageError("invalid JUJU_STATUS_ISO_TIME env var, expected true|false")
     return flag or word in _TRUE
 
 

@@ -168,7 +168,11 @@ def test_status_of_an_empty_model(lab: Run) -> None:
     assert lab("status", "--color", "--no-color").err == "ERROR cannot mix --no-color and --color\n"
     wanted = "provided relations, storage options are always enabled in non tabular formats\n"
     assert lab("status", "--relations", "--storage", "--format", "json").err.startswith(wanted)
-    assert "JUJU_STATUS_ISO_TIME" in lab("status", env={"JUJU_STATUS_ISO_TIME": "perhaps"}).err
+    ended = lab("status", env={"JUJU_STATUS_ISO_TIME": "perhaps"})
+    assert (ended.status, ended.err) == (
+        2,
+        "ERROR invalid JUJU_STATUS_ISO_TIME env var, expected true|false\n",
+    )
 
 
 def test_a_failing_status_gives_an_empty_document(lab: Run) -> None:

@@ -27,3 +27,8 @@ def test_a_short_word_is_like_those_with_one_slip() -> None:
     assert closest("foo", ["o", "color"]) == ""
     assert closest("deplyo", ["deploy", "destroy"]) == "deploy"
     assert did_you_mean("x", ["y"]) == ""
+
+
+def test_a_long_word_may_have_a_slip_in_three_letters() -> None:
+    assert closest("--firehose", ["--verbose"]) == ""
+    assert closest("remve-aplicaton", ["remove-application", "remove-unit"]) == "remove-application"
