@@ -12,6 +12,9 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+ACCEPTED = "accepted"
+"""The comment of keys that a person accepted over those that a provider told."""
+
 
 def entry_name(host: str, port: int) -> str:
     """Return the name of a machine in a known_hosts file."""
@@ -44,8 +47,8 @@ class HostKeyFile:
 
     path: Path
 
-    def find(self, name: str) -> list[str]:
-        """Return the keys known under a name."""
+    def find(self, name: str, *, word: str = "") -> list[str]:
+        """Return the keys known under a name; `word`: only those with it as a comment."""
         try:
             text = self.path.read_text("utf-8")
         except FileNotFoundError:
@@ -53,7 +56,9 @@ class HostKeyFile:
         found = []
         for line in text.splitlines():
             names, _, key = line.strip().partition(" ")
-            if key and not names.startswith(("#", "@")) and name in names.split(","):
+            if not key or names.startswith(("#", "@")) or name not in names.split(","):
+                continue
+            if not word or word in key.split()[2:]:
                 found.append(normal(key))
         return found
 

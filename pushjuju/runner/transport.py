@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import shlex
 import socket
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from pushjuju.core.errors import AuthFailed, HostKeyChanged, PushjujuError, Unreachable
-from pushjuju.runner.hostkeys import HostKeyFile, entry_name, fingerprint, normal
+from pushjuju.runner.hostkeys import ACCEPTED, HostKeyFile, entry_name, fingerprint, normal
 from pushjuju.runner.oneflight import log_in_at_once
 from pushjuju.runner.target import MachineTarget
 
@@ -35,8 +36,8 @@ class HostKeyCheck:
         self.name = target.host_key_alias or entry_name(host, port)
         self.file = HostKeyFile(target.known_hosts) if target.known_hosts else None
         self.known = [normal(key) for key in target.host_keys]
-        if not self.known and self.file:
-            self.known = self.file.find(self.name)
+        if self.file:
+            self.known += self.file.find(self.name, word=ACCEPTED if self.known else "")
         self.refused = ""
 
     def accept(self, key: str) -> bool:
@@ -56,7 +57,10 @@ class HostKeyCheck:
         shown = fingerprint(self.refused)
         known = ", ".join(fingerprint(key) for key in self.known)
         hint = "Check with the machine's owner; the key came from the provider."
-        if self.file and not self.target.host_keys:
+        if self.file and self.target.host_keys:
+            path = shlex.quote(str(self.file.path))
+            hint = f"If it is the right machine: echo '{self.name} {self.refused} {ACCEPTED}' >> {path}"
+        elif self.file:
             hint = f"If the machine was reinstalled: ssh-keygen -f {self.file.path} -R '{self.name}'"
         return HostKeyChanged(
             f"host key of {self.target} changed: expected {known}, got {shown}",

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from pushjuju.core.base import Base
 from pushjuju.core.clock import from_iso, to_iso
-from pushjuju.core.errors import BadAnswer, PushjujuError, TransportError, Unreachable
+from pushjuju.core.errors import BadAnswer, HostKeyChanged, PushjujuError, TransportError, Unreachable
 from pushjuju.core.life import Life
 from pushjuju.core.names import parent_machine
 from pushjuju.core.status import InstanceStatus, MachineStatus, StatusKind
@@ -34,12 +34,15 @@ from pushjuju.state.records import Machine
 from pushjuju.state.store import Tx
 from pushjuju.workers import firstboot, requests
 from pushjuju.workers.answers import CALL_S
+from pushjuju.workers.events import Event
+from pushjuju.workers.hostkeys import moved
 from pushjuju.workers.provisioner import given
 from pushjuju.workers.workshop import Workshop, target_document
 
 T = TypeVar("T")
 
 BOOT_WAIT_S = 120.0  # how long a machine that was just made or rebooted may take to answer SSH
+BOOT_TELL_S = 15.0  # after which people are told what it is waited for
 BOOT_POLL_S = 0.05
 NOTE_EVERY_S = 30.0  # how old a machine's last contact may get while it is worked
 LOGGER = "pushjuju.contact"
@@ -49,6 +52,12 @@ _STARTING = (InstanceStatus.PENDING, InstanceStatus.ALLOCATING)
 def full_text(error: PushjujuError) -> str:
     """Return an error with the remote text."""
     return f"{error.message}: {error.detail}" if error.detail else error.message
+
+
+def with_hint(error: PushjujuError) -> str:
+    """Return an error with the remote text, and what to do next."""
+    text = full_text(error)
+    return f"{text.rstrip('.')}; next: {error.hint}" if error.hint else text
 
 
 async def attach(shop: Workshop, machine: Machine) -> MachineSession:
@@ -62,7 +71,7 @@ async def attach(shop: Workshop, machine: Machine) -> MachineSession:
     """
     known = shop.attached(machine)
     if not machine.last_seen:
-        await _patiently(shop, lambda: firstboot.apply(shop, machine), patient=not given(machine))
+        await _patiently(shop, machine, lambda: firstboot.apply(shop, machine), patient=not given(machine))
     try:
         session = await _open(shop, machine, patient=not machine.last_seen and not given(machine))
     except Unreachable:
@@ -82,18 +91,25 @@ async def attach(shop: Workshop, machine: Machine) -> MachineSession:
 
 
 async def _open(shop: Workshop, machine: Machine, *, patient: bool) -> MachineSession:
-    return await _patiently(shop, lambda: shop.session(machine), patient=patient)
+    return await _patiently(shop, machine, lambda: shop.session(machine), patient=patient)
 
 
-async def _patiently(shop: Workshop, reach: Callable[[], Awaitable[T]], *, patient: bool) -> T:
-    """Reach a machine; one that boots gets time."""
-    deadline = shop.ctx.clock.now() + timedelta(seconds=BOOT_WAIT_S)
+async def _patiently(
+    shop: Workshop, machine: Machine, reach: Callable[[], Awaitable[T]], *, patient: bool
+) -> T:
+    """Reach a machine; one that boots gets time, and what keeps it is told once."""
+    begun, told = shop.ctx.clock.now(), False
     while True:
         try:
             return await reach()
         except TransportError as error:
-            if not patient or not error.retryable or shop.ctx.clock.now() > deadline:
+            waited = (shop.ctx.clock.now() - begun).total_seconds()
+            if not patient or not error.retryable or waited > BOOT_WAIT_S:
                 raise
+            if not told and (isinstance(error, HostKeyChanged) or waited > BOOT_TELL_S):
+                told = True
+                text = f"waits until it can be reached: {error.message}"
+                shop.tell(Event(entity=f"machine {machine.id}", text=text, state="waiting"))
             await asyncio.sleep(BOOT_POLL_S)
 
 
@@ -115,7 +131,9 @@ async def _look_up(shop: Workshop, machine: Machine) -> Machine | None:
     if ssh == dict(machine.ssh) and not coming:
         return None
     with shop.ctx.store.write() as tx:
-        return machines.set_ssh(tx, machine, ssh, shop.ctx.clock.now())
+        found = machines.set_ssh(tx, machine, ssh, shop.ctx.clock.now())
+    moved(shop.ctx, machine, found)
+    return found
 
 
 async def come_back(shop: Workshop, machine: Machine, boot_id: str) -> MachineSession:

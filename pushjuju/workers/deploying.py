@@ -19,6 +19,7 @@ from pushjuju.services.context import Context
 from pushjuju.state.records import Machine
 from pushjuju.workers.answers import CALL_S
 from pushjuju.workers.events import Event
+from pushjuju.workers.hostkeys import moved
 from pushjuju.workers.workshop import Workshop, target_document
 
 FEATURE = "installs"
@@ -110,4 +111,6 @@ async def _reach(ctx: Context, provider: Provider, machine: Machine, instance: I
     if dict(ssh) == dict(machine.ssh):
         return machine
     with ctx.store.write() as tx:
-        return machines.set_ssh(tx, machine, ssh, ctx.clock.now())
+        found = machines.set_ssh(tx, machine, ssh, ctx.clock.now())
+    moved(ctx, machine, found)
+    return found

@@ -20,8 +20,9 @@ from pushjuju.services import firewall, models, ssh_keys, statuses, touch
 from pushjuju.services.context import Context
 from pushjuju.state.records import Machine
 from pushjuju.state.store import Tx
+from pushjuju.workers import hostkeys
 from pushjuju.workers.events import Event
-from pushjuju.workers.provisioner import hardware_document, remember_keys
+from pushjuju.workers.provisioner import hardware_document
 from pushjuju.workers.workshop import MANUAL, Workshop, target_document
 
 _RESERVED = "enlist "  # with the target: the number of a machine that is being taken in
@@ -115,5 +116,5 @@ def _record(
         )
         firewall.changed_everywhere(tx, model, now, f"machine {machine_id} is there")
         touch.machine(tx, model, machine_id, now, "machine taken in")
-    remember_keys(ctx, machine)
+    hostkeys.remember(ctx, machine)
     return machine

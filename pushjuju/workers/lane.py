@@ -23,7 +23,17 @@ from pushjuju.state.work import lease_at_least, skip_leases
 from pushjuju.uniter.resolver import decide, reconcile_effects
 from pushjuju.uniter.snapshot import look
 from pushjuju.uniter.turn import WORK
-from pushjuju.workers import commands, contact, deploying, keywriter, profiles, provisioner, requests, storage
+from pushjuju.workers import (
+    commands,
+    contact,
+    deploying,
+    hostkeys,
+    keywriter,
+    profiles,
+    provisioner,
+    requests,
+    storage,
+)
 from pushjuju.workers.events import Event
 from pushjuju.workers.firewaller import Firewaller
 from pushjuju.workers.outcome import Outcome
@@ -76,7 +86,7 @@ class Lane:
         except deploying.DeployFailed as error:
             self._tell(contact.full_text(error), "failed")
             again = self._in(deploying.FAILED_LOOK_S)
-            return Outcome(due=again, reason=contact.full_text(error), failed=True)
+            return Outcome(due=again, reason=contact.with_hint(error), failed=True)
         except (LeaseLost, asyncio.CancelledError):
             await self._let_go()
             raise
@@ -88,7 +98,7 @@ class Lane:
             return again_later(self.ctx, self.attempts, str(error))
         except PushjujuError as error:
             await self._gave_up(error)
-            return again_later(self.ctx, self.attempts, contact.full_text(error))
+            return again_later(self.ctx, self.attempts, contact.with_hint(error))
 
     async def _work(self) -> Outcome:
         machine = self._machine()
@@ -310,6 +320,7 @@ class Lane:
             if not machine.forced:
                 raise
             self._tell(f"forgotten though it could not be stopped: {error}", "failed")
+            hostkeys.forget(self.ctx, machine)
         else:
             await self._sweep_profiles(machine)
         self.shop.checkpoint("machine-stopped")

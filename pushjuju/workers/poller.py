@@ -18,6 +18,7 @@ from pushjuju.services.context import Context
 from pushjuju.state.records import Machine
 from pushjuju.workers.answers import CALL_S
 from pushjuju.workers.contact import full_text
+from pushjuju.workers.hostkeys import moved
 from pushjuju.workers.outcome import Outcome
 from pushjuju.workers.workshop import MANUAL, Workshop, target_document
 
@@ -95,6 +96,7 @@ def _note(
 ) -> bool:
     """Write down the statuses that changed; tell whether any did."""
     now, changed = ctx.clock.now(), False
+    found_again: list[tuple[Machine, Machine]] = []
     with ctx.store.write() as tx:
         for machine, instance in zip(listed, found, strict=True):
             status, message = (
@@ -102,7 +104,7 @@ def _note(
             )
             shown = statuses.get_status(tx, machine.model, StatusKind.INSTANCE, machine.id)
             if machine.id in targets:
-                machines.set_ssh(tx, machine, targets[machine.id], now)
+                found_again.append((machine, machines.set_ssh(tx, machine, targets[machine.id], now)))
                 touch.machine(tx, machine.model, machine.id, now, "it has an address")
                 changed = True
             if shown is None or (shown.status, shown.message) != (status, message):
@@ -110,4 +112,6 @@ def _note(
                     tx, machine.model, StatusKind.INSTANCE, machine.id, status, message, now=now
                 )
                 changed = True
+    for before, after in found_again:
+        moved(ctx, before, after)
     return changed

@@ -14,7 +14,6 @@ from pushjuju.core.life import Life
 from pushjuju.core.names import parent_machine
 from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.plugins.types import Hardware, Provider, SSHTarget, Started, StartRequest, StorageItem
-from pushjuju.runner.hostkeys import HostKeyFile, entry_name
 from pushjuju.services import (
     charm_profiles,
     firewall,
@@ -29,13 +28,11 @@ from pushjuju.services import (
 from pushjuju.services.context import Context
 from pushjuju.state.records import Machine, Model
 from pushjuju.state.store import Tx
-from pushjuju.workers import inherit, userdata, zones
+from pushjuju.workers import hostkeys, inherit, userdata, zones
 from pushjuju.workers.answers import CALL_S, START_S
 from pushjuju.workers.events import Event
-from pushjuju.workers.reach import key_alias
 from pushjuju.workers.workshop import MANUAL, Workshop, target_document
 
-DEFAULT_PORT = 22
 RETRIES = 10  # after the first try, as in Juju
 RETRY_DELAY_S = 10.0
 FIRST_LOOK_S = 3.0  # until the poller looks at a new instance, as in Juju
@@ -224,24 +221,6 @@ def instance_tags(
     }
 
 
-def host_key_file(ctx: Context, machine: Machine) -> tuple[HostKeyFile, str]:
-    """Return the model's known_hosts file and the name of a machine in it."""
-    name = key_alias(machine) or entry_name(
-        str(machine.ssh.get("host", "")), int(machine.ssh.get("port") or DEFAULT_PORT)
-    )
-    return HostKeyFile(ctx.controller.known_hosts(machine.model)), name
-
-
-def remember_keys(ctx: Context, machine: Machine) -> None:
-    """Keep the host keys that the provider told, for the person's own `ssh` too."""
-    file, name = host_key_file(ctx, machine)
-    keys = machine.ssh.get("host_keys") or ()
-    if keys:
-        file.remove(name)
-    for key in keys:
-        file.add(name, key)
-
-
 def record(
     ctx: Context,
     machine: Machine,
@@ -276,7 +255,7 @@ def record(
             touch.poller(tx, machine.model, soon, "a machine started")
         firewall.changed_everywhere(tx, machine.model, ctx.clock.now(), f"machine {machine.id} is there")
         recorded = machines.get(tx, machine.model, machine.id)
-    remember_keys(ctx, recorded)
+    hostkeys.remember(ctx, recorded)
     return recorded
 
 
@@ -350,8 +329,7 @@ async def stop(shop: Workshop, machine: Machine) -> None:
         await shop.within(CALL_S, shop.provider_of(machine).stop([machine.instance_id]))
     if mode in ("unknown", "all") and not given(machine):
         await _stop_unknown(shop, machine)
-    file, name = host_key_file(shop.ctx, machine)
-    file.remove(name)
+    hostkeys.forget(shop.ctx, machine)
 
 
 async def _stop_unknown(shop: Workshop, machine: Machine) -> None:

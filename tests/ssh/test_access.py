@@ -52,6 +52,22 @@ def keygen(*arguments: str) -> str:
     return subprocess.run(["ssh-keygen", *arguments], capture_output=True, text=True, check=True).stdout
 
 
+async def test_a_key_that_the_provider_did_not_tell_is_accepted_by_the_command_that_is_told(
+    machine: Machine, sshd: Sshd, tmp_path: Path
+) -> None:
+    told = make_key(tmp_path / "told").with_suffix(".pub").read_text().strip()
+    machine.target = replace(machine.target, host_keys=(told,))
+    with pytest.raises(HostKeyChanged) as caught:
+        async with machine.session():
+            pass
+    file = HostKeyFile(machine.target.known_hosts or Path())
+    assert file.find(entry_name("127.0.0.1", sshd.port)) == []  # nothing was learnt of it
+    command = caught.value.hint.removeprefix("If it is the right machine: ")
+    subprocess.run(["sh", "-ec", command], check=True)
+    async with machine.session() as session:
+        assert session.hello["os"]["id"]
+
+
 async def test_changed_host_key_stops_with_both_fingerprints(
     machine: Machine, sshd: Sshd, tmp_path: Path
 ) -> None:

@@ -90,7 +90,9 @@ async def test_a_machine_that_cannot_be_installed_waits_for_a_person(
     _add(shop)
     outcome = await lane(work)
     assert (outcome.failed, _in(shop, outcome)) == (True, deploying.FAILED_LOOK_S)
-    assert outcome.reason == "machine 0 could not be installed: Failed deployment: no disk"
+    assert outcome.reason == (
+        "machine 0 could not be installed: Failed deployment: no disk; next: pushjuju retry-provisioning 0"
+    )
     assert _instance(shop) == FAILED
     assert (work.opened, len(work.cloud.asked)) == ([], 1)
     assert shop.write(lambda tx: machines.not_started(tx, shop.model)) == ["0"]
@@ -140,7 +142,9 @@ async def test_a_machine_that_goes_while_it_is_installed(
 
     monkeypatch.setattr(work.cloud, "start", start_and_go)
     outcome = await lane(work)
-    assert outcome.reason == "machine 0 is gone from its cloud: no instance i-0"
+    assert outcome.reason == (
+        "machine 0 is gone from its cloud: no instance i-0; next: pushjuju remove-machine 0 --force"
+    )
 
 
 async def test_a_cloud_that_is_away_is_asked_again_later(

@@ -17,8 +17,10 @@ from pushjuju.core.errors import (
 )
 from pushjuju.core.placement import Placement
 from pushjuju.core.status import InstanceStatus, StatusKind
+from pushjuju.runner.hostkeys import HostKeyFile
 from pushjuju.services import applications, leadership, logs, machines, removal, statuses, units
 from pushjuju.services.removal import Force
+from pushjuju.workers import hostkeys
 from pushjuju.workers.lane import Outcome
 from tests.unit.services.world import SETUP, UBUNTU, Box, World, failed, ok
 from tests.unit.workers.fakes import Shop, drive, lane
@@ -180,6 +182,41 @@ async def test_fresh_machine_that_never_answers(shop: World) -> None:
     assert shop.open_operations() == []
 
 
+async def test_fresh_machine_with_a_foreign_host_key(shop: World) -> None:
+    """Its first boot gets time to give it ours; then it is told, with what to type, and nothing is lost."""
+    work = Shop(shop)
+    shop.deploy()
+    work.unreachable["0"] = HostKeyChanged("expected A, got B", detail="Who is it?", hint="echo B >> file")
+    outcome = await lane(work)
+    text = "waits until it can be reached: expected A, got B"
+    assert [event.text for event in work.events if event.state == "waiting"] == [text]
+    assert outcome.reason == "expected A, got B: Who is it?; next: echo B >> file"
+    assert outcome.due is not None
+    assert _instance(shop) == ("running", "expected A, got B")
+    assert len(work.cloud.asked) == 1
+    del work.unreachable["0"]
+    assert not (await lane(work)).failed
+    assert (len(work.cloud.asked), _instance(shop)[0]) == (1, "running")
+    assert tuple(shop.of("web/0")) == SETUP
+
+
+async def test_a_machine_that_moves_takes_its_host_keys_along(shop: World) -> None:
+    """Another one was at its new address before; its key opens nothing there."""
+    work = Shop(shop)
+    shop.deploy()
+    await lane(work)
+    machine = shop.machine("0")
+    file = HostKeyFile(shop.ctx.controller.known_hosts(shop.model))
+    file.add("10.9.9.9", "ssh-ed25519 OLD")
+    moved = shop.write(
+        lambda tx: machines.set_ssh(tx, machine, {**machine.ssh, "host": "10.9.9.9"}, shop.clock.now())
+    )
+    hostkeys.moved(shop.ctx, machine, moved)
+    assert file.find("10.9.9.9") == ["ssh-ed25519 0"]
+    hostkeys.forget(shop.ctx, moved)
+    assert file.find("10.9.9.9") == []
+
+
 @pytest.mark.parametrize(
     "error",
     [
@@ -239,7 +276,9 @@ async def test_machine_that_is_gone_from_its_cloud(shop: World) -> None:
     applications.set_trust(shop.ctx, shop.model, "web", trusted=True)
     del shop.boxes["0"]
     outcome = await lane(work)
-    assert outcome.reason == "machine 0 is gone from its cloud: no instance i-0"
+    assert outcome.reason == (
+        "machine 0 is gone from its cloud: no instance i-0; next: pushjuju remove-machine 0 --force"
+    )
 
 
 async def test_an_idle_machine_is_left_alone(shop: World) -> None:
