@@ -208,16 +208,18 @@ class Driver:
             raise
         finally:
             beat.cancel()
-            await asyncio.gather(beat, return_exceptions=True)
-            self.queue.finish(
-                claim,
-                self.ctx.clock.now(),
-                outcome.due,
-                attempts=outcome.attempts,
-                reason=outcome.reason,
-                failed=outcome.failed,
-                later=True,
-            )
+            try:
+                await asyncio.gather(beat, return_exceptions=True)
+            finally:  # also when whoever ends everything cuts the wait short: the key must not stay taken
+                self.queue.finish(
+                    claim,
+                    self.ctx.clock.now(),
+                    outcome.due,
+                    attempts=outcome.attempts,
+                    reason=outcome.reason,
+                    failed=outcome.failed,
+                    later=True,
+                )
 
     async def _dispatch(self, claim: Claim) -> Outcome:
         model, kind, name = claim.key.split("/", 2)

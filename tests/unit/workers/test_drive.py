@@ -227,6 +227,34 @@ async def test_interrupted_work_is_due_at_once(shop: World, monkeypatch: pytest.
     assert (item.owner, item.due, item.reason) == (None, shop.clock.now(), "interrupted")
 
 
+async def test_work_that_has_just_ended_is_given_back_though_all_ends(
+    shop: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The end comes while a task waits for its heartbeat, which takes its time."""
+    shop.deploy()
+    ended = asyncio.Event()
+
+    async def beat(_driver: Driver, _claim: object, _work: object) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+            await asyncio.sleep(60)
+
+    async def work(_lane: Lane) -> Outcome:
+        await asyncio.sleep(0.01)  # the heartbeat has begun
+        return Outcome()
+
+    monkeypatch.setattr(Driver, "_heartbeat", beat)
+    monkeypatch.setattr(Lane, "work", work)
+    task = asyncio.create_task(drive(shop, Shop(shop)))
+    await ended.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert _items(shop)["machine/0"].owner is None
+
+
 async def test_controller_told_to_stop(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drives, "IDLE_POLL_S", 0.01)
     shop.deploy()
