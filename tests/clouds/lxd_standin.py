@@ -47,6 +47,7 @@ class StandIn:
         self.fail_later: dict[str, str] = {}
         self.logs: dict[str, str] = {}
         self.down: set[str] = set()
+        self.projects: set[str] = set()
         self.targets: list[str] = []
         self.made = 0
         self._errors: dict[str, str] = {}
@@ -95,6 +96,8 @@ class StandIn:
         name, _, part = rest.partition("/")
         if kind == "storage-pools":
             return self._get_storage(name, part)
+        if kind == "projects":
+            return _sync({"name": name}) if name in self.projects else _gone("Project not found")
         if kind == "operations":
             error = self._errors.pop(name, "")
             return _sync({"id": name, "status_code": 400 if error else 200, "err": error})

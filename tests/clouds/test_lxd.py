@@ -17,6 +17,7 @@ from pushjuju.core.status import InstanceStatus
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.plugins.providers.lxd import instances, provider
 from pushjuju.plugins.providers.lxd.provider import LxdProvider
+from pushjuju.plugins.providers.lxd.server import as_ours
 from pushjuju.plugins.types import (
     CharmProfile,
     CloudSpec,
@@ -221,7 +222,7 @@ async def test_profiles_of_charms(opened: Open, lxd: StandIn) -> None:
 @pytest.mark.parametrize("step", ["POST instances", "PUT instances/juju-eeeeee-0/state"])
 async def test_a_start_that_fails_leaves_nothing(opened: Open, lxd: StandIn, step: str) -> None:
     lxd.fail_later[step] = "no space left on device"
-    with pytest.raises(ProviderError, match="the LXD server failed") as caught:
+    with pytest.raises(ProviderError, match="the LXD server of localhost failed") as caught:
         await opened().start(_request())
     assert caught.value.detail == "no space left on device"
     assert lxd.instances == {}
@@ -299,9 +300,10 @@ async def test_refusals_have_their_kind(
 
 async def test_a_server_that_does_not_know_us_or_is_not_there(opened: Open, lxd: StandIn) -> None:
     lxd.auth = "untrusted"
-    with pytest.raises(CredentialInvalid):
+    with pytest.raises(CredentialInvalid, match="cloud localhost refuses the credential") as refused:
         await opened().check()
-    with pytest.raises(ProviderError, match="the LXD server does not answer"):
+    assert refused.value.hint.endswith("then pushjuju update-credential localhost")
+    with pytest.raises(ProviderError, match="the LXD server of localhost does not answer"):
         await opened(endpoint="/nowhere/unix.socket").check()
     (finding,) = await opened(endpoint="/nowhere/unix.socket").doctor()
     assert not finding.ok
@@ -309,6 +311,28 @@ async def test_a_server_that_does_not_know_us_or_is_not_there(opened: Open, lxd:
         await opened(endpoint="ftp://x").check()
     with pytest.raises(CredentialInvalid, match="auth type certificate"):
         await opened(endpoint="https://192.0.2.1:8443").check()
+
+
+def test_what_is_below_an_answer_that_did_not_come_is_told() -> None:
+    requests = pytest.importorskip("requests")
+    with pytest.raises(requests.ConnectionError) as caught:
+        requests.get("http://127.0.0.1:1/1.0?project=x", timeout=5)
+    assert as_ours(caught.value).detail == "127.0.0.1:1: Connection refused"
+    assert as_ours(caught.value).hint == ""
+    denied = as_ours(PermissionError(13, "Permission denied"))
+    assert (denied.detail, denied.hint[:15]) == ("Permission denied", "sudo adduser $U")
+
+
+async def test_a_project_that_is_not_there_is_named(opened: Open, lxd: StandIn) -> None:
+    with pytest.raises(NotValid, match='the LXD server of localhost has no project "p"') as caught:
+        await opened(config={"project": "p"}).check()
+    assert caught.value.hint == "lxc project create p"
+    lxd.projects = {"p"}
+    await opened(config={"project": "p"}).check()
+    lxd.images = []
+    with pytest.raises(NotValid) as caught:
+        await opened(config={"project": "p"}).precheck(BASE, {}, "")
+    assert caught.value.hint == "lxc image import FILES --alias juju/debian@12/amd64 --project p"
 
 
 async def test_without_the_library(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -102,7 +102,7 @@ def test_another_server_is_told_nothing(server: Server) -> None:
 def test_what_is_no_token_is_refused_without_being_shown(token: str) -> None:
     with pytest.raises(NotValid) as caught:
         trust.trusted("https://127.0.0.1:1", token)
-    assert caught.value.message == "the trust token is none"
+    assert caught.value.message == "the trust token is none of LXD's"
 
 
 def test_a_server_that_is_not_there_is_told(server: Server) -> None:
@@ -110,7 +110,7 @@ def test_a_server_that_is_not_there_is_told(server: Server) -> None:
     for endpoint in ("", "/var/lib/lxd/unix.socket", "http://127.0.0.1:1"):
         with pytest.raises(NotValid, match="https endpoint"):
             trust.trusted(endpoint, token)
-    with pytest.raises(ProviderError, match="the LXD server does not answer"):
+    with pytest.raises(ProviderError, match=r"the LXD server https://127\.0\.0\.1:1 does not answer"):
         trust.trusted("https://127.0.0.1:1", token)
 
 

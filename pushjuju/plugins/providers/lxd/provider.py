@@ -39,6 +39,7 @@ from pushjuju.plugins.types import (
 
 ADDRESS_S = 180.0  # until an instance without an address is given up
 LOOK_S = 0.2
+DEFAULT = "default"  # the project that every server has
 _UNSUPPORTED = frozenset({"tags", "cpu-power", "allocate-public-ip", "image-id", "container"})
 _Seen = tuple[Mapping[str, Any], Mapping[str, Any]]
 """An instance's document and its state."""
@@ -56,11 +57,11 @@ class LxdProvider:
         config: Mapping[str, Any],
         services: Services,
     ) -> None:
-        project = str(config.get("project") or cloud.config.get("project") or "default")
+        project = str(config.get("project") or cloud.config.get("project") or DEFAULT)
         images = cloud.config.get("images")
         self._images = {str(base): str(name) for base, name in (images or {}).items()}
-        self._model = model
-        self._server = Server(lambda: connect(cloud, credential, services, project))
+        self._model, self._project = model, project
+        self._server = Server(lambda: connect(cloud, credential, services, project), cloud.name)
         self._about: Mapping[str, Any] = {}
 
     def storage(self) -> LxdStorage:
@@ -74,9 +75,10 @@ class LxdProvider:
 
         Raises:
             CredentialInvalid: It does not trust us.
+            NotValid: It has no such project.
         """
         if not self._about:
-            self._about = await self._server.run(_facts)
+            self._about = await self._server.run(lambda api: _facts(api, self._project))
         return self._about
 
     async def check(self) -> Reached:
@@ -229,9 +231,10 @@ class LxdProvider:
                 "server": instances.STREAMS,
                 "alias": base.track,
             }
+        where = "" if self._project == DEFAULT else f" --project {self._project}"
         raise NotValid(
             f'no image for base {base.display} on {arch}: the LXD server has no alias "{names[0]}"',
-            hint=f"lxc image import FILES --alias {names[0]}",
+            hint=f"lxc image import FILES --alias {names[0]}{where}",
         )
 
     async def _with_address(self, name: str) -> _Seen:
@@ -354,10 +357,13 @@ class LxdProvider:
         return [Finding(name="server", ok=True, message=reached.account)]
 
 
-def _facts(api: Api) -> Mapping[str, Any]:
+def _facts(api: Api, project: str) -> Mapping[str, Any]:
     facts: Mapping[str, Any] = api.get("")
     if facts.get("auth") != "trusted" or "environment" not in facts:
         raise CredentialInvalid(detail="the LXD server does not trust this certificate")
+    if project != DEFAULT and not ignore_gone(lambda: api.get(f"projects/{project}")):
+        text = f'the LXD server has no project "{project}"'
+        raise NotValid(text, hint=f"lxc project create {project}")
     return facts
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
-from urllib.parse import quote
+from urllib.parse import quote, unquote, urlsplit
 
 from pushjuju.core.errors import (
     CredentialInvalid,
@@ -35,6 +35,7 @@ OPERATION_S = 900.0  # an image may have to come from far away
 _REASONS = 3
 _WAIT_S = 20  # the server answers a wait at the latest then
 _SOCKETS = ("/var/snap/lxd/common/lxd/unix.socket", "/var/lib/lxd/unix.socket")
+_SERVER = "the LXD server"
 _MISSING = "pylxd is not installed"
 _REMOTE = ("server-cert", "client-cert", "client-key")
 
@@ -81,7 +82,7 @@ def connect(cloud: CloudSpec, credential: Credential, services: Services, projec
     place = endpoint(cloud, services.environ)
     if not place.startswith("https://"):
         if not Path(place).is_socket():
-            raise ProviderError("the LXD server does not answer", detail=f"no socket {place}", retryable=True)
+            raise ProviderError(f"{_SERVER} does not answer", detail=f"no socket {place}", retryable=True)
         url = f"http+unix://{quote(place, safe='')}"
         return _APINode(f"{url}/1.0", get_session_for_url(url), timeout=REQUEST_S, project=project)
     files = certificate_files(cloud, credential, services.data_dir)
@@ -99,7 +100,10 @@ def certificate_files(cloud: CloudSpec, credential: Credential, data_dir: Path) 
     """
     texts = [credential.attributes.get(name, "") for name in _REMOTE]
     if not all(texts):
-        raise CredentialInvalid(f"cloud {cloud.name} needs a credential of auth type certificate")
+        raise CredentialInvalid(
+            f"cloud {cloud.name} needs a credential of auth type certificate",
+            hint=f"pushjuju add-credential {cloud.name}",
+        )
     folder = data_dir / "lxd" / hashlib.sha256("\0".join(texts).encode()).hexdigest()[:16]
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     paths = []
@@ -119,10 +123,11 @@ class Server:
 
     Args:
         connect: Returns the root of the API; called for each function, as no two threads may share one.
+        cloud: Whose server it is, for messages.
     """
 
-    def __init__(self, connect: Callable[[], Any]) -> None:
-        self._connect = connect
+    def __init__(self, connect: Callable[[], Any], cloud: str) -> None:
+        self._connect, self._cloud = connect, cloud
         self._threads = ThreadPoolExecutor(max_workers=PARALLEL, thread_name_prefix="lxd")
 
     async def run(self, function: Callable[[Api], T]) -> T:
@@ -137,15 +142,17 @@ class Server:
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._guarded, function)
 
     def _guarded(self, function: Callable[[Api], T]) -> T:
-        root = self._connect()
         try:
-            return function(Api(root))
-        except PushjujuError:
+            root = self._connect()
+            with contextlib.closing(root.session):
+                return function(Api(root))
+        except PushjujuError as error:
+            name_in(error, self._cloud)
             raise
         except Exception as error:
-            raise as_ours(error) from error
-        finally:
-            root.session.close()
+            ours = as_ours(error)
+            name_in(ours, self._cloud)
+            raise ours from error
 
 
 class Api:
@@ -204,14 +211,14 @@ class Api:
                 raise failed(str(seen.get("err") or seen.get("status") or "unknown"))
             if code >= 200:
                 return
-        raise ProviderError("the LXD server takes too long", detail=f"operation {operation}")
+        raise ProviderError(f"{_SERVER} takes too long", detail=f"operation {operation}")
 
 
 def failed(text: str) -> ProviderError:
     """Return the error for a text of the server's."""
     if text.startswith("Reached maximum") or "exceeds project" in text.lower():
         return QuotaExceeded(detail=text)
-    return ProviderError("the LXD server failed", detail=text, retryable=True)
+    return ProviderError(f"{_SERVER} failed", detail=text, retryable=True)
 
 
 def as_ours(error: Exception) -> PushjujuError:
@@ -227,8 +234,31 @@ def as_ours(error: Exception) -> PushjujuError:
     if code:
         return failed(text)
     if isinstance(error, OSError):  # those of requests are, too
-        return ProviderError("the LXD server does not answer", detail=text, retryable=True)
-    return ProviderError("the LXD server gave an answer without sense", detail=text, retryable=True)
+        return _no_answer(error)
+    return ProviderError(f"{_SERVER} gave an answer without sense", detail=text, retryable=True)
+
+
+def name_in(error: PushjujuError, cloud: str) -> None:
+    """Say in an error whose server it is, and what to type next."""
+    if isinstance(error, CredentialInvalid) and error.message == CredentialInvalid.message:
+        error.message = f"cloud {cloud} refuses the credential"
+        error.hint = f"lxc config trust add    (on the server), then pushjuju update-credential {cloud}"
+    error.message = error.message.replace(_SERVER, f"{_SERVER} of {cloud}", 1)
+
+
+def _no_answer(error: OSError) -> ProviderError:
+    """Return what a request without an answer ended with: what is below the layers of the library."""
+    causes: list[BaseException] = [error]
+    while deeper := causes[-1].__cause__ or causes[-1].__context__:
+        causes.append(deeper)
+    last = causes[-1]
+    text = (last.strerror if isinstance(last, OSError) else "") or str(last) or type(last).__name__
+    place = unquote(urlsplit(str(getattr(getattr(error, "request", None), "url", ""))).netloc)
+    denied = isinstance(last, PermissionError)
+    hint = "sudo adduser $USER lxd    then log in again" if denied else ""
+    return ProviderError(
+        f"{_SERVER} does not answer", detail=f"{place}: {text}" if place else text, hint=hint, retryable=True
+    )
 
 
 def ignore_gone(ask: Callable[[], Any]) -> Any:

@@ -27,6 +27,7 @@ TOKEN = "trust-token"  # noqa: S105 - the attribute's name
 PORT = 8443
 _TIMEOUT_S = 30.0
 _VALID_DAYS = 3650
+_NEW = "lxc config trust add    (on that server) makes a token"
 
 
 def fingerprint_of(token: str) -> str:
@@ -38,7 +39,7 @@ def fingerprint_of(token: str) -> str:
     try:
         found = json.loads(base64.b64decode(token.strip(), validate=True))["fingerprint"]
     except (binascii.Error, ValueError, KeyError, TypeError):
-        raise NotValid("the trust token is none", hint="lxc config trust add (on the server)") from None
+        raise NotValid("the trust token is none of LXD's", hint=_NEW) from None
     return str(found).lower()
 
 
@@ -58,11 +59,13 @@ def trusted(endpoint: str, token: str) -> dict[str, str]:
         server = ssl.get_server_certificate(address, timeout=_TIMEOUT_S)
         seen = hashlib.sha256(ssl.PEM_cert_to_DER_cert(server)).hexdigest()
         if not hmac.compare_digest(seen, wanted):
-            raise CredentialInvalid(f"{endpoint} is not the LXD server that the trust token is of")
+            raise CredentialInvalid(f"{endpoint} is not the LXD server that the trust token is of", hint=_NEW)
         certificate, key = _new_pair()
         _register(address, server, certificate, key, token.strip())
     except OSError as error:
-        raise ProviderError("the LXD server does not answer", detail=str(error), retryable=True) from error
+        raise ProviderError(
+            f"the LXD server {endpoint} does not answer", detail=error.strerror or str(error), retryable=True
+        ) from error
     return {"server-cert": server, "client-cert": certificate, "client-key": key}
 
 
@@ -83,7 +86,9 @@ def _register(address: tuple[str, int], server: str, certificate: str, key: str,
         text = answer.read(65536)
     if answer.status >= 300:
         raise CredentialInvalid(
-            "the LXD server does not take the trust token: it was used, or has expired", detail=_said(text)
+            "the LXD server does not take the trust token: it was used, or has expired",
+            detail=_said(text),
+            hint=_NEW,
         )
 
 
