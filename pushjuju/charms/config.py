@@ -116,9 +116,31 @@ def parse_settings(options: Mapping[str, ConfigOption], values: Mapping[str, str
     """Return typed values for texts given on a command line.
 
     Raises:
-        NotValid: Unknown option, or a text that does not fit; the message is Juju's.
+        NotValid: Unknown option, or a text that does not fit; the message is Juju's of the first, the detail
+            names the others.
     """
-    return {name: _from_text(_known(options, name), text) for name, text in values.items()}
+    return _each(values, lambda name, text: _from_text(_known(options, name), text))
+
+
+def _each(values: Mapping[str, Any], read: Callable[[str, Any], Any]) -> Settings:
+    """Return all values as they are read.
+
+    Raises:
+        NotValid: Some cannot be; all of them are told.
+    """
+    found: Settings = {}
+    faults: list[NotValid] = []
+    for name, value in values.items():
+        try:
+            found[name] = read(name, value)
+        except NotValid as error:
+            faults.append(error)
+    if faults:
+        first, *others = faults
+        if others:
+            first.detail = "\n".join(["also:", *(f"  {error.message}" for error in others)])
+        raise first
+    return found
 
 
 def parse_settings_yaml(options: Mapping[str, ConfigOption], data: bytes | str, application: str) -> Settings:
@@ -138,12 +160,12 @@ def parse_settings_yaml(options: Mapping[str, ConfigOption], data: bytes | str, 
         raw = yamlsafe.load(data, text_keys=3)
     except NotValid as error:
         raise NotValid(f"cannot parse settings data: {error.message}") from None
-    found = _settings_of(raw, application)
-    out: Settings = {}
-    for name, value in found.items():
+
+    def read(name: str, value: Any) -> Any:
         option = _known(options, name)
-        out[name] = _from_text(option, value) if isinstance(value, str) else _native(option, value)
-    return out
+        return _from_text(option, value) if isinstance(value, str) else _native(option, value)
+
+    return _each(_settings_of(raw, application), read)
 
 
 def _settings_of(raw: Any, application: str) -> Mapping[str, Any]:

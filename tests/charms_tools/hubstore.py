@@ -9,20 +9,21 @@ as theirs, as there.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import io
 import json
-import threading
-import time
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
+from tests.clouds.asgi import Cut, serve
+
+Scope = dict[str, Any]
 RISKS = ("stable", "candidate", "beta", "edge")
 NOBLE = ("amd64", "ubuntu", "24.04")
 JAMMY = ("amd64", "ubuntu", "22.04")
@@ -81,13 +82,23 @@ class Fault:
 
 
 class HubStore:
-    """The stand-in: put charms in, switch faults on, read what was asked."""
+    """The stand-in, an ASGI app: put charms in, switch faults on, read what was asked."""
 
     def __init__(self) -> None:
         self.entries: dict[str, Entry] = {}
         self.faults: list[Fault] = []
         self.requests: list[tuple[str, str, Any]] = []
         self.url = ""
+
+    async def __call__(
+        self,
+        scope: Scope,
+        receive: Callable[[], Awaitable[Any]],
+        send: Callable[[Any], Awaitable[None]],
+    ) -> None:
+        """Answer one request."""
+        asked = await receive()
+        await _Exchange(store=self, scope=scope, send=send).answer(asked["body"])
 
     # --- content ------------------------------------------------------------------------------------------
 
@@ -359,128 +370,122 @@ def _error(code: str, message: str) -> dict[str, Any]:
     return {"code": code, "message": message, "extra": {}}
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
+# --- the server -------------------------------------------------------------------------------------------
+
+
+@dataclass(kw_only=True)
+class _Exchange:
+    """One request and its answer."""
+
     store: HubStore
+    scope: Scope
+    send: Callable[[Any], Awaitable[None]]
+    fault: Fault | None = None
 
-    def log_message(self, *_args: object) -> None:
-        """Keep quiet."""
+    @property
+    def target(self) -> str:
+        """Path and query; a proxy is asked with a whole address in their place."""
+        parts = urlsplit(self.scope["raw_path"].decode())
+        query = self.scope["query_string"].decode()
+        return f"{parts.path}?{query}" if query else parts.path
 
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        assert self.headers["Accept"] == self.headers["Content-Type"] == "application/json"
-        if self._begin("refresh", body):
-            self._json(self.store.refresh(body))
+    @property
+    def headers(self) -> dict[str, str]:
+        return {name.decode(): value.decode() for name, value in self.scope["headers"]}
 
-    def do_GET(self) -> None:
-        parts = urlsplit(self.path)
+    async def answer(self, body: bytes) -> None:
+        if self.scope["method"] == "POST":
+            assert self.headers["accept"] == self.headers["content-type"] == "application/json"
+            asked = json.loads(body)
+            if await self._begin("refresh", asked):
+                await self._json(self.store.refresh(asked))
+            return
+        parts = urlsplit(self.target)
         words = [unquote(word) for word in parts.path.strip("/").split("/")]
         query = {key: values[0] for key, values in parse_qs(parts.query).items()}
         if "download" in words:
-            if self._begin("download", parts.path):
-                self._blob(parts.path)
-            return
-        if words[:2] != ["v2", "charms"]:
-            self._send(404, b"nothing here", "text/plain")
-            return
-        kind = words[2]
-        if not self._begin(kind, self.path):
-            return
-        answers = {
-            "info": lambda: self.store.info(words[3]),
-            "find": lambda: self.store.find(query),
-            "resources": lambda: self.store.revisions(words[3], words[4]),
-        }
-        self._json(answers[kind]() if kind in answers else None)
+            if await self._begin("download", parts.path):
+                await self._blob(parts.path)
+        elif words[:2] != ["v2", "charms"]:
+            await self._send(404, b"nothing here", "text/plain")
+        elif await self._begin(words[2], self.target):
+            answers = {
+                "info": lambda: self.store.info(words[3]),
+                "find": lambda: self.store.find(query),
+                "resources": lambda: self.store.revisions(words[3], words[4]),
+            }
+            await self._json(answers[words[2]]() if words[2] in answers else None)
 
-    def _begin(self, kind: str, body: Any) -> bool:
+    async def _begin(self, kind: str, body: Any) -> bool:
         """Note the request and do what a fault says; false: it is answered."""
-        self.store.requests.append((kind, self.headers.get("Range", ""), body))
-        fault = self.store.fault(kind)
-        self.fault = fault.how if fault else ""
+        self.store.requests.append((kind, self.headers.get("range", ""), body))
+        self.fault = fault = self.store.fault(kind)
         if fault is None or fault.how in ("cut", "wrong", "huge"):
             return True
         if fault.how == "slow":
-            time.sleep(fault.seconds)
+            await asyncio.sleep(fault.seconds)
             return True
-        if fault.how == "hang-up":
-            self.close_connection = True
-        elif fault.how == "redirect":
-            to = (
-                fault.headers.get("Location")
-                or f"http://localhost:{self.server.server_address[1]}{self.path}"
-            )
-            self._send(307, b"", "text/plain", {"Location": to})
-        elif fault.how == "html":
-            self._send(200, b"<html>please log in</html>", "text/html")
-        elif fault.how == "no-json":
-            self._send(200, b"{not json", "application/json")
-        elif fault.how == "empty":
-            self._send(200, b"", "application/json")
-        elif fault.how == "error-list":
-            self._json({"error-list": [_error("api-error", "the database is away")], "results": []})
-        else:
-            self._send(int(fault.how), b'{"error-list": []}', "application/json", fault.headers)
+        await self._fail(fault)
         return False
 
-    def _json(self, document: Any) -> None:
-        if document is None:
-            self._send(404, b'{"error-list": []}', "application/json")
+    async def _fail(self, fault: Fault) -> None:
+        if fault.how == "hang-up":
+            raise Cut
+        if fault.how == "redirect":
+            here = self.store.url.replace("127.0.0.1", "localhost")
+            to = fault.headers.get("Location") or f"{here}{self.target}"
+            await self._send(307, b"", "text/plain", {"Location": to})
+        elif fault.how == "html":
+            await self._send(200, b"<html>please log in</html>", "text/html")
+        elif fault.how == "no-json":
+            await self._send(200, b"{not json", "application/json")
+        elif fault.how == "empty":
+            await self._send(200, b"", "application/json")
+        elif fault.how == "error-list":
+            await self._json({"error-list": [_error("api-error", "the database is away")], "results": []})
         else:
-            self._send(200, json.dumps(document).encode(), "application/json")
+            await self._send(int(fault.how), b'{"error-list": []}', "application/json", fault.headers)
 
-    def _blob(self, path: str) -> None:
+    async def _json(self, document: Any) -> None:
+        if document is None:
+            await self._send(404, b'{"error-list": []}', "application/json")
+        else:
+            await self._send(200, json.dumps(document).encode(), "application/json")
+
+    async def _blob(self, path: str) -> None:
         data = self.store.blob(path)
         if data is None:
-            self._send(404, b"no such file", "text/plain")
+            await self._send(404, b"no such file", "text/plain")
             return
-        if self.fault == "wrong":
+        how = self.fault.how if self.fault else ""
+        if how == "wrong":
             data = bytes(len(data))
-        if self.fault == "huge":
+        if how == "huge":
             data += bytes(1 << 20)
         begin, status, headers = 0, 200, {}
-        if wanted := self.headers.get("Range"):
+        if wanted := self.headers.get("range"):
             begin = int(wanted.removeprefix("bytes=").rstrip("-"))
             if begin >= len(data):
-                self._send(416, b"", "text/plain")
+                await self._send(416, b"", "text/plain")
                 return
             status, headers = 206, {"Content-Range": f"bytes {begin}-{len(data) - 1}/{len(data)}"}
-        self._send(status, data[begin:], "application/octet-stream", headers)
+        await self._send(status, data[begin:], "application/octet-stream", headers)
 
-    def _send(self, status: int, body: bytes, kind: str, headers: Mapping[str, str] | None = None) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(body)))
-        for name, value in (headers or {}).items():
-            self.send_header(name, value)
-        self.end_headers()
-        if self.fault == "cut" and len(body) > 1:
-            body = body[: len(body) // 2]
-            self.close_connection = True
-        self.wfile.write(body)
-
-    fault = ""
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, *_args: object) -> None:
-        """A client that hung up is no news."""
+    async def _send(
+        self, status: int, body: bytes, kind: str, headers: Mapping[str, str] | None = None
+    ) -> None:
+        named = {"Content-Type": kind, "Content-Length": str(len(body)), **(headers or {})}
+        pairs = [(name.lower().encode(), value.encode()) for name, value in named.items()]
+        await self.send({"type": "http.response.start", "status": status, "headers": pairs})
+        if self.fault is not None and self.fault.how == "cut" and len(body) > 1:
+            await self.send({"type": "http.response.body", "body": body[: len(body) // 2]})
+            raise Cut
+        await self.send({"type": "http.response.body", "body": body})
 
 
 @contextmanager
 def running() -> Iterator[HubStore]:
     """Run a stand-in for the length of the block."""
     store = HubStore()
-    handler = type("Handler", (_Handler,), {"store": store})
-    server = _Server(("127.0.0.1", 0), handler)
-    store.url = f"http://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
-    try:
+    with serve(store) as store.url:
         yield store
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

@@ -10,6 +10,7 @@ import contextlib
 import ssl
 import threading
 from collections.abc import Awaitable, Callable, Iterator
+from http.client import responses
 from typing import Any
 from urllib.parse import unquote
 
@@ -67,7 +68,7 @@ async def _answer(app: App, reader: asyncio.StreamReader, writer: asyncio.Stream
 
         async def send(event: dict[str, Any]) -> None:
             if event["type"] == "http.response.start":
-                lines = [f"HTTP/1.1 {event['status']} -".encode()]
+                lines = [f"HTTP/1.1 {event['status']} {responses.get(event['status'], '-')}".encode()]
                 lines += [name + b": " + value for name, value in event["headers"]]
                 writer.write(b"\r\n".join([*lines, b"connection: close", b"", b""]))
             else:

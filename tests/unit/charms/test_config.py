@@ -224,3 +224,17 @@ def test_any_text_is_a_value_of_the_right_type_or_a_fault(name: str, text: str) 
     except NotValid as error:
         message = error.message
     assert message == "" or repr(name)[1:-1] in message
+
+
+def test_all_faults_of_settings_are_told() -> None:
+    """One call names all options that cannot be, the first of them in Juju's words."""
+    wrong = {"level": "many", "nosuch": "1", "title": "x"}
+    document = "web: {level: many, nosuch: '1', title: x}"
+    for read in (
+        lambda: config.parse_settings(OPTIONS, wrong),
+        lambda: config.parse_settings_yaml(OPTIONS, document, "web"),
+    ):
+        with pytest.raises(NotValid) as caught:
+            read()
+        assert caught.value.message == 'option "level" expected int, got "many"'
+        assert caught.value.detail == 'also:\n  unknown option "nosuch"'
