@@ -60,6 +60,7 @@ class Waiter:
         self._deadline = None if seconds < 0 else cli.clock.now() + timedelta(seconds=seconds)
         self._named = 0  # tasks of which it was said that they are waited for
         self._seen = 0  # last line of the log that was shown
+        self._parted = False  # the log from what follows, by an empty line
 
     def wait(self) -> None:
         """Work the model, or let the background work it, until the tasks are over.
@@ -101,8 +102,9 @@ class Waiter:
         if left and self._deadline is not None and self._cli.clock.now() > self._deadline:
             names = ", ".join(f"{task.kind} {task.receiver}" for task in left)
             raise TimedOut(f"timed out waiting for results from: {names}")
-        if self._seen and not left:
+        if self._seen and not left and not self._parted:
             self._say("\n")
+            self._parted = True
         return not left
 
     def _announce(self, left: set[int]) -> None:

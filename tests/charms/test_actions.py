@@ -50,7 +50,7 @@ def test_an_action_with_its_progress(web: Client) -> None:
         r"Running operation (\d+) with 1 task\n  - task (\d+) on unit-hello-page-0\n", done.stderr
     )
     assert number, done.stderr
-    progress = rf"Waiting for task {number[2]}\.\.\.\n(..:..:.. greeting [12] of 2\n){{2}}\n"
+    progress = rf"Waiting for task {number[2]}\.\.\.\n(..:..:.. greeting [12] of 2\n){{2}}\n(?!\n)"
     assert re.search(progress, done.stderr), done.stderr
     task = json.loads(web.run("show-task", number[2], "--format", "json", "--utc"))
     assert task["results"] == {"message": "Hello, Kim! Hello, Kim!", "return-code": 0, "unit": UNIT}

@@ -41,6 +41,7 @@ class Machines:
                 )
         while not look():
             time.sleep(0.01)
+        assert look(), "whoever drives looks again at the end"
 
 
 @pytest.fixture
