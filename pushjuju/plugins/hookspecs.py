@@ -43,7 +43,7 @@ from pushjuju.plugins.types import (
 
 PROJECT = "pushjuju"
 ENTRY_POINT_GROUP = "pushjuju"
-PLUGIN_API = (1, 4)
+PLUGIN_API = (1, 5)
 
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)

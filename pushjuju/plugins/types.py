@@ -500,6 +500,7 @@ class Enlister(Protocol):
         machine_id: str,
         authorized_keys: Sequence[str],
         identities: Sequence[Path] = (),
+        jump: str = "",
         progress: Progress = no_progress,
     ) -> Started:
         """Prepare a machine for the model and return what it is.
@@ -509,6 +510,8 @@ class Enlister(Protocol):
             machine_id: The machine's id in the model.
             authorized_keys: Public keys that get a login as `ubuntu`.
             identities: Private keys to try for the first login.
+            jump: Jump hosts on the way to it, `[user@]host[:port]` with commas; only given when there are
+                some. From then on `SSHTarget.proxy_jump` names them (API 1.5).
 
         Raises:
             AlreadyExists: `machine is already provisioned`.

@@ -35,6 +35,7 @@ async def add_given_machine(
     *,
     identities: Sequence[Path] = (),
     public_keys: Sequence[str] = (),
+    jump: str = "",
 ) -> Machine:
     """Take in a machine over SSH; nothing is recorded unless it succeeds.
 
@@ -42,6 +43,7 @@ async def add_given_machine(
         target: `ssh:[user@]host[:port]`.
         identities: Private keys for the first login, beside the user's own.
         public_keys: Keys that get a login beside the controller's.
+        jump: Jump hosts that lead to this machine, as `SSHTarget.proxy_jump`; empty: the model's, if any.
 
     Raises:
         TransportError: No way in.
@@ -64,6 +66,7 @@ async def add_given_machine(
             authorized_keys=[ctx.controller.public_key.read_text().strip(), *public_keys],
             identities=identities,
             progress=progress,
+            **({"jump": jump} if jump else {}),  # providers made for API 1.4 do not know it
         )
         found = await provider.ssh_target(started.instance)
     except PushjujuError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shlex
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -272,6 +273,42 @@ def test_keys_of_a_model_go_with_a_given_machine(client: Client, image: Server) 
     client.run("remove-machine", "0", "--no-prompt")
     _until_clean(client, image)
     assert image.run("cat /home/ubuntu/.ssh/authorized_keys\n") == f"{image.cloud.public_key}\n"
+
+
+def test_a_host_behind_a_jump_host_of_its_inventory(
+    client: Client, server: Server, image: Server, tmp_path: Path
+) -> None:
+    """Its first login goes through it, and everything after: there is no other way."""
+    client.run("bootstrap", "manual", "lab", "--add-model", "shop")
+    config = tmp_path / "config"
+    config.write_text(
+        f"Host gate\n  HostName {server.host}\n  User bob\nHost inner\n  HostName {image.host}\n"
+        f"  User ubuntu\n  ProxyJump gate\nHost *\n  IdentityFile {server.key}\n"
+    )
+    # The gate lets the controller in: as for a model's jump host, the key of a host is not the gate's.
+    public = next((client.data / "controllers" / "lab" / "ssh").glob("*.pub")).read_text().strip()
+    server.run(f"echo {shlex.quote(public)} >> /home/bob/.ssh/authorized_keys\n")
+    with _no_direct_way(image.host):
+        client.run("add-machine", "--from", config)
+        machines = client.status()["machines"]
+        inner = next(number for number, item in machines.items() if item["dns-name"] == image.host)
+        assert client.run("ssh", inner, "id", "-un") == "ubuntu\n"
+        client.run("deploy", HELLO, "web", "--to", inner)
+        assert client.agents("web") == {"web/0": ("active", "idle")}
+        assert len(machines) == 2
+
+
+@contextmanager
+def _no_direct_way(host: str) -> Iterator[None]:
+    """Let this computer not reach the SSH port of a machine; others do."""
+    table = f"pjtest{host.replace('.', '_')}"
+    rule = f"ip daddr {host} tcp dport 22 reject with tcp reset"
+    rules = f"table inet {table} {{ chain out {{ type filter hook output priority 0; {rule}; }}; }}\n"
+    subprocess.run(["nft", "-f", "-"], input=rules, text=True, check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["nft", "delete", "table", "inet", table], check=True)
 
 
 def test_all_hosts_of_an_inventory(client: Client, server: Server, image: Server, tmp_path: Path) -> None:

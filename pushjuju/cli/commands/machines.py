@@ -196,6 +196,7 @@ async def _enlist_all(
                     item.target,
                     identities=_identities(private_key, item.identity),
                     public_keys=keys,
+                    jump=item.jump,
                 )
             except PushjujuError as error:
                 return error

@@ -7,13 +7,14 @@ then what the inventory says of the host, then its files of host_vars.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from pushjuju.core.errors import NotValid
-from pushjuju.services.inventories.listed import Faults, Listed
+from pushjuju.services.inventories.listed import PROXY_COMMAND, Faults, Listed, jump_of
 
 TAGS = ("!vault", "!vault-encrypted", "!unsafe")
 """Tags of Ansible's own YAML; what they stand before is text here."""
@@ -180,16 +181,36 @@ def host_of(host: str, settings: Mapping[str, str], faults: Faults) -> Iterator[
         return
     alias, port = _split(host)
     address = first("ansible_host", "ansible_ssh_host") or alias
-    options = " ".join(settings.get(f"ansible_ssh_{name}_args", "") for name in ("common", "extra"))
-    jump = re.search(r"ProxyJump[= ]([^\s'\"]+)|-J\s*(\S+)|(ProxyCommand)", options)
     yield from faults.host(
         alias,
         address[1:-1] if address.startswith("[") and address.endswith("]") else address,
         user=first("ansible_user", "ansible_ssh_user", "ansible_remote_user"),
         port=first("ansible_port", "ansible_ssh_port") or port,
         identity=first("ansible_ssh_private_key_file", "ansible_private_key_file"),
-        jump=(jump[1] or jump[2] or jump[3]) if jump else "",
+        jump=_jump(settings),
     )
+
+
+def _jump(settings: Mapping[str, str]) -> str:
+    """Return the jump host that options for ssh name."""
+    options = " ".join(settings.get(f"ansible_ssh_{name}_args", "") for name in ("common", "extra"))
+    try:
+        words = shlex.split(options)
+    except ValueError:
+        return PROXY_COMMAND if "proxy" in options.lower() else ""
+    for number, word in enumerate(words):
+        after = words[number + 1] if number + 1 < len(words) else ""
+        if word == "-J":
+            return after
+        option = after if word == "-o" else word[2:] if word.startswith("-o") else ""
+        key, _, value = (
+            option.replace(" ", "=", 1).partition("=") if "=" not in option else option.partition("=")
+        )
+        if key.strip().lower() == "proxyjump":
+            return value.strip()
+        if key.strip().lower() == "proxycommand":
+            return jump_of(value)
+    return ""
 
 
 def _split(host: str) -> tuple[str, str]:

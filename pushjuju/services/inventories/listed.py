@@ -6,11 +6,38 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from pushjuju.core import jumps
 from pushjuju.core.errors import NotValid
 
 MOST = 10_000  # hosts of one file
 PROXY_COMMAND = "proxycommand"  # what stands for one: its text may hold a password
 _MOST_FAULTS = 50  # that one message tells
+
+
+def jump_of(command: str) -> str:
+    """Return the jump host of a ProxyCommand that is nothing but `ssh -W %h:%p HOST`, else PROXY_COMMAND.
+
+    The command is never run or shown: its text may hold a password.
+    """
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return PROXY_COMMAND
+    values, rest = {"-W": "", "-p": "", "-l": ""}, words[1:]
+    hosts: list[str] = []
+    while rest:
+        word = rest.pop(0)
+        if word in values and rest:
+            values[word] = rest.pop(0)
+        elif word[:1] != "-":
+            hosts.append(word)
+        elif set(word[1:]) - set("qTaAx"):
+            return PROXY_COMMAND
+    plain = words[:1] == ["ssh"] and values["-W"] in ("%h:%p", "[%h]:%p") and len(hosts) == 1
+    if not plain or ":" in hosts[0]:
+        return PROXY_COMMAND
+    user = f"{values['-l']}@" if values["-l"] and "@" not in hosts[0] else ""
+    return f"{user}{hosts[0]}{values['-p'] and ':' + values['-p']}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +47,7 @@ class Listed:
     Attributes:
         name: What the file calls it.
         identity: Path of a private key; empty: the person's own.
-        jump: The jump host that the file names for it; it is not followed.
+        jump: The jump hosts on the way to it: `[user@]host[:port]`, with commas, the nearest to us first.
     """
 
     name: str
@@ -87,12 +114,17 @@ class Faults:
         if problem:
             self.add(f"host {alias}: {problem}")
             return
-        if jump:
-            what = f"jump host {jump}" if jump.lower() != PROXY_COMMAND else "ProxyCommand"
+        if jump == PROXY_COMMAND:
+            jump = ""
             self.notes.append(
-                f"{alias}: the {what} is not taken over; "
-                "model-config ssh-jump-host=... sets one for the model"
+                f"{alias}: the ProxyCommand is not taken over; "
+                "model-config ssh-jump-host=... sets a jump host for the model"
             )
+        try:
+            jumps.parse(jump or "")
+        except NotValid as error:
+            self.add(f"host {alias}: {error.message}")
+            return
         yield Listed(
             name=alias, host=address, user=user or "", port=int(port or 22), identity=identity or "",
             jump=jump or "",

@@ -8,11 +8,13 @@ from __future__ import annotations
 import fnmatch
 import getpass
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pushjuju.services.inventories.listed import PROXY_COMMAND, Faults, Listed
+from pushjuju.core import jumps
+from pushjuju.core.errors import NotValid
+from pushjuju.services.inventories.listed import PROXY_COMMAND, Faults, Listed, jump_of
 
 _DEEPEST = 16  # files that include each other, as in OpenSSH
 _MOST_FILES = 1000
@@ -40,21 +42,48 @@ def hosts(text: str, faults: Faults, folder: Path | None) -> Iterator[Listed]:
     reading = _Reading(faults, [], {})
     _read(text, reading, folder, faults.file, (), depth=0)
     for alias in reading.aliases:
-        values: dict[str, str] = {}
-        for setting in reading.settings:
-            if all(_fits(alias, patterns) for patterns in setting.blocks):
-                values.setdefault(setting.keyword, setting.value)
+        values = _values(alias, reading)
         address = _worked_out(values.get("hostname", alias), alias, alias)
-        command = values.get(PROXY_COMMAND, "none").lower() != "none"
-        jump = values.get("proxyjump") or (PROXY_COMMAND if command else "")
+        jump = values.get("proxyjump", "")
+        if not jump and values.get("proxycommand", "none").lower() != "none":
+            jump = jump_of(values["proxycommand"])
         yield from faults.host(
             alias,
             address,
             user=values.get("user"),
             port=values.get("port"),
             identity=_worked_out(values.get("identityfile", ""), alias, address),
-            jump="" if jump.lower() == "none" else jump,
+            jump=jump if jump == PROXY_COMMAND else _way(jump, reading),
         )
+
+
+def _values(alias: str, reading: _Reading) -> dict[str, str]:
+    """Return keyword -> the first value that counts for a host."""
+    values: dict[str, str] = {}
+    for setting in reading.settings:
+        if all(_fits(alias, patterns) for patterns in setting.blocks):
+            values.setdefault(setting.keyword, setting.value)
+    return values
+
+
+def _way(text: str, reading: _Reading) -> str:
+    """Return jump hosts with what the file says of each; what makes no sense stays, to be refused."""
+    if text.lower() in ("", "none"):
+        return ""
+    try:
+        hops = jumps.parse(text)
+    except NotValid:
+        return text
+    return ",".join(str(_hop(hop, _values(hop.host, reading))) for hop in hops)
+
+
+def _hop(hop: jumps.Hop, values: Mapping[str, str]) -> jumps.Hop:
+    port = values.get("port", "")
+    return jumps.Hop(
+        host=_worked_out(values.get("hostname", hop.host), hop.host, hop.host),
+        user=hop.user or values.get("user", ""),
+        port=hop.port or (int(port) if port.isascii() and port.isdigit() else None),
+    )
 
 
 def _read(
@@ -85,7 +114,9 @@ def _read(
             for pattern in values:
                 _include(pattern, reading, folder, blocks, depth=depth)
         else:
-            reading.settings.append(_Setting(blocks, keyword, values[0]))
+            whole = keyword == "proxycommand"  # the rest of the line, as the shell would get it
+            value = _spaced(line).strip().partition(" ")[2].strip() if whole else values[0]
+            reading.settings.append(_Setting(blocks, keyword, value))
 
 
 def _spaced(line: str) -> str:

@@ -111,7 +111,7 @@ def test_built_in_plugins(site: Site) -> None:
         *(f"hooks-{name}" for name in families),
     ]
     assert {item.source for item in plugins} == {"built-in"}
-    assert {item.api for item in plugins} == {"1.1", "1.3", "1.4"}
+    assert {item.api for item in plugins} == {"1.1", "1.4", "1.5"}
     assert site.warnings == []
 
 
@@ -170,8 +170,8 @@ def test_unknown_type_of_cloud(site: Site) -> None:
         ("raise RuntimeError('out of fuel')", "RuntimeError: out of fuel"),
         ("import no_such_module_anywhere", "ModuleNotFoundError: No module named 'no_such_module_anywhere'"),
         ("raise SystemExit(3)", "SystemExit: 3"),
-        (SKY.replace("(1, 0)", "(2, 0)"), "ValueError: made for plugin API 2.0, this is 1.4"),
-        (SKY.replace("(1, 0)", "(1, 9)"), "ValueError: made for plugin API 1.9, this is 1.4"),
+        (SKY.replace("(1, 0)", "(2, 0)"), "ValueError: made for plugin API 2.0, this is 1.5"),
+        (SKY.replace("(1, 0)", "(1, 9)"), "ValueError: made for plugin API 1.9, this is 1.5"),
         (
             SKY.replace("def pushjuju_user_data(request, data)", "def pushjuju_user_data(nonsense)"),
             "nonsense",

@@ -186,10 +186,8 @@ def test_an_ssh_config_includes_others(tmp_path: Path) -> None:
     assert {name: item.target for name, item in found.items()} == {
         "a": "ssh:10.0.0.1", "b": "ssh:ann@b", "gate": "ssh:10.0.0.2", "w": "ssh:web@w:2200",
     }  # fmt: skip
-    assert (found["b"].jump, found["gate"].jump) == ("gate", "")
-    assert notes == [
-        "b: the jump host gate is not taken over; model-config ssh-jump-host=... sets one for the model"
-    ]
+    assert (found["b"].jump, found["gate"].jump) == ("10.0.0.2", "")
+    assert notes == []
     (tmp_path / "loop.conf").write_text("Include loop.conf\n")
     with pytest.raises(NotValid, match="too deep"):
         read("Include loop.conf\nHost a\n", "config", tmp_path)
@@ -377,7 +375,7 @@ def test_what_is_left_out_is_told() -> None:
     assert notes == ["b is left out: a is the same machine"]
     assert listed("Host a\n ProxyCommand sshpass -p hunter2 ssh -W %h:%p gate\n") == ["a"]
     assert notes == [
-        "a: the ProxyCommand is not taken over; model-config ssh-jump-host=... sets one for the model"
+        "a: the ProxyCommand is not taken over; model-config ssh-jump-host=... sets a jump host for the model"
     ]
     instances = [
         {"deposed": "ff", "attributes": {"public_ip": "1.2.3.3"}},
@@ -388,3 +386,47 @@ def test_what_is_left_out_is_told() -> None:
     with pytest.raises(NotValid, match="names no host"):
         listed('{"resources": [{"type": "null_resource"}, {"type": 5}, 7]}')
     assert notes == ["no machine of a kind that is known, only null_resource"]
+
+
+_GATES = "Host gate\n HostName 10.0.0.2\n User kim\n Port 2200\nHost outer\n HostName fd00::1\n"
+_ARGS = "ansible_ssh_common_args"
+
+
+@pytest.mark.parametrize(
+    ("text", "jump"),
+    [
+        ("Host a\n ProxyJump kim@gate:2222\n", "kim@gate:2222"),
+        (f"Host a\n ProxyJump outer,gate\n{_GATES}", "[fd00::1],kim@10.0.0.2:2200"),
+        ("Host a\n ProxyJump none\nHost *\n ProxyJump gate\n", ""),
+        ("Host a\n ProxyCommand ssh -q -W %h:%p -p 2222 kim@gate\n", "kim@gate:2222"),
+        ("Host a\n ProxyCommand = ssh -l kim gate -W [%h]:%p\n", "kim@gate"),
+        ("[w]\na\n[w:vars]\nansible_ssh_common_args='-o ProxyJump=kim@gate'\n", "kim@gate"),
+        ("a ansible_ssh_common_args='-C -J kim@gate'\n", "kim@gate"),
+        (f"""[w]\na\n[w:vars]\n{_ARGS}='-o ProxyCommand="ssh -W %h:%p -q kim@gate"'\n""", "kim@gate"),
+        ("a ansible_ssh_common_args='-o StrictHostKeyChecking=no'\n", ""),
+    ],
+)  # fmt: skip
+def test_jump_hosts_of_files(text: str, jump: str) -> None:
+    notes: list[str] = []
+    assert {item.name: item.jump for item in read(text, "file", None, notes.append)}["a"] == jump
+    assert notes == []
+
+
+@pytest.mark.parametrize(
+    "command", ["nc %h %p", "ssh -i key -W %h:%p gate", "ssh gate nc %h %p", "ssh -W x:22 gate", "nc hunter2"]
+)
+def test_commands_that_are_more_than_a_jump_host_are_told(command: str) -> None:
+    told = (
+        "a: the ProxyCommand is not taken over; model-config ssh-jump-host=... sets a jump host for the model"
+    )
+    ansible = f"[w]\na\n[w:vars]\nansible_ssh_common_args='-o ProxyCommand=\"{command}\"'\n"
+    for text in (f"Host a\n ProxyCommand {command}\n", ansible):
+        notes: list[str] = []
+        assert [item.jump for item in read(text, "file", None, notes.append)] == [""]
+        assert notes == [told]
+
+
+def test_jump_hosts_that_make_no_sense() -> None:
+    for text in ("Host a\n ProxyJump kim@\n", "a ansible_ssh_common_args='-J -oProxyCommand=x'\n"):
+        with pytest.raises(NotValid, match=r'host a: jump host ".*" not valid'):
+            read(text, "file")

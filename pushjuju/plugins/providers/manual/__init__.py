@@ -16,7 +16,7 @@ from pushjuju.plugins.types import (
     Services,
 )
 
-PUSHJUJU_API = (1, 3)
+PUSHJUJU_API = (1, 5)
 
 
 @hookimpl

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +63,7 @@ class Record:
     owner: str
     hardware: dict[str, Any]
     host_keys: tuple[str, ...] = ()
+    jump: str = ""
 
 
 class ManualProvider:
@@ -101,6 +102,7 @@ class ManualProvider:
         machine_id: str,
         authorized_keys: Sequence[str],
         identities: Sequence[Path] = (),
+        jump: str = "",
         progress: Progress = no_progress,
     ) -> Started:
         """Let a machine join the model: make the login `ubuntu`, mark it as ours, ask what it is.
@@ -114,7 +116,8 @@ class ManualProvider:
         """
         place = Target.parse(target)
         owner = self._owner(machine_id)
-        login = SSHTarget(host=place.host, port=place.port, user=scripts.USER, identities=tuple(identities))
+        way = SSHTarget(host=place.host, port=place.port, identities=tuple(identities), proxy_jump=jump)
+        login = replace(way, user=scripts.USER)
         if await self._is_set_up(login):
             # Who lets us in is the person's own key: the controller must get in without it.
             await self._run(
@@ -122,7 +125,7 @@ class ManualProvider:
             )
         else:
             progress(InstanceStatus.ALLOCATING, f"setting up user {scripts.USER} on {place.host}")
-            await self._set_up(place, owner, authorized_keys, tuple(identities))
+            await self._set_up(replace(way, user=place.user), owner, authorized_keys)
         progress(InstanceStatus.ALLOCATING, f"checking {place.host}")
         done = await self._run(login, scripts.enlist(owner), f"cannot enlist {place.host}")
         base, hardware = read_facts(done.stdout)
@@ -134,6 +137,7 @@ class ManualProvider:
             owner=owner,
             hardware=hardware,
             host_keys=(done.host_key,) if done.host_key else (),
+            jump=jump,
         )
         self._write(record)
         return Started(
@@ -150,12 +154,9 @@ class ManualProvider:
         except (AuthFailed, SudoRefused):
             return False
 
-    async def _set_up(
-        self, place: Target, owner: str, keys: Sequence[str], identities: tuple[Path, ...]
-    ) -> None:
-        login = SSHTarget(host=place.host, port=place.port, user=place.user, identities=identities)
+    async def _set_up(self, login: SSHTarget, owner: str, keys: Sequence[str]) -> None:
         script = scripts.make_user(owner, keys)
-        await self._run(login, script, f"cannot set up user {scripts.USER} on {place.host}", interactive=True)
+        await self._run(login, script, f"cannot set up user {scripts.USER} on {login.host}", interactive=True)
 
     async def _run(
         self, login: SSHTarget, script: str, problem: str, *, interactive: bool = False
@@ -223,7 +224,13 @@ class ManualProvider:
         for record in self._records():
             if record.id == instance.id:
                 keys = tuple(record.host_keys) or None
-                return SSHTarget(host=record.host, port=record.port, user=scripts.USER, host_keys=keys)
+                return SSHTarget(
+                    host=record.host,
+                    port=record.port,
+                    user=scripts.USER,
+                    host_keys=keys,
+                    proxy_jump=record.jump,
+                )
         raise NotFound(f"instance {instance.id} not found")
 
     async def destroy_model(self) -> None:
