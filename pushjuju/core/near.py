@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from itertools import islice
 
 LONGEST = 100  # letters of a word that is worth a comparison
-_SHORT = 4  # letters of a word in which two slips leave some of it
 MOST = 5000  # words to compare with
 
 
@@ -26,12 +25,14 @@ def distance(left: str, right: str) -> int:
 
 
 def closest(word: str, known: Iterable[str]) -> str:
-    """Return the known word that is nearest to a mistyped one, or an empty text when none is near."""
+    """Return the known word that is nearest to a mistyped one, or an empty text when none is near.
+
+    Near is one slip in three letters, and one in any word.
+    """
     if len(word) > LONGEST:
         return ""
     scored = sorted((distance(word, other), other) for other in islice(known, MOST))
-    most = max(2, len(word) // 3) if len(word) >= _SHORT else 1
-    return scored[0][1] if scored and scored[0][0] <= most else ""
+    return scored[0][1] if scored and scored[0][0] <= max(1, len(word) // 3) else ""
 
 
 def is_alike(word: str, near: str) -> bool:

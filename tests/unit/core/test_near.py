@@ -25,6 +25,7 @@ def test_slips_between_two_words(left: str, right: str, slips: int) -> None:
 def test_a_short_word_is_like_those_with_one_slip() -> None:
     assert closest("wbe", ["web", "db"]) == "web"
     assert closest("foo", ["o", "color"]) == ""
+    assert closest("nope", ["home"]) == ""
     assert closest("deplyo", ["deploy", "destroy"]) == "deploy"
     assert did_you_mean("x", ["y"]) == ""
 
