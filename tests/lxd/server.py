@@ -258,7 +258,10 @@ def _quietly(*words: str) -> None:
 def run_folder() -> Iterator[Path]:
     """Give a run its folder, for as long as no other run is at work; what killed ones left goes first."""
     with Path(f"{RUNS}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise RuntimeError("another run on a real LXD is at work: wait for its end") from None
         _sweep()
         folder = Path(f"{RUNS}-{os.getpid()}")
         folder.mkdir(mode=0o711)
