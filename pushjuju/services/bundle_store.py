@@ -5,7 +5,8 @@ Layer: services. Mirrors: juju cmd/juju/application/deployer/bundlehandler.go re
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -162,6 +163,18 @@ def bring_bundle(
     return path, found.name, found.revision
 
 
+@contextmanager
+def _nothing_done(step: str) -> Iterator[None]:
+    """Say in an error which step it stopped, and that none was done."""
+    try:
+        yield
+    except PushjujuError as error:
+        error.message = f"cannot deploy bundle: {step}: {error.message}"
+        error.detail = "\n".join(filter(None, (error.detail, "nothing was changed")))
+        error.hint = error.hint or "the same command tries it again"
+        raise
+
+
 def fetch(
     ctx: Context,
     model: str,
@@ -197,7 +210,8 @@ def fetch(
         if key not in known:
             place = folder / str(len(known))
             place.mkdir()
-            known[key] = store_charms.fetch(ctx, store, origin, place)
+            with _nothing_done(f"cannot add charm {quote(origin.charm.name)}"):
+                known[key] = store_charms.fetch(ctx, store, origin, place)
         packed[name] = known[key]
         asked = {
             item: number
@@ -205,5 +219,6 @@ def fetch(
             if isinstance(number, int)
         }
         declared = packed[name].charm.meta.resources
-        resources[name] = tuple(store_charms.pick_resources(store, origin, asked, declared).values())
+        with _nothing_done(f"cannot deploy application {quote(name)}"):
+            resources[name] = tuple(store_charms.pick_resources(store, origin, asked, declared).values())
     return Fetched(packed=packed, resources=resources)

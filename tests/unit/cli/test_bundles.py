@@ -136,6 +136,23 @@ def test_export_names_revisions_and_deploys_again_without_the_store(lab: Run, sh
     assert oct(Path("out.yaml").stat().st_mode)[-3:] == "600"
 
 
+def test_a_download_that_fails_says_that_nothing_was_done(lab: Run, shelf: HubStore) -> None:
+    """The steps are on the screen by then; the same command does them when the store is well."""
+    Path("bundle.yaml").write_text("applications: {c: {charm: web, num_units: 1}}")
+    shelf.fail("download", "404")
+    ended = lab("deploy", "./bundle.yaml")
+    lines = ended.err.splitlines()
+    assert lines[-3].startswith('ERROR cannot deploy bundle: cannot add charm "web": cannot retrieve "http')
+    assert lines[-2:] == ["nothing was changed", "the same command tries it again"]
+    assert json.loads(ok(lab("status", "--format", "json")))["applications"] == {}
+    shelf.well()
+    Path("bundle.yaml").write_text("applications: {c: {charm: web, num_units: 1, resources: {blob: 77}}}")
+    ended = lab("deploy", "./bundle.yaml")
+    assert ended.status == 1
+    Path("bundle.yaml").write_text("applications: {c: {charm: web, num_units: 1}}")
+    ok(lab("deploy", "./bundle.yaml"))
+
+
 def test_names_that_a_store_does_not_have(lab: Run, shelf: HubStore) -> None:
     Path("bundle.yaml").write_text(
         "applications: {a: {charm: nosuch}, b: {charm: web, channel: 99/stable}, c: {charm: web}}"
