@@ -13,7 +13,7 @@ from typing import Any
 
 from pushjuju.bundles.source import Source
 from pushjuju.bundles.tree import Places
-from pushjuju.bundles.values import Fault
+from pushjuju.bundles.values import Fault, Place
 from pushjuju.charms.goform import quote
 from pushjuju.charms.yamlsafe import Document, YamlLimits, load_documents
 from pushjuju.core.errors import NotValid
@@ -51,11 +51,13 @@ class Composed:
 
     Attributes:
         faults: What could not be merged, or named a file that is not there.
+        begin: Where the first document begins: the place of what is not written at all.
     """
 
     root: dict[str, Any]
     places: Places
     faults: list[Fault] = field(default_factory=list)
+    begin: Place | None = None
 
     def add(self, text: str, *path: str | int, owner: Any, key: Any) -> None:
         """Note a fault at an item of a container."""
@@ -92,7 +94,7 @@ def base(part: Part, include: Include) -> Composed:
         NotValid: It is empty.
     """
     if not part.document.root:
-        raise NotValid("malformed bundle: bundle is empty")
+        raise NotValid("malformed bundle: bundle is empty", detail=part.source.file)
     return _prepared(part, Places(), include, [])
 
 
@@ -159,7 +161,8 @@ def _prepared(part: Part, places: Places, include: Include, faults: list[Fault])
     """Return a part with its includes read and its paths absolute."""
     places.take(part.document, part.source.file)
     root = places.copy(part.document.root)
-    made = Composed(root=root, places=places, faults=faults)
+    begin = Place(file=part.source.file, line=part.document.line)
+    made = Composed(root=root, places=places, faults=faults, begin=begin)
     reading = _Reading(part=part, made=made, include=include)
     for group, keys in (("applications", ("options", "annotations")), ("machines", ("annotations",))):
         if isinstance(root.get(group), dict):

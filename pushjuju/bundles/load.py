@@ -87,7 +87,7 @@ def look_at(main: Source, overlays: Sequence[Source] = (), include: Include = so
     """
     parts = compose.parts(main)
     if not parts:
-        raise NotValid("malformed bundle: bundle is empty")
+        raise NotValid("malformed bundle: bundle is empty", detail=main.file)
     for overlay in overlays:
         try:
             parts += [part for part in compose.parts(overlay) if part.document.root]

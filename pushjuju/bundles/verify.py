@@ -117,7 +117,17 @@ def _check_top(checker: _Checker) -> None:
         text = f"bundle series {quote(bundle.series)} and base {quote(bundle.default_base)}"
         checker.add(f"{text} must match if both supplied", "series")
     if not checker.composed.root.get("applications"):
-        checker.add("at least one application must be specified", "applications")
+        checker.faults.append(_no_applications(checker.composed))
+
+
+def _no_applications(composed: Composed) -> Fault:
+    """Return the fault of a bundle without applications; it may have them under their name of long ago."""
+    old = "services" in composed.root
+    more = ("`services` is not read: its name is `applications`",) if old else ()
+    key = "services" if old and "applications" not in composed.root else "applications"
+    place = composed.places.at(composed.root, (key,)) or composed.begin
+    text = "at least one application must be specified"
+    return Fault(text=text, path=("applications",), place=place, more=more)
 
 
 def _base(text: str) -> Base | None:

@@ -148,6 +148,8 @@ def _ask_store(
         HubError: The store is away, and the bundle is right by itself.
     """
     without = bundle_charms.unclear(loaded)
+    if loaded.bundle.type == "kubernetes":  # it is refused anyway
+        return bundle_store.Resolved()
     try:
         return bundle_store.resolve(ctx, model, loaded.bundle, facts, force=wishes.force, without=without)
     except PushjujuError:

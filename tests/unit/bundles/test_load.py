@@ -257,3 +257,11 @@ def test_placements() -> None:
     assert placement.parse("lxd:db/3") == placement.Target(container="lxd", application="db", unit=3)
     assert placement.parse("12").machine == "12"
     assert placement.parse("lxd:new").machine == "new"
+
+
+def test_a_bundle_without_applications_has_a_place() -> None:
+    told = "at least one application must be specified (applications, bundle.yaml:2)"
+    assert faults("# nothing\nname: x\n") == [told]
+    assert faults("name: x\napplications: {}\n") == [told]
+    old = "  `services` is not read: its name is `applications`"
+    assert faults("name: x\nservices: {a: {charm: web}}\n") == [told, old]
