@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.charms.arguments import ArgumentKind, classify_argument
+from pushjuju.charms.url import parse_url
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, NotValid
 
@@ -17,9 +19,12 @@ if TYPE_CHECKING:
     from pushjuju.cli.command import Cli
     from pushjuju.cli.session import Session
     from pushjuju.core.charmstore import StoreResource
+    from pushjuju.plugins.charmtypes import CharmPlace
     from pushjuju.services.store_charms import CharmRequest, StoreOrigin
 
 GIT = "git+"
+_SCHEME = re.compile(r"([a-z][a-z0-9.-]*):.")
+_JUJUS = ("ch", "cs", "local")  # schemes of charm URLs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,20 +53,26 @@ class Acquired:
         return f'{kind} charm "{self.packed.charm.name}"'
 
 
-def kind_of(argument: str) -> ArgumentKind:
+def is_brought(argument: str) -> bool:
+    """Tell whether a charm argument has the form of a place that a plugin brings charms from."""
+    scheme = _SCHEME.match(argument)
+    return argument.startswith(GIT) or (scheme is not None and scheme[1] not in _JUJUS)
+
+
+def kind_of(cli: Cli, argument: str) -> ArgumentKind:
     """Return what a charm argument names: a place, a charm that a model has already, or a store's.
 
     Raises:
         NotFound, NotValid: It names nothing; the message is Juju's.
     """
-    if argument.startswith(GIT):
+    if argument.startswith(GIT) or (is_brought(argument) and _place(cli, argument) is not None):
         return ArgumentKind.LOCAL
     return classify_argument(argument, lambda text: Path(text).exists()).kind
 
 
-def is_store_name(argument: str) -> bool:
+def is_store_name(cli: Cli, argument: str) -> bool:
     """Tell whether a charm argument names a store's charm; it raises what `kind_of` does."""
-    return kind_of(argument) is ArgumentKind.CHARMHUB
+    return kind_of(cli, argument) is ArgumentKind.CHARMHUB
 
 
 def uploaded(opened: Session, url: str) -> Acquired:
@@ -108,7 +119,7 @@ def from_place(cli: Cli, argument: str, folder: Path, choose: Choose | None = No
     from pushjuju.charms.pack import pack
 
     path = bring(cli, argument, folder)
-    origin = "" if argument.startswith(GIT) else None
+    origin = "" if is_brought(argument) else None
     tree = built(cli, path, folder, choose, origin=origin)
     return Acquired(packed=pack(tree, folder / "charm", origin=origin))
 
@@ -172,20 +183,27 @@ def bring(cli: Cli, argument: str, folder: Path) -> Path:
         NotFound: There is none.
         NotValid: It is no charm; the message is Juju's.
     """
-    if not argument.startswith(GIT):
+    if not is_brought(argument):
         from pushjuju.cli.commands.deploying import local_charm
 
         return local_charm(argument)
-    from pushjuju.plugins.charmtypes import SourceServices
-    from pushjuju.plugins.manager import PluginHost
-
-    host = PluginHost(environ=cli.env, warn=cli.console.warn)
-    place = host.open_charm_place(argument, SourceServices(environ=cli.env))
+    place = _place(cli, argument)
     if place is None:
+        if not argument.startswith(GIT):
+            parse_url(argument)  # says what it is not
         raise NotValid(f'charm or bundle URL "{argument}" malformed')
     work = folder / "brought"
     work.mkdir()
     return place.bring(work)
+
+
+def _place(cli: Cli, argument: str) -> CharmPlace | None:
+    """Return what brings the charm at an address, or None when no plugin knows it."""
+    from pushjuju.plugins.charmtypes import SourceServices
+    from pushjuju.plugins.manager import PluginHost
+
+    host = PluginHost(environ=cli.env, warn=cli.console.warn)
+    return host.open_charm_place(argument, SourceServices(environ=cli.env))
 
 
 def split_resources(given: Mapping[str, str]) -> tuple[dict[str, str], dict[str, int]]:

@@ -87,7 +87,7 @@ def get_charm(cli: Cli, opened: Session, known: Known, asked: Mapping[str, Any],
 
 def is_local(text: str) -> bool:
     """Tell whether `--switch` names a path or a repository, not a store's charm."""
-    return bool(text) and (is_path(text) or text.startswith(charmsource.GIT))
+    return bool(text) and (is_path(text) or charmsource.is_brought(text))
 
 
 def _request(known: Known, asked: Mapping[str, Any]) -> Any:

@@ -78,7 +78,7 @@ def deploy(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **aske
         with _undone(cli, asked):
             return bundling.deploy(cli, args[0], model=model, no_wait=no_wait, asked=asked)
     _check_flags(cli, asked)
-    kind = charmsource.kind_of(args[0])
+    kind = charmsource.kind_of(cli, args[0])
     of_store = kind is ArgumentKind.CHARMHUB
     if _fixed_revision(cli, asked) and not of_store:
         raise NotValid(_NEEDS_CHANNEL)

@@ -120,7 +120,7 @@ def charm_resources(cli: Cli, args: tuple[str, ...], *, model: str, channel: str
     """List what a charm declares."""
     from pushjuju.cli import charmsource
 
-    if charmsource.is_store_name(args[0]):
+    if charmsource.is_store_name(cli, args[0]):
         found = resource_documents.in_store(_in_store(cli, args[0], model=model, channel=channel))
     else:
         found = resource_documents.declared(_declared(cli, args[0], model=model).values())
@@ -140,7 +140,7 @@ def _declared(cli: Cli, argument: str, *, model: str) -> Mapping[str, ResourceMe
     if model:
         session.open_model(cli, model)  # one that is not there is an error, as for every command
     with tempfile.TemporaryDirectory(prefix="pushjuju-") as folder:
-        origin = "" if argument.startswith(charmsource.GIT) else None
+        origin = "" if charmsource.is_brought(argument) else None
         path = charmsource.bring(cli, argument, Path(folder))
         return read_charm(path, origin=origin).charm.meta.resources
 
