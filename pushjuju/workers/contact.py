@@ -74,9 +74,11 @@ async def attach(shop: Workshop, machine: Machine) -> MachineSession:
         await _patiently(shop, machine, lambda: firstboot.apply(shop, machine), patient=not given(machine))
     try:
         session = await _open(shop, machine, patient=not machine.last_seen and not given(machine))
-    except Unreachable:
+    except Unreachable as error:
         found = None if given(machine) else await _look_up(shop, machine)
         if found is None:
+            if not (machine.last_seen or error.hint):
+                error.hint = f"pushjuju remove-machine {machine.id} --force, if it never will answer"
             raise
         machine = found
         session = await _open(shop, machine, patient=True)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -39,6 +36,7 @@ from pushjuju.plugins.types import (
     Zoned,
 )
 from pushjuju.testing.blocking import calls_that_block
+from tests.clouds.crowd import start_twenty
 from tests.clouds.ec2_proxy import Ec2Proxy
 from tests.clouds.moto_server import Moto, kept, server  # noqa: F401
 
@@ -185,22 +183,7 @@ async def test_no_call_blocks_the_event_loop(opened: Open) -> None:
 async def test_twenty_at_once_within_two_seconds(opened: Open) -> None:
     provider = opened()
     await provider.precheck(Base.parse("ubuntu@24.04"), {}, "")
-    before = time.monotonic()
-    ticks = 0
-
-    async def tick() -> None:
-        nonlocal ticks
-        while True:
-            ticks += 1
-            await asyncio.sleep(0.01)
-
-    beat = asyncio.create_task(tick())
-    started = await asyncio.gather(*(provider.start(_request(str(number))) for number in range(20)))
-    taken = time.monotonic() - before
-    beat.cancel()
-    assert len({item.instance.id for item in started}) == 20
-    assert ticks > 10  # the loop went on
-    print(json.dumps({"20 instances, s": round(taken, 2)}))
+    await start_twenty(provider, _request, ticks=10)
 
 
 async def test_what_bootstrap_hears(opened: Open) -> None:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import asyncio
 import base64
 import gzip
-import json
 import ssl
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -48,6 +46,7 @@ from pushjuju.plugins.types import (
     Zoned,
 )
 from tests.clouds.asgi import serve
+from tests.clouds.crowd import start_twenty
 from tests.clouds.maas_fake import (
     ALLOCATED,
     DEPLOYED,
@@ -190,22 +189,7 @@ async def test_a_machine_without_an_address_is_reached_by_name(opened: Open, maa
 async def test_twenty_at_once_while_the_loop_goes_on(opened: Open, maas: FakeMaas) -> None:
     for number in range(20):
         maas.nodes[f"n{number}"] = Node(f"n{number}", f"n{number}", address=f"198.51.100.{number}")
-    one = opened()
-    ticks = 0
-
-    async def tick() -> None:
-        nonlocal ticks
-        while True:
-            ticks += 1
-            await asyncio.sleep(0.01)
-
-    beat = asyncio.create_task(tick())
-    before = time.monotonic()
-    started = await asyncio.gather(*(one.start(_request(str(number))) for number in range(20)))
-    print(json.dumps({"20 machines, s": round(time.monotonic() - before, 2)}))
-    beat.cancel()
-    assert len({item.instance.id for item in started}) == 20
-    assert ticks > 5
+    await start_twenty(opened(), _request, ticks=5)
 
 
 # --- what is asked for ------------------------------------------------------------------------------------

@@ -175,7 +175,8 @@ async def test_fresh_machine_that_never_answers(shop: World) -> None:
     shop.deploy()
     work.unreachable["0"] = Unreachable("connection refused")
     outcome = await lane(work)
-    assert (outcome.failed, outcome.reason, outcome.attempts) == (True, "connection refused", 1)
+    told = "connection refused; next: pushjuju remove-machine 0 --force, if it never will answer"
+    assert (outcome.failed, outcome.reason, outcome.attempts) == (True, told, 1)
     assert shop.machine("0").unreachable_since is not None
     assert _instance(shop) == ("running", "connection refused")
     assert shop.agent() == ("allocating", "")  # nothing is prepared before the machine answers
