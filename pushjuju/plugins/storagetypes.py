@@ -120,8 +120,9 @@ class MachineStorage(Protocol):
 
     A script may run again after it was cut off anywhere, or after it ended without anybody hearing of it:
     then it finds what is done, and does the rest. It prints what it found out, a line each: `size=1024`
-    (MiB), `device=loop0`, `source=/path`. It ends with another code than 0 and says why on standard error,
-    when it cannot.
+    (MiB), `device=loop0`, `source=/path`. What it makes lies below `/var/lib/juju/storage/.NAME`, where NAME
+    is its own; another `source` is not believed. It ends with another code than 0 and says why on standard
+    error, when it cannot.
     """
 
     def create(self, item: StorageItem) -> str:

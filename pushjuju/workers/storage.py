@@ -269,7 +269,10 @@ class StorageWork:
             return StorageSeen(device=self._word(found, "device", _DEVICE))
         source = found.get("source", "")
         if not source.startswith(f"{STORAGE_DIR}/.") or not source.isprintable() or "/../" in f"{source}/":
-            raise StorageFailed("the machine names an odd place for its storage")
+            raise StorageFailed(
+                "the machine names an odd place for its storage",
+                detail=f"`source` must be a path below {STORAGE_DIR}/.NAME, where NAME is the type's own",
+            )
         return StorageSeen(source=source)
 
     async def _located(self, item: StorageItem, seen: StorageSeen) -> StorageSeen:
