@@ -350,7 +350,8 @@ def set_config(
             changes.update(dict.fromkeys(_known(charm, reset)))
             changes.update(_parse_values(charm, values or {}))
         except NotValid as error:
-            raise NotValid(f"parsing settings for application: {error.message}", hint=error.hint) from error
+            text = f"parsing settings for application: {error.message}"
+            raise NotValid(text, detail=error.detail, hint=error.hint) from error
         trust = _trust_change(values or {}, reset)
         charms.put_settings(tx, model, name, application.charm_url, changes)
         if trust is not None:

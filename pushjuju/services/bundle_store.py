@@ -164,14 +164,14 @@ def bring_bundle(
 
 
 @contextmanager
-def _nothing_done(step: str) -> Iterator[None]:
+def _nothing_done(step: str, hint: str) -> Iterator[None]:
     """Say in an error which step it stopped, and that none was done."""
     try:
         yield
     except PushjujuError as error:
         error.message = f"cannot deploy bundle: {step}: {error.message}"
         error.detail = "\n".join(filter(None, (error.detail, "nothing was changed")))
-        error.hint = error.hint or "the same command tries it again"
+        error.hint = error.hint or hint
         raise
 
 
@@ -210,7 +210,9 @@ def fetch(
         if key not in known:
             place = folder / str(len(known))
             place.mkdir()
-            with _nothing_done(f"cannot add charm {quote(origin.charm.name)}"):
+            with _nothing_done(
+                f"cannot add charm {quote(origin.charm.name)}", "the same command tries it again"
+            ):
                 known[key] = store_charms.fetch(ctx, store, origin, place)
         packed[name] = known[key]
         asked = {
@@ -219,6 +221,7 @@ def fetch(
             if isinstance(number, int)
         }
         declared = packed[name].charm.meta.resources
-        with _nothing_done(f"cannot deploy application {quote(name)}"):
+        hint = f"pushjuju charm-resources {origin.charm.name}"
+        with _nothing_done(f"cannot deploy application {quote(name)}", hint):
             resources[name] = tuple(store_charms.pick_resources(store, origin, asked, declared).values())
     return Fetched(packed=packed, resources=resources)

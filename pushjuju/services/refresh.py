@@ -281,5 +281,5 @@ def _asked(request: RefreshRequest) -> Settings:
             found.update(parse_settings_yaml(charm.config, request.file, request.application))
         found.update(parse_settings(charm.config, request.values))
     except NotValid as error:
-        raise NotValid(f"validating config settings: {error.message}") from error
+        raise NotValid(f"validating config settings: {error.message}", detail=error.detail) from error
     return found

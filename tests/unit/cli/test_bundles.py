@@ -147,8 +147,7 @@ def test_a_download_that_fails_says_that_nothing_was_done(lab: Run, shelf: HubSt
     assert json.loads(ok(lab("status", "--format", "json")))["applications"] == {}
     shelf.well()
     Path("bundle.yaml").write_text("applications: {c: {charm: web, num_units: 1, resources: {blob: 77}}}")
-    ended = lab("deploy", "./bundle.yaml")
-    assert ended.status == 1
+    assert lab("deploy", "./bundle.yaml").status == 1
     Path("bundle.yaml").write_text("applications: {c: {charm: web, num_units: 1}}")
     ok(lab("deploy", "./bundle.yaml"))
 

@@ -269,6 +269,17 @@ def test_a_dry_run_refuses_what_deploy_refuses(lab: Run) -> None:
         assert lab("deploy", CHARM, *words).err == ended.err
 
 
+def test_all_settings_that_cannot_be_are_told(lab: Run) -> None:
+    wrong = ("portt=1", "nosuch=x")
+    refused = [lab("deploy", CHARM, *(f"--config={item}" for item in wrong))]
+    ok(lab("deploy", CHARM))
+    refused.append(lab("config", "hello-page", *wrong))
+    for ended in refused:
+        assert ended.status == 1
+        assert 'unknown option "portt"\n' in ended.err
+        assert 'also:\n  unknown option "nosuch"\n' in ended.err
+
+
 def test_a_dry_run_deploys_nothing(lab: Run) -> None:
     assert "would be deployed" in lab("deploy", CHARM, "--dry-run").err
     assert json.loads(ok(lab("status", "--format", "json")))["applications"] == {}
