@@ -6,9 +6,9 @@ Layer: uniter (pure; no I/O). The caller performs effects on the model.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Final
 
+from pushjuju.core.values import changed
 from pushjuju.uniter import records
 from pushjuju.uniter.resolver import (
     Effect,
@@ -83,15 +83,15 @@ def apply_effects(local: LocalState, effects: Iterable[Effect]) -> LocalState:
     for effect in effects:
         match effect.kind:
             case EffectKind.ARM_RETRY_TIMER:
-                local = replace(local, retry_timer_running=True, retry_attempt=effect.attempt)
+                local = changed(local, retry_timer_running=True, retry_attempt=effect.attempt)
             case EffectKind.DISARM_RETRY_TIMER:
-                local = replace(local, retry_timer_running=False, retry_attempt=0)
+                local = changed(local, retry_timer_running=False, retry_attempt=0)
             case EffectKind.ENTER_SCOPE if effect.relation_id is not None:
                 local = records.relation_entered(local, effect.relation_id)
             case EffectKind.LEAVE_SCOPE | EffectKind.FORGET_RELATION if effect.relation_id is not None:
                 local = records.relation_forgotten(local, effect.relation_id)
             case EffectKind.FORGET_STORAGE:
-                local = replace(local, storage=local.storage - {effect.storage_id})
+                local = changed(local, storage=local.storage - {effect.storage_id})
             case _:
                 pass
     return local
@@ -99,4 +99,4 @@ def apply_effects(local: LocalState, effects: Iterable[Effect]) -> LocalState:
 
 def restarted(local: LocalState) -> LocalState:
     """Return the local state after the answer `restart`."""
-    return replace(local, restart=False)
+    return changed(local, restart=False)

@@ -19,11 +19,11 @@ worker/uniter/op_callbacks.go (3.6)
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from enum import StrEnum
 from typing import Final
 
 from pushjuju.core.errors import NotValid
+from pushjuju.core.values import changed
 from pushjuju.uniter import records
 from pushjuju.uniter.effects import SERIES_AFTER, apply_effects, begin_effects, commit_effects, restarted
 from pushjuju.uniter.messages import executing_message, workload_after, workload_before
@@ -146,7 +146,7 @@ def prepare(local: LocalState, operation: Operation, remote: RemoteState) -> Loc
         case OperationName.RUN_ACTION | OperationName.FAIL_ACTION:
             pending = {item.id for item in remote.actions}
             return _valid(
-                replace(
+                changed(
                     local,
                     kind=OperationKind.RUN_ACTION,
                     step=Step.PENDING,
@@ -162,7 +162,7 @@ def _deploying(local: LocalState, operation: Operation) -> LocalState:
     """Keep the interrupted hook with its progress: the commit returns to it."""
     interrupted = None if local.kind is OperationKind.RUN_ACTION else local.hook
     progress = local.hook_progress if local.kind is OperationKind.RUN_HOOK else local.hook_step
-    return replace(
+    return changed(
         local,
         kind=_DEPLOY[operation.name],
         step=Step.PENDING,
@@ -180,13 +180,13 @@ def _about_to_run(local: LocalState, operation: Operation) -> LocalState:
     records.check_hook(local, hook)
     running = _current_hook(local, hook, Step.PENDING)
     # A tick is used up by one retry; the next failure starts the timer again.
-    return replace(running, retry_hook_version=operation.seen.retry_hook_version, retry_timer_running=False)
+    return changed(running, retry_hook_version=operation.seen.retry_hook_version, retry_timer_running=False)
 
 
 def _current_hook(
     local: LocalState, hook: HookInfo, step: Step, *, with_progress: bool = False
 ) -> LocalState:
-    return replace(
+    return changed(
         local,
         kind=OperationKind.RUN_HOOK,
         step=step,
@@ -205,11 +205,11 @@ def executed(
     Args:
         status_set: The charm used status-set in it; that is kept even on failure, as the status is.
     """
-    local = replace(local, status_set=local.status_set or status_set)
+    local = changed(local, status_set=local.status_set or status_set)
     if operation.name in _DEPLOY:
         if outcome is Outcome.CONFLICT:
-            return _valid(replace(local, conflicted=True))
-        return _valid(replace(local, step=Step.DONE) if is_success(outcome) else local)
+            return _valid(changed(local, conflicted=True))
+        return _valid(changed(local, step=Step.DONE) if is_success(outcome) else local)
     if operation.name is OperationName.RUN_HOOK:
         return _valid(_hook_executed(local, operation, outcome))
     if operation.name in _ACTIONS:
@@ -232,7 +232,7 @@ def _action_executed(local: LocalState, outcome: Outcome) -> LocalState:
         return local
     if outcome is Outcome.NOT_STARTED:
         return _back_from_action(local)
-    return replace(local, step=Step.DONE)
+    return changed(local, step=Step.DONE)
 
 
 def committed(local: LocalState, operation: Operation) -> LocalState:
@@ -247,7 +247,7 @@ def committed(local: LocalState, operation: Operation) -> LocalState:
 def _commit_deploy(local: LocalState, operation: Operation) -> LocalState:
     """Go back to the interrupted hook, else queue the hook that belongs to the new charm."""
     install = operation.name is OperationName.INSTALL
-    local = replace(
+    local = changed(
         local,
         current_charm_url=operation.charm_url,
         charm_modified_version=operation.seen.charm_modified_version,
@@ -255,18 +255,18 @@ def _commit_deploy(local: LocalState, operation: Operation) -> LocalState:
     )
     if not install:
         # Non-leaders hear of the leader's settings again; the loop reads everything afresh.
-        local = replace(local, restart=True, leader_settings_version=0)
+        local = changed(local, restart=True, leader_settings_version=0)
     if local.hook is None:
         hook = HookInfo(kind=HookKind.INSTALL if install else HookKind.UPGRADE_CHARM)
         return _current_hook(local, hook, Step.QUEUED)
     progress = local.hook_step
-    return replace(_current_hook(local, local.hook, progress or Step.PENDING), hook_step=progress)
+    return changed(_current_hook(local, local.hook, progress or Step.PENDING), hook_step=progress)
 
 
 def _commit_hook(local: LocalState, operation: Operation) -> LocalState:
     hook = operation.hook
     assert hook is not None
-    local = replace(
+    local = changed(
         _flagged(records.hook_committed(local, hook), hook.kind),
         update_status_version=operation.seen.update_status_version,
         retry_timer_running=False,
@@ -278,13 +278,13 @@ def _commit_hook(local: LocalState, operation: Operation) -> LocalState:
 def _flagged(local: LocalState, kind: HookKind) -> LocalState:
     match kind:
         case HookKind.INSTALL:
-            return replace(local, installed=True, removed=False)
+            return changed(local, installed=True, removed=False)
         case HookKind.START:
-            return replace(local, started=True, stopped=False)
+            return changed(local, started=True, stopped=False)
         case HookKind.STOP:
-            return replace(local, stopped=True)
+            return changed(local, stopped=True)
         case HookKind.REMOVE:
-            return replace(local, removed=True)
+            return changed(local, removed=True)
         case _:
             return local
 
@@ -293,17 +293,17 @@ def _taken_over(local: LocalState, operation: Operation, kind: HookKind) -> Loca
     """Take over what the model had when the operation was made: later changes make another hook."""
     seen = operation.seen
     if kind is HookKind.START or not local.boot_id:
-        local = replace(local, boot_id=seen.boot_id or local.boot_id)
+        local = changed(local, boot_id=seen.boot_id or local.boot_id)
     if kind is HookKind.CONFIG_CHANGED:
-        return replace(
+        return changed(
             local,
             config_hash=seen.config_hash,
             trust_hash=seen.trust_hash,
             addresses_hash=seen.addresses_hash,
         )
     if kind is HookKind.LEADER_SETTINGS_CHANGED:
-        return replace(local, leader_settings_version=seen.leader_settings_version)
-    return replace(local, series=SERIES_AFTER.get(kind, local.series))
+        return changed(local, leader_settings_version=seen.leader_settings_version)
+    return changed(local, series=SERIES_AFTER.get(kind, local.series))
 
 
 def _after_hook(local: LocalState, kind: HookKind) -> LocalState:
@@ -316,7 +316,7 @@ def _after_hook(local: LocalState, kind: HookKind) -> LocalState:
 
 
 def _go_on(local: LocalState) -> LocalState:
-    return replace(
+    return changed(
         local,
         kind=OperationKind.CONTINUE,
         step=Step.PENDING,
@@ -329,14 +329,14 @@ def _go_on(local: LocalState) -> LocalState:
 
 def _commit_action(local: LocalState, operation: Operation) -> LocalState:
     local = _back_from_action(local)
-    return replace(local, completed_actions=local.completed_actions | {operation.action_id})
+    return changed(local, completed_actions=local.completed_actions | {operation.action_id})
 
 
 def _back_from_action(local: LocalState) -> LocalState:
     """Return to the hook in error, with its progress, or go on."""
     if local.hook is None:
         return _go_on(local)
-    return replace(_current_hook(local, local.hook, Step.PENDING), hook_step=local.hook_step)
+    return changed(_current_hook(local, local.hook, Step.PENDING), hook_step=local.hook_step)
 
 
 def _accept_leadership(local: LocalState, operation: Operation) -> LocalState:  # noqa: ARG001
@@ -345,18 +345,18 @@ def _accept_leadership(local: LocalState, operation: Operation) -> LocalState:  
         raise NotValid(f"cannot accept leadership with kind {local.kind}")
     if local.leader:
         return local
-    return replace(
+    return changed(
         _current_hook(local, HookInfo(kind=HookKind.LEADER_ELECTED), Step.QUEUED),
         leader=True,
     )
 
 
 def _resign_leadership(local: LocalState, operation: Operation) -> LocalState:  # noqa: ARG001
-    return replace(local, leader=False)
+    return changed(local, leader=False)
 
 
 def _complete_series(local: LocalState, operation: Operation) -> LocalState:  # noqa: ARG001
-    return replace(local, series=SeriesStatus.NOT_STARTED)
+    return changed(local, series=SeriesStatus.NOT_STARTED)
 
 
 def _unchanged(local: LocalState, operation: Operation) -> LocalState:  # noqa: ARG001

@@ -7,10 +7,10 @@ worker/uniter/secrets/state.go (3.6)
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import TypeVar
 
 from pushjuju.core.errors import NotValid
+from pushjuju.core.values import changed
 from pushjuju.uniter.resolver import HookInfo, HookKind, LocalState, RelationRecord
 
 K = TypeVar("K", int, str)
@@ -56,17 +56,17 @@ def hook_committed(local: LocalState, hook: HookInfo) -> LocalState:
         return _relation_hook(local, hook)
     match hook.kind:
         case HookKind.STORAGE_ATTACHED:
-            return replace(local, storage=local.storage | {hook.storage_id})
+            return changed(local, storage=local.storage | {hook.storage_id})
         case HookKind.STORAGE_DETACHING:
-            return replace(local, storage=local.storage - {hook.storage_id})
+            return changed(local, storage=local.storage - {hook.storage_id})
         case HookKind.SECRET_CHANGED:
             revisions = _with(local.secret_revisions, hook.secret_uri, hook.secret_revision)
-            return replace(local, secret_revisions=revisions)
+            return changed(local, secret_revisions=revisions)
         case HookKind.SECRET_REMOVE:
             known = local.secret_obsolete_revisions.get(hook.secret_uri, ())
             seen = tuple(sorted({*known, hook.secret_revision}))
             obsolete = _with(local.secret_obsolete_revisions, hook.secret_uri, seen)
-            return replace(local, secret_obsolete_revisions=obsolete)
+            return changed(local, secret_obsolete_revisions=obsolete)
         case _:
             return local
 
@@ -78,7 +78,7 @@ def _relation_hook(local: LocalState, hook: HookInfo) -> LocalState:
     if hook.kind is HookKind.RELATION_BROKEN:
         return relation_forgotten(local, relation_id)
     record = _noted(local.relations[relation_id], hook)
-    return replace(local, relations=_with(local.relations, relation_id, record))
+    return changed(local, relations=_with(local.relations, relation_id, record))
 
 
 def _noted(record: RelationRecord, hook: HookInfo) -> RelationRecord:
@@ -86,35 +86,35 @@ def _noted(record: RelationRecord, hook: HookInfo) -> RelationRecord:
     match hook.kind:
         case HookKind.RELATION_CREATED:
             apps = _with(record.application_members, app, 0) if app else record.application_members
-            return replace(record, created=True, application_members=apps)
+            return changed(record, created=True, application_members=apps)
         case HookKind.RELATION_JOINED:
-            return replace(record, members=_with(record.members, unit, version), changed_pending=unit)
+            return changed(record, members=_with(record.members, unit, version), changed_pending=unit)
         case HookKind.RELATION_DEPARTED:
-            return replace(record, members=_without(record.members, (unit,)))
+            return changed(record, members=_without(record.members, (unit,)))
         case HookKind.RELATION_CHANGED if unit:
             pending = "" if unit == record.changed_pending else record.changed_pending
-            return replace(record, members=_with(record.members, unit, version), changed_pending=pending)
+            return changed(record, members=_with(record.members, unit, version), changed_pending=pending)
         case _:
             apps = _with(record.application_members, app, version)
-            return replace(record, application_members=apps)
+            return changed(record, application_members=apps)
 
 
 def relation_entered(local: LocalState, relation_id: int) -> LocalState:
     """Note that the unit entered the scope of a relation; known records stay."""
     if relation_id in local.relations:
         return local
-    return replace(local, relations=_with(local.relations, relation_id, RelationRecord()))
+    return changed(local, relations=_with(local.relations, relation_id, RelationRecord()))
 
 
 def relation_forgotten(local: LocalState, relation_id: int) -> LocalState:
     """Drop the record of a relation."""
-    return replace(local, relations=_without(local.relations, (relation_id,)))
+    return changed(local, relations=_without(local.relations, (relation_id,)))
 
 
 def secrets_removed(local: LocalState, uris: Iterable[str]) -> LocalState:
     """Drop the records of secrets that are gone."""
     gone = tuple(uris)
-    return replace(
+    return changed(
         local,
         secret_revisions=_without(local.secret_revisions, gone),
         secret_obsolete_revisions=_without(local.secret_obsolete_revisions, gone),

@@ -6,9 +6,9 @@ Mirrors: juju worker/uniter/resolver.go NextOp, worker/uniter/resolver/loop.go (
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Final
 
+from pushjuju.core.values import changed
 from pushjuju.uniter.resolver.decision import Answer, Decision, Effect, EffectKind, Verdict
 from pushjuju.uniter.resolver.remote import RemoteState
 from pushjuju.uniter.resolver.resolvers.actions import actions
@@ -57,6 +57,6 @@ def decide(local: LocalState, remote: RemoteState) -> Decision:
             effects += verdict.effects
             if verdict.answer is Answer.IDLE and local.kind is OperationKind.CONTINUE:
                 effects += (Effect(kind=EffectKind.REPORT_IDLE),)
-            return replace(verdict, effects=effects, badge=badge)
+            return changed(verdict, effects=effects, badge=badge)
         effects += verdict
     raise AssertionError("the last sub-resolver always decides")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -16,6 +17,7 @@ from pushjuju.core.errors import InvalidCharm, NotValid, PushjujuError
 from pushjuju.core.life import Life
 from pushjuju.core.placement import Placement, PlacementKind
 from pushjuju.core.status import SETTABLE_BY_CHARM, StatusInfo, Workload, derive_application_status
+from pushjuju.core.values import changed
 
 
 @pytest.mark.parametrize(
@@ -108,6 +110,15 @@ def test_what_is_no_placement(text: str, message: str) -> None:
     with pytest.raises(NotValid) as caught:
         Placement.parse(text)
     assert caught.value.message == message
+
+
+def test_a_changed_value_is_what_replace_makes() -> None:
+    info = StatusInfo(status="active", message="ready")
+    assert changed(info) == info
+    assert changed(info, message="") == replace(info, message="")
+    assert info.message == "ready"
+    with pytest.raises(KeyError):
+        changed(info, colour="red")
 
 
 def test_clocks_tell_utc() -> None:
