@@ -272,7 +272,7 @@ def pending(tx: Tx, model: str, kind: Receiver, receiver: str) -> list[Task]:
 
 def units_with_pending(tx: Tx, model: str, machine: str) -> frozenset[str]:
     """Return the units on a machine for which something waits."""
-    return frozenset(unit.name for unit in tx.list(Unit, "unit_with_tasks", model=model, machine=machine))
+    return frozenset(row["name"] for row in tx.rows("unit_with_tasks", model=model, machine=machine))
 
 
 def start(tx: Tx, model: str, number: int, now: datetime) -> None:

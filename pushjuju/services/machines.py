@@ -21,7 +21,7 @@ from pushjuju.core.storage import Directive
 from pushjuju.services import constraints as of_machines
 from pushjuju.services import firewall, models, ssh_keys, statuses, touch
 from pushjuju.services.context import Context
-from pushjuju.state.records import Machine, Unit
+from pushjuju.state.records import Machine, Seat, Unit
 from pushjuju.state.store import Tx
 
 MACHINE_KINDS = (StatusKind.MACHINE, StatusKind.INSTANCE)
@@ -168,6 +168,11 @@ def list_machines(tx: Tx, model: str) -> list[Machine]:
 def units_on(tx: Tx, model: str, machine_id: str) -> list[Unit]:
     """Return the units of a machine, subordinates included."""
     return tx.list(Unit, "unit_on_machine", model=model, machine=machine_id)
+
+
+def seats_on(tx: Tx, model: str, machine_id: str) -> list[Seat]:
+    """Return which units a machine has, in the order of `units_on`: read anew when one comes or goes."""
+    return tx.list(Seat, "unit_seats", model=model, machine=machine_id)
 
 
 def require_id(text: str) -> str:

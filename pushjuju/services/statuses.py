@@ -37,13 +37,16 @@ def set_status(
         "data": compact(dict(data)) if data else "{}",
         "since": to_iso(now),
     }
-    newest = tx.row("history_newest", model=model, kind=str(kind), entity=entity)
-    same = newest is not None and all(newest[key] == row[key] for key in ("status", "message", "data"))
-    if newest is not None and same:
-        tx.run("history_move", id=newest["id"], since=row["since"])
+    present = tx.find(Status, "status_get", model=model, kind=str(kind), entity=entity)
+    same = present is not None and (present.status, present.message) == (row["status"], message)
+    if present is not None and same and compact(present.data) == row["data"]:
+        newest = tx.scalar("history_newest", model=model, kind=str(kind), entity=entity)
+        tx.run("history_move", id=newest, entity=entity, since=row["since"])
     else:
         tx.run("history_add", **row)
     tx.run("status_set", **row)
+    written = Status(**{**row, "data": json.loads(row["data"])})
+    tx.know("status_get", written, model=model, kind=str(kind), entity=entity)
 
 
 def set_agent_status(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Callable, Collection, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,24 +18,24 @@ MOST_KEPT = 8192  # answers in all; each is about a kilobyte. Four times as many
 MOST_CONCLUDED = 32768  # each is about a kilobyte as well, and spares dozens of answers
 MOST_ROWS = 100  # of an answer that is kept
 _WRITES = (sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE)
-# The column that tells the rows of a table apart for most of its statements. One that has it in its condition
-# touches only the rows with that value; what others touch may be in any row.
+# The columns that tell the rows of a table apart for most of its statements. One that has them in its
+# condition touches only the rows with those values; what others touch may be in any row.
 _ROWS = {
-    "application": "name",
-    "charm_state": "unit",
-    "decided": "operation",
-    "lease": "application",
-    "machine": "id",
-    "machine_firewall": "machine",
-    "operation": "id",
-    "port": "unit",
-    "relation": "id",
-    "relation_bag": "relation",
-    "relation_scope": "unit",
-    "status": "entity",
-    "status_history": "entity",
-    "unit": "name",
-    "work": "key",
+    "application": ("name",),
+    "charm_state": ("unit",),
+    "decided": ("operation",),
+    "lease": ("application",),
+    "machine": ("id",),
+    "machine_firewall": ("machine",),
+    "operation": ("id",),
+    "port": ("unit",),
+    "relation": ("id",),
+    "relation_bag": ("relation",),
+    "relation_scope": ("unit",),
+    "status": ("entity", "kind"),
+    "status_history": ("entity",),
+    "unit": ("name",),
+    "work": ("key",),
 }
 MOST_NOTED = 65536  # rows of which is known when they were written
 _NOT_PLAIN = re.compile(r"\b(OR|NOT|CASE|JOIN|UNION|EXCEPT|INTERSECT|REPLACE|IGNORE)\b")
@@ -63,7 +63,7 @@ _PURE = frozenset(
 )
 
 
-Place = tuple[str, str]  # a table, and what its rows have in the column that tells them apart
+Place = tuple[str, ...]  # a table, and what its rows have in the columns that tell them apart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -75,7 +75,7 @@ class Effects:
         writes: What it changes, by way of foreign keys as well: (table, column); an empty column: rows.
         kept: Its answer depends on nothing else, and it changes nothing.
         cells: The reads, with the keys under which writes are noted: (table, ((table, column), ...)).
-        row: (table, parameter): what it touches of this table is in the rows of that parameter alone.
+        row: (table, parameters): what it touches of this table is in the rows of these alone.
         loose: The tables where what it changes may be in any row.
     """
 
@@ -83,17 +83,14 @@ class Effects:
     writes: tuple[tuple[str, str], ...]
     kept: bool
     cells: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
-    row: tuple[str, str] | None
+    row: tuple[str, tuple[str, ...]] | None
     loose: tuple[str, ...]
 
     def place(self, params: Mapping[str, Any]) -> Place | None:
         """Return which rows it touches with these parameters; None: it may be any."""
         if self.row is None:
             return None
-        value = params[self.row[1]]
-        if isinstance(value, str):
-            return self.row[0], value
-        return (self.row[0], str(value)) if type(value) is int else None  # SQLite takes 5 for '5' as well
+        return _place(self.row[0], [params[name] for name in self.row[1]])
 
 
 class Analyst:
@@ -150,33 +147,42 @@ Entry = tuple[int, Effects, Place | None, Any]  # moment, statement, the rows th
 
 def _row_of(
     text: str, reads: Mapping[str, object], writes: Collection[tuple[str, str]]
-) -> tuple[str, str] | None:
-    """Return the table of which a statement touches only the rows of one parameter, and that parameter."""
+) -> tuple[str, tuple[str, ...]] | None:
+    """Return the table of which a statement touches only the rows of some parameters, and these."""
     if _NOT_PLAIN.search(text) or text.count("SELECT") != (not writes):
         return None
     target = _TARGET.match(text)
     table = target[1] if target else next(iter(reads)) if len(reads) == 1 else ""
-    column = _ROWS.get(table)
-    if column is None or (table, column) in writes:
+    columns = _ROWS.get(table, ())
+    if not columns or any((table, column) in writes for column in columns):
         return None
-    if text.startswith("INSERT"):
-        return _inserted(text, table, column)
+    known = _inserted(text, columns) if text.startswith("INSERT") else _compared(text)
+    return (table, tuple(known[column] for column in columns)) if known.keys() >= set(columns) else None
+
+
+def _compared(text: str) -> dict[str, str]:
+    """Return what a statement asks of all rows that it touches: column -> parameter that it equals."""
     condition = _TAIL.sub("", text.partition(" WHERE ")[2])
-    for part in condition.split(" AND "):
-        if found := re.fullmatch(rf"{column} = :(\w+)", part.strip()):
-            return table, found[1]
-    return None
+    found = (re.fullmatch(r"(\w+) = :(\w+)", part.strip()) for part in condition.split(" AND "))
+    return {match[1]: match[2] for match in found if match}
 
 
-def _inserted(text: str, table: str, column: str) -> tuple[str, str] | None:
+def _inserted(text: str, columns: Iterable[str]) -> dict[str, str]:
+    """Return what a statement puts into its row: column -> parameter; nothing if it may change others."""
     found = _INSERT.fullmatch(_TAIL.sub("", text))
     if found is None:
-        return None
+        return {}
     names, values, conflict = ([item.strip() for item in (part or "").split(",")] for part in found.groups())
-    if column not in names or (found[3] and column not in conflict):
-        return None
-    value = values[names.index(column)]
-    return (table, value[1:]) if value.startswith(":") else None
+    if found[3] and not set(columns) <= set(conflict):
+        return {}
+    return {name: value[1:] for name, value in zip(names, values, strict=True) if value.startswith(":")}
+
+
+def _place(table: str, values: Collection[object]) -> Place | None:
+    """Return which rows have these values; None where it is not certain what SQLite takes for equal."""
+    if all(isinstance(value, str) or type(value) is int for value in values):
+        return table, *map(str, values)  # it takes 5 for '5' as well
+    return None
 
 
 class _Nothing(dict[str, None]):
@@ -237,7 +243,7 @@ class Memo:
         self._now = 0  # grows with each write
         self._touched: dict[str, int] = {}  # table -> when anything of it was last written
         self._written: dict[tuple[str, str], int] = {}  # the same of a column, or, for none, of its rows
-        self._rows: dict[tuple[str, str], int] = {}  # the same of single rows
+        self._rows: dict[Place, int] = {}  # the same of single rows
         self._loose: dict[str, int] = {}  # the same of rows that nobody told apart
         self._answers = Recent(MOST_KEPT)  # of entries
         self._conclusions = Recent(MOST_CONCLUDED)  # of (moment, what it follows from, value)
@@ -282,6 +288,16 @@ class Memo:
             self.trail.append(entry)
         return entry[3]
 
+    def known(self, key: Hashable) -> Any:
+        """Return the answer under a key if it holds, else None; the store is not asked."""
+        entry: Entry | None = self._answers.get(key)
+        return entry[3] if entry is not None and self._holds(entry[0], entry[1], entry[2]) else None
+
+    def know(self, key: Hashable, statement: str, params: Mapping[str, Any], answer: object) -> None:
+        """Keep what a statement answers by now: whoever wrote it knows."""
+        effects = self.effects(statement)
+        self._answers.put(key, (self._now, effects, effects.place(params), answer))
+
     def _holds(self, moment: int, effects: Effects, place: Place | None) -> bool:
         """Tell whether nothing was written since a moment that a statement reads."""
         if moment == self._now:
@@ -315,8 +331,7 @@ class Memo:
         """Note that a table has a row more, with these values."""
         self._now = now = self._now + 1
         self._written[table, ""] = self._touched[table] = now
-        value = values.get(_ROWS.get(table, ""))
-        self._note_row(table, (table, value) if isinstance(value, str) else None)
+        self._note_row(table, _place(table, [values.get(column) for column in _ROWS.get(table, ())]))
 
     def _note_row(self, table: str, place: Place | None) -> None:
         if len(self._rows) >= MOST_NOTED:

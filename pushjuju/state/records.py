@@ -173,6 +173,15 @@ class Subnet:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Seat:
+    """That a unit is on a machine, and nothing that changes while it is there."""
+
+    model: str
+    name: str
+    application: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
     """A unit; `state` is what its runner remembers, `decision` the last decision with its reason.
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, cast
 
 from pushjuju.core.errors import NotFound, StoreBusy, StoreDamaged, StoreError, StoreTooNew
 from pushjuju.core.jsontext import compact
-from pushjuju.core.values import slots
+from pushjuju.core.values import changed, slots
 from pushjuju.state.files import explained, locked
 
 if TYPE_CHECKING:
@@ -182,6 +182,26 @@ class Tx:
     def list(self, record: type[R], query: str, /, **params: Any) -> list[R]:
         """Return all rows as records."""
         return list(self._ask(_all_records, query, params, record))
+
+    def know(self, query: str, answer: Any, /, **params: Any) -> None:
+        """Tell what `find` answers from now on: what was just written to that row."""
+        if self._memo is not None:
+            key = (_first_record, self._queries[query], (type(answer),), *params.items())
+            self._memo.know(key, self._queries[query], params, answer)
+
+    def change(self, record: type[R], query: str, by: str, key: Mapping[str, Any], /, **columns: Any) -> None:
+        """Set columns of the row that `find(record, query, **key)` finds, and of no other.
+
+        Args:
+            by: The statement, with the key and the columns as its parameters. It sets each column as it is
+                given, and nothing else.
+        """
+        known: Any = None
+        if self._memo is not None:
+            known = self._memo.known((_first_record, self._queries[query], (record,), *key.items()))
+        self.run(by, **key, **columns)
+        if known is not None:
+            self.know(query, changed(known, **columns), **key)
 
     def insert(self, table: str, record: Any) -> None:
         """Insert a record whose fields are named as the columns of the table."""

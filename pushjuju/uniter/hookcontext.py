@@ -128,9 +128,8 @@ def _status(info: StatusInfo) -> dict[str, Any]:
 
 def _relations(tx: Tx, view: View, hook: HookInfo | None) -> dict[str, Any]:
     """Return the relations that the unit has joined or entered, as it sees them in this hook."""
-    around = relations.neighbourhood(tx, view.unit)
     return {
-        str(relation_id): _relation(tx, view, relation_id, around.bags.get(relation_id, {}), hook)
+        str(relation_id): _relation(tx, view, relation_id, view.bags.get(relation_id, {}), hook)
         for relation_id in sorted(view.local.relations)
         if relation_id in view.remote.relations
     }

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import islice, pairwise
 from typing import Any
@@ -18,9 +18,11 @@ from typing import Any
 from pushjuju.core.clock import to_iso
 from pushjuju.core.life import Life
 from pushjuju.core.status import StatusInfo
+from pushjuju.core.values import changed
 from pushjuju.services.context import Context
 from pushjuju.services.decided_text import packed
 from pushjuju.state.records import Operation as OperationRecord
+from pushjuju.state.records import Unit
 from pushjuju.state.store import Tx
 from pushjuju.uniter.operation import (
     Outcome,
@@ -143,12 +145,12 @@ def plan(
     after = first_id
     for number, (step, (own, then)) in enumerate(zip(found, pairwise(ids), strict=True), 1):
         said = workload_before(step.local, step.operation) or said
-        prepared = _prepared(tx, replace(view, local=step.local), step.operation, own, said)
+        prepared = _prepared(tx, changed(view, local=step.local), step.operation, own, said)
         order = {**prepared.frame, "after": after, **({"then": True} if then else {})}
         after = own
         moment = ctx.clock.now() + timedelta(microseconds=number)  # they are listed in their order
         tx.insert("operation", _record(view, step, prepared.id, prepared.title, then, moment))
-        plans.append(replace(prepared, frame=order))
+        plans.append(changed(prepared, frame=order))
     return tuple(plans)
 
 
@@ -161,7 +163,7 @@ def _prepared(
         return prepared
     status = {"unit": {"status": str(said.status), "message": said.message, "data": {}}}
     context = {**prepared.frame["context"], "status": status}
-    return replace(prepared, frame={**prepared.frame, "context": context})
+    return changed(prepared, frame={**prepared.frame, "context": context})
 
 
 def _record(
@@ -214,7 +216,8 @@ def _keep_decision(tx: Tx, view: View, local: LocalState, operation: Operation, 
         answer=Answer.RUN, operation=operation, reason=document["reason"], badge=document["badge"]
     )
     text = record_text(local, view.remote, decision)
-    tx.run("unit_set_decision", model=view.unit.model, name=view.unit.name, decision=text)
+    key = {"model": view.unit.model, "name": view.unit.name}
+    tx.change(Unit, "unit_get", "unit_set_decision", key, decision=text)
     return text
 
 

@@ -41,6 +41,8 @@ from pushjuju.uniter.resolver import (
 from pushjuju.uniter.secrets import with_secrets
 from pushjuju.uniter.storage import remote_storage
 
+_FRESH = "{}"  # the state of a unit that remembers nothing
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
@@ -51,6 +53,7 @@ class View:
         settings: What people set for that charm, defaults not included.
         relations: Every relation of the application, by id.
         sides: Relation -> its endpoints.
+        bags: Relation -> unit or application -> bag.
         bindings: Endpoint -> id of its space, where somebody bound the application.
     """
 
@@ -61,6 +64,7 @@ class View:
     settings: Settings
     relations: Mapping[int, Relation]
     sides: Mapping[int, list[RelationEndpoint]]
+    bags: Mapping[int, Mapping[str, Bag]]
     bindings: Mapping[str, str]
     local: LocalState
     remote: RemoteState
@@ -100,6 +104,7 @@ def look(tx: Tx, model: str, name: str, commands: tuple[str, ...] = ()) -> View 
         settings=settings,
         relations=around.relations,
         sides=around.sides,
+        bags=around.bags,
         bindings=bound,
         local=local,
         remote=with_secrets(tx, unit, local, remote, far=application.secrets > 1)
@@ -110,27 +115,33 @@ def look(tx: Tx, model: str, name: str, commands: tuple[str, ...] = ()) -> View 
 
 def local_state(tx: Tx, unit: Unit, application: Application) -> LocalState:
     """Return what a unit remembers; the state of a fresh one when nothing is stored."""
-    return initial_state(application.charm_url) if unit.state == "{}" else tx.meaning(_read_local, unit.state)
+    return (
+        initial_state(application.charm_url) if unit.state == _FRESH else tx.meaning(_read_local, unit.state)
+    )
 
 
 def _read_local(text: str) -> LocalState:
     return from_wire(LocalState, json.loads(text))
 
 
-def store_local(tx: Tx, unit: Unit, local: LocalState) -> bool:
+def store_local(tx: Tx, unit: Unit, local: LocalState, stored: LocalState | None = None) -> bool:
     """Keep what a unit remembers, if it is new; its charm URL goes to the unit's row as well.
+
+    Args:
+        stored: What was read of the row, if it is known.
 
     Returns:
         Whether it was new.
     """
-    text = text_of(local)
+    key = {"model": unit.model, "name": unit.name}
+    text = unit.state if local is stored and unit.state != _FRESH else text_of(local)
     if text != unit.state:
         with suppress(NotValid):  # such a state is found out when it is read
             validate_local(local)
             tx.means(_read_local, text, local)
-        tx.run("unit_set_state", model=unit.model, name=unit.name, state=text)
+        tx.change(Unit, "unit_get", "unit_set_state", key, state=text)
     if local.current_charm_url and local.current_charm_url != unit.charm_url:
-        tx.run("unit_set_charm", model=unit.model, name=unit.name, charm_url=local.current_charm_url)
+        tx.change(Unit, "unit_get", "unit_set_charm", key, charm_url=local.current_charm_url)
         return True
     return text != unit.state
 

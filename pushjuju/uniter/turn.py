@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from pushjuju.core.clock import from_iso, to_iso
@@ -23,6 +23,7 @@ from pushjuju.core.status import (
     StatusKind,
     Workload,
 )
+from pushjuju.core.values import changed
 from pushjuju.services import actions, leadership, model_config, statuses
 from pushjuju.services.context import Context
 from pushjuju.services.decided_text import packed
@@ -120,7 +121,7 @@ def take_turn(
                 return Turn(answer=Answer.DEAD, reason="the unit is gone")
             turn = _step(ctx, tx, view, waiting, ahead=ahead, prepare=prepare)
             if turn is not None:
-                return replace(turn, refused=waiting.refused) if waiting.refused else turn
+                return changed(turn, refused=waiting.refused) if waiting.refused else turn
         raise PushjujuError(f"unit {name} does not come to a decision after {MAX_STEPS} steps")
 
 
@@ -151,7 +152,10 @@ def _tick_update_status(ctx: Context, tx: Tx, unit: Unit) -> None:
     interval = parse_duration(str(model_config.get(tx, unit.model, model_config.INTERVAL)))
     again = now + timedelta(seconds=next_update_status(interval, ctx.random.random()))
     version = unit.update_status_version + (due is not None)
-    tx.run("unit_set_update_status", model=unit.model, name=unit.name, version=version, due=to_iso(again))
+    tx.change(
+        Unit, "unit_get", "unit_set_update_status", {"model": unit.model, "name": unit.name},
+        update_status_version=version, update_status_due=to_iso(again),
+    )  # fmt: skip
 
 
 def _initialising(ctx: Context, tx: Tx, unit: Unit) -> None:
@@ -185,7 +189,7 @@ def _step(ctx: Context, tx: Tx, view: View, waiting: Waiting, *, ahead: bool, pr
         return None
     if decision.operation is None:
         turn = Turn(answer=decision.answer, reason=decision.reason)
-        if not (store_local(tx, view.unit, local) or wanted or waiting.ids):
+        if not (store_local(tx, view.unit, local, view.local) or wanted or waiting.ids):
             _rest(tx, view, decision, turn)
         return turn
     request = None
@@ -221,7 +225,8 @@ def _keep_decision(tx: Tx, view: View, decision: Decision) -> str:
     local = view.unit.state if view.unit.state != "{}" else None
     text = record_text(view.local, view.remote, decision, local)
     if text != view.unit.decision:
-        tx.run("unit_set_decision", model=view.unit.model, name=view.unit.name, decision=text)
+        key = {"model": view.unit.model, "name": view.unit.name}
+        tx.change(Unit, "unit_get", "unit_set_decision", key, decision=text)
     return text
 
 
@@ -259,7 +264,7 @@ def _take_up(
     following = plan(ctx, tx, view, local, operation, prepared.id) if ahead else ()
     if following:
         document["then"] = following[0].id
-        prepared = replace(prepared, frame={**prepared.frame, "then": True})
+        prepared = changed(prepared, frame={**prepared.frame, "then": True})
     record = OperationRecord(
         id=prepared.id,
         model=view.unit.model,

@@ -17,7 +17,7 @@ from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.runner.session import MachineSession
 from pushjuju.services import machines, removal, statuses, validity
 from pushjuju.services.context import Context
-from pushjuju.state.records import Machine, Operation, Unit
+from pushjuju.state.records import Machine, Operation, Seat, Unit
 from pushjuju.state.store import Tx
 from pushjuju.state.work import lease_at_least, skip_leases
 from pushjuju.uniter.resolver import decide, reconcile_effects
@@ -180,9 +180,9 @@ class Lane:
         with self.ctx.store.read() as tx:
             return tx.find(Machine, "machine_get", model=self.model, id=self.machine_id)
 
-    def _units(self) -> list[Unit]:
+    def _seats(self) -> list[Seat]:
         with self.ctx.store.read() as tx:
-            return machines.units_on(tx, self.model, self.machine_id)
+            return machines.seats_on(tx, self.model, self.machine_id)
 
     def _start_given_up(self, machine: Machine) -> bool:
         return self._instance_status(machine) == InstanceStatus.PROVISIONING_ERROR
@@ -201,7 +201,7 @@ class Lane:
             return "" if machines.get(tx, self.model, host).last_seen else host
 
     def _must_go(self, machine: Machine) -> bool:
-        if machine.life == Life.ALIVE or self._units():
+        if machine.life == Life.ALIVE or self._seats():
             return False
         with self.ctx.store.read() as tx:
             return not machines.containers_on(tx, self.model, self.machine_id)
@@ -231,7 +231,7 @@ class Lane:
                 units = machines.units_on(tx, self.model, self.machine_id)
                 if any(self._wants_to_run(tx, unit) for unit in units):
                     return True
-        return any(ask(self.ctx, unit, prepare=False).answer in WORK for unit in self._units())
+        return any(ask(self.ctx, unit, prepare=False).answer in WORK for unit in self._seats())
 
     def _wants_to_run(self, tx: Tx, unit: Unit) -> bool:
         now = to_iso(self.ctx.clock.now())
@@ -257,7 +257,9 @@ class Lane:
             return tx.list(Operation, "operation_open", model=self.model, machine=self.machine_id)
 
     def _next_due(self) -> datetime | None:
-        dues = [due for unit in self._units() for due in (unit.retry_due, unit.update_status_due) if due]
+        with self.ctx.store.read() as tx:
+            units = machines.units_on(tx, self.model, self.machine_id)
+        dues = [due for unit in units for due in (unit.retry_due, unit.update_status_due) if due]
         return from_iso(min(dues)) if dues else None
 
     async def _gave_up(self, error: PushjujuError) -> None:

@@ -24,7 +24,7 @@ from pushjuju.runner.session import MachineSession
 from pushjuju.services import actions, logs, machines, removal, statuses
 from pushjuju.services.context import Context
 from pushjuju.state.group import DeferredStore
-from pushjuju.state.records import Machine, Operation, Relation, Unit
+from pushjuju.state.records import Machine, Operation, Relation, Seat, Unit
 from pushjuju.uniter.actions import MACHINE, is_unwanted, next_lock
 from pushjuju.uniter.commit import commit
 from pushjuju.uniter.prepared import Prepared, prepared_operation, read_operation
@@ -181,11 +181,11 @@ class Visit:
     def _held(self) -> set[str]:
         return {lock for key, lock in self._locks.items() if lock and key in self._crew}
 
-    def _units(self) -> list[Unit]:
+    def _units(self) -> list[Seat]:
         with self.ctx.store.read() as tx:
-            return machines.units_on(tx, self.model, self.machine.id)
+            return machines.seats_on(tx, self.model, self.machine.id)
 
-    def _in_turn(self) -> list[Unit]:
+    def _in_turn(self) -> list[Seat]:
         """Return the units; the one that began last comes last."""
         units = self._units()
         cut = next((at + 1 for at, unit in enumerate(units) if unit.name == self._last), 0)
@@ -195,7 +195,7 @@ class Visit:
         with self.ctx.store.read() as tx:
             return actions.units_with_pending(tx, self.model, self.machine.id)
 
-    def _may_begin(self, unit: Unit, held: set[str], with_tasks: frozenset[str]) -> bool:
+    def _may_begin(self, unit: Seat, held: set[str], with_tasks: frozenset[str]) -> bool:
         """Tell whether the lock that a unit would take is free; all but actions take the machine's."""
         if unit.name not in with_tasks:
             return MACHINE not in held
@@ -206,7 +206,7 @@ class Visit:
                 return True  # its turn says what is wrong, and runs nothing
         return view is not None and next_lock(view) not in held
 
-    def _begin_unit(self, unit: Unit) -> bool:
+    def _begin_unit(self, unit: Seat) -> bool:
         turn = self._ask(unit)
         if turn.prepared is not None:
             self._last = unit.name
@@ -218,7 +218,7 @@ class Visit:
             return True
         return False
 
-    def _ask(self, unit: Unit) -> Turn:
+    def _ask(self, unit: Seat) -> Turn:
         """Let a unit take its turn; where it only refused requests of `juju-exec`, more may wait."""
         while True:
             turn = ask(self.ctx, unit, requests.of_unit(self.session, unit.name))
@@ -226,7 +226,7 @@ class Visit:
             if turn.prepared is not None or not turn.refused:
                 return turn
 
-    def _has_subordinates(self, unit: Unit) -> bool:
+    def _has_subordinates(self, unit: Seat) -> bool:
         with self.ctx.store.read() as tx:
             return bool(removal.lives_of_subordinates(tx, unit.model, unit.name))
 
@@ -449,7 +449,7 @@ class Visit:
             await self._do_storage()
         commit(self.ctx, operation_id, {"outcome": "ok"})
 
-    async def _bury(self, unit: Unit) -> None:
+    async def _bury(self, unit: Seat) -> None:
         """Take a finished unit's files from the machine and its record from the model."""
         await self._save()  # the files that go are all that the machine knows of the last hook
         others = [other for other in self._units() if other.name != unit.name]
@@ -457,7 +457,9 @@ class Visit:
             await self._remove_files(unit.name, last=not others)
         self.shop.checkpoint("files-removed")
         with self.ctx.store.write() as tx:
-            removal.remove_unit(tx, unit, self.ctx.clock.now())
+            found = tx.find(Unit, "unit_get", model=unit.model, name=unit.name)
+            if found is not None:
+                removal.remove_unit(tx, found, self.ctx.clock.now())
         self.shop.tell(Event(entity=unit.name, text="removed", state="done"))
 
     async def _remove_files(self, unit: str, *, last: bool) -> None:
@@ -494,7 +496,7 @@ def stays(machine: Machine) -> bool:
     return given(machine) or bool(machine.keep_instance)
 
 
-def ask(ctx: Context, unit: Unit, waiting: Iterable[Request] = (), *, prepare: bool = True) -> Turn:
+def ask(ctx: Context, unit: Seat, waiting: Iterable[Request] = (), *, prepare: bool = True) -> Turn:
     """Let a unit take its turn; one that cannot decide says so in its status, and holds nobody else up.
 
     Args:

@@ -31,7 +31,7 @@ SELECT * FROM task WHERE model = :model AND receiver = :receiver AND kind = :kin
 ORDER BY id
 
 -- name: unit_with_tasks
-SELECT * FROM unit WHERE model = :model AND machine = :machine AND EXISTS (
+SELECT name FROM unit WHERE model = :model AND machine = :machine AND EXISTS (
   SELECT 1 FROM task WHERE task.model = unit.model AND receiver = unit.name AND kind = 'unit'
   AND status = 'pending')
 

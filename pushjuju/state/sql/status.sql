@@ -32,14 +32,14 @@ ON CONFLICT (model, kind, entity) DO UPDATE SET
 DELETE FROM status WHERE model = :model AND entity = :entity AND kind = :kind
 
 -- name: history_newest
-SELECT * FROM status_history WHERE model = :model AND kind = :kind AND entity = :entity ORDER BY id DESC LIMIT 1
+SELECT id FROM status_history WHERE model = :model AND kind = :kind AND entity = :entity ORDER BY id DESC LIMIT 1
 
 -- name: history_add
 INSERT INTO status_history (model, kind, entity, status, message, data, since)
 VALUES (:model, :kind, :entity, :status, :message, :data, :since)
 
 -- name: history_move
-UPDATE status_history SET since = :since WHERE id = :id
+UPDATE status_history SET since = :since WHERE id = :id AND entity = :entity
 
 -- name: history_list
 SELECT * FROM (

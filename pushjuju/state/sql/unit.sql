@@ -18,6 +18,9 @@ SELECT DISTINCT machine FROM unit WHERE model = :model AND machine IS NOT NULL
 -- name: unit_on_machine
 SELECT * FROM unit WHERE model = :model AND machine = :machine ORDER BY application, number
 
+-- name: unit_seats
+SELECT model, name, application FROM unit WHERE model = :model AND machine = :machine ORDER BY application, number
+
 -- name: unit_of_principal
 SELECT * FROM unit WHERE model = :model AND principal = :principal ORDER BY application, number
 
@@ -53,7 +56,7 @@ UPDATE unit SET retry_version = :version, retry_count = :count, retry_due = :due
 WHERE model = :model AND name = :name
 
 -- name: unit_set_update_status
-UPDATE unit SET update_status_version = :version, update_status_due = :due
+UPDATE unit SET update_status_version = :update_status_version, update_status_due = :update_status_due
 WHERE model = :model AND name = :name
 
 -- name: unit_update_status_now

@@ -9,12 +9,15 @@ from typing import Any
 
 import pytest
 
+from pushjuju.core.base import Base
+from pushjuju.core.clock import SystemClock
 from pushjuju.core.errors import PushjujuError
 from pushjuju.services.context import Context
+from pushjuju.services.machines import new_machine
 from pushjuju.state import memo as memo_module
 from pushjuju.state.group import DeferredStore
 from pushjuju.state.memo import Memo, Recent
-from pushjuju.state.records import Model
+from pushjuju.state.records import Machine, Model
 from pushjuju.state.store import Store, queries
 from pushjuju.uniter import turn as turns
 from pushjuju.uniter.turn import Turn
@@ -141,6 +144,48 @@ def test_a_watch_ends_with_its_transaction(remembering: Store, model: Model) -> 
     assert remembering.concluded("it") is None
 
 
+@pytest.fixture
+def machine(remembering: Store, model: Model) -> dict[str, Any]:
+    """The key of a machine."""
+    with remembering.write() as tx:
+        now = SystemClock().now()
+        made = new_machine(tx, model.uuid, base=Base("ubuntu", "24.04"), constraints={}, now=now)
+    return {"model": model.uuid, "id": made.id}
+
+
+def attempts(store: Store, machine: Mapping[str, Any]) -> int:
+    with store.read() as tx:
+        return tx.get(Machine, "machine_get", "no machine", **machine).attempts
+
+
+def test_who_changes_a_known_row_spares_the_next_one_the_reading(
+    remembering: Store, machine: dict[str, Any]
+) -> None:
+    assert attempts(remembering, machine) == 0
+    with remembering.write() as tx:
+        tx.change(Machine, "machine_get", "machine_set_attempts", machine, attempts=3)
+    seen: list[str] = []
+    remembering._connection.set_trace_callback(seen.append)
+    assert attempts(remembering, machine) == 3
+    assert not any("FROM machine" in text for text in seen)
+    remembering.forget()
+    assert attempts(remembering, machine) == 3
+
+
+def test_a_row_that_nobody_read_is_changed_as_well(remembering: Store, machine: dict[str, Any]) -> None:
+    with remembering.write() as tx:
+        tx.change(Machine, "machine_get", "machine_set_attempts", machine, attempts=3)
+    assert attempts(remembering, machine) == 3
+
+
+def test_what_was_known_of_a_row_falls_with_its_change(remembering: Store, machine: dict[str, Any]) -> None:
+    attempts(remembering, machine)
+    with pytest.raises(PushjujuError), remembering.write() as tx:  # noqa: PT012 - the block is the transaction
+        tx.change(Machine, "machine_get", "machine_set_attempts", machine, attempts=3)
+        raise PushjujuError("no")
+    assert attempts(remembering, machine) == 0
+
+
 def test_a_row_is_not_read_again_when_another_one_is_written(remembering: Store, model: Model) -> None:
     def set_status(entity: str) -> None:
         with remembering.write() as tx:
@@ -168,20 +213,22 @@ def test_a_row_is_not_read_again_when_another_one_is_written(remembering: Store,
 @pytest.mark.parametrize(
     ("statement", "row"),
     [
-        ("SELECT life FROM unit WHERE model = :model AND name = :unit ORDER BY name", ("unit", "unit")),
+        ("SELECT life FROM unit WHERE model = :model AND name = :unit ORDER BY name", ("unit", ("unit",))),
+        ("SELECT data FROM status WHERE kind = :k AND entity = :e LIMIT 1", ("status", ("e", "k"))),
+        ("SELECT data FROM status WHERE kind = 'workload' AND entity = :e", None),
         ("SELECT life FROM unit WHERE model = :model AND name = :a OR life = :b", None),
         ("SELECT life FROM unit WHERE model = :model AND NOT name = :name", None),
         ("SELECT life FROM unit WHERE model = :model AND name >= :name", None),
         ("SELECT life FROM unit WHERE (life = :life AND name = :name)", None),
         ("SELECT life FROM unit WHERE name = :name AND machine IN (SELECT id FROM machine)", None),
         ("SELECT u.life FROM unit u CROSS JOIN machine m WHERE u.name = :name", None),
-        ("UPDATE unit SET life = :life WHERE model = :model AND name = :name", ("unit", "name")),
+        ("UPDATE unit SET life = :life WHERE model = :model AND name = :name", ("unit", ("name",))),
         ("UPDATE unit SET life = :life, name = :new WHERE model = :model AND name = :name", None),
         ("UPDATE unit SET life = :name WHERE model = :model", None),
-        ("DELETE FROM lease WHERE model = :model AND application = :name", ("lease", "name")),
+        ("DELETE FROM lease WHERE model = :model AND application = :name", ("lease", ("name",))),
         ("DELETE FROM lease WHERE model = :model AND holder = :name", None),
-        ("INSERT INTO work (key, due) VALUES (:key, :due)", ("work", "key")),
-        ("INSERT INTO work (key, due) VALUES (:key, :due) ON CONFLICT (key) DO NOTHING", ("work", "key")),
+        ("INSERT INTO work (key, due) VALUES (:key, :due)", ("work", ("key",))),
+        ("INSERT INTO work (key, due) VALUES (:key, :due) ON CONFLICT (key) DO NOTHING", ("work", ("key",))),
         ("INSERT INTO relation (model, id) VALUES (:m, :id) ON CONFLICT (model, key) DO NOTHING", None),
         ("INSERT INTO work (due) VALUES (:due)", None),
         ("INSERT INTO work (key, due) SELECT key, due FROM work", None),
@@ -189,7 +236,7 @@ def test_a_row_is_not_read_again_when_another_one_is_written(remembering: Store,
     ],
 )
 def test_which_rows_a_statement_touches(
-    remembering: Store, statement: str, row: tuple[str, str] | None
+    remembering: Store, statement: str, row: tuple[str, tuple[str, ...]] | None
 ) -> None:
     assert remembering._memo is not None
     assert remembering._memo.effects(statement).row == row

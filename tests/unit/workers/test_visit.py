@@ -176,7 +176,8 @@ def _update_status_now(tx: Any, world: World, name: str) -> None:
     unit = tx.get(Unit, "unit_get", "no unit", model=world.model, name=name)
     tx.run(
         "unit_set_update_status",
-        model=world.model, name=name, version=unit.update_status_version, due="2000-01-01T00:00:00Z",
+        model=world.model, name=name, update_status_version=unit.update_status_version,
+        update_status_due="2000-01-01T00:00:00Z",
     )  # fmt: skip
 
 
