@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -300,7 +301,8 @@ def test_a_killed_command_leaves_no_storage_half_made(client: Client, charm: Pat
     client.run("add-model", "default")
     words = ("deploy", charm, "--storage", "data=loop,16M", "--storage", "extra=rootfs,2")
     process = client.start(*words)
-    _kill_soon(process, 0.9)
+    client.until(lambda: instances(client))  # from here on the command may die
+    _kill_soon(process, 0.2)
     for attempt in range(8):
         if states(client) and set(states(client).values()) == {"attached"}:
             break
@@ -309,7 +311,9 @@ def test_a_killed_command_leaves_no_storage_half_made(client: Client, charm: Pat
     assert set(states(client).values()) == {"attached"}
     assert rows(client, "keep/0", DATA) == ["keep/0"]
     assert client.on("keep/0", f"mount | grep -c -e {DATA} -e extra").strip() == "3"
-    _kill_soon(client.start("remove-unit", "keep/0", "--no-prompt"), 0.7)
+    process = client.start("remove-unit", "keep/0", "--no-prompt")
+    client.until(lambda: "dying" in json.dumps(client.status()) or not client.units("keep"))
+    _kill_soon(process, 0.1)
     _kill_soon(client.start("update-status"), 0.5)
     client.run("update-status")
     assert set(states(client).values()) == {"detached"}
