@@ -118,6 +118,19 @@ async def test_live_call_goes_to_the_controller_and_back(machine: Machine) -> No
     assert [(call["tool"], call["stdin"]) for call in calls] == [("probe-live", b"")] * 2
 
 
+async def test_output_that_comes_with_a_live_call_holds_nothing_up(machine: Machine) -> None:
+    """What a hook prints is read while its call waits; nobody may wait for it once more afterwards."""
+    both_at_once = "(sleep 0.3; kill -CONT $PPID) >&- 2>&- & kill -STOP $PPID"
+    machine.write_charm(start=f"{both_at_once}; echo out; probe-live one; probe-live two; echo end")
+
+    async def live(_: dict[str, Any]) -> tuple[int, bytes, bytes]:
+        return 0, b"", b""
+
+    async with machine.session() as session:
+        result = await asyncio.wait_for(session.run(hook_op("start"), on_live=live), 20)
+    assert lines(result) == ["out", "end"]
+
+
 async def test_live_call_waits_for_the_next_controller(machine: Machine) -> None:
     machine.write_charm(start="probe-live; echo")
     op = hook_op("start")

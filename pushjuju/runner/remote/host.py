@@ -84,6 +84,7 @@ class Host:
         self._reader = wire.Reader()
         self._poll = select.poll()
         self._handlers: dict[int, Callable[[], None]] = {}
+        self._looks = 0  # how often was looked what is ready
         self._seq = 0
         self._pending: list[dict[str, Any]] = []
         self._pending_since = 0.0
@@ -127,10 +128,13 @@ class Host:
             limits.append(self._next_reconnect - now)
         wait = max(min(limits), 0.0) if limits else None
         ready = self._poll.poll(None if wait is None else int(wait * 1000) + (1 if wait else 0))
+        self._looks = look = self._looks + 1
         for fd, _ in ready:
             handler = self._handlers.get(fd)
             if handler is not None:
                 handler()
+            if self._looks != look:
+                break  # it waited in here itself, and may have read what was ready: reading again would block
         now = monotonic()
         if self._pending and now >= self._pending_since + self._event_delay:
             self.flush_events()
