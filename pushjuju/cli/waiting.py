@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pushjuju.cli.session import Session
 
 _POLL_S = 0.05
+_PATIENCE_S = 5.0  # with what else is under way, once all that is waited for is over
 _AGAIN_S = 5.0  # how often a background process is looked after while it is waited for
 
 Say = Callable[[str], None]
@@ -117,11 +118,14 @@ class Waiter:
 
 
 def work(cli: Cli, opened: Session, look: Callable[[], bool]) -> None:
-    """Drive the model in the foreground, or wait for the background process, until `look` says so."""
+    """Drive the model in the foreground, or wait for the background process, until `look` says so.
+
+    A hook elsewhere that takes long does not hold up what is over: the background process goes on with it.
+    """
     if look():
         return
     if drive.waits(cli):
-        foreground(cli, opened, look, until=look)
+        foreground(cli, opened, look, until=look, patience=_PATIENCE_S)
         return
     begun = 0.0
     while not look():
@@ -132,15 +136,21 @@ def work(cli: Cli, opened: Session, look: Callable[[], bool]) -> None:
 
 
 def foreground(
-    cli: Cli, opened: Session, look: Callable[[], bool], *, until: Callable[[], bool] = lambda: True
+    cli: Cli,
+    opened: Session,
+    look: Callable[[], bool],
+    *,
+    until: Callable[[], bool] = lambda: True,
+    patience: float = float("inf"),
 ) -> Sequence[str]:
     """Drive the model and look every so often; return what failed.
 
     Args:
         cli: The call.
         opened: The model.
-        look: Shows what is new; what it returns does not matter here.
+        look: Shows what is new, and tells whether all that is waited for is over.
         until: Called at rest; False: stay for what becomes due later.
+        patience: Seconds with what else is under way when all is over; then it is left to the background.
     """
     import asyncio
 
@@ -152,11 +162,15 @@ def foreground(
         warn, since = cli.console.warn, session.first_claim(cli)
         driver = Driver(opened.ctx, opened.uuid, tell=report, warn=warn, watched=watched, since=since)
         working = asyncio.create_task(driver.settle(until), name="settle")
+        busy = time.monotonic()
         try:
             while not working.done():
                 await asyncio.wait({working}, timeout=_POLL_S)
-                if not working.done():
-                    look()
+                if not working.done() and not look():
+                    busy = time.monotonic()
+                if not working.done() and time.monotonic() - busy > patience:
+                    drive.background(cli, opened.ctx)
+                    return ()
             return working.result().problems
         finally:
             working.cancel()

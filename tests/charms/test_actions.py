@@ -221,6 +221,19 @@ def test_an_interrupted_person_is_told_how_to_go_on(web: Client) -> None:
     assert web.run("show-task", number, "--watch") == "\nthere\n"
 
 
+def test_what_takes_long_elsewhere_does_not_hold_up_a_task(web: Client) -> None:
+    web.run("add-machine")
+    number, process = _begun(web, ("exec", "--machine", "1", "sleep 100"))
+    begun = time.monotonic()
+    assert web.run("exec", "--unit", UNIT, "echo here") == "here\n"
+    assert time.monotonic() - begun < 60
+    assert process.poll() is None
+    web.run("cancel-task", number)
+    process.communicate(timeout=60)
+    web.run("remove-machine", "1", "--no-prompt")
+    web.end_processes()
+
+
 def test_a_reboot_ends_an_action_for_good(web: Client) -> None:
     number, process = _begun(web, ("exec", "--unit", UNIT, "touch /root/began; sleep 60"))
     web.until(lambda: web.on("0", "ls /root") == "began\n")
