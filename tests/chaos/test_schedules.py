@@ -70,7 +70,7 @@ def test_schedules_let_controllers_write_after_their_lease(
             raise
 
     monkeypatch.setattr(LeasedStore, "write", write)
-    for seed in range(400, 430):
+    for seed in range(420, 450):
         assert not run(empty_shop, packs, seed).problem
     assert len(set(refused)) > 3
 

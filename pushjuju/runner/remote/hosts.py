@@ -213,8 +213,10 @@ class Hosts:
     def read(self, running: Running) -> None:
         """Take what the process of an operation says, or its end."""
         try:
-            data = running.channel.recv(1 << 20)
+            data = running.channel.recv(1 << 20, _socket.MSG_DONTWAIT)
             frames = running.reader.feed(data)
+        except BlockingIOError:
+            return  # what was ready had the same number, and went meanwhile: the server waits for nobody
         except (OSError, wire.BadFrame):
             data, frames = b"", []
         for kind, payload in frames:
