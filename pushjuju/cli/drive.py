@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 from pushjuju.cli import session
 from pushjuju.cli.progress import progress, wants_output
 from pushjuju.core.errors import HookFailed
+from pushjuju.core.life import Life
 from pushjuju.services.context import Context
+from pushjuju.state.records import Machine
 
 if TYPE_CHECKING:
     from pushjuju.cli.command import Cli
@@ -121,11 +123,19 @@ def _machine_hint(cli: Cli, ctx: Context, model: str, machine: str) -> str:
         found = models.get(tx, model)
         suspended = bool(validity.reason(tx, found))
         given_up = machine in machines.not_started(tx, model)
+        going = tx.find(Machine, "machine_get", model=model, id=machine)
+        inside = [item.id for item in machines.containers_on(tx, model, machine)]
     if suspended:
         cloud = f"{found.cloud} {found.credential}"
         return f"{cli.program} update-credential {cloud}    lets the machines be tried again"
     if given_up:
         return f"{cli.program} retry-provisioning {machine}    tries it again"
+    if going is not None and going.life != Life.ALIVE:
+        stuck = " ".join(inside or [machine])
+        return (
+            f"{cli.program} explain {stuck}    tells what it waits for, and when it is tried again\n"
+            f"{cli.program} remove-machine {stuck} --force    puts it out of the model, whatever is left"
+        )
     return f"{cli.program} status    shows the machine; the work is tried again by itself"
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import NotFound
 from pushjuju.core.life import Life
+from pushjuju.core.names import parent_machine
 from pushjuju.core.natural import natural_key
 from pushjuju.core.series import SeriesStatus
 from pushjuju.core.status import Agent, InstanceStatus, StatusKind
@@ -27,6 +28,7 @@ from pushjuju.state.store import Tx
 from pushjuju.state.work import SqliteWorkQueue, WorkItem
 
 _QUIET = ("idle", "at rest")
+_UPDATE_STATUS = "the next update-status"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,6 +151,8 @@ def _unit(tx: Tx, seen: _Seen, unit: Unit) -> Reason:
     # An operation is told by its own words: its kind and, for a hook, which.
     what = [str(value) for value in operation.values() if isinstance(value, str)]
     who, why = decision.get("badge", ""), decision.get("reason", "")
+    if decision.get("answer") == "idle" and unit.update_status_due and not unit.retry_due:
+        why = f"{why} until {_UPDATE_STATUS}"
     due = [from_iso(text) for text in (unit.retry_due, unit.update_status_due) if text]
     running = _running(tx, unit.model, unit.machine)
     mine = next((row for row in running if row.unit == unit.name), None)
@@ -262,6 +266,7 @@ def _machine(tx: Tx, seen: _Seen, name: str) -> Reason:
         return found
     running = _running(tx, machine.model, name)
     status = statuses.get_status(tx, machine.model, StatusKind.INSTANCE, name)
+    found = _resting(seen, machine, found)
     if not found.reason and not machine.instance_id:
         found = replace(found, reason="it is to be made")
     if status is not None and status.status == InstanceStatus.PROVISIONING_ERROR:
@@ -272,12 +277,30 @@ def _machine(tx: Tx, seen: _Seen, name: str) -> Reason:
     return replace(found, next=tuple(_machine_next(seen, machine, found, status.status if status else "")))
 
 
+def _resting(seen: _Seen, machine: Machine, found: Reason) -> Reason:
+    """Tell of a machine with nothing to do why it is looked at again."""
+    if machine.life != Life.ALIVE or not machine.instance_id or found.doing != "waiting":
+        return found
+    if found.reason or found.attempts:
+        return found
+    on_it = [unit for unit in seen.units.values() if unit.machine == machine.id]
+    retried = [unit.name for unit in on_it if unit.retry_due and from_iso(unit.retry_due) == found.due]
+    if retried:
+        return replace(found, reason=f"a hook of {retried[0]} is tried again then")
+    if any(unit.update_status_due and from_iso(unit.update_status_due) == found.due for unit in on_it):
+        return replace(found, doing="at rest", reason=f"nothing to do until {_UPDATE_STATUS}")
+    return found
+
+
 def _machine_next(seen: _Seen, machine: Machine, found: Reason, status: str) -> Iterable[str]:
     if status == InstanceStatus.PROVISIONING_ERROR:
         yield f"retry-provisioning {machine.id}    tries to make it again"
     elif found.attempts and not found.held_by:
         yield "update-status    tries it again at once"
     if machine.life != Life.ALIVE:
+        inside = [name for name in seen.machines if parent_machine(name) == machine.id]
+        if inside:
+            yield f"explain {' '.join(sorted(inside, key=natural_key))}    tells what its containers wait for"
         there = [unit.name for unit in seen.units.values() if unit.machine == machine.id]
         if there:
             yield f"explain {' '.join(sorted(there, key=natural_key))}    tells what its units wait for"

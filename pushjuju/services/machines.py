@@ -23,6 +23,7 @@ from pushjuju.services import firewall, models, ssh_keys, statuses, touch
 from pushjuju.services.context import Context
 from pushjuju.state.records import Machine, Seat, Unit
 from pushjuju.state.store import Tx
+from pushjuju.state.work import machine_key
 
 MACHINE_KINDS = (StatusKind.MACHINE, StatusKind.INSTANCE)
 
@@ -84,6 +85,22 @@ def containers_on(tx: Tx, model: str, machine_id: str) -> list[Machine]:
     """Return the containers of a machine, in natural order."""
     found = tx.list(Machine, "machine_containers", model=model, host=machine_id)
     return sorted(found, key=lambda machine: natural_key(machine.id))
+
+
+def containers_waited_for(tx: Tx, machine: Machine) -> tuple[str, bool]:
+    """Return which containers keep a machine that is to go, with the reasons known; and whether one failed.
+
+    Empty for a machine that stays, or has no containers.
+    """
+    if machine.life == Life.ALIVE:
+        return "", False
+    parts, failed = [], False
+    for container in containers_on(tx, machine.model, machine.id):
+        row = tx.row("work_get", key=machine_key(machine.model, container.id))
+        stuck = row is not None and row["owner"] is None and row["attempts"] > 0
+        parts.append(f"{container.id} ({row['reason']})" if row is not None and stuck else container.id)
+        failed = failed or stuck
+    return (f"waits for container {', '.join(parts)}" if parts else ""), failed
 
 
 def add_machine(

@@ -152,8 +152,17 @@ class Lane:
             dues, attempts = [*dues, again.due], again.attempts
             failures.append(again.reason)
         due = min((moment for moment in dues if moment is not None), default=None)
-        reason = "; ".join(failures) or self._waits(machine)
+        held, stuck = self._held_by_containers(machine)
+        failures += [held] if stuck else []
+        reason = "; ".join(failures) or held or self._waits(machine)
         return Outcome(due=due, attempts=attempts, reason=reason, failed=bool(failures))
+
+    def _held_by_containers(self, machine: Machine | None) -> tuple[str, bool]:
+        """Return which containers a machine that is to go waits for, and whether one of them cannot go."""
+        if machine is None or machine.life == Life.ALIVE:
+            return "", False
+        with self.ctx.store.read() as tx:
+            return machines.containers_waited_for(tx, machine)
 
     def _waits(self, machine: Machine | None) -> str:
         """Return what the storage of a machine waits for, or why one without units is still there."""

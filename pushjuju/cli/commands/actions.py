@@ -466,16 +466,41 @@ _WATCH = (
 
 
 def _follow(
-    cli: Cli, opened: session.Session, waited: Iterable[Task], seconds: float, *, watch: bool, utc: bool
+    cli: Cli,
+    opened: session.Session,
+    waited: Iterable[Task],
+    seconds: float,
+    *,
+    watch: bool,
+    utc: bool,
+    late: str,
+    number: int,
 ) -> None:
-    """Wait as asked; when the time is over, what is known is shown."""
-    if not watch and seconds <= 0:
+    """Wait as asked: with `--wait 0s` for ever, with a negative time not at all.
+
+    Args:
+        cli: The call.
+        opened: The model.
+        waited: The tasks.
+        seconds: `--wait`.
+        watch: `--watch`: for ever.
+        utc: Show times in UTC.
+        late: Juju's message when the time runs out.
+        number: What was asked for: the task or the operation.
+
+    Raises:
+        TimedOut: They are not over in time; they go on.
+
+    Mirrors: juju cmd/juju/action/showtask.go, showoperation.go (3.6)
+    """
+    if not watch and seconds < 0:
         return
     left = [task for task in waited if not is_over(task.status)]
     try:
-        Waiter(cli, opened, left, -1.0 if watch else seconds, say=_only_log(cli), utc=utc).wait()
-    except TimedOut as late:
-        cli.console.detail(late.message)
+        Waiter(cli, opened, left, seconds if seconds > 0 else -1.0, say=_only_log(cli), utc=utc).wait()
+    except TimedOut as error:
+        hint = f"{cli.program} {cli.word} {number}    shows how far it is; it goes on"
+        raise TimedOut(late, detail=error.message, hint=hint) from error
 
 
 def _only_log(cli: Cli) -> Any:
@@ -512,7 +537,7 @@ def show_operation(
     found = tasks.show_operation(opened.ctx, opened.uuid, number)
     with opened.ctx.store.read() as tx:
         waited = [actions.get_task(tx, opened.uuid, int(key)) for key in found.get("tasks", {})]
-    _follow(cli, opened, waited, wait, watch=watch, utc=utc)
+    _follow(cli, opened, waited, wait, watch=watch, utc=utc, late="timeout reached", number=number)
     found = tasks.show_operation(opened.ctx, opened.uuid, number)
     cli.output.write(formatters.operation_texts(found, utc=utc))
 
@@ -535,7 +560,8 @@ def show_task(cli: Cli, args: tuple[str, ...], *, model: str, wait: float, watch
     opened = session.open_model(cli, model)
     with opened.ctx.store.read() as tx:
         waited = actions.get_task(tx, opened.uuid, number)
-    _follow(cli, opened, [waited], wait, watch=watch, utc=utc)
+    late = "maximum wait time reached"
+    _follow(cli, opened, [waited], wait, watch=watch, utc=utc, late=late, number=number)
     shown = formatters.task_texts(tasks.show_task(opened.ctx, opened.uuid, number), utc=utc)
     if cli.output.form == "plain":
         return cli.output.text(formatters.plain_task(shown))

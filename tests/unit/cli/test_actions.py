@@ -358,12 +358,24 @@ def test_watching_a_task(lab: Run, machines: Machines) -> None:
     )
 
 
-def test_a_wait_that_ends_shows_what_is_known(lab: Run) -> None:
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [(("show-task", "2"), "maximum wait time reached"), (("show-operation", "1"), "timeout reached")],
+)
+def test_a_wait_that_runs_out_is_an_error_as_in_juju(lab: Run, words: tuple[str, str], message: str) -> None:
     lab("run", "web/0", "show-page", "--background")
-    ended = lab("show-task", "2", "--wait", "1ms", "--format", "yaml")
-    assert ended.status == 0
-    assert "status: pending" in ended.out
-    assert "unit: web/0" in ended.out
+    ended = lab(*words, "--wait", "1ms", "--format", "yaml")
+    assert (ended.status, ended.out) == (1, "{}\n")
+    assert ended.err.startswith(f"ERROR {message}\n")
+    assert "timed out waiting for results from: unit web/0" in ended.err
+    assert f"pushjuju {' '.join(words)}    shows how far it is; it goes on" in ended.err
+    assert "status: pending" in lab(*words, "--wait", "-1s", "--format", "yaml").out
+
+
+def test_a_wait_of_no_time_is_one_without_an_end(lab: Run, machines: Machines) -> None:
+    lab("run", "web/0", "show-page", "--background")
+    machines.endings = {2: DONE}
+    assert lab("show-task", "2", "--wait", "0s").out == PLAIN
 
 
 def test_what_operations_can_not_filter_by(lab: Run) -> None:

@@ -7,6 +7,7 @@ import multiprocessing
 import shutil
 import sqlite3
 import tarfile
+from multiprocessing.synchronize import Event
 from pathlib import Path
 
 import pytest
@@ -69,13 +70,10 @@ def test_who_worked_before_a_restore_does_not_commit_after_it(shop: World, tmp_p
     assert again.lease > claim.lease
 
 
-def _write(path: Path, name: str, stop: float) -> None:
-    """Count up, and say which number is kept."""
-    import time
-
+def _write(path: Path, name: str, stop: Event) -> None:
+    """Count up until told to stop, and say which number is kept."""
     store = Store.open(path)
-    end = time.monotonic() + stop
-    while time.monotonic() < end:
+    while not stop.is_set():
         with store.write() as tx:
             number = tx.next("load", name)
         print(name, number, flush=True)
@@ -95,13 +93,17 @@ def _numbers(path: Path) -> dict[str, int]:
 def test_copy_and_restore_under_load_lose_no_committed_change(shop: World, tmp_path: Path) -> None:
     path = shop.ctx.store.path
     spawn = multiprocessing.get_context("spawn")
-    writers = [spawn.Process(target=_write, args=(path, name, 2.0)) for name in ("a", "b")]
+    stop = spawn.Event()
+    writers = [spawn.Process(target=_write, args=(path, name, stop)) for name in ("a", "b")]
     for writer in writers:
         writer.start()
     said = {name: Path(f"{path}.{name}") for name in ("a", "b")}
     while not all(file.exists() for file in said.values()):
         pass
     for round_ in range(5):
+        seen = {name: file.read_text() for name, file in said.items()}
+        while any(said[name].read_text() in ("", seen[name]) for name in said):
+            pass  # both write on: a busy machine may let one wait
         known = {name: int(file.read_text() or 0) for name, file in said.items()}
         copy_store(path, tmp_path / f"{round_}.db")
         held = _numbers(tmp_path / f"{round_}.db")
@@ -112,6 +114,10 @@ def test_copy_and_restore_under_load_lose_no_committed_change(shop: World, tmp_p
         archive.extract("state.db", tmp_path, filter="data")
     restored, left = _numbers(tmp_path / "state.db"), _numbers(before)
     assert all(left[name] >= restored[name] for name in restored)
+    back = _numbers(path)
+    while any(number <= max(restored[name], back[name]) for name, number in _numbers(path).items()):
+        pass  # each has written to what was restored
+    stop.set()
     for writer in writers:
         writer.join()
         assert writer.exitcode == 0

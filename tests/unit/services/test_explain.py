@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -22,11 +23,23 @@ def told(shop: World, *names: str) -> list[Reason]:
     return explain.explain(shop.ctx, shop.model, names)
 
 
+def finished(shop: World, machine: str, due: datetime) -> None:
+    """Give a machine's lane back at rest, as its worker does."""
+    queue = SqliteWorkQueue(shop.ctx.store, "host:1:2")
+    claim = queue.claim(f"{shop.model}/machine/{machine}", shop.clock.now())
+    assert claim is not None
+    queue.finish(claim, shop.clock.now(), due)
+
+
 def test_a_unit_at_rest_and_its_application(shop: World) -> None:
     shop.active("web", 2)
     unit, application = told(shop, "web/0", "web")
-    assert (unit.doing, unit.reason, unit.next) == ("idle", "nothing to do (core)", ())
+    quiet = "nothing to do until the next update-status"
+    assert (unit.doing, unit.reason, unit.next) == ("idle", f"{quiet} (core)", ())
     assert unit.due is not None
+    finished(shop, "0", unit.due)
+    (machine,) = told(shop, "0")
+    assert (machine.doing, machine.reason, machine.due) == ("at rest", quiet, unit.due)
     assert (application.doing, application.leader, application.reason) == ("2 idle", "web/0", "")
 
 

@@ -9,7 +9,7 @@ import pytest
 from pushjuju.core.errors import NotValid, ProviderError
 from pushjuju.core.placement import Placement
 from pushjuju.core.status import StatusKind
-from pushjuju.services import machines, removal, status
+from pushjuju.services import explain, machines, removal, status
 from pushjuju.services.removal import Force
 from tests.unit.services.world import UBUNTU, World
 from tests.unit.workers.fakes import Shop, drive, lane
@@ -101,6 +101,29 @@ async def test_both_can_be_removed_at_once(shop: World) -> None:
     await drive(shop, work)
     remove(shop, "0/lxd/0", "0")
     await drive(shop, work)
+    assert (shop.machine_ids(), work.cloud.stopped) == ([], ["i-0/lxd/0", "i-0"])
+
+
+async def test_a_machine_whose_container_cannot_go_says_so(shop: World) -> None:
+    work = Shop(shop)
+    for to in (None, Placement.parse("lxd:0")):
+        machines.add_machine(shop.ctx, shop.model, base=UBUNTU, constraints={}, container=to)
+    await drive(shop, work)
+    work.cloud.stuck = [ProviderError("the server is down")]
+    remove(shop, "0/lxd/0")
+    assert len((await drive(shop, work)).problems) == 1
+    remove(shop, "0")
+    assert (await drive(shop, work)).problems == (
+        "machine 0: waits for container 0/lxd/0 (the server is down)",
+    )
+    (host,) = explain.explain(shop.ctx, shop.model, ["0"])
+    assert host.reason == "waits for container 0/lxd/0 (the server is down)"
+    assert [line.partition("    ")[0] for line in host.next] == [
+        "explain 0/lxd/0",
+        "remove-machine 0 --force",
+    ]
+    shop.clock.advance(3600)
+    assert (await drive(shop, work)).problems == ()
     assert (shop.machine_ids(), work.cloud.stopped) == ([], ["i-0/lxd/0", "i-0"])
 
 
