@@ -17,6 +17,7 @@ from pushjuju.cli.console import Console
 from pushjuju.cli.output import Output
 from pushjuju.cli.root import Root
 from pushjuju.core.errors import NotFound, PushjujuError, Refused, Silent, UsageError
+from pushjuju.state.waits import told_by
 
 INTERRUPTED = 130
 _UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # of a file that has no name: stdout
@@ -68,7 +69,8 @@ def run(
     name = program if program in ("juju", "pushjuju") else "pushjuju"
     cli = Cli(console=console, output=Output(console), program=name)
     try:
-        return _guarded(list(argv), cli)
+        with told_by(console.info):
+            return _guarded(list(argv), cli)
     finally:
         for service in cli.extra.values():
             close = getattr(service, "close", None)

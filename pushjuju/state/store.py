@@ -20,6 +20,7 @@ from pushjuju.core.errors import NotFound, StoreBusy, StoreDamaged, StoreError, 
 from pushjuju.core.jsontext import compact
 from pushjuju.core.values import changed, slots
 from pushjuju.state.files import explained, locked
+from pushjuju.state.waits import TOLD_AFTER_S, is_busy, patiently
 
 if TYPE_CHECKING:
     from pushjuju.state.group import CommitGroup
@@ -397,15 +398,22 @@ class Store:
 
     def _start(self, begin: str) -> None:
         try:
-            self._connection.execute(begin)
+            patiently(self._connection, self.path, BUSY_TIMEOUT_S, lambda: self._lock(begin))
         except sqlite3.Error as error:  # what is open already, if anything, is somebody else's
             raise explain_error(error, self.path) from error
+
+    def _lock(self, begin: str) -> None:
+        """Begin a transaction and get all locks that it needs: no later statement has to wait."""
+        self._connection.execute(begin)
         try:
             if self._memo is not None:
                 self._memo.begin()
-        except sqlite3.Error as error:
-            self._connection.execute("ROLLBACK")
-            raise explain_error(error, self.path) from error
+            elif begin == "BEGIN":
+                self._connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+        except sqlite3.Error:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
 
     @contextmanager
     def within(self) -> Iterator[Tx]:
@@ -455,16 +463,21 @@ def _loop_runs() -> bool:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, isolation_level=None, timeout=BUSY_TIMEOUT_S, cached_statements=512)
+    patience = min(BUSY_TIMEOUT_S, TOLD_AFTER_S)
+    connection = sqlite3.connect(path, isolation_level=None, timeout=patience, cached_statements=512)
     try:
         connection.row_factory = sqlite3.Row
-        _configure(connection, path)
-        _migrate(connection, path)
-        _check_tables(connection, path)
+        patiently(connection, path, BUSY_TIMEOUT_S, lambda: _make_ready(connection, path))
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def _make_ready(connection: sqlite3.Connection, path: Path) -> None:
+    _configure(connection, path)
+    _migrate(connection, path)
+    _check_tables(connection, path)
 
 
 def _configure(connection: sqlite3.Connection, path: Path) -> None:
@@ -538,7 +551,7 @@ def is_of_the_file(error: BaseException) -> TypeGuard[sqlite3.Error]:
 def explain_error(error: sqlite3.Error, path: Path) -> StoreError:
     """Return what went wrong with the file, as people read it, with the way out."""
     text = str(error)
-    if "locked" in text or "busy" in text:
+    if is_busy(error):
         return StoreBusy(
             f"the store {path} is held by another process",
             hint="wait for the other pushjuju to end, then run the command again",

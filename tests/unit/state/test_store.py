@@ -5,6 +5,10 @@ from __future__ import annotations
 import sqlite3
 import stat
 import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +16,7 @@ import pytest
 
 from pushjuju.core.errors import NotFound, StoreBusy, StoreDamaged, StoreError, StoreTooNew
 from pushjuju.state import store as store_module
+from pushjuju.state import waits
 from pushjuju.state.records import Application, CharmRecord, Machine, Model, Unit
 from pushjuju.state.store import Store, migrations
 
@@ -289,6 +294,74 @@ def test_a_store_held_for_too_long_is_busy(store: Store, monkeypatch: pytest.Mon
     with other.write():
         pass
     other.close()
+
+
+_HOLD = """
+import sqlite3, sys
+held = sqlite3.connect(sys.argv[1], isolation_level=None)
+for statement in sys.argv[2].split(";"):
+    held.execute(statement).fetchall()
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+@contextmanager
+def held(path: Path, how: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Let another process have a store locked."""
+    words = [sys.executable, "-c", _HOLD, path, how]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdout.readline()
+        try:
+            yield process
+        finally:
+            process.stdin.close()
+
+
+def test_a_store_that_is_locked_is_told_after_a_second(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With who has it."""
+    monkeypatch.setattr(store_module, "BUSY_TIMEOUT_S", 1.3)
+    told: list[str] = []
+    with held(store.path, "BEGIN IMMEDIATE") as process, waits.told_by(told.append):
+        with store.read() as tx:
+            assert tx.rows("model_list"), "readers do not wait"
+        assert told == []
+        began = time.monotonic()
+        with pytest.raises(StoreBusy, match="is held by another process"), store.write():
+            pass
+        assert 1.2 < time.monotonic() - began < 5
+    name = Path(sys.executable).name[:15]
+    assert told == [f"Waiting for the store {store.path}: process {process.pid} ({name}) has it"]
+    with store.write():
+        pass
+
+
+def test_a_wait_that_ends_in_time_is_told_and_done(store: Store) -> None:
+    told: list[str] = []
+    with held(store.path, "BEGIN IMMEDIATE") as process:
+
+        def say(text: str) -> None:
+            told.append(text)
+            assert process.stdin is not None
+            process.stdin.close()
+
+        with waits.told_by(say), store.write() as tx:
+            tx.next("", "x")
+    assert len(told) == 1
+
+
+def test_a_store_that_is_locked_as_a_whole_is_told_when_it_is_opened(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Store.open(path, create=True).close()
+    monkeypatch.setattr(store_module, "BUSY_TIMEOUT_S", 1.3)
+    told: list[str] = []
+    how = "PRAGMA locking_mode = EXCLUSIVE;BEGIN IMMEDIATE;COMMIT"
+    with held(path, how) as process, waits.told_by(told.append), pytest.raises(StoreBusy):
+        Store.open(path)
+    assert [f"process {process.pid} " in text for text in told] == [True]
 
 
 WORDS = (
