@@ -6,16 +6,18 @@ Mirrors: juju state/prechecker.go (3.6)
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pushjuju.core import constraint_rules
 from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
+from pushjuju.core.constraint_rules import ConstraintRules
 from pushjuju.core.errors import NotFound, NotValid, ProviderError
 from pushjuju.core.placement import Placement, PlacementKind
 from pushjuju.plugins.types import Constrained, Provider, Zoned
 from pushjuju.services import constraints as of_machines
-from pushjuju.services import machines, spaces
+from pushjuju.services import machines, network, spaces
 from pushjuju.services.context import Context
 from pushjuju.workers.answers import CALL_S, within
 from pushjuju.workers.workshop import Workshop
@@ -80,7 +82,8 @@ def precheck(
         rules = await within(CALL_S, provider.rules()) if isinstance(provider, Constrained) else None
         if rules:
             constraint_rules.check(constraints, rules)  # what a person typed, before the model's joins it
-            _tell(constraint_rules.check(wanted, rules), warn)
+            ignored = constraint_rules.check(wanted, _without_spaces(shop, model, wanted, rules))
+            _tell(ignored, warn)
         for directive in directives:
             await _precheck_one(provider, base, wanted, directive)
 
@@ -146,11 +149,25 @@ def check_constraints(
     if not isinstance(provider, Constrained):
         return
     try:
-        ignored = constraint_rules.check(constraints, asyncio.run(within(CALL_S, provider.rules())))
+        found = asyncio.run(within(CALL_S, provider.rules()))
+        ignored = constraint_rules.check(constraints, _without_spaces(shop, model, constraints, found))
         _tell(ignored, warn, f"setting constraints on {what}: ")
     except ProviderError as error:
         detail = f": {error.detail}" if error.detail else ""
         warn(f"the constraints of {what} could not be checked: {error.message}{detail}")
+
+
+def _without_spaces(
+    shop: Workshop, model: str, wanted: Mapping[str, Any], found: ConstraintRules
+) -> ConstraintRules:
+    """Return a cloud's rules; one that chooses no machine by its networks ignores `spaces`.
+
+    `alpha` alone is never ignored: what is in no other space is in that one.
+    """
+    plain = all(str(word) == network.ALPHA for word in wanted.get("spaces") or ())
+    if plain or "spaces" in shop.features(shop.cloud_type(model)):
+        return found
+    return replace(found, unsupported=found.unsupported | {"spaces"})
 
 
 def _tell(ignored: Sequence[str], warn: Callable[[str], None], head: str = "") -> None:

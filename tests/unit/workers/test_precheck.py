@@ -68,7 +68,9 @@ def test_unknown_values_are_refused_with_the_known_ones(
     ("constraints", "ignored"),
     [
         (f"arch={ARCH} cores=1 mem=1G container=lxd", ""),
-        ("spaces=alpha,^near zones=", ""),
+        ("spaces=alpha zones=", ""),
+        ("spaces=alpha,^near zones=", "spaces"),
+        ("spaces=near tags=a", "tags,spaces"),
         ("tags=a instance-type=x mem=2G", "instance-type,tags"),
         ("zones=a", "zones"),
     ],
