@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pushjuju.core.clock import to_iso
@@ -14,6 +14,9 @@ from pushjuju.services import clouds
 from pushjuju.services.context import Context
 from pushjuju.state.model import Model
 from pushjuju.state.store import Tx
+
+Check = Callable[[Cloud, str, str, Mapping[str, Any]], None]
+"""Looks at a model that is to be made: its cloud, region, credential and settings; may refuse it."""
 
 _UUID_PREFIX = 6  # hex digits of a model UUID that are enough to name it
 
@@ -41,10 +44,13 @@ def add_model(
     credential: str = "",
     config: Mapping[str, Any] | None = None,
     owner: str = "",
+    check: Check | None = None,
 ) -> Model:
     """Make a model.
 
     Args:
+        check: Called with cloud, region, name of the credential and settings, before anything is recorded; it
+            may refuse.
         config: Its own settings; below them comes what the region, the controller, the cloud's definition and
             its provider say, in this order.
         owner: A user of the controller; who works it when empty.
@@ -73,6 +79,8 @@ def add_model(
         **inherited,
         **(config or {}),
     }
+    if check is not None:
+        check(found, region, chosen, settings)
     with ctx.store.write() as tx:
         people.require_or_external(tx, model.owner)
         if tx.find(Model, "model_by_name", owner=model.owner, name=name):

@@ -7,12 +7,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from pushjuju.core.clouds import Cloud
-from pushjuju.core.errors import NotValid
+from pushjuju.core.errors import NotValid, ProviderError
 from pushjuju.plugins.install import install_missing
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.plugins.types import Finding, ModelInfo, Reachable, Reached, Services, no_progress
 from pushjuju.services import clouds
+from pushjuju.services.context import Context
 from pushjuju.state.datadir import DataDir
+from pushjuju.workers.answers import CALL_S, within
+from pushjuju.workers.clouds import services_for
 
 
 async def examine(
@@ -87,6 +90,52 @@ def reach(
     if not isinstance(provider, Reachable):
         return None
     return asyncio.run(provider.check())
+
+
+def check_settings(
+    ctx: Context,
+    given: Mapping[str, Any],
+    cloud: Cloud,
+    region: str,
+    credential: str,
+    settings: Mapping[str, Any],
+    *,
+    warn: Callable[[str], None],
+) -> None:
+    """Let a cloud refuse what a new model says for it; one that does not answer is no reason to refuse.
+
+    Args:
+        ctx: The controller.
+        given: What was asked for: the cloud is asked when a setting of its provider is among it.
+        cloud: Where the model will be.
+        region: Its region.
+        credential: Name of the credential.
+        settings: All settings of the model.
+        warn: Told when the cloud does not answer.
+
+    Raises:
+        NotValid: The cloud has no such thing.
+    """
+    host = PluginHost(environ=ctx.environ, warn=warn)
+    kind = next((item for item in host.provider_types() if item.name == cloud.type), None)
+    asked = sorted({item.name for item in kind.config_schema} & given.keys()) if kind else []
+    if not asked:
+        return
+    places = clouds.folders(ctx.datadir, ctx.controller)
+    provider = host.open_provider(
+        cloud=clouds.open_spec(places, cloud.name, region, host),
+        credential=clouds.open_credential(places, cloud.name, credential),
+        model=ModelInfo(uuid="", name="new", controller_uuid=""),
+        config=settings,
+        services=services_for(ctx, warn),
+    )
+    if not isinstance(provider, Reachable):
+        return
+    try:
+        asyncio.run(within(CALL_S, provider.check()))
+    except ProviderError as error:
+        detail = f": {error.detail}" if error.detail else ""
+        warn(f"{', '.join(asked)} could not be checked: {error.message}{detail}")
 
 
 def _entry(item: Finding) -> dict[str, Any]:

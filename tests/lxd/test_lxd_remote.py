@@ -100,12 +100,13 @@ def test_a_project_of_its_own(lxd: Lxd, far: Client, tmp_path: Path) -> None:
     """With images, profiles and volumes of its own; what is missing is said with the way out."""
     far.run("add-credential", "far", "-f", _file(tmp_path, _token(lxd)))
     far.run("bootstrap", "far", "far")
-    far.run("add-model", "m", "--config", "project=pjtest")
-    assert far.fail("add-machine", *BASE).error == (
+    asked = ("add-model", "m", "--config", "project=pjtest")
+    assert far.fail(*asked).error == (
         'ERROR the LXD server of far has no project "pjtest"\nlxc project create pjtest\n'
     )
     in_it = ("--project", "pjtest")
     with _project(lxd, "pjtest"):
+        far.run(*asked)
         hint = f"lxc image import FILES --alias {ALIAS} --project pjtest"
         assert hint in far.fail("add-machine", *BASE).error
         lxd.command("lxc", "image", "copy", ALIAS, "local:", "--target-project", "pjtest", "--copy-aliases")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from pushjuju.cli import flags, session, values
@@ -53,7 +54,10 @@ def add_model(
     settings = values.model_settings(config)
     ctx = session.open_controller(cli, controller)
     cloud = _cloud(ctx, args[1]) if len(args) > 1 else None
-    model = models.add_model(ctx, args[0], cloud=cloud, credential=credential, config=settings, owner=owner)
+    check = _checked(cli, ctx, settings) if settings and not cli.rehearsal else None
+    model = models.add_model(
+        ctx, args[0], cloud=cloud, credential=credential, config=settings, owner=owner, check=check
+    )
     if not no_switch:
         with session.moving(cli):
             session.focus(ctx, model)
@@ -61,6 +65,13 @@ def add_model(
     place = f" on {model.cloud}/{model.region}"
     held = f" with credential '{credential}'" if credential else ""
     cli.console.info(f"Added '{model.name}' model{place}{held} for user '{model.owner}'")
+
+
+def _checked(cli: Cli, ctx: Context, settings: dict[str, Any]) -> models.Check:
+    """Return what lets a cloud refuse settings of its own."""
+    from pushjuju.workers.checkup import check_settings
+
+    return partial(check_settings, ctx, settings, warn=cli.console.warn)
 
 
 def _cloud(ctx: Context, text: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,21 +46,27 @@ def pushjuju_provider_types() -> Sequence[ProviderType]:
             summary="as a file says",
             credential_schemas={"token": (TOKEN,)},
             cloud_schema=(Attr(name="state", summary="path of the file"),),
+            config_schema=(
+                Attr(name="zone-of-sky", summary="which zone; the file names those that are there"),
+            ),
             features=frozenset({"start", "poll"}),
         )
     ]
 
 
 @hookimpl
-def pushjuju_open_provider(cloud: CloudSpec, credential: Credential) -> Provider | None:
+def pushjuju_open_provider(
+    cloud: CloudSpec, credential: Credential, config: Mapping[str, Any]
+) -> Provider | None:
     """Return the provider of a cloud of that type."""
-    return Sky(cloud, credential) if cloud.type == "sky" else None
+    return Sky(cloud, credential, str(config.get("zone-of-sky") or "")) if cloud.type == "sky" else None
 
 
 class Sky:
     """Starts nothing; writes down what it was asked."""
 
-    def __init__(self, cloud: CloudSpec, credential: Credential) -> None:
+    def __init__(self, cloud: CloudSpec, credential: Credential, zone: str) -> None:
+        self._zone = zone
         self._file = Path(str(cloud.config["state"]))
         self._token = credential.attributes.get("token", "")
 
@@ -82,8 +88,11 @@ class Sky:
 
     async def check(self) -> Reached:
         """Ask for the account."""
-        if self._called("check").get("silent"):
+        state = self._called("check")
+        if state.get("silent"):
             await asyncio.Event().wait()
+        if self._zone and self._zone not in state.get("zones", ()):
+            raise errors.NotValid(f'the sky has no zone "{self._zone}"', hint="look up")
         return Reached(account="kim")
 
     async def start(self, request: StartRequest) -> Started:

@@ -198,3 +198,19 @@ def test_a_credential_of_another_account_does_not_show_our_machines(sky: Sky) ->
     assert forced.status == 0, forced.err
     assert "Use ‘pushjuju set-credential’ to change credential for these models.\n" in forced.err
     assert "foreign" in sky.ok("show-credential", "up", "bob", "--show-secrets")
+
+
+def test_a_model_whose_cloud_has_no_such_thing_is_not_added(sky: Sky) -> None:
+    """The cloud is asked only for settings of its provider, and only what it says counts."""
+    sky.set(zones=["blue"], calls=[])
+    sky.ok("add-model", "plain", "--config", "logging-config=<root>=INFO")
+    assert sky.calls == []
+    ended = sky.run("add-model", "grey", "--config", "zone-of-sky=grey")
+    assert (ended.status, ended.err) == (1, 'ERROR the sky has no zone "grey"\nlook up\n')
+    assert "grey" not in sky.ok("models")
+    sky.ok("add-model", "blue", "--config", "zone-of-sky=blue")
+    assert sky.calls == ["check", "check"]
+    sky.set(good=[])
+    ended = sky.run("add-model", "late", "--config", "zone-of-sky=grey")
+    assert ended.status == 0
+    assert "WARNING zone-of-sky could not be checked: " in ended.err
