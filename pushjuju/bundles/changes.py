@@ -13,6 +13,8 @@ from typing import Any
 from pushjuju.bundles.values import ALL, EVERYWHERE, Exposed
 from pushjuju.core.errors import NotValid
 
+BUNDLE_URL = "bundleURL"  # the annotation that tells of which bundle of a store an application is
+
 
 class Method(StrEnum):
     """What a step does; the last ones are ours."""
@@ -30,25 +32,20 @@ class Method(StrEnum):
     CONSUME_OFFER = "consumeOffer"
     CREATE_OFFER = "createOffer"
     GRANT_OFFER_ACCESS = "grantOfferAccess"
+    SET_RESOURCES = "setResources"
+    SET_STORAGE = "setStorage"
+    BIND = "bind"
     RESET_OPTIONS = "resetOptions"
     UNSET_ANNOTATIONS = "unsetAnnotations"
     UNEXPOSE = "unexpose"
     SET_TRUST = "setTrust"
+    REVOKE_OFFER_ACCESS = "revokeOfferAccess"
     REMOVE_OFFER = "removeOffer"
     REMOVE_RELATION = "removeRelation"
     REMOVE_UNIT = "removeUnit"
     REMOVE_APPLICATION = "removeApplication"
     REMOVE_SAAS = "removeSaas"
     REMOVE_MACHINE = "removeMachine"
-
-
-REMOVALS = frozenset(
-    (
-        Method.RESET_OPTIONS, Method.UNSET_ANNOTATIONS, Method.UNEXPOSE, Method.REMOVE_OFFER,
-        Method.REMOVE_RELATION, Method.REMOVE_UNIT, Method.REMOVE_APPLICATION, Method.REMOVE_SAAS,
-        Method.REMOVE_MACHINE,
-    )
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,3 +198,25 @@ def _sources(spaces: Sequence[str], cidrs: Sequence[str]) -> str:
     elif cidrs:
         parts.append(f"CIDR{'s' if len(cidrs) > 1 else ''} {','.join(cidrs)}")
     return " and ".join(parts)
+
+
+def bind_line(name: str, spaces: Mapping[str, str]) -> str:
+    """Return the line of bind, in the words of that command."""
+    words = [f"{endpoint}={space}" if endpoint else space for endpoint, space in sorted(spaces.items())]
+    return f"bind {name} to {' '.join(words)}"
+
+
+def storage_line(name: str, directives: Mapping[str, str]) -> str:
+    """Return the line of setStorage."""
+    words = [f"{store}={text}" for store, text in sorted(directives.items())]
+    return f"set storage of {name} to {' '.join(words)} for units to come"
+
+
+def resource_lines(name: str, resources: Mapping[str, int | str]) -> tuple[str, ...]:
+    """Return the lines of setResources: one for each."""
+    return tuple(
+        f"set resource {item} of {name} to revision {value}"
+        if isinstance(value, int)
+        else f"attach {value} as resource {item} of {name}"
+        for item, value in sorted(resources.items())
+    )

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pushjuju.bundles import equal
 from pushjuju.bundles import machines as mapping_rules
-from pushjuju.bundles.export import Fields
+from pushjuju.bundles.bases import application_base, machine_base
+from pushjuju.bundles.export import Fields, directive_text
 from pushjuju.bundles.facts import ApplicationFacts, ModelFacts
 from pushjuju.bundles.machines import MachineMap
 from pushjuju.bundles.plan import (
-    application_base,
-    machine_base,
     same_constraints,
     same_exposures,
     same_value,
@@ -25,16 +25,24 @@ from pushjuju.core.channel import Channel
 from pushjuju.core.natural import natural_key
 
 
-def diff(bundle: Bundle, model: ModelFacts, *, mapping: MachineMap, annotations: bool = False) -> Fields:
-    """Return the differences as Juju shows them; empty when there are none.
+def diff(
+    bundle: Bundle,
+    model: ModelFacts,
+    *,
+    mapping: MachineMap,
+    annotations: bool = False,
+    files: Mapping[str, Mapping[str, str]] | None = None,
+) -> Fields:
+    """Return the differences as Juju shows them, and below what Juju does not compare; empty: there are none.
 
     Args:
         bundle: The bundle.
         model: The model.
         mapping: Which machines are those of the model.
         annotations: Whether these are compared.
+        files: Application -> resource that the bundle names by a path -> SHA-384 of that file, in hex.
     """
-    applications = _applications(bundle, model, annotations=annotations)
+    applications = _applications(bundle, model, annotations=annotations, files=files or {})
     known = mapping_rules.infer(model, bundle, MachineMap(existing=True, pairs=mapping.pairs))
     machines = _machines(bundle, model, known, annotations=annotations)
     relations = _relations(bundle, model)
@@ -46,7 +54,9 @@ def _sides(bundle: Any, model: Any) -> Fields:
     return Fields(bundle=bundle, model=model)
 
 
-def _applications(bundle: Bundle, model: ModelFacts, *, annotations: bool) -> dict[str, Fields]:
+def _applications(
+    bundle: Bundle, model: ModelFacts, *, annotations: bool, files: Mapping[str, Mapping[str, str]]
+) -> dict[str, Fields]:
     found: dict[str, Fields] = {}
     for name in {*bundle.applications, *model.applications}:
         if name not in model.applications:
@@ -55,7 +65,9 @@ def _applications(bundle: Bundle, model: ModelFacts, *, annotations: bool) -> di
             found[name] = Fields(missing="bundle")
         else:
             app, there = bundle.applications[name], model.applications[name]
-            if entry := _application(bundle, app, there, annotations=annotations):
+            entry = _application(bundle, app, there, annotations=annotations)
+            entry.update(_more(app, there, files.get(name, {})))
+            if entry:
                 found[name] = entry
     return found
 
@@ -86,6 +98,30 @@ def _application(bundle: Bundle, app: Application, there: ApplicationFacts, *, a
     if not same_constraints(app.constraints, there.constraints):
         made["constraints"] = _sides(app.constraints, rules.render(there.constraints))
     return made
+
+
+def _more(app: Application, there: ApplicationFacts, files: Mapping[str, str]) -> Fields:
+    """Compare what Juju does not: of resources, storage and bindings what the bundle names, and trust."""
+    made = Fields()
+    if resources := equal.resources(app, there, files):
+        made["resources"] = {name: _sides(value, _resource(there, name)) for name, value in resources.items()}
+    if storage := equal.storage(app, there, {}):
+        made["storage"] = {name: _sides(app.storage[name], _directive(there, name)) for name in storage}
+    if bindings := equal.bindings(app, there):
+        made["bindings"] = {name: _sides(space, there.space_of(name)) for name, space in bindings.items()}
+    if app.trusted != there.trust:
+        made["trust"] = _sides(app.trusted, there.trust)
+    return made
+
+
+def _directive(there: ApplicationFacts, name: str) -> str:
+    return directive_text(*there.storage[name]) if name in there.storage else ""
+
+
+def _resource(there: ApplicationFacts, name: str) -> int | str:
+    """Return the revision of a resource, or that somebody uploaded it or gave none."""
+    revision = there.resources.get(name)
+    return "uploaded" if revision == -1 else "" if revision is None else revision
 
 
 def _channel(text: str) -> str:

@@ -140,7 +140,7 @@ def _application(app: ApplicationFacts, default: str, options: Options, with_bin
         options=settings,
         annotations=dict(app.annotations),
         constraints=constraints_text(app.constraints),
-        storage={name: _directive(*item) for name, item in app.storage.items()},
+        storage={name: directive_text(*item) for name, item in app.storage.items()},
         bindings=_bindings(app) if with_bindings else {},
         trust=app.trust,
     )
@@ -174,7 +174,7 @@ def _constraint(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _directive(pool: str, size: int, count: int) -> str:
+def directive_text(pool: str, size: int, count: int) -> str:
     """Return a storage directive: pool, count, size; a single one needs no count."""
     parts = [pool, str(count) if count > 1 or not size else "", f"{size}M" if size else ""]
     return ",".join(part for part in parts if part)

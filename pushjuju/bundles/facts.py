@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from pushjuju.bundles.values import Exposed
+from pushjuju.bundles.values import ALL, Exposed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +43,8 @@ class ApplicationFacts:
         endpoints_bound: Endpoint -> space; the default has an empty name; empty when all is in alpha.
         storage: Store -> (pool, size in MiB, count).
         resources: Name -> revision in a store; -1 for one that was uploaded.
+        uploads: Name -> SHA-384 in hex of a resource that was uploaded.
+        arch: The architecture that its charm was taken from a store for; empty when it came from a person.
         subordinate_to: Applications whose units its units are on.
     """
 
@@ -65,6 +67,8 @@ class ApplicationFacts:
     endpoints_bound: Mapping[str, str] = field(default_factory=dict)
     storage: Mapping[str, tuple[str, int, int]] = field(default_factory=dict)
     resources: Mapping[str, int] = field(default_factory=dict)
+    uploads: Mapping[str, str] = field(default_factory=dict)
+    arch: str = ""
     trust: bool = False
     offers: Mapping[str, OfferFacts] = field(default_factory=dict)
     declared: tuple[str, ...] = ()
@@ -73,6 +77,11 @@ class ApplicationFacts:
     def is_local(self) -> bool:
         """Whether its charm was uploaded."""
         return self.charm.startswith("local:")
+
+    def space_of(self, endpoint: str) -> str:
+        """Return the space of an endpoint, or of all that nothing is said of."""
+        bound = self.endpoints_bound
+        return bound.get(endpoint) or bound.get(ALL) or "alpha"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

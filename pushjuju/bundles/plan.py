@@ -9,17 +9,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pushjuju.bundles import changes, machines
+from pushjuju.bundles import changes, equal, machines
+from pushjuju.bundles.bases import machine_base
 from pushjuju.bundles.changes import Change, Draft, Method
 from pushjuju.bundles.facts import ApplicationFacts, ModelFacts
 from pushjuju.bundles.machines import MachineMap
 from pushjuju.bundles.placing import place_units
-from pushjuju.bundles.values import Application, Bundle, Exposed, Machine, endpoint
+from pushjuju.bundles.values import Application, Bundle, Exposed, endpoint
 from pushjuju.charms.goform import quote
 from pushjuju.core import constraints as rules
-from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid
 from pushjuju.core.natural import natural_key
+from pushjuju.core.storage import Directive
 
 _TARGETS = {"application": "", "machine": "new machine "}
 
@@ -52,6 +53,9 @@ class Wanted:
         mapping: Which machines are those of the model.
         force: Charms may go to another channel.
         store_bundle: URL of the bundle when it came from a store.
+        equal: Applications that are there get its resources, storage and bindings as well, which Juju leaves.
+        files: Application -> resource that the bundle names by a path -> SHA-384 of that file, in hex.
+        storage: Application -> store -> directive that was given besides.
     """
 
     bundle: Bundle
@@ -59,6 +63,9 @@ class Wanted:
     mapping: MachineMap = field(default_factory=MachineMap)
     force: bool = False
     store_bundle: str = ""
+    equal: bool = False
+    files: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    storage: Mapping[str, Mapping[str, Directive]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -104,7 +111,7 @@ def _application(planner: _Planner, app: Application) -> None:
         _old_application(planner, app, there)
     annotations = dict(app.annotations)
     if planner.wanted.store_bundle:
-        annotations["bundleURL"] = planner.wanted.store_bundle
+        annotations[changes.BUNDLE_URL] = planner.wanted.store_bundle
     known = there.annotations if there else {}
     changed = {key: value for key, value in annotations.items() if known.get(key) != value}
     if changed:
@@ -181,28 +188,65 @@ def _has(there: ApplicationFacts, key: tuple[Any, ...]) -> bool:
 
 
 def _old_application(planner: _Planner, app: Application, there: ApplicationFacts) -> None:
-    if _upgrades(planner, app, there):
-        charm = planner.wanted.charms[app.name]
-        upload = _upload(planner, app, charm)
-        args = {
-            "application": app.name,
-            "charm": f"${upload}" if upload else app.charm_name,
-            "base": charm.base,
-            "channel": charm.channel,
-            "resources": dict(app.resources),
-            "force": planner.wanted.force,
-        }
-        line = changes.upgrade_line(app.name, charm.name, base=charm.base, channel=app.channel)
-        filled = {key: value for key, value in args.items() if value not in ("", {}, False)}
-        planner.draft.add(Method.UPGRADE_CHARM, filled, line, requires=[upload] if upload else [])
+    upgraded = _upgrades(planner, app, there)
+    requires = [_upgrade(planner, app)] if upgraded else []
+    if planner.wanted.equal:
+        if not upgraded:  # with a new charm its resources come
+            _resources(planner, app, there)
+        _storage(planner, app, there, requires)
+        _bindings(planner, app, there, requires)
     _options(planner, app, there)
     if not same_constraints(app.constraints, there.constraints):
         args = {"application": app.name, "constraints": app.constraints}
         planner.draft.add(
             Method.SET_CONSTRAINTS, args, f'set constraints for {app.name} to "{app.constraints}"'
         )
-    if app.exposures and (not there.exposed or not same_exposures(app.exposures, there.exposures)):
-        _expose(planner, app)
+    known = {name: item for name, item in there.exposures.items() if name in app.exposures}
+    if app.exposures and (not there.exposed or not same_exposures(app.exposures, known)):
+        _expose(planner, app)  # what is said of other endpoints stays
+
+
+def _upgrade(planner: _Planner, app: Application) -> str:
+    charm = planner.wanted.charms[app.name]
+    upload = _upload(planner, app, charm)
+    args = {
+        "application": app.name,
+        "charm": f"${upload}" if upload else app.charm_name,
+        "base": charm.base,
+        "channel": charm.channel,
+        "resources": dict(app.resources),
+        "force": planner.wanted.force,
+    }
+    line = changes.upgrade_line(app.name, charm.name, base=charm.base, channel=app.channel)
+    filled = {key: value for key, value in args.items() if value not in ("", {}, False)}
+    return planner.draft.add(Method.UPGRADE_CHARM, filled, line, requires=[upload] if upload else [])
+
+
+def _resources(planner: _Planner, app: Application, there: ApplicationFacts) -> None:
+    files = planner.wanted.files.get(app.name, {})
+    changed = equal.resources(app, there, files)
+    if changed:
+        args: dict[str, Any] = {"application": app.name, "resources": changed}
+        if named := {name: files[name] for name in changed if name in files}:
+            args["fingerprints"] = named  # so that a plan which was kept is for these files
+        planner.draft.add(Method.SET_RESOURCES, args, *changes.resource_lines(app.name, changed))
+
+
+def _storage(planner: _Planner, app: Application, there: ApplicationFacts, requires: Sequence[str]) -> None:
+    found = equal.storage(app, there, planner.wanted.storage.get(app.name, {}))
+    if found:
+        texts = {store: str(directive) for store, directive in found.items()}
+        args = {"application": app.name, "storage": texts}
+        line = changes.storage_line(app.name, texts)
+        planner.draft.add(Method.SET_STORAGE, args, line, requires=requires)
+
+
+def _bindings(planner: _Planner, app: Application, there: ApplicationFacts, requires: Sequence[str]) -> None:
+    """Bind endpoints: all that the bundle names, for those in the old default space would follow it."""
+    if equal.bindings(app, there):
+        args = {"application": app.name, "endpoint-bindings": dict(app.bindings)}
+        line = changes.bind_line(app.name, app.bindings)
+        planner.draft.add(Method.BIND, args, line, requires=requires)
 
 
 def same_constraints(text: str, known: Mapping[str, Any]) -> bool:
@@ -331,25 +375,6 @@ def _machines(planner: _Planner, known: Mapping[str, str], sequences: dict[str, 
     return new
 
 
-def machine_base(bundle: Bundle, machine: Machine) -> str:
-    """Return the base that a bundle says for a machine; empty when it says none."""
-    return _first_base(machine.base, machine.series, bundle.default_base, bundle.series)
-
-
-def application_base(bundle: Bundle, app: Application) -> str:
-    """Return the base that a bundle says for an application; empty when it says none."""
-    return _first_base(app.base, app.series, bundle.default_base, bundle.series)
-
-
-def _first_base(base: str, series: str, default_base: str, default_series: str) -> str:
-    for text, old in ((base, series), (default_base, default_series)):
-        if text:
-            return str(Base.parse(text))
-        if old:
-            return str(Base.from_series(old))
-    return ""
-
-
 # --- the rest ---------------------------------------------------------------------------------------------
 
 
@@ -377,7 +402,7 @@ def _offers(planner: _Planner) -> None:
                     Method.CREATE_OFFER, {**args, "update": bool(known)}, line, requires=requires
                 )
             for user, level in sorted(offer.acl.items()):
-                if known and known.acl.get(user) == level:
+                if known and equal.has_access(known.acl.get(user, ""), level):
                     continue
                 planner.draft.add(
                     Method.GRANT_OFFER_ACCESS,

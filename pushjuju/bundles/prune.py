@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from pushjuju.bundles.changes import Change, Draft, Method
+from pushjuju.bundles import changes, equal
+from pushjuju.bundles.changes import BUNDLE_URL, Change, Draft, Method
 from pushjuju.bundles.facts import ApplicationFacts, MachineFacts, ModelFacts, top_machine
 from pushjuju.bundles.machines import MachineMap, infer
 from pushjuju.bundles.values import Application, Bundle, endpoint
@@ -18,6 +19,7 @@ def removals(
     *,
     mapping: MachineMap,
     destroy_storage: bool = False,
+    store_bundle: str = "",
     start: int = 0,
 ) -> tuple[Change, ...]:
     """Return the steps that take away what the bundle does not have.
@@ -28,11 +30,16 @@ def removals(
         mapping: Which machines are those of the model.
         destroy_storage: Units, applications and machines take their storage along; else it stays, and the
             machines that it lives on.
+        store_bundle: URL of the bundle when it came from a store: the applications are marked with it.
         start: The number of the first step.
     """
     draft = Draft(start=start)
     for name in natural_order(set(model.applications) & set(bundle.applications)):
-        _application(draft, bundle.applications[name], model.applications[name], destroy_storage)
+        app, there = bundle.applications[name], model.applications[name]
+        _settings(draft, app, there, keep={BUNDLE_URL} if store_bundle else set())
+        _access(draft, app, there)
+        _surplus(draft, app, there, destroy_storage)
+    _annotations(draft, bundle, model, mapping)
     _relations(draft, bundle, model)
     for name in natural_order(set(model.saas) - set(bundle.saas)):
         draft.add(Method.REMOVE_SAAS, {"name": name}, f"remove saas {name}")
@@ -46,7 +53,7 @@ def _stored(args: dict[str, Any], destroy: bool) -> dict[str, Any]:
     return {**args, "destroy-storage": True} if destroy else args
 
 
-def _application(draft: Draft, app: Application, there: ApplicationFacts, destroy: bool) -> None:
+def _settings(draft: Draft, app: Application, there: ApplicationFacts, *, keep: Collection[str]) -> None:
     name = app.name
     if extra := sorted(set(there.settings) - set(app.settings)):
         draft.add(
@@ -54,12 +61,19 @@ def _application(draft: Draft, app: Application, there: ApplicationFacts, destro
             {"application": name, "options": extra},
             f"reset application options {','.join(extra)} of {name}",
         )
-    if extra := sorted(set(there.annotations) - set(app.annotations)):
+    if extra := sorted(set(there.annotations) - set(app.annotations) - set(keep)):
         draft.add(
             Method.UNSET_ANNOTATIONS,
             {"entity-type": "application", "id": name, "keys": extra},
             f"remove annotations {','.join(extra)} of {name}",
         )
+    if moved := equal.bindings_beyond(app, there):
+        args = {"application": name, "endpoint-bindings": moved}
+        draft.add(Method.BIND, args, changes.bind_line(name, moved))
+
+
+def _access(draft: Draft, app: Application, there: ApplicationFacts) -> None:
+    name = app.name
     gone = sorted(set(there.exposures) - set(app.exposures))
     if gone:
         what = f"endpoints {','.join(gone)} of {name}" if any(gone) and app.exposures else name
@@ -68,6 +82,28 @@ def _application(draft: Draft, app: Application, there: ApplicationFacts, destro
         draft.add(Method.SET_TRUST, {"application": name, "trust": False}, f"remove the trust in {name}")
     for offer in sorted(set(there.offers) - set(app.offers)):
         draft.add(Method.REMOVE_OFFER, {"offer": offer, "application": name}, f"remove offer {offer}")
+    for offer in sorted(set(there.offers) & set(app.offers)):
+        for user, level in equal.access_beyond(app.offers[offer].acl, there.offers[offer].acl).items():
+            args = {"offer": offer, "user": user, "access": level}
+            line = f"revoke {level} access to offer {offer} from user {user}"
+            draft.add(Method.REVOKE_OFFER_ACCESS, args, line)
+
+
+def _annotations(draft: Draft, bundle: Bundle, model: ModelFacts, mapping: MachineMap) -> None:
+    """Take annotations from the machines that the bundle means."""
+    known = infer(model, bundle, mapping)
+    for number in natural_order(set(bundle.machines) & set(known)):
+        there = model.machines[known[number]]
+        if extra := sorted(set(there.annotations) - set(bundle.machines[number].annotations)):
+            draft.add(
+                Method.UNSET_ANNOTATIONS,
+                {"entity-type": "machine", "id": there.id, "keys": extra},
+                f"remove annotations {','.join(extra)} of machine {there.id}",
+            )
+
+
+def _surplus(draft: Draft, app: Application, there: ApplicationFacts, destroy: bool) -> None:
+    name = app.name
     surplus = sorted(there.units, key=lambda unit: natural_key(unit.name))[app.num_units :]
     for unit in reversed(surplus):
         args = _stored({"application": name, "unit": unit.name}, destroy)

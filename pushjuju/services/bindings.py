@@ -155,14 +155,36 @@ def bind(ctx: Context, model: str, name: str, asked: Mapping[str, str], *, force
         application = tx.get(
             Application, "application_get", f'application "{name}" not found', model=model, name=name
         )
-        charm = charms.get(tx, model, application.charm_url)
-        wanted = _ids(tx, model, charm, asked)
-        if not stored(tx, model, name):
-            every = dict.fromkeys([_DEFAULT, *names(charm)], network.ALPHA_ID)
-            _store(tx, application, every)
-        changes = _merge(tx, application, names(charm), wanted, force=force)
-        touch.application(tx, model, name, now, "bindings changed")
-        return changes
+        return record(tx, application, asked, now, force=force)
+
+
+def record(
+    tx: Tx, application: Application, asked: Mapping[str, str], now: datetime, *, force: bool = False
+) -> list[str]:
+    """Change the bindings of an application inside a transaction; as `bind`."""
+    model, name = application.model, application.name
+    charm = charms.get(tx, model, application.charm_url)
+    wanted = _ids(tx, model, charm, asked)
+    if not stored(tx, model, name):
+        every = dict.fromkeys([_DEFAULT, *names(charm)], network.ALPHA_ID)
+        _store(tx, application, every)
+    changes = _merge(tx, application, names(charm), wanted, force=force)
+    touch.application(tx, model, name, now, "bindings changed")
+    return changes
+
+
+def check(tx: Tx, application: Application, asked: Mapping[str, str]) -> None:
+    """Refuse bindings that `bind` would refuse; what is not known of spaces and endpoints is passed over.
+
+    Raises:
+        NotValid: A machine has no address in a space, or the constraints forbid it.
+    """
+    charm = charms.get(tx, application.model, application.charm_url)
+    called = {name: number for number, name in spaces.names(tx, application.model).items()}
+    known = {_DEFAULT, *names(charm)}
+    wanted = {item: called[space] for item, space in asked.items() if item in known and space in called}
+    _check_constraints(tx, application, wanted)
+    _check_machines(tx, application, wanted)
 
 
 def _merge(

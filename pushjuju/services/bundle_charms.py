@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pushjuju.bundles.bases import application_base
 from pushjuju.bundles.facts import ModelFacts
-from pushjuju.bundles.plan import ResolvedCharm, application_base
+from pushjuju.bundles.plan import ResolvedCharm
 from pushjuju.bundles.values import Application, Bundle, Fault
 from pushjuju.charms.bases import BaseRequest, choose_base
 from pushjuju.charms.features import check_features
@@ -120,7 +121,7 @@ def find(
     for name in sorted(loaded.bundle.applications):
         app, there = loaded.bundle.applications[name], facts.applications.get(name)
         if there is not None and (app.is_local or app.charm_name == there.charm):
-            found.charms[name] = charms.get(tx, model, _url_of(tx, model, name))
+            found.charms[name] = charms.get(tx, model, url_of(tx, model, name))
             continue
         if not app.is_local or name in without:  # a store's is looked at when it is known which one
             continue
@@ -163,7 +164,8 @@ def _take(
         found.resolved[app.name] = ResolvedCharm(name=charm.name, base=str(base), known=known)
 
 
-def _url_of(tx: Tx, model: str, name: str) -> str:
+def url_of(tx: Tx, model: str, name: str) -> str:
+    """Return the URL of the charm that an application has."""
     from pushjuju.services import applications
 
     return applications.get(tx, model, name).charm_url

@@ -74,6 +74,7 @@ def _application(tx: Tx, app: Application, units: list[Unit], noted: Mapping[str
     charm, record = charms.get(tx, model, app.charm_url), charms.record(tx, model, app.charm_url)
     settings = charms.stored_settings(tx, model, name, app.charm_url)
     principals = {str(unit.principal).partition("/")[0] for unit in units if unit.principal}
+    files = tx.list(Resource, "resource_of_application", model=model, application=name)
     exposed = tx.list(ExposedEndpoint, "exposure_list", model=model, application=name)
     exposures = {row.endpoint: Exposed(spaces=tuple(row.spaces), cidrs=tuple(row.cidrs)) for row in exposed}
     if app.exposed and not exposures:
@@ -99,7 +100,9 @@ def _application(tx: Tx, app: Application, units: list[Unit], noted: Mapping[str
         units=[] if app.subordinate else _units(units),
         endpoints_bound=_bindings(tx, app),
         storage={row.name: (row.pool, row.size, row.count) for row in storage.directives(tx, model, name)},
-        resources=_resources(tx, app),
+        resources={row.name: row.revision if row.origin == resources.STORE else -1 for row in files},
+        uploads={row.name: row.fingerprint for row in files if row.origin == resources.UPLOAD},
+        arch=origin.arch if origin else "",
         trust=bool(app.trust),
         offers=_offers(tx, app),
         declared=tuple(sorted(charm.config)),
@@ -125,11 +128,6 @@ def _bindings(tx: Tx, app: Application) -> dict[str, str]:
     if not bindings.stored(tx, app.model, app.name):
         return {}
     return bindings.document(tx, app)
-
-
-def _resources(tx: Tx, app: Application) -> dict[str, int]:
-    rows = tx.list(Resource, "resource_of_application", model=app.model, application=app.name)
-    return {row.name: row.revision if row.origin == resources.STORE else -1 for row in rows}
 
 
 def _machines(tx: Tx, model: str) -> dict[str, MachineFacts]:

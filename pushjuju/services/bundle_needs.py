@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pushjuju.bundles.bases import application_base
 from pushjuju.bundles.facts import ModelFacts
-from pushjuju.bundles.plan import application_base
 from pushjuju.bundles.values import Application, Fault
 from pushjuju.charms.goform import quote
 from pushjuju.core import constraints as rules

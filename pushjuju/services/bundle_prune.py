@@ -16,6 +16,7 @@ from pushjuju.services import (
     integrate,
     machines,
     notes,
+    people,
     remotes,
     removal,
     storage,
@@ -69,6 +70,12 @@ def remove_offer(tx: Tx, model: str, args: Mapping[str, Any], now: datetime) -> 
     """Take an offer back that nobody is related to."""
     found = tx.get(Offer, "offer_get", f'offer "{args["offer"]}" not found', model=model, name=args["offer"])
     removal.remove_offer(tx, found, now)
+
+
+def revoke(tx: Tx, model: str, args: Mapping[str, Any], _now: datetime) -> None:
+    """Take access to an offer from a user."""
+    found = tx.get(Offer, "offer_get", f'offer "{args["offer"]}" not found', model=model, name=args["offer"])
+    people.revoke(tx, args["user"], args["access"], people.Kind.OFFER, found.uuid)
 
 
 def remove_saas(tx: Tx, model: str, args: Mapping[str, Any], now: datetime) -> None:

@@ -25,6 +25,7 @@ from pushjuju.core.placement import Placement, PlacementKind
 from pushjuju.core.storage import Directive
 from pushjuju.services import (
     applications,
+    bindings,
     charms,
     expose,
     integrate,
@@ -54,7 +55,7 @@ class Order:
 
     Attributes:
         changes: The plan, sorted.
-        packed: Step that deploys or upgrades -> its charm.
+        packed: Step that deploys, upgrades or brings resources -> its charm.
         origins: Application -> the store that its charm comes from.
         store_resources: Application -> what that store has for its resources.
         files: Application -> name of a resource -> file.
@@ -127,7 +128,7 @@ def record(
 
 def _files(order: Order) -> Iterator[tuple[str, tuple[PackedCharm, Mapping[str, str]]]]:
     for change in order.changes:
-        wanted = change.method in (Method.DEPLOY, Method.UPGRADE_CHARM)
+        wanted = change.method in (Method.DEPLOY, Method.UPGRADE_CHARM, Method.SET_RESOURCES)
         if wanted and (given := order.files.get(change.args["application"])):
             yield change.id, (order.packed[change.id], given)
 
@@ -157,6 +158,9 @@ _VERBS = {
     Method.SET_ANNOTATIONS: 'cannot set annotations for {entity-type} "{id}"',
     Method.SET_OPTIONS: 'cannot update options for application "{application}"',
     Method.SET_CONSTRAINTS: 'cannot update constraints for application "{application}"',
+    Method.SET_RESOURCES: 'cannot set resources of application "{application}"',
+    Method.SET_STORAGE: 'cannot set storage of application "{application}"',
+    Method.BIND: 'cannot bind application "{application}"',
     Method.CONSUME_OFFER: "cannot consume offer {url}",
     Method.CREATE_OFFER: "cannot create offer {offer-name}",
     Method.GRANT_OFFER_ACCESS: "cannot grant {access} access to user {user} on offer {offer}",
@@ -397,6 +401,26 @@ def _set_constraints(work: _Work, change: Change) -> None:
     )
 
 
+def _set_resources(work: _Work, change: Change) -> None:
+    application = applications.get(work.tx, work.model, str(change.args["application"]))
+    named = change.args["resources"]
+    found = [item for item in work.order.store_resources.get(application.name, ()) if item.name in named]
+    resources.replace_some(work.ctx, work.tx, application, work.uploads.get(change.id, []), found)
+
+
+def _set_storage(work: _Work, change: Change) -> None:
+    from pushjuju.services import storage_asks
+
+    application = applications.get(work.tx, work.model, str(change.args["application"]))
+    asked = {store: Directive.parse(text) for store, text in change.args["storage"].items()}
+    storage_asks.put_application_directives(work.ctx, work.tx, application, asked)
+
+
+def _bind(work: _Work, change: Change) -> None:
+    application = applications.get(work.tx, work.model, str(change.args["application"]))
+    bindings.record(work.tx, application, change.args["endpoint-bindings"], work.now)
+
+
 def _set_trust(work: _Work, change: Change) -> None:
     name = str(change.args["application"])
     work.tx.run("application_set_trust", model=work.model, name=name, trust=int(change.args["trust"]))
@@ -463,6 +487,10 @@ _STEPS: Mapping[Method, Callable[[_Work, Change], None]] = {
     Method.GRANT_OFFER_ACCESS: _grant,
     Method.RESET_OPTIONS: _reset_options,
     Method.SET_TRUST: _set_trust,
+    Method.SET_RESOURCES: _set_resources,
+    Method.SET_STORAGE: _set_storage,
+    Method.BIND: _bind,
+    Method.REVOKE_OFFER_ACCESS: _removal("revoke"),
     Method.UNSET_ANNOTATIONS: _removal("unset_annotations"),
     Method.UNEXPOSE: _removal("unexpose"),
     Method.REMOVE_OFFER: _removal("remove_offer"),

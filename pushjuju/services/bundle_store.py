@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pushjuju.bundles.bases import application_base
 from pushjuju.bundles.changes import Change, Method
 from pushjuju.bundles.facts import ModelFacts
-from pushjuju.bundles.plan import application_base
 from pushjuju.bundles.values import Application, Bundle
 from pushjuju.charms.goform import quote
 from pushjuju.core import constraints as rules
@@ -24,6 +24,7 @@ from pushjuju.core.errors import PushjujuError
 from pushjuju.services.context import Context
 
 if TYPE_CHECKING:
+    from pushjuju.charms.model import Charm
     from pushjuju.charms.pack import PackedCharm
     from pushjuju.core.charmstore import StoreResource
     from pushjuju.services.store_charms import StoreOrigin
@@ -225,3 +226,36 @@ def fetch(
         with _nothing_done(f"cannot deploy application {quote(name)}", hint):
             resources[name] = tuple(store_charms.pick_resources(store, origin, asked, declared).values())
     return Fetched(packed=packed, resources=resources)
+
+
+def resources_of(
+    ctx: Context,
+    model: str,
+    asked: Mapping[str, Mapping[str, int]],
+    origins: Mapping[str, StoreOrigin],
+    charms: Mapping[str, Charm],
+) -> dict[str, tuple[StoreResource, ...]]:
+    """Return revisions of resources by application; what the store answered already is not asked for again.
+
+    Args:
+        asked: Application -> resource -> revision.
+        charms: Application -> the charm that it has.
+
+    Raises:
+        HubError: There is no such revision, or the store is away.
+    """
+    from pushjuju.services import store_charms
+
+    store = store_charms.open_store(ctx, model)
+    found = {}
+    for name, wanted in asked.items():
+        charm, declared = charms[name], charms[name].meta.resources
+        hint = f"pushjuju charm-resources {charm.name}"
+        with _nothing_done(f"cannot set resources of application {quote(name)}", hint):
+            if name in origins:
+                named = {item: declared[item] for item in wanted}
+                picked = store_charms.pick_resources(store, origins[name], wanted, named)
+            else:
+                picked = store_charms.named_resources(store, charm.name, wanted, declared)
+        found[name] = tuple(picked.values())
+    return found

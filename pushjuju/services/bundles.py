@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pushjuju.bundles import charmcheck, machines
+from pushjuju.bundles import charmcheck, equal, machines
 from pushjuju.bundles.changes import Change, Method
 from pushjuju.bundles.facts import ModelFacts
 from pushjuju.bundles.load import Loaded, needs_trust, untrusted
@@ -26,16 +26,26 @@ from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.core.storage import Directive
-from pushjuju.services import bundle_charms, bundle_facts, bundle_needs, bundle_record, bundle_store, charms
+from pushjuju.services import (
+    bundle_charms,
+    bundle_equal,
+    bundle_facts,
+    bundle_needs,
+    bundle_record,
+    bundle_store,
+    charms,
+)
 from pushjuju.services.bundle_charms import Found
+from pushjuju.services.bundle_equal import Judged
 from pushjuju.services.charm_build import CharmPaths
 from pushjuju.services.context import Context
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from pushjuju.bundles.compose import Composed
     from pushjuju.charms.pack import PackedCharm
+    from pushjuju.core.charmstore import StoreResource
     from pushjuju.services.store_charms import StoreOrigin
     from pushjuju.state.store import Tx
 
@@ -50,6 +60,7 @@ class Wishes:
         force: Bases, features and channels are not checked.
         storage: Application -> store -> directive.
         store_bundle: URL of the bundle, when it comes from a store.
+        equal: Applications that are there get its resources, storage and bindings as well.
     """
 
     map_machines: str = ""
@@ -57,6 +68,7 @@ class Wishes:
     force: bool = False
     storage: Mapping[str, Mapping[str, Directive]] = field(default_factory=dict)
     store_bundle: str = ""
+    equal: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +82,8 @@ class Prepared:
         composed: The text of the bundle, for the places of faults.
         known: Application -> charm, as far as it was read.
         located: Lines that tell which charm of a store was found.
+        fixed: Lines that tell what the bundle says and nothing can change.
+        resources: Application that is there -> the store's resources that it changes to.
     """
 
     bundle: Bundle
@@ -83,6 +97,8 @@ class Prepared:
     origins: Mapping[str, StoreOrigin] = field(default_factory=dict)
     composed: Composed
     known: Mapping[str, Charm] = field(default_factory=dict)
+    fixed: tuple[str, ...] = ()
+    resources: Mapping[str, tuple[StoreResource, ...]] = field(default_factory=dict)
 
     @property
     def applications(self) -> list[str]:
@@ -115,7 +131,9 @@ def prepare(ctx: Context, model: str, loaded: Loaded, wishes: Wishes) -> Prepare
     with ctx.store.read() as tx:
         found = bundle_charms.find(ctx, tx, model, loaded, facts, force=wishes.force, without=unclear)
         needs = bundle_needs.check(ctx, tx, model, loaded, facts, unclear)
-    _judge(loaded, found, store, needs)
+        told = _told(found, store)
+        judged = _equal(ctx, tx, model, loaded, facts, told, wishes, unclear) if wishes.equal else Judged()
+    _judge(loaded, found, store, (*needs, *judged.faults), told, equal=wishes.equal)
     for name, origin in store.origins.items():
         found.resolved[name] = ResolvedCharm(
             name=origin.charm.name,
@@ -123,7 +141,7 @@ def prepare(ctx: Context, model: str, loaded: Loaded, wishes: Wishes) -> Prepare
             channel=str(origin.channel),
             revision=origin.charm.revision,
         )
-    changes = _planned(bundle, found, mapping, facts, wishes)
+    changes = _planned(bundle, found, mapping, facts, wishes, judged)
     return Prepared(
         bundle=bundle,
         facts=facts,
@@ -136,7 +154,30 @@ def prepare(ctx: Context, model: str, loaded: Loaded, wishes: Wishes) -> Prepare
         origins=store.origins,
         composed=loaded.composed,
         known=found.charms,
+        fixed=tuple(equal.fixed(bundle, facts, mapping)) if wishes.equal else (),
+        resources=bundle_equal.of_store(ctx, model, changes, store.origins, found.charms),
     )
+
+
+def _told(found: Found, store: bundle_store.Resolved) -> dict[str, Charm]:
+    """Return application -> its charm, where it was read or its store describes it."""
+    from pushjuju.services import store_charms
+
+    told = {name: store_charms.told_charm(origin.charm) for name, origin in store.origins.items()}
+    return {**found.charms, **{name: charm for name, charm in told.items() if charm}}
+
+
+def _equal(
+    ctx: Context,
+    tx: Tx,
+    model: str,
+    loaded: Loaded,
+    facts: ModelFacts,
+    charms_: Mapping[str, Charm],
+    wishes: Wishes,
+    unclear: Collection[str],
+) -> Judged:
+    return bundle_equal.judge(ctx, tx, model, loaded, facts, charms_, storage=wishes.storage, without=unclear)
 
 
 def _ask_store(
@@ -158,23 +199,30 @@ def _ask_store(
         raise
 
 
-def _judge(loaded: Loaded, found: Found, store: bundle_store.Resolved, needs: Sequence[Fault]) -> None:
+def _judge(
+    loaded: Loaded,
+    found: Found,
+    store: bundle_store.Resolved,
+    needs: Sequence[Fault],
+    listed: Mapping[str, Charm],
+    *,
+    equal: bool,
+) -> None:
     """Refuse a bundle that breaks rules, by itself or with its charms.
 
     Raises:
         BundleFaulty: All that is wrong.
         PushjujuError: One charm is refused, and nothing else is wrong.
     """
-    from pushjuju.services import store_charms
-
     bundle, composed = loaded.bundle, loaded.composed
     refused = [
         *(bundle_charms.refusal(composed, name, "charm", error) for name, error in store.failed.items()),
         *found.refused,
     ]
-    told = {name: store_charms.told_charm(origin.charm) for name, origin in store.origins.items()}
-    listed = {**found.charms, **{name: charm for name, charm in told.items() if charm}}
-    new = frozenset(found.new) | told.keys() - found.charms.keys()
+    new = frozenset(found.new) | store.origins.keys() - found.charms.keys()
+    if equal:  # all that are there, too; but what a store does not tell of a newer charm is not known yet
+        newer = {name for name in store.origins if listed.get(name) is found.charms.get(name)}
+        new |= listed.keys() - newer
     faults = [
         *loaded.faults,
         *(item.among_others for item in refused),
@@ -207,7 +255,7 @@ def require_trust(loaded: Loaded, wishes: Wishes) -> None:
 
 
 def _planned(
-    bundle: Bundle, found: Found, mapping: MachineMap, facts: ModelFacts, wishes: Wishes
+    bundle: Bundle, found: Found, mapping: MachineMap, facts: ModelFacts, wishes: Wishes, judged: Judged
 ) -> tuple[Change, ...]:
     wanted = Wanted(
         bundle=bundle,
@@ -215,6 +263,9 @@ def _planned(
         mapping=mapping,
         force=wishes.force,
         store_bundle=wishes.store_bundle,
+        equal=wishes.equal,
+        files=judged.files,
+        storage=wishes.storage,
     )
     return plan(wanted, facts)
 
@@ -242,6 +293,7 @@ def with_removals(
         prepared.facts,
         mapping=mapping,
         destroy_storage=destroy_storage,
+        store_bundle=prepared.wishes.store_bundle,
         start=len(prepared.changes),
     )
     left = [] if destroy_storage else kept(prepared.bundle, prepared.facts, mapping=mapping)
@@ -305,7 +357,7 @@ def carry_out(
             files=_resource_files(prepared),
             storage=prepared.wishes.storage,
             origins=prepared.origins,
-            store_resources=fetched.resources,
+            store_resources={**prepared.resources, **fetched.resources},
         )
         return bundle_record.record(ctx, model, order, check)
 
@@ -346,6 +398,9 @@ def _packed(
         fetched = bundle_store.fetch(ctx, model, prepared.changes, prepared.bundle, prepared.origins, store)
         _check_fetched(prepared, fetched)
         for change in prepared.changes:
+            if change.method is Method.SET_RESOURCES:
+                name = str(change.args["application"])
+                found[change.id] = _current(ctx, model, name)
             if change.method not in (Method.DEPLOY, Method.UPGRADE_CHARM):
                 continue
             name, charm = str(change.args["application"]), str(change.args["charm"])
@@ -369,6 +424,12 @@ def _check_fetched(prepared: Prepared, fetched: bundle_store.Fetched) -> None:
         raise refusing(faults)
 
 
+def _current(ctx: Context, model: str, application: str) -> PackedCharm:
+    with ctx.store.read() as tx:
+        url = bundle_charms.url_of(tx, model, application)
+    return _stored(ctx, model, url)
+
+
 def _stored(ctx: Context, model: str, url: str) -> PackedCharm:
     from pushjuju.charms.pack import PackedCharm
 
@@ -382,13 +443,13 @@ def _resource_files(prepared: Prepared) -> dict[str, dict[str, str]]:
     """Return application -> resource -> file; a path is relative to the bundle."""
     found: dict[str, dict[str, str]] = {}
     for change in prepared.changes:
-        if change.method not in (Method.DEPLOY, Method.UPGRADE_CHARM):
+        if change.method not in (Method.DEPLOY, Method.UPGRADE_CHARM, Method.SET_RESOURCES):
             continue
+        application = str(change.args["application"])
         for name, value in change.args.get("resources", {}).items():
-            if isinstance(value, int) and change.args["application"] in prepared.origins:
-                continue  # a revision in the store
-            text = str(value)
-            if isinstance(value, str) and prepared.folder is not None:
-                text = str(prepared.folder / value)
-            found.setdefault(change.args["application"], {})[name] = text
+            if isinstance(value, int):
+                if application not in {**prepared.origins, **prepared.resources}:  # no store has it
+                    found.setdefault(application, {})[name] = str(value)
+                continue
+            found.setdefault(application, {})[name] = bundle_equal.file_of(prepared.folder, value)
     return found

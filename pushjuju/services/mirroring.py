@@ -159,8 +159,8 @@ def of_bundle(path: Path, arch: str) -> list[Wanted]:
     Raises:
         NotFound, NotValid: It is not there, or not right; everything wrong is told.
     """
+    from pushjuju.bundles.bases import application_base
     from pushjuju.bundles.load import load
-    from pushjuju.bundles.plan import application_base
 
     bundle = load(path, []).bundle
     found = []

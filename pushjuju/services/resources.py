@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 FILE = "file"
 UPLOAD, STORE = "upload", "store"
+_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +95,7 @@ def uploads(
     for name, path in given.items():
         if path.isascii() and path.isdigit():
             raise NotValid(f"resource {quote(name)} revision not found, provide via --resource")
-        with _about(name):
+        with about(name):
             check_file(declared[name], path)
         _look_at(name, path)
     with contextlib.ExitStack() as stack:
@@ -105,7 +107,7 @@ def uploads(
 
 
 @contextlib.contextmanager
-def _about(name: str) -> Iterator[None]:
+def about(name: str) -> Iterator[None]:
     """Name the resource in an error."""
     try:
         yield
@@ -116,6 +118,19 @@ def _about(name: str) -> Iterator[None]:
 def _look_at(name: str, path: str) -> None:
     with _opened(name, path):
         pass
+
+
+def fingerprint(name: str, path: str) -> str:
+    """Return the SHA-384 of a file that a person named, in hex, as the model has it of what was uploaded.
+
+    Raises:
+        NotFound, NotValid: It is not there, or cannot be read.
+    """
+    with _opened(name, path) as stream:
+        digest = hashlib.sha384()
+        while chunk := stream.read(_CHUNK):
+            digest.update(chunk)
+        return digest.hexdigest()
 
 
 def _opened(name: str, path: str) -> BinaryIO:
@@ -270,12 +285,19 @@ def _source(path: str) -> BinaryIO:
         raise NotValid(f"open {path}: {(error.strerror or str(error)).lower()}") from None
 
 
+def replace_some(
+    ctx: Context, tx: Tx, application: Application, files: Sequence[Upload], found: Sequence[StoreResource]
+) -> None:
+    """Give an application other resources inside a transaction: files, revisions of its store."""
+    put(ctx, tx, application, files)
+    put_store(tx, application, found)
+    tx.run("resource_modified", model=application.model, application=application.name)
+    touch.application(tx, application.model, application.name, ctx.clock.now(), "resource attached")
+
+
 def _attach(ctx: Context, model: str, name: str, upload: Upload) -> None:
     with ctx.store.write() as tx:
-        application = _application(tx, model, name)
-        put(ctx, tx, application, [upload])
-        tx.run("resource_modified", model=model, application=name)
-        touch.application(tx, model, name, ctx.clock.now(), "resource attached")
+        replace_some(ctx, tx, _application(tx, model, name), [upload], ())
 
 
 def _application(tx: Tx, model: str, name: str) -> Application:

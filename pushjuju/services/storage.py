@@ -43,7 +43,7 @@ from pushjuju.state.storage_records import (
 from pushjuju.state.store import Tx
 
 if TYPE_CHECKING:
-    from pushjuju.services.storage_pools import Pools
+    from pushjuju.services.storage_pools import Pool, Pools
 
 VOLUME, FILESYSTEM = "volume", "filesystem"
 IMPORTED = "pushjuju-imported"  # attribute of a filesystem that was on its volume before we had it
@@ -121,9 +121,15 @@ def plan(
     ]
 
 
-def _planned(
-    tx: Tx, pools: Pools, model: str, application: str, charm: Charm, store: StorageMeta, asked: Directive
-) -> StorageDirective:
+def judge(
+    tx: Tx, pools: Pools, model: str, charm: Charm, store: StorageMeta, asked: Directive
+) -> tuple[Pool, int, int]:
+    """Return the pool, size in MiB and count that a unit gets of a store; changes nothing.
+
+    Raises:
+        NotValid: It breaks a rule of the charm or of the pool; the message is Juju's.
+        NotFound: A pool that is not there.
+    """
     prefix = f'charm "{charm.name}" store "{store.name}"'
     if store.shared:
         raise NotValid(f"{prefix}: shared storage support not implemented")
@@ -139,9 +145,16 @@ def _planned(
     except NotValid as error:
         raise NotValid(f"{prefix}: {error.message}") from None
     pool.require(kind)
-    pools.keep(tx, model, pool)
     if kind is Kind.FILESYSTEM:
         mount_point(store.location, store.count_max, f"{store.name}/0")
+    return pool, size, count
+
+
+def _planned(
+    tx: Tx, pools: Pools, model: str, application: str, charm: Charm, store: StorageMeta, asked: Directive
+) -> StorageDirective:
+    kind, (pool, size, count) = Kind(store.type), judge(tx, pools, model, charm, store, asked)
+    pools.keep(tx, model, pool)
     return StorageDirective(
         model=model, application=application, name=store.name, pool=pool.name, size=size, count=count,
         provider=pool.type.name, scope=pool.type.scope, managed=int(kind not in pool.type.kinds),

@@ -19,7 +19,7 @@ from pushjuju.plugins.types import StorageMade
 from pushjuju.services import applications, charms, models, removal, storage, units
 from pushjuju.services.context import Context
 from pushjuju.services.storage_pools import Pools, open_pools
-from pushjuju.state.records import Unit
+from pushjuju.state.records import Application, Unit
 from pushjuju.state.storage_records import Backing, StorageDirective, StorageInstance
 from pushjuju.state.store import Tx
 
@@ -249,14 +249,21 @@ def set_application_directives(ctx: Context, model: str, name: str, asked: Mappi
         NotValid: It breaks a rule of the charm.
     """
     with ctx.store.write() as tx:
-        application = applications.get(tx, model, name)
-        charm = charms.get(tx, model, application.charm_url)
-        known = {item.name: item for item in storage.directives(tx, model, name)}
-        wanted = {
-            key: replace(item, pool=item.pool or known[key].pool, size=item.size or known[key].size)
-            if key in known
-            else item
-            for key, item in asked.items()
-        }
-        planned = storage.plan(tx, open_pools(ctx, tx, model), model, name, charm, wanted)
-        storage.put_directives(tx, (item for item in planned if item.name in asked))
+        put_application_directives(ctx, tx, applications.get(tx, model, name), asked)
+
+
+def put_application_directives(
+    ctx: Context, tx: Tx, application: Application, asked: Mapping[str, Directive]
+) -> None:
+    """Change what future units get inside a transaction; as `set_application_directives`."""
+    model, name = application.model, application.name
+    charm = charms.get(tx, model, application.charm_url)
+    known = {item.name: item for item in storage.directives(tx, model, name)}
+    wanted = {
+        key: replace(item, pool=item.pool or known[key].pool, size=item.size or known[key].size)
+        if key in known
+        else item
+        for key, item in asked.items()
+    }
+    planned = storage.plan(tx, open_pools(ctx, tx, model), model, name, charm, wanted)
+    storage.put_directives(tx, (item for item in planned if item.name in asked))

@@ -471,14 +471,29 @@ def pick_resources(
             continue
         if known is None or (name in asked and known.revision != asked[name]):
             known = _revision(store, origin.charm.name, name, asked.get(name))
-        if known is None:
-            continue
-        if not known.download.sha384:
-            raise HubError(f"the charm store gives resource {name} no SHA-384: it cannot be checked")
-        found[name] = replace(
-            known, type=meta.type, filename=meta.filename, description=meta.description or known.description
-        )
+        if known is not None:
+            found[name] = _declared_as(known, meta)
     return found
+
+
+def named_resources(
+    store: CharmStore, charm: str, asked: Mapping[str, int], declared: Mapping[str, ResourceMeta]
+) -> dict[str, StoreResource]:
+    """Return revisions of resources of a charm by name.
+
+    Raises:
+        HubError: There is no such revision; the message is Juju's.
+    """
+    found = {name: _revision(store, charm, name, number) for name, number in asked.items()}
+    return {name: _declared_as(item, declared[name]) for name, item in found.items() if item}
+
+
+def _declared_as(known: StoreResource, meta: ResourceMeta) -> StoreResource:
+    if not known.download.sha384:
+        raise HubError(f"the charm store gives resource {known.name} no SHA-384: it cannot be checked")
+    return replace(
+        known, type=meta.type, filename=meta.filename, description=meta.description or known.description
+    )
 
 
 def _revision(store: CharmStore, charm: str, name: str, wanted: int | None) -> StoreResource | None:

@@ -115,7 +115,7 @@ def diff_bundle(
     arch = "" if asked["arch"] == "all" else asked["arch"]
     from pushjuju.bundles import diff, load, machines
     from pushjuju.runner.remote.goformat import format_yaml
-    from pushjuju.services import bundle_facts
+    from pushjuju.services import bundle_equal, bundle_facts
 
     mapping = machines.parse(asked["map_machines"])
     opened = session.open_model(cli, model)
@@ -129,7 +129,13 @@ def diff_bundle(
         )
     with opened.ctx.store.read() as tx:
         facts = bundle_facts.read(tx, opened.uuid)
-    found = diff.diff(loaded.bundle, facts, mapping=mapping, annotations=asked["annotations"])
+    found = diff.diff(
+        loaded.bundle,
+        facts,
+        mapping=mapping,
+        annotations=asked["annotations"],
+        files=bundle_equal.fingerprints(loaded),
+    )
     cli.output.text(format_yaml(bundling.document(found)))
 
 
@@ -179,8 +185,9 @@ def _check_diff(asked: Mapping[str, Any]) -> None:
         ),
         *flags.NO_WAIT,
     ),
-    details="Shows what will be changed and asks. Without --prune nothing is removed, reset or unexposed;\n"
-    "storage is destroyed only with --destroy-storage besides.\n\n"
+    details="Shows what will be changed and asks. Resources, storage of units to come and bindings of\n"
+    "applications that are there are changed as well, which deploy leaves alone. Without --prune nothing\n"
+    "is removed, reset or unexposed; storage is destroyed only with --destroy-storage besides.\n\n"
     "--save-plan writes the changes as JSON; --plan takes them from there, and refuses when the model\n"
     "or the bundle is not what it was.",
     examples="    pushjuju apply ./bundle.yaml\n    pushjuju apply ./bundle.yaml --prune\n"
@@ -202,7 +209,7 @@ def apply(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **asked
     opened = session.open_model(cli, model)
     path, url = bundling.find(cli, opened, args[0], channel=asked["channel"], revision=asked["revision"])
     loaded = bundling.load(cli, path, asked["overlay"], dry_run=asked["dry_run"])
-    wishes = replace(bundling.wishes_of(asked), store_bundle=url)
+    wishes = replace(bundling.wishes_of(asked), store_bundle=url, equal=True)
     prepared = bundles.prepare(opened.ctx, opened.uuid, loaded, wishes)
     bundling.tell_prepared(cli, prepared)
     bundling.precheck(cli, opened, prepared)
@@ -230,6 +237,9 @@ def _shown(cli: Cli, prepared: Prepared, left: list[str], asked: Mapping[str, An
     Raises:
         Aborted: The answer is not yes.
     """
+    if prepared.fixed:
+        lines = "\n".join(f"- {line}" for line in prepared.fixed)
+        cli.console.info(f"Not changed, for nothing can change it:\n{lines}")
     if left:
         flag = "--destroy-storage" if asked["prune"] else "--prune"
         cli.console.info(f"Left alone without {flag}:\n" + "\n".join(left))

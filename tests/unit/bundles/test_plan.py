@@ -11,6 +11,7 @@ import pytest
 from pushjuju.bundles import machines
 from pushjuju.bundles.changes import Change, Draft, Method
 from pushjuju.bundles.diff import diff
+from pushjuju.bundles.equal import fixed
 from pushjuju.bundles.export import Options, export
 from pushjuju.bundles.facts import ApplicationFacts, MachineFacts, ModelFacts, OfferFacts, UnitFacts
 from pushjuju.bundles.machines import MachineMap
@@ -18,6 +19,7 @@ from pushjuju.bundles.plan import ResolvedCharm, Wanted, plan
 from pushjuju.bundles.prune import kept, removals
 from pushjuju.bundles.values import Bundle, Exposed
 from pushjuju.core.errors import NotValid
+from pushjuju.core.storage import Directive
 from tests.unit.bundles.test_load import made
 
 JAMMY = "ubuntu@22.04/stable"
@@ -466,3 +468,160 @@ def test_machines_stay_for_the_storage_on_them() -> None:
     listed = ["remove machine 1", "  with storage data/1", *lines]
     assert [line for change in found for line in change.lines] == listed
     assert found[0].args == {"machine": "1", "destroy-storage": True}
+
+
+# --- what apply compares besides --------------------------------------------------------------------------
+
+EQUAL = """
+applications:
+  a:
+    charm: mysql
+    resources: {blob: 2, site: ./site.txt}
+    storage: {data: "ebs,2G", logs: 1G}
+    bindings: {"": lan, db: alpha}
+"""
+SAME = {
+    "resources": {"blob": 2, "site": -1},
+    "uploads": {"site": "abc"},
+    "storage": {"data": ("ebs", 2048, 1), "logs": ("rootfs", 1024, 1)},
+    "endpoints_bound": {"": "lan", "db": "alpha", "www": "lan"},
+}
+FILES = {"a": {"site": "abc"}}
+
+
+def test_equal_applications_are_left_alone() -> None:
+    there = model(app("a", **SAME))
+    assert steps(EQUAL, there, equal=True, files=FILES) == ()
+    assert diff(bundle(EQUAL), there, mapping=MachineMap(), files=FILES)["applications"]["a"].keys() == {
+        "channel", "revision",
+    }  # fmt: skip
+    plain = "applications: {a: {charm: mysql}}"  # says nothing of them
+    assert steps(plain, there, equal=True) == ()
+
+
+@pytest.mark.parametrize(
+    ("known", "told", "args"),
+    [
+        (
+            {"resources": {"blob": 1, "site": -1}},
+            ["set resource blob of a to revision 2"],
+            {"resources": {"blob": 2}},
+        ),
+        (
+            {"resources": {"blob": -1, "site": 3}, "uploads": {"blob": "x"}},
+            ["set resource blob of a to revision 2", "attach ./site.txt as resource site of a"],
+            {"resources": {"blob": 2, "site": "./site.txt"}},
+        ),
+        (
+            {"uploads": {"site": "abd"}},
+            ["attach ./site.txt as resource site of a"],
+            {"resources": {"site": "./site.txt"}},
+        ),
+        (
+            {"storage": {"data": ("loop", 2048, 1), "logs": ("rootfs", 1024, 2)}},
+            ["set storage of a to data=ebs,1,2048M logs=rootfs,1,1024M for units to come"],
+            {"storage": {"data": "ebs,1,2048M", "logs": "rootfs,1,1024M"}},
+        ),
+        (
+            {"endpoints_bound": {"": "alpha", "db": "alpha", "www": "alpha"}},
+            ["bind a to lan db=alpha"],
+            {"endpoint-bindings": {"": "lan", "db": "alpha"}},
+        ),
+        ({"endpoints_bound": {}}, ["bind a to lan db=alpha"], {}),
+    ],
+)
+def test_unequal_applications_are_changed(
+    known: Mapping[str, Any], told: list[str], args: Mapping[str, Any]
+) -> None:
+    there = model(app("a", **{**SAME, **known}))
+    (found,) = steps(EQUAL, there, equal=True, files=FILES)
+    assert list(found.lines) == told
+    assert {"application": "a", **args}.items() <= found.args.items()
+    assert steps(EQUAL, there, files=FILES) == ()  # deploy is Juju's
+
+
+def test_directives_that_are_given_besides_win() -> None:
+    given = {"a": {"logs": Directive.parse("ebs,3")}}
+    told = lines(EQUAL, model(app("a", **SAME)), equal=True, files=FILES, storage=given)
+    assert told == ["set storage of a to logs=ebs,3,1024M for units to come"]
+
+
+def test_a_newer_charm_brings_its_resources_along() -> None:
+    there = model(app("a", **{**SAME, "revision": 6, "resources": {}, "endpoints_bound": {}}))
+    found = steps(EQUAL, there, equal=True, files=FILES)
+    assert [change.method for change in found] == [Method.ADD_CHARM, Method.UPGRADE_CHARM, Method.BIND]
+    assert found[1].args["resources"] == {"blob": 2, "site": "./site.txt"}
+    assert found[2].requires == (found[1].id,)
+
+
+def test_diff_of_what_juju_does_not_compare() -> None:
+    known = {"resources": {"blob": -1}, "uploads": {"blob": "x"}, "endpoints_bound": {}, "trust": True}
+    there = model(app("a", **{**SAME, **known, "storage": {"data": ("ebs", 1024, 2)}}))
+    found = diff(bundle(EQUAL), there, mapping=MachineMap())["applications"]["a"]
+    assert {key: found[key] for key in ("resources", "storage", "bindings", "trust")} == {
+        "resources": {
+            "blob": {"bundle": 2, "model": "uploaded"},
+            "site": {"bundle": "./site.txt", "model": ""},
+        },
+        "storage": {
+            "data": {"bundle": "ebs,2G", "model": "ebs,2,1024M"},
+            "logs": {"bundle": "1G", "model": ""},
+        },
+        "bindings": {"": {"bundle": "lan", "model": "alpha"}},
+        "trust": {"bundle": False, "model": True},
+    }
+
+
+def test_exposures_that_a_bundle_does_not_name_are_no_step() -> None:
+    """Exposing adds to what is there, so it would come again each time; taking away is for --prune."""
+    text = bundle("applications: {a: {charm: mysql, expose: true}}")
+    everywhere = Exposed(cidrs=("0.0.0.0/0", "::/0"))
+    there = model(app("a", exposed=True, exposures={"": everywhere, "db": Exposed(spaces=("lan",))}))
+    assert lines(text, there) == []
+    found = removals(text, there, mapping=MachineMap())
+    assert [line for change in found for line in change.lines] == ["unexpose endpoints db of a"]
+
+
+def test_removals_of_what_a_bundle_says_less_of() -> None:
+    over = "applications: {a: {offers: {o: {endpoints: [db], acl: {bob: read}}}}}"
+    text = (
+        "applications: {a: {charm: mysql, num_units: 1, to: ['0'], bindings: {db: lan}}}\nmachines: {0: {}}"
+    )
+    acl = {"admin": "admin", "bob": "admin", "eve": "consume"}
+    there = model(
+        app("a", "0@0", annotations={"bundleURL": "x"}, offers={"o": OfferFacts(endpoints=("db",), acl=acl)},
+            endpoints_bound={"": "alpha", "db": "lan", "www": "lan", "x": "alpha"}),
+    )  # fmt: skip
+    there = replace(there, machines={"0": MachineFacts(id="0", annotations={"rack": "a"})})
+    found = removals(bundle(text, over), there, mapping=MachineMap(), store_bundle="ch:bundle/b-1")
+    assert [line for change in found for line in change.lines] == [
+        "bind a to www=alpha",
+        "revoke consume access to offer o from user bob",
+        "revoke read access to offer o from user eve",
+        "remove annotations rack of machine 0",
+    ]
+    assert [line for line in lines(bundle(text, over), there) if "grant" in line] == []
+
+
+def test_what_nothing_can_change_is_told() -> None:
+    text = bundle("""
+default-base: ubuntu@24.04
+applications:
+  a: {charm: mysql, num_units: 1, to: ["0"]}
+  b: {charm: mysql}
+  c: {charm: mysql}
+  d: {charm: mysql, base: ubuntu@24.04}
+machines: {"0": {constraints: mem=4G cores=2}}
+""")
+    paths = {name: replace(text.applications[name], charm=f"/x/{name}") for name in "bcd"}
+    text = replace(text, applications={**text.applications, **paths})
+    there = model(app("a", "0@0"), app("b"), app("c", charm="local:c-0"), app("d", charm="local:d-0"))
+    there = replace(there, machines={"0": MachineFacts(id="0", base=JAMMY, constraints={"cores": 2})})
+    noble = "ubuntu@24.04/stable"
+    assert fixed(text, there, MachineMap()) == [
+        f"the base of application a is {JAMMY}, not {noble}",
+        "the charm of application b is mysql, not /x/b (pushjuju refresh b --path PATH)",
+        f"the base of application d is {JAMMY}, not {noble}",
+        f"the base of machine 0 is {JAMMY}, not {noble}",
+        'the constraints of machine 0 are "cores=2", not "mem=4G cores=2"',
+    ]

@@ -306,6 +306,84 @@ def test_apply_shows_asks_and_prunes(lab: Run) -> None:
     assert lab("apply", "./bundle.yaml", "--destroy-storage").status == 2
 
 
+def test_apply_changes_resources(lab: Run, shelf: HubStore) -> None:
+    ok(lab("deploy", "./bundle.yaml"))
+    assert lab("apply", "./bundle.yaml").err.endswith("No changes to apply.\n")
+    assert lab("plan", "--", "apply", "./bundle.yaml").status == 0
+    Path("blob.txt").write_text("mine, but newer")
+    Path("bundle.yaml").write_text(STORE.replace("blob: 1", "blob: 2"))
+    dry = ok(lab("apply", "./bundle.yaml", "--dry-run")).splitlines()
+    assert dry == [
+        "Changes to apply:",
+        "- attach ./blob.txt as resource blob of back",
+        "- set resource blob of front to revision 2",
+    ]
+    compared = yaml.safe_load(ok(lab("diff-bundle", "./bundle.yaml")))["applications"]
+    assert compared["front"]["resources"] == {"blob": {"bundle": 2, "model": 1}}
+    assert compared["back"]["resources"] == {"blob": {"bundle": "./blob.txt", "model": "uploaded"}}
+    planned = lab("plan", "--", "apply", "./bundle.yaml")
+    assert (planned.status, "blob" in planned.out) == (2, True), planned.err
+    ok(lab("apply", "./bundle.yaml", "--save-plan", "plan.json"))
+    ok(lab("apply", "./bundle.yaml", "--plan", "plan.json", "--no-prompt"))
+    (found,) = json.loads(ok(lab("resources", "front", "--format", "json")))["resources"]
+    assert (found["revision"], found["origin"]) == ("2", "store")
+    asked = len(shelf.asked("resources"))
+    assert lab("apply", "./bundle.yaml").err.endswith("No changes to apply.\n")
+    assert lab("plan", "--", "apply", "./bundle.yaml").status == 0
+    assert "resources" not in ok(lab("diff-bundle", "./bundle.yaml"))
+    assert len(shelf.asked("resources")) == asked
+    Path("blob.txt").write_text("newer still")
+    ok(lab("apply", "./bundle.yaml", "--save-plan", "plan.json"))
+    Path("blob.txt").write_text("but not this")
+    stale = lab("apply", "./bundle.yaml", "--plan", "plan.json", "--no-prompt")
+    assert (stale.status, "the bundle or the flags are not those" in stale.err) == (1, True)
+
+
+def test_apply_changes_resources_of_the_very_charm_that_is_there(lab: Run, shelf: HubStore) -> None:
+    """Nothing is asked of the store but the resource."""
+    ok(lab("deploy", "./bundle.yaml"))
+    ok(lab("export-bundle", "--filename", "out.yaml"))
+    assert lab("apply", "./out.yaml").err.endswith("No changes to apply.\n")
+    text = Path("out.yaml").read_text()
+    Path("out.yaml").write_text(text.replace("blob: 1", "blob: 2"))
+    asked = len(shelf.asked("refresh"))
+    assert ok(lab("apply", "./out.yaml", "--no-prompt")).splitlines()[1:] == [
+        "- set resource blob of front to revision 2"
+    ]
+    assert len(shelf.asked("refresh")) == asked
+    assert lab("apply", "./out.yaml").err.endswith("No changes to apply.\n")
+
+
+def test_apply_refuses_a_revision_that_is_not_there(lab: Run) -> None:
+    ok(lab("deploy", "./bundle.yaml"))
+    Path("bundle.yaml").write_text(STORE.replace("blob: 1", "blob: 9"))
+    ended = lab("apply", "./bundle.yaml", "--no-prompt")
+    assert (ended.status, ended.out) == (1, "")
+    assert 'charm resource "blob" at revision 9 not found' in ended.err, ended.err
+
+
+def test_apply_says_what_nothing_can_change(lab: Run) -> None:
+    Path("bundle.yaml").write_text(
+        "default-base: ubuntu@22.04\napplications: {other: {charm: other, channel: stable, revision: 3}}"
+    )
+    ok(lab("deploy", "./bundle.yaml"))
+    Path("bundle.yaml").write_text(
+        "default-base: ubuntu@24.04\n"
+        "applications: {other: {charm: other, channel: stable, revision: 3, constraints: arch=arm64}}"
+    )
+    ended = lab("apply", "./bundle.yaml", "--no-prompt")
+    assert (ended.status, ended.out) == (1, "")
+    assert 'unexpected "other" application architecture (arm64), charm already exists with' in ended.err
+    Path("bundle.yaml").write_text(Path("bundle.yaml").read_text().replace(", constraints: arch=arm64", ""))
+    ended = lab("apply", "./bundle.yaml", "--no-prompt")
+    assert ended.status == 0, ended.err
+    assert ended.err == (
+        "Not changed, for nothing can change it:\n"
+        "- the base of application other is ubuntu@22.04/stable, not ubuntu@24.04/stable\n"
+        "No changes to apply.\n"
+    )
+
+
 def test_ignored_fields_are_told_on_a_dry_run(lab: Run) -> None:
     Path("bundle.yaml").write_text("applications:\n  a: {charm: web, foo: 1}\n")
     told = lab("deploy", "./bundle.yaml", "--dry-run")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 from pathlib import Path
@@ -421,6 +422,11 @@ applications:
         "add relation web:db - far:db",
     ]
     assert deploy(world, shelf) == []
+    assert applied(world, shelf) == []
+    with pytest.raises(
+        BundleFaulty, match=r'saas "far" is home:admin/shop\.rows, not admin/shop\.none: remove-saas'
+    ):
+        prepare(world, shelf, "saas: {far: {url: admin/shop.none}}", equal=True)
     text = exported(world)
     assert "saas:\n  far:\n    url: home:admin/shop.rows\n" in text
     assert text.endswith("relations:\n- - far:db\n  - web:db\n")
@@ -482,6 +488,116 @@ def test_apply_removes_only_what_it_may(world: World, shelf: Path) -> None:
     assert facts.relations == []
     assert "ratio" not in facts.applications["web"].settings
     assert bundles.with_removals(prepare(world, shelf, LESS), prune=True)[0].changes == ()
+
+
+def applied(world: World, shelf: Path, over: str = "{}", *, prune: bool = False) -> list[str]:
+    """Make the model equal to the bundle; return the lines of what was done."""
+    prepared = prepare(world, shelf, over, equal=True)
+    prepared, _ = bundles.with_removals(prepared, prune=prune)
+    bundles.carry_out(world.ctx, world.model, prepared)
+    return [line for change in prepared.changes for line in change.lines]
+
+
+def test_apply_changes_resources_storage_and_bindings(world: World, shelf: Path) -> None:
+    deploy(world, shelf)
+    assert applied(world, shelf) == []
+    old = world.read(lambda tx: storage.of_unit(tx, world.model, "db/0"))
+    (shelf / "site.txt").write_text("another site")
+    over = """
+applications:
+  web: {num_units: 4, bindings: {db: alpha, cluster: alpha}}
+  db: {num_units: 3, storage: {data: "tmpfs,3G"}}
+"""
+    assert applied(world, shelf, "{}") == ["attach ./site.txt as resource site of web"]
+    assert applied(world, shelf, over) == [
+        "set storage of db to data=tmpfs,1,3072M for units to come",
+        "bind web to alpha cluster=alpha db=alpha",
+        "add unit db/2 to new machine 2",
+        "add unit web/3 to new machine 2 to satisfy [db]",
+    ]
+    assert applied(world, shelf, over) == []
+    assert deploy(world, shelf, over) == []
+    facts = world.read(lambda tx: bundle_facts.read(tx, world.model)).applications
+    assert facts["web"].uploads["site"] == hashlib.sha384(b"another site").hexdigest()
+    assert set(facts["web"].endpoints_bound.values()) == {"alpha"}
+    assert world.read(lambda tx: storage.of_unit(tx, world.model, "db/0")) == old
+    sizes = {
+        unit: [
+            world.read(
+                lambda tx, item=item: storage.backings(tx, storage.get(tx, world.model, item.storage))
+            )[0]
+            for item in world.read(lambda tx, unit=unit: storage.of_unit(tx, world.model, unit))
+        ]
+        for unit in ("db/0", "db/2")
+    }
+    assert {unit: [(item.pool, item.size) for item in found] for unit, found in sizes.items()} == {
+        "db/0": [("rootfs", 2048)], "db/2": [("tmpfs", 3072)],
+    }  # fmt: skip
+
+
+def test_deploy_leaves_resources_storage_and_bindings(world: World, shelf: Path) -> None:
+    deploy(world, shelf)
+    (shelf / "site.txt").write_text("another site")
+    over = "applications: {web: {bindings: {db: alpha}}, db: {storage: {data: 'tmpfs,3G'}}}"
+    before = world.dump()
+    assert deploy(world, shelf, over) == []
+    assert world.dump() == before
+
+
+def test_apply_prunes_bindings_that_the_bundle_does_not_name(world: World, shelf: Path) -> None:
+    deploy(world, shelf)
+    (shelf / "bundle.yaml").write_text(BUNDLE.replace("db: backend}", "cluster: alpha}"))
+    assert applied(world, shelf) == []
+    assert applied(world, shelf, prune=True) == ["bind web to db=alpha"]
+    assert applied(world, shelf, prune=True) == []
+
+
+def test_apply_names_all_that_it_can_never_do(world: World, shelf: Path) -> None:
+    deploy(world, shelf)
+    (shelf / "site.bin").write_text("x")
+    over = """
+applications:
+  web:
+    resources: {site: ./site.bin, none: 3}
+    bindings: {"": backend, gone: alpha}
+    options: {port: 8081}
+  db:
+    storage: {data: "nopool,1G", logs: 1G}
+    resources: {site: 3}
+"""
+    before = world.dump()
+    with pytest.raises(BundleFaulty) as caught:
+        prepare(world, shelf, over, equal=True)
+    found = [fault.text for fault in caught.value.faults]
+    assert sorted(found) == sorted(APPLY_FAULTS), "\n".join(found)
+    assert all(fault.place for fault in caught.value.faults)
+    assert world.dump() == before
+    with pytest.raises(BundleFaulty, match=r"file for resource .*no such file"):
+        prepare(world, shelf, "applications: {web: {resources: {site: ./none.txt}}}", equal=True)
+    with pytest.raises(BundleFaulty, match='resource "site" revision not found, provide via --resource'):
+        prepare(world, shelf, "applications: {web: {resources: {site: 4}}}", equal=True)
+    with pytest.raises(BundleFaulty, match="cannot use --constraints with subordinate application"):
+        prepare(world, shelf, "applications: {log: {constraints: mem=1G}}", equal=True)
+
+
+APPLY_FAULTS = [
+    (
+        'application "web" wants to bind endpoint "gone" to space "alpha", but the endpoint is not '
+        "defined by the charm"
+    ),
+    'cannot validate application "db": charm "db" has no store called "logs"',
+    'cannot validate application "db": pool "nopool" not found',
+    'cannot validate application "db": unrecognized resource "site"',
+    (
+        'cannot validate application "web": changing default space to "backend" is not feasible: one or more '
+        "deployed machines lack an address in this space"
+    ),
+    (
+        'cannot validate application "web": resource "site": incorrect extension on resource upload '
+        '"./site.bin", expected ".txt"'
+    ),
+    'cannot validate application "web": unrecognized resource "none"',
+]
 
 
 def test_plan_in_a_file(world: World, shelf: Path, tmp_path: Path) -> None:
