@@ -166,7 +166,19 @@ def test_shop_is_deployed_exported_and_deployed_again(client: Client, shop: Path
     second.mkdir()
     client.run("export-bundle", "--filename", second / "bundle.yaml", "--with-charms")
     assert (second / "bundle.yaml").read_text() == text
-    client.run("apply", out / "bundle.yaml", "--prune", "--no-prompt")
+    same = client.try_run("apply", out / "bundle.yaml", "--prune", "--no-prompt")
+    assert (same.rc, same.stdout, "No changes to apply." in same.stderr) == (0, "", True), str(same)
+    (out / "resources" / "front" / "page.html").write_text("welcome")
+    (out / "bundle.yaml").write_text(text.replace("data: rootfs,16M", "data: rootfs,24M"))
+    told = client.run("apply", out / "bundle.yaml", "--no-prompt", limit=300)
+    assert told.splitlines()[1:] == [
+        "- attach ./resources/front/page.html as resource page of front",
+        "- set storage of rows to data=rootfs,1,24M for units to come",
+    ]
+    assert {active(client)[name][0] for name in ("front/0", "front/1")} == {"Our shop, welcome"}
+    assert client.on("rows/1", "cat /srv/rows/rows") == "row\n"
+    same = client.try_run("apply", out / "bundle.yaml", "--no-prompt")
+    assert (same.rc, "No changes to apply." in same.stderr) == (0, True), str(same)
 
 
 def test_what_failed_in_the_middle_goes_on(client: Client, shop: Path) -> None:
