@@ -239,7 +239,7 @@ def from_store(
     if origin.charm.kind == "bundle":
         raise NotValid(f'expected charm, got bundle "{origin.charm.name}"')
     with downloading(cli, f'charm "{origin.charm.name}" revision {origin.charm.revision}') as tell:
-        packed = store_charms.fetch(opened.ctx, store, origin, folder, tell)
+        packed = store_charms.fetch(opened.ctx, store, origin, folder, tell, model=opened.uuid)
     declared = packed.charm.meta.resources
     resources.check_names(declared, list(given))
     found = store_charms.pick_resources(store, origin, numbers, declared, keep=keep)

@@ -214,7 +214,7 @@ def fetch(
             with _nothing_done(
                 f"cannot add charm {quote(origin.charm.name)}", "the same command tries it again"
             ):
-                known[key] = store_charms.fetch(ctx, store, origin, place)
+                known[key] = store_charms.fetch(ctx, store, origin, place, model=model)
         packed[name] = known[key]
         asked = {
             item: number

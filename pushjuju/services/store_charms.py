@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shutil
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -36,9 +37,10 @@ from pushjuju.core.charmstore import (
 )
 from pushjuju.core.errors import HubError, InvalidCharm, NotFound, NotValid, PushjujuError
 from pushjuju.core.placement import Placement, PlacementKind
-from pushjuju.services import model_config
+from pushjuju.services import charms, model_config
 from pushjuju.services.context import Context
-from pushjuju.state.records import Machine
+from pushjuju.state.origin_records import ApplicationOrigin
+from pushjuju.state.records import Application, Machine
 
 if TYPE_CHECKING:
     from pushjuju.plugins.charmtypes import CharmStore, Tell
@@ -386,22 +388,58 @@ def fetch_file(
 
 
 def fetch(
-    ctx: Context, store: CharmStore, origin: StoreOrigin, folder: Path, tell: Tell | None = None
+    ctx: Context,
+    store: CharmStore,
+    origin: StoreOrigin,
+    folder: Path,
+    tell: Tell | None = None,
+    *,
+    model: str = "",
 ) -> PackedCharm:
     """Return a resolved charm in its stored form, read and checked.
 
     Args:
         folder: Where the stored form is written; keep it until the charm is stored.
+        model: One that may have this very archive: then nothing is fetched, even where the cache is gone.
 
     Raises:
         HubError: It does not come, or is not what the store said.
         InvalidCharm: It is no charm, or not the one that the store named.
     """
+    target = folder / f"{origin.charm.name}.charm"
+    if known := _stored(ctx, model, origin, target):
+        return known
     archive = fetch_file(ctx, store, origin.charm.download, f'charm "{origin.charm.name}"', tell)
-    packed = pack(archive, folder / f"{origin.charm.name}.charm", origin="")
+    packed = pack(archive, target, origin="")
     if packed.charm.name != origin.charm.name:
         raise NotValid(f"the charm store gave {packed.charm.name} where {origin.charm.name} was asked for")
     return replace(packed, charm=replace(packed.charm, revision=origin.charm.revision))
+
+
+def _stored(ctx: Context, model: str, origin: StoreOrigin, target: Path) -> PackedCharm | None:
+    """Copy a charm that an application of a model has of this very archive; None: there is none.
+
+    What the model stores is packed anew, under another hash; the archive's own is kept with the application.
+    """
+    wanted = origin.charm.download.sha256 or origin.charm.download.sha384
+    if not model or not wanted:
+        return None
+    with ctx.store.read() as tx:
+        rows = tx.list(ApplicationOrigin, "origin_list", model=model)
+        name = next((row.application for row in rows if row.hash == wanted), "")
+        application = tx.find(Application, "application_get", model=model, name=name) if name else None
+        if application is None:
+            return None
+        url = application.charm_url
+        record, charm = charms.record(tx, model, url), charms.get(tx, model, url)
+    if charm.name != origin.charm.name:
+        return None
+    charm = replace(charm, revision=origin.charm.revision)
+    try:
+        shutil.copyfile(ctx.controller.blobs.path(record.sha256), target)
+    except OSError:  # it went meanwhile, or there is no room: fetching it tells what is wrong
+        return None
+    return PackedCharm(path=target, sha256=record.sha256, size=record.size, members=(), charm=charm)
 
 
 def get(
@@ -422,7 +460,7 @@ def get(
     """
     store = open_store(ctx, model)
     origin = resolve_one(ctx, model, request, store=store)
-    return origin, fetch(ctx, store, origin, folder, tell)
+    return origin, fetch(ctx, store, origin, folder, tell, model=model)
 
 
 # --- resources --------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -86,6 +87,23 @@ def test_the_same_charm_twice_is_downloaded_once(lab: Run, shelf: HubStore) -> N
     ok(deploy(lab, "ch:web", "front"))
     assert len(shelf.asked("download")) == 1
     assert application(lab, "front")["charm-rev"] == 12
+
+
+def test_what_the_model_has_is_not_downloaded_again_without_the_cache(
+    lab: Run, shelf: HubStore, tmp_path: Path
+) -> None:
+    ok(deploy(lab, "web"))
+    shutil.rmtree(tmp_path / "cache")
+    ended = lab("refresh", "web")
+    assert (ended.status, ended.err) == (0, 'charm "web": already up-to-date\n')
+    ok(deploy(lab, "web", "front", "--channel", "14/stable"))
+    (tmp_path / "again.yaml").write_text("applications: {third: {charm: web, channel: 14/stable}}")
+    ok(lab("deploy", str(tmp_path / "again.yaml"), "--no-wait"))
+    assert application(lab, "third")["charm-rev"] == 12
+    assert len(shelf.asked("download")) == 1
+    ok(lab("add-model", "other", "--config", f"charmhub-url={shelf.url}"))
+    ok(deploy(lab, "web"))  # a model takes nothing from another one
+    assert len(shelf.asked("download")) == 2
 
 
 def test_base_channel_and_revision(lab: Run) -> None:
