@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from pushjuju.core.errors import StoreDamaged, StoreError
+from pushjuju.state import unchanging
 from pushjuju.state.files import explained, sync_dir
 from pushjuju.state.store import Store, Tx, schema_version
 from pushjuju.state.work import lease_at_least
@@ -24,7 +25,8 @@ _FIRST_PROBLEMS = 3
 
 @contextlib.contextmanager
 def _opened(path: Path, mode: str = "ro") -> Iterator[sqlite3.Connection]:
-    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=_BUSY_S)
+    place = f"{path.absolute().as_uri()}?mode={mode}" if mode == "ro" else unchanging.uri(path)
+    connection = sqlite3.connect(place, uri=True, timeout=_BUSY_S)
     try:
         yield connection
     finally:

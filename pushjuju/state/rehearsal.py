@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pushjuju.core.errors import StoreError
+from pushjuju.state import unchanging
 from pushjuju.state.cloudfiles import CLOUDS, CREDENTIALS, KEY_FILE
 from pushjuju.state.datadir import MAIN, ControllerDir, DataDir
 from pushjuju.state.files import private_dir
@@ -98,7 +99,7 @@ def _copy_controller(source: ControllerDir, target: Path) -> None:
 def _copy_store(path: Path, target: Path) -> None:
     """Copy a store as it is at one moment; not durable, for it is thrown away."""
     try:
-        source = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=_BUSY_S)
+        source = sqlite3.connect(unchanging.uri(path), uri=True, timeout=_BUSY_S)
         try:
             copy = sqlite3.connect(target)
             try:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, cast
 from pushjuju.core.errors import NotFound, StoreBusy, StoreDamaged, StoreError, StoreTooNew
 from pushjuju.core.jsontext import compact
 from pushjuju.core.values import changed, slots
+from pushjuju.state import unchanging
 from pushjuju.state.files import explained, locked
 from pushjuju.state.waits import TOLD_AFTER_S, is_busy, patiently
 
@@ -274,6 +275,7 @@ class Store:
         self._depth = 0
         self._group: CommitGroup | None = None
         self._memo: Memo | None = None
+        self._unchanging = False  # nobody can write to its disk
 
     @classmethod
     def open(cls, path: Path, *, create: bool = False) -> Store:
@@ -294,7 +296,19 @@ class Store:
         try:
             return cls(path, _connect(path))
         except sqlite3.Error as error:
+            if create or not unchanging.is_unchanging(path):
+                raise explain_error(error, path) from error
+        return cls._open_unchanging(path)
+
+    @classmethod
+    def _open_unchanging(cls, path: Path) -> Store:
+        """Open a store that nobody can write to, for reading only."""
+        try:
+            made = cls(path, _connect_unchanging(path))
+        except sqlite3.Error as error:
             raise explain_error(error, path) from error
+        made._unchanging = True
+        return made
 
     def check(self) -> None:
         """Look at every page and reference; takes as long as reading the file.
@@ -397,6 +411,9 @@ class Store:
         self._start("BEGIN IMMEDIATE")
 
     def _start(self, begin: str) -> None:
+        if self._unchanging and not unchanging.is_unchanging(self.path):
+            text = f"the disk of the store {self.path} can be written to again"
+            raise StoreError(text, hint="run the command again: what it has read may be of old")
         try:
             patiently(self._connection, self.path, BUSY_TIMEOUT_S, lambda: self._lock(begin))
         except sqlite3.Error as error:  # what is open already, if anything, is somebody else's
@@ -468,6 +485,19 @@ def _connect(path: Path) -> sqlite3.Connection:
     try:
         connection.row_factory = sqlite3.Row
         patiently(connection, path, BUSY_TIMEOUT_S, lambda: _make_ready(connection, path))
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _connect_unchanging(path: Path) -> sqlite3.Connection:
+    """Open a file that nobody changes: without locks, and without the files that SQLite keeps beside it."""
+    connection = sqlite3.connect(unchanging.uri(path), uri=True, isolation_level=None, cached_statements=512)
+    try:
+        connection.row_factory = sqlite3.Row
+        _migrate(connection, path)  # refuses, where there is something to migrate
+        _check_tables(connection, path)
     except BaseException:
         connection.close()
         raise

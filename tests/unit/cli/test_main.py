@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -218,3 +220,24 @@ def test_yaml_is_coloured_when_asked(run: Run) -> None:
     run("bootstrap", "local", "--add-model", "x")
     assert "\x1b[1;96mmodel\x1b[0m" in run("status", "--format", "yaml", "--color").out
     assert "\x1b" not in run("status", "--format", "yaml").out
+
+
+def test_what_only_reads_works_on_a_read_only_disk(run: Run, tmp_path: Path) -> None:
+    if os.geteuid():
+        pytest.skip("mounting a disk needs root")
+    disk = tmp_path / "data"
+    disk.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", disk], check=False)
+    if mounted.returncode:
+        pytest.skip("this system forbids mounting a tmpfs")
+    try:
+        assert run("bootstrap", "local", "lab", "--add-model", "shop").status == 0
+        subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
+        assert run("status").out.startswith("Model  Controller")
+        assert "model" in run("explain").out
+        assert "1 to add" in run("plan", "add-machine").out
+        assert run("create-backup", "--filename", str(tmp_path / "copy.tar.gz")).status == 0
+        refused = run("add-machine", "--no-wait")
+        assert (refused.status, "cannot be written: it is read-only" in refused.err) == (1, True)
+    finally:
+        subprocess.run(["umount", "-l", disk], check=True)

@@ -19,6 +19,7 @@ from pushjuju.state import store as store_module
 from pushjuju.state import waits
 from pushjuju.state.records import Application, CharmRecord, Machine, Model, Unit
 from pushjuju.state.store import Store, migrations
+from pushjuju.state.unchanging import is_unchanging
 
 CREATED = "2025-03-01T09:00:00.000000Z"
 
@@ -428,7 +429,51 @@ def test_a_read_only_disk_is_named(small_disk: Path) -> None:
     assert "PUSHJUJU_DATA" in caught.value.hint
     with pytest.raises(StoreError) as caught, Store.open(small_disk / "state.db").write() as tx:
         tx.run("application_delete", model="m", name="n")
-    assert str(small_disk / "state.db") in caught.value.message
+    assert caught.value.message == f"the store {small_disk / 'state.db'} cannot be written: it is read-only"
+
+
+def test_a_store_on_a_read_only_disk_can_be_read(small_disk: Path, model: Model) -> None:
+    path = small_disk / "state.db"
+    store = Store.open(path, create=True)
+    with store.write() as tx:
+        tx.insert("model", model)
+    store.close()
+    subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
+    store = Store.open(path)
+    with store.read() as tx:
+        assert [row["name"] for row in tx.rows("model_list")] == ["test"]
+    store.check()
+    with pytest.raises(StoreError, match="cannot be written: it is read-only"), store.write() as tx:
+        tx.next("", "x")
+    subprocess.run(["mount", "-o", "remount,rw", small_disk], check=True)
+    with pytest.raises(StoreError, match="can be written to again"), store.read():
+        pass
+    store.close()
+
+
+def test_a_store_is_refused_where_others_may_write_or_the_last_changes_would_be_missed(
+    small_disk: Path, tmp_path: Path, model: Model
+) -> None:
+    path = small_disk / "state.db"
+    store = Store.open(path, create=True)
+    other = tmp_path / "other way"
+    other.mkdir()
+    subprocess.run(["mount", "--bind", small_disk, other], check=True)
+    try:
+        subprocess.run(["mount", "-o", "remount,bind,ro", other], check=True)
+        assert not is_unchanging(other / "state.db"), "it can be written by the other way"
+    finally:
+        subprocess.run(["umount", other], check=True)
+    with store.write() as tx:
+        tx.insert("model", model)
+    kept = {name: (small_disk / name).read_bytes() for name in ("state.db", "state.db-wal")}
+    store.close()
+    for name, data in kept.items():  # as a process that was killed leaves it
+        (small_disk / name).write_bytes(data)
+    subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
+    assert not is_unchanging(path)
+    with pytest.raises(StoreError, match="cannot be written: it is read-only"):
+        Store.open(path)
 
 
 def test_a_store_in_a_folder_that_takes_no_files_is_read_only(
