@@ -194,13 +194,14 @@ def _old_application(planner: _Planner, app: Application, there: ApplicationFact
         if not upgraded:  # with a new charm its resources come
             _resources(planner, app, there)
         _storage(planner, app, there, requires)
-        _bindings(planner, app, there, requires)
     _options(planner, app, there)
     if not same_constraints(app.constraints, there.constraints):
         args = {"application": app.name, "constraints": app.constraints}
         planner.draft.add(
             Method.SET_CONSTRAINTS, args, f'set constraints for {app.name} to "{app.constraints}"'
         )
+    if planner.wanted.equal:  # after the constraints, which may forbid a space
+        _bindings(planner, app, there, requires)
     known = {name: item for name, item in there.exposures.items() if name in app.exposures}
     if app.exposures and (not there.exposed or not same_exposures(app.exposures, known)):
         _expose(planner, app)  # what is said of other endpoints stays

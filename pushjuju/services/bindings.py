@@ -9,7 +9,9 @@ Mirrors: juju state/endpoint_bindings.go, cmd/juju/application/bind*.go (3.6)
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from pushjuju.charms.goform import quote
 from pushjuju.charms.model import Charm
@@ -173,8 +175,11 @@ def record(
     return changes
 
 
-def check(tx: Tx, application: Application, asked: Mapping[str, str]) -> None:
+def check(tx: Tx, application: Application, asked: Mapping[str, str], constraints: Mapping[str, Any]) -> None:
     """Refuse bindings that `bind` would refuse; what is not known of spaces and endpoints is passed over.
+
+    Args:
+        constraints: Those that the application is to have.
 
     Raises:
         NotValid: A machine has no address in a space, or the constraints forbid it.
@@ -183,7 +188,7 @@ def check(tx: Tx, application: Application, asked: Mapping[str, str]) -> None:
     called = {name: number for number, name in spaces.names(tx, application.model).items()}
     known = {_DEFAULT, *names(charm)}
     wanted = {item: called[space] for item, space in asked.items() if item in known and space in called}
-    _check_constraints(tx, application, wanted)
+    _check_constraints(tx, replace(application, constraints=dict(constraints)), wanted)
     _check_machines(tx, application, wanted)
 
 

@@ -97,7 +97,8 @@ def judge(
         _storage(site, app, there, charm, storage.get(name, {}))
         try:
             if equal.bindings(app, there):
-                bindings.check(tx, applications.get(tx, model, name), app.bindings)
+                found = applications.get(tx, model, name)
+                bindings.check(tx, found, app.bindings, rules.parse(app.constraints))
         except NotValid as error:
             site.refuse_in(name, error, "bindings")
     for name in sorted(set(bundle.saas) & set(facts.saas)):

@@ -552,6 +552,18 @@ def test_apply_prunes_bindings_that_the_bundle_does_not_name(world: World, shelf
     assert applied(world, shelf, prune=True) == []
 
 
+def test_apply_forbids_a_space_and_leaves_it(world: World, shelf: Path) -> None:
+    deploy(world, shelf)
+    over = "applications: {web: {constraints: 'spaces=^backend', bindings: {db: backend}}}"
+    with pytest.raises(BundleFaulty, match='space "backend" is required but it\'s forbidden by constraint'):
+        prepare(world, shelf, over.replace("db: backend", "'': backend"), equal=True)
+    assert applied(world, shelf, over.replace("db: backend", "db: alpha")) == [
+        'set constraints for web to "spaces=^backend"',
+        "bind web to alpha db=alpha",
+    ]
+    assert applied(world, shelf, over.replace("db: backend", "db: alpha")) == []
+
+
 def test_apply_names_all_that_it_can_never_do(world: World, shelf: Path) -> None:
     deploy(world, shelf)
     (shelf / "site.bin").write_text("x")
