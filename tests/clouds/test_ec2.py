@@ -183,7 +183,7 @@ async def test_no_call_blocks_the_event_loop(opened: Open) -> None:
 async def test_twenty_at_once_within_two_seconds(opened: Open) -> None:
     provider = opened()
     await provider.precheck(Base.parse("ubuntu@24.04"), {}, "")
-    await start_twenty(provider, _request, ticks=10)
+    await start_twenty(provider, _request)
 
 
 async def test_what_bootstrap_hears(opened: Open) -> None:

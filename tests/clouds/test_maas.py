@@ -189,7 +189,7 @@ async def test_a_machine_without_an_address_is_reached_by_name(opened: Open, maa
 async def test_twenty_at_once_while_the_loop_goes_on(opened: Open, maas: FakeMaas) -> None:
     for number in range(20):
         maas.nodes[f"n{number}"] = Node(f"n{number}", f"n{number}", address=f"198.51.100.{number}")
-    await start_twenty(opened(), _request, ticks=5)
+    await start_twenty(opened(), _request)
 
 
 # --- what is asked for ------------------------------------------------------------------------------------
