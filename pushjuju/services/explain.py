@@ -29,6 +29,14 @@ from pushjuju.state.work import SqliteWorkQueue, WorkItem
 
 _QUIET = ("idle", "at rest")
 _UPDATE_STATUS = "the next update-status"
+_USUAL = {  # what a model's loop does by itself, when nothing asks for it
+    "charms": "newer charms are looked for",
+    "cleanup": "old logs and histories are cleared",
+    "firewall": "firewalls are looked at",
+    "poller": "the cloud is asked for addresses",
+    "secrets": "secrets are rotated and expire",
+    "storage": "storage is looked at",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +128,7 @@ def _everything(tx: Tx, seen: _Seen) -> list[Reason]:
     found = [_unit(tx, seen, seen.units[name]) for name in sorted(seen.units, key=natural_key)]
     found += [_end(end) for end in seen.ends]
     found += [_machine(tx, seen, name) for name in sorted(seen.items, key=natural_key)]
-    return found + [_worked("model", item) for item in seen.loops]
+    return found + [_loop(item) for item in seen.loops]
 
 
 def _named(tx: Tx, seen: _Seen, name: str) -> list[Reason]:
@@ -356,6 +364,15 @@ def _storage_next(seen: _Seen, instance: StorageInstance, found: Reason, machine
 def _end(end: Cleanup) -> Reason:
     subject = forced_subject(end.kind, end.entity)
     return Reason(subject=subject, doing="waiting to be removed", reason=end.reason, due=from_iso(end.due))
+
+
+def _loop(item: WorkItem) -> Reason:
+    """Return what a model's loop waits for: why it was last asked for, or what it does next by itself."""
+    found = _worked("model", item)
+    usual = _USUAL.get(item.key.rpartition("/")[2], "")
+    if found.reason or found.held_by or found.attempts or not usual:
+        return found
+    return replace(found, doing="at rest", reason=f"{usual} next")
 
 
 def _worked(subject: str, item: WorkItem) -> Reason:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -10,7 +10,7 @@ import pytest
 from pushjuju.core.errors import NotFound
 from pushjuju.services import explain, removal
 from pushjuju.services.explain import Reason
-from pushjuju.state.work import SqliteWorkQueue
+from pushjuju.state.work import SqliteWorkQueue, model_key, touch
 from tests.unit.services.world import Charms, World, failed
 
 
@@ -25,8 +25,13 @@ def told(shop: World, *names: str) -> list[Reason]:
 
 def finished(shop: World, machine: str, due: datetime) -> None:
     """Give a machine's lane back at rest, as its worker does."""
+    rested(shop, f"{shop.model}/machine/{machine}", due)
+
+
+def rested(shop: World, key: str, due: datetime) -> None:
+    """Give work back that has nothing to do until then."""
     queue = SqliteWorkQueue(shop.ctx.store, "host:1:2")
-    claim = queue.claim(f"{shop.model}/machine/{machine}", shop.clock.now())
+    claim = queue.claim(key, shop.clock.now())
     assert claim is not None
     queue.finish(claim, shop.clock.now(), due)
 
@@ -41,6 +46,18 @@ def test_a_unit_at_rest_and_its_application(shop: World) -> None:
     (machine,) = told(shop, "0")
     assert (machine.doing, machine.reason, machine.due) == ("at rest", quiet, unit.due)
     assert (application.doing, application.leader, application.reason) == ("2 idle", "web/0", "")
+
+
+@pytest.mark.parametrize("loop", ["charms", "cleanup", "firewall", "poller", "secrets", "storage"])
+def test_a_loop_at_rest_says_what_it_does_next(shop: World, loop: str) -> None:
+    key, later = model_key(shop.model, loop), shop.clock.now() + timedelta(days=1)
+    with shop.ctx.store.write() as tx:
+        touch(tx, key, shop.clock.now(), "asked for")
+    assert "asked for" in [reason.reason for reason in told(shop)]
+    rested(shop, key, later)
+    found = [reason for reason in told(shop) if reason.due == later]
+    assert [(reason.subject, reason.doing) for reason in found] == [("model", "at rest")]
+    assert found[0].reason.endswith(" next")
 
 
 def test_a_unit_in_error_tells_how_to_go_on(shop: World) -> None:
