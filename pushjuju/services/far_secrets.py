@@ -104,11 +104,16 @@ def mark(tx: Tx, unit: Unit) -> None:
     tx.run("secret_mark_far", model=unit.model, name=unit.application)
 
 
-def consumed(tx: Tx, unit: Unit) -> Iterator[tuple[str, Any]]:
-    """Yield (model, row of `secret_consumed`) of what a unit reads in other models."""
+def consumed(tx: Tx, unit: Unit) -> Iterator[tuple[Unit, Any]]:
+    """Yield (the unit as another model knows it, row of `secret_consumed`) of what a unit reads there."""
     for alias in aliases(tx, unit):
         for row in tx.rows("secret_consumed", model=alias.model, unit=alias.name):
-            yield alias.model, row
+            yield alias, row
+
+
+def may_read(tx: Tx, alias: Unit, secret: str) -> bool:
+    """Return True when a unit, named as the secret's model knows the unit, may read the secret now."""
+    return secrets.may_read(tx, alias, secrets.get(tx, alias.model, secret))
 
 
 def forget_unit(tx: Tx, unit: Unit, now: datetime) -> None:

@@ -213,6 +213,14 @@ def delete(tx: Tx, model: str) -> None:
     tx.run("model_delete", model=model)
 
 
+def purge(tx: Tx, model: str) -> None:
+    """Delete a model with all that is left of it, whatever state that is in."""
+    # These rows refuse to go with what they refer to, so they go first and in this order; all others cascade.
+    for rows in ("backing_attachments", "backings", "storage_attachments", "storage", "units"):
+        tx.run(f"model_purge_{rows}", model=model)
+    delete(tx, model)
+
+
 def being_worked(ctx: Context, model: str) -> bool:
     """Tell whether anything of a model is due now, or in somebody's hands."""
     now = to_iso(ctx.clock.now())

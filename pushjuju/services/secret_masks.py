@@ -69,10 +69,10 @@ def _revisions(tx: Tx, unit: Unit, *, far: bool) -> list[RevisionRow]:
         if row is not None:
             known[row.id] = row
     if far:
-        for model, read in far_secrets.consumed(tx, unit):
-            row = secrets.find(tx, model, read["secret"])
+        for alias, read in far_secrets.consumed(tx, unit):
+            row = secrets.find(tx, alias.model, read["secret"])
             if row is not None:
-                known[far_secrets.uri(model, row.id)] = row
+                known[far_secrets.uri(alias.model, row.id)] = row
     every = [item for row in known.values() for item in secrets.revisions(tx, row)]
     return sorted(every, key=lambda item: item.created, reverse=True)[:MOST]
 

@@ -53,17 +53,19 @@ def with_secrets(tx: Tx, unit: Unit, local: LocalState, remote: RemoteState, *, 
 
 def _with_far(tx: Tx, unit: Unit, local: LocalState, remote: RemoteState) -> RemoteState:
     """Add what a unit reads of other models; only news of it counts, as for secrets of its own."""
-    rows = {far_secrets.uri(model, row["secret"]): row for model, row in far_secrets.consumed(tx, unit)}
-    news = {
-        name: ConsumedSecret(revision=row["latest"], label=row["label"])
-        for name, row in rows.items()
-        if row["latest"] > row["noted"]
-    }
+    read: set[str] = set()
+    news: dict[str, ConsumedSecret] = {}
+    for alias, row in far_secrets.consumed(tx, unit):
+        name = far_secrets.uri(alias.model, row["secret"])
+        read.add(name)
+        # What rests with a suspended relation is told when the relation is resumed.
+        if row["latest"] > row["noted"] and far_secrets.may_read(tx, alias, row["secret"]):
+            news[name] = ConsumedSecret(revision=row["latest"], label=row["label"])
     noted = {name for name in local.secret_revisions if far_secrets.is_far(name)}
     return replace(
         remote,
         secrets_consumed={**remote.secrets_consumed, **news},
-        secrets_deleted=(*remote.secrets_deleted, *sorted(noted - rows.keys())),
+        secrets_deleted=(*remote.secrets_deleted, *sorted(noted - read)),
     )
 
 

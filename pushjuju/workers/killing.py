@@ -31,7 +31,7 @@ def end_model(ctx: Context, model: Model, warn: Callable[[str], None]) -> list[s
         left = ", ".join(host.instance_id for host in hosts if host.instance_id and not given(host))
         problems.append(f"{error.message}; left in the cloud: {left or 'nothing that is known'}")
     with ctx.store.write() as tx:
-        models.delete(tx, model.uuid)
+        models.purge(tx, model.uuid)
     return problems
 
 

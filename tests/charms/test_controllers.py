@@ -36,7 +36,7 @@ def test_a_killed_controller_ends_its_machines_through_the_cloud(
     client: Client, local_cloud: LocalCloud
 ) -> None:
     client.run("bootstrap", "local", "lab", "--add-model", "shop")
-    client.run("add-machine")
+    client.run("deploy", HELLO, "web", limit=300)
     folders = client.machine_folders()
     assert [local_cloud.leftovers(folder) for folder in folders] != [[]]
     done = client.try_run("kill-controller", "lab", "--no-prompt", "-t", "0s")

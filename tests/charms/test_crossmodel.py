@@ -59,12 +59,16 @@ def test_a_database_for_another_model(client: Client, tmp_path: Path) -> None:
     assert told(client, "stores", "keeper/0") == ("active", "1 served")
     assert reaches(client, there)
     _check_documents(client)
+    (password,) = client.json("secrets", "-m", "stores")
+    ask = f"secret-get secret://{client.json('show-model', 'stores')['stores']['model-uuid']}/{password}"
+    assert "password" in client.run("exec", "-u", "asker/0", "--", ask)
 
     client.run("suspend-relation", "-m", "stores", "0", "--message", "rest", limit=300)
     assert told(client, "users", "asker/0") == ("blocked", "no database")
     assert told(client, "stores", "keeper/0") == ("active", "0 served")
     assert not reaches(client, there)
     assert "suspended  rest" in client.run("status", "--relations")
+    assert "permission denied" in str(client.try_run("exec", "-u", "asker/0", "--", ask))
 
     client.run("resume-relation", "-m", "stores", "0", limit=300)
     assert told(client, "users", "asker/0") == got

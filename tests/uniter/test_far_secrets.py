@@ -77,6 +77,32 @@ def test_the_grant_ends_with_the_relation(twins: Twins) -> None:
     assert (consumers(twins), twins.shop.dump()["secret_grant"]) == ([], [])
 
 
+def suspend(twins: Twins, *, suspended: bool) -> None:
+    """Suspend or resume the relation as `suspend-relation` at the offer does, and bring all to rest."""
+    number = str(twins.relations(twins.prod)[0].id)
+    integrate.set_suspended(twins.ctx, twins.prod.model, [number], suspended=suspended)
+    twins.settle()
+
+
+def test_a_suspended_relation_gives_no_secret_until_it_is_resumed(twins: Twins) -> None:
+    uri = shared(twins)
+    assert read(twins.shop, "web/0", f"{uri} --label key token") == "first"
+    suspend(twins, suspended=True)
+    hook = begin(twins.shop, "web/0")
+    for words in (uri, "--label key", f"{uri} --peek", f"{uri} --refresh"):
+        assert hook.fails(f"secret-get {words}") == (1, "permission denied")
+    hook.end()
+    twins.clear()
+    during(twins.prod, "db/0", f"secret-set {uri} token=second")
+    assert hooks(twins, twins.shop, "web/0") == []
+    suspend(twins, suspended=False)
+    assert hooks(twins, twins.shop, "web/0") == ["secret-changed"]
+    assert read(twins.shop, "web/0", f"{uri} --refresh token") == "second"
+    secret = uri.rpartition("/")[2]
+    during(twins.prod, "db/0", f"secret-revoke -r {twins.relations(twins.prod)[0].id} {secret}")
+    assert begin(twins.shop, "web/0").fails(f"secret-get {uri}") == (1, "permission denied")
+
+
 def test_a_new_revision_is_told_across(twins: Twins) -> None:
     uri = shared(twins)
     assert read(twins.shop, "web/0", f"{uri} token") == "first"

@@ -19,6 +19,21 @@ UPDATE model SET credential = :credential WHERE uuid = :model
 -- name: model_delete
 DELETE FROM model WHERE uuid = :model
 
+-- name: model_purge_backing_attachments
+DELETE FROM backing_attachment WHERE model = :model
+
+-- name: model_purge_backings
+DELETE FROM backing WHERE model = :model
+
+-- name: model_purge_storage_attachments
+DELETE FROM storage_attachment WHERE model = :model
+
+-- name: model_purge_storage
+DELETE FROM storage_instance WHERE model = :model
+
+-- name: model_purge_units
+DELETE FROM unit WHERE model = :model
+
 -- name: model_counts
 SELECT (SELECT COUNT(*) FROM machine WHERE model = :model) AS machines,
        (SELECT COUNT(*) FROM application WHERE model = :model) AS applications,

@@ -189,7 +189,9 @@ VALUES (:model, :secret, :kind, :target, :relation)
 ON CONFLICT (model, secret, target) DO UPDATE SET relation = :relation
 
 -- name: secret_grant_get
-SELECT * FROM secret_grant WHERE model = :model AND secret = :secret AND target = :target
+-- A grant rests while the relation that it goes with is suspended.
+SELECT g.* FROM secret_grant g LEFT JOIN relation r ON r.model = g.model AND r.id = g.relation
+WHERE g.model = :model AND g.secret = :secret AND g.target = :target AND COALESCE(r.suspended, 0) = 0
 
 -- name: secret_grant_list
 SELECT * FROM secret_grant WHERE model = :model AND secret = :secret ORDER BY target

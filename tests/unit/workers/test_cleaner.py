@@ -9,11 +9,13 @@ import pytest
 
 from pushjuju.core.errors import AuthFailed, ProviderError
 from pushjuju.core.status import StatusKind
-from pushjuju.services import applications, logs, model_config, models, removal, units
+from pushjuju.core.storage import Directive
+from pushjuju.services import actions, applications, logs, model_config, models, removal, units
 from pushjuju.services.applications import DeployRequest
 from pushjuju.services.removal import Force
+from pushjuju.state.store import Tx
 from pushjuju.workers.cleaner import clean
-from tests.unit.services.world import UBUNTU, World
+from tests.unit.services.world import UBUNTU, Charms, World
 from tests.unit.workers.fakes import Shop, drive
 
 SILENT = AuthFailed("refused", retryable=False)
@@ -45,6 +47,32 @@ async def test_unit_of_a_silent_machine_is_forced_away(shop: World) -> None:
     assert shop.of("web/0")[-1] not in ("stop", "remove")
     assert "cluster-relation-departed" in shop.of("web/1")
     assert shop.machine_ids() == ["1"]  # its instance could be stopped without reaching it
+
+
+async def test_a_killed_model_goes_with_all_that_it_had(shop: World, packs: Charms) -> None:
+    store = {"data": {"type": "filesystem", "location": "/srv"}}
+    packed = packs.make("disk", peers=None, config=None, storage=store)
+    shop.deploy("disk", packed=packed, storage={"data": Directive(pool="local", size=1024, count=1)})
+    shop.deploy(count=2)
+    work = await _silent(shop)
+    actions.enqueue_commands(
+        shop.ctx, shop.model, actions.CommandRequest(command="true", timeout_s=9, units=("web/0",))
+    )
+    shop.write(lambda tx: models.purge(tx, shop.model))
+    assert shop.write(_rows_of_models) == {}
+    assert work.cloud.stopped == []  # whoever kills the model ends its instances first
+
+
+def _rows_of_models(tx: Tx) -> dict[str, int]:
+    """Return table -> number of rows that belong to a model."""
+    found = {}
+    for (table,) in tx._connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+        columns = {row[1] for row in tx._connection.execute(f"PRAGMA table_info({table})")}
+        if "model" in columns and (
+            count := tx._connection.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0]
+        ):
+            found[table] = count
+    return found
 
 
 async def test_machine_that_is_silent_is_forced_away(shop: World) -> None:
