@@ -79,3 +79,11 @@ def _where(schema: str, parts: list[str], url: str) -> tuple[str, str]:
     if series and not _SERIES.fullmatch(series):
         raise NotValid(f"in URL {quote(url)}: series name {quote(series)} not valid")
     return architecture, series
+
+
+def name_in(url: str) -> str:
+    """Return the charm's name in a URL of a model: `ch:amd64/noble/web-3` and `local:web-3` give `web`.
+
+    The name in a store may differ from the name in the charm's metadata.
+    """
+    return url.rpartition("-")[0].rpartition("/")[2].rpartition(":")[2]

@@ -47,10 +47,15 @@ class Acquired:
     url: str = ""
 
     @property
+    def name(self) -> str:
+        """The charm's name where it comes from; the name in a store may differ from that in the metadata."""
+        return self.origin.charm.name if self.origin else self.packed.charm.name
+
+    @property
     def text(self) -> str:
         """What lines about it say: `charm-hub charm "x", revision N in channel C`, without the revision."""
         kind = "local" if self.origin is None else "charm-hub"
-        return f'{kind} charm "{self.packed.charm.name}"'
+        return f'{kind} charm "{self.name}"'
 
 
 def is_brought(argument: str) -> bool:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.charms.arguments import is_path
+from pushjuju.charms.url import name_in
 from pushjuju.cli import charmsource
 from pushjuju.core.base import Base
 from pushjuju.core.channel import Channel
@@ -48,7 +49,7 @@ def look(opened: Session, name: str) -> Known:
         rows = resources.of_application(tx, application)
         return Known(
             application=application,
-            charm=applications.current_charm(tx, application).name,
+            charm=name_in(application.charm_url),
             origin=origins.find(tx, opened.uuid, name),
             resources=frozenset(row.name for row in rows if row.fingerprint),
         )
@@ -80,8 +81,8 @@ def get_charm(cli: Cli, opened: Session, known: Known, asked: Mapping[str, Any],
         )
     request = _request(known, asked)
     found = charmsource.from_store(cli, opened, request, asked["resource"], folder, keep=known.resources)
-    if found.packed.charm.name != known.charm and not asked["switch"]:
-        raise NotValid(f'cannot refresh "{known.charm}" to "{found.packed.charm.name}"')
+    if found.name != known.charm and not asked["switch"]:
+        raise NotValid(f'cannot refresh "{known.charm}" to "{found.name}"')
     return found
 
 
@@ -145,7 +146,7 @@ def stay(
     assert found.origin is not None, "only a store's charm is known to be the same"
     done = service.stay(opened.ctx, opened.uuid, request)
     revision = f", revision {found.origin.charm.revision}" if by_revision else ""
-    cli.console.info(f'charm "{found.packed.charm.name}"{revision}: already up-to-date')
+    cli.console.info(f'charm "{found.name}"{revision}: already up-to-date')
     if request.bind:
         cli.console.warn(f"--bind comes with another charm only: see `{cli.program} bind`")
     if request.storage:

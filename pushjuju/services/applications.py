@@ -266,15 +266,15 @@ def add_charm(
     charm = packed.charm
     if origin is None:
         revision = tx.next(model, f"charm-{LOCAL}:{charm.name}", charm.revision)
-        url, source, channel = f"{LOCAL}:{charm.name}-{revision}", LOCAL, ""
+        url, source, channel, name = f"{LOCAL}:{charm.name}-{revision}", LOCAL, "", charm.name
     else:
-        revision, url = origin.charm.revision, origin.url
+        revision, url, name = origin.charm.revision, origin.url, origin.charm.name
         source, channel = origin.charm.source, str(origin.channel)
         if tx.row("charm_by_url", model=model, url=url) is not None:
             return url, revision
     blob = ctx.controller.blobs.add(packed.path)
     record = CharmRecord(
-        model=model, url=url, name=charm.name, revision=revision, origin=source, channel=channel,
+        model=model, url=url, name=name, revision=revision, origin=source, channel=channel,
         sha256=blob, size=packed.size, document=wire.to_wire(charm),
     )  # fmt: skip
     tx.insert("charm", record)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pushjuju import JUJU_VERSION
+from pushjuju.charms.url import name_in
 from pushjuju.core.base import Base
 from pushjuju.core.natural import natural_key
 from pushjuju.core.status import MODEL_SUSPENDED, StatusInfo, StatusKind
@@ -38,10 +39,10 @@ def show_applications(ctx: Context, model: str, names: list[str]) -> dict[str, A
 
 
 def _application(tx: Tx, application: Application) -> dict[str, Any]:
-    from pushjuju.services import applications, bindings, origins
+    from pushjuju.services import bindings, origins
 
     found: dict[str, Any] = {
-        "charm": applications.current_charm(tx, application).name,
+        "charm": name_in(application.charm_url),
         "base": Base.parse(application.base).display,
     }
     if origin := origins.find(tx, application.model, application.name):

@@ -15,6 +15,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from pushjuju import JUJU_VERSION
+from pushjuju.charms.url import name_in
 from pushjuju.core.clock import from_iso
 from pushjuju.core.natural import natural_key
 from pushjuju.core.status import (
@@ -224,12 +225,12 @@ def _hardware(known: dict[str, Any]) -> str:
 
 
 def _application(rows: Rows, app: ApplicationRow) -> dict[str, Any]:
-    charm = rows.charms[app.charm_url]
+    charm, name = rows.charms[app.charm_url], name_in(app.charm_url)
     found: dict[str, Any] = {
-        "charm": app.charm_url if app.charm_url.startswith("local:") else charm.name,
+        "charm": app.charm_url if app.charm_url.startswith("local:") else name,
         "base": _base(app.base),
         "charm-origin": "local" if app.charm_url.startswith("local:") else "charmhub",
-        "charm-name": charm.name,
+        "charm-name": name,
         "charm-rev": int(app.charm_url.rpartition("-")[2]),
     }
     origin = rows.origins.get(app.name)

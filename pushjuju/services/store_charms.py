@@ -404,15 +404,13 @@ def fetch(
 
     Raises:
         HubError: It does not come, or is not what the store said.
-        InvalidCharm: It is no charm, or not the one that the store named.
+        InvalidCharm: It is no charm.
     """
     target = folder / f"{origin.charm.name}.charm"
     if known := _stored(ctx, model, origin, target):
         return known
     archive = fetch_file(ctx, store, origin.charm.download, f'charm "{origin.charm.name}"', tell)
     packed = pack(archive, target, origin="")
-    if packed.charm.name != origin.charm.name:
-        raise NotValid(f"the charm store gave {packed.charm.name} where {origin.charm.name} was asked for")
     return replace(packed, charm=replace(packed.charm, revision=origin.charm.revision))
 
 
@@ -432,8 +430,6 @@ def _stored(ctx: Context, model: str, origin: StoreOrigin, target: Path) -> Pack
             return None
         url = application.charm_url
         record, charm = charms.record(tx, model, url), charms.get(tx, model, url)
-    if charm.name != origin.charm.name:
-        return None
     charm = replace(charm, revision=origin.charm.revision)
     try:
         shutil.copyfile(ctx.controller.blobs.path(record.sha256), target)
@@ -494,7 +490,7 @@ def pick_resources(
     """Return the resources of a resolved charm by name.
 
     Args:
-        asked: Name -> revision that is wanted; the others are as the store says, or its newest.
+        asked: Name -> revision that is wanted; the others are those of the channel, or the newest.
         declared: Those of the charm.
         keep: Names that stay as they are when the store says nothing of them.
 
@@ -503,15 +499,29 @@ def pick_resources(
     """
     said = {item.name: item for item in origin.charm.resources}
     found: dict[str, StoreResource] = {}
+    kept = {name for name in keep if name not in said and name not in asked}
+    if not declared.keys() <= {
+        *said,
+        *asked,
+        *kept,
+    }:  # a revision was asked for: only channels have resources
+        said = _of_channel(store, origin) | said
     for name, meta in declared.items():
         known = said.get(name)
-        if known is None and name in keep and name not in asked:
+        if name in kept:
             continue
         if known is None or (name in asked and known.revision != asked[name]):
             known = _revision(store, origin.charm.name, name, asked.get(name))
         if known is not None:
             found[name] = _declared_as(known, meta)
     return found
+
+
+def _of_channel(store: CharmStore, origin: StoreOrigin) -> dict[str, StoreResource]:
+    """Return the resources of the newest charm in the channel that is followed; none if that is closed."""
+    platform = Platform.of(origin.base, origin.arch)
+    (newest,) = store.resolve([Ask(name=origin.charm.name, channel=origin.channel, platform=platform)])
+    return {} if isinstance(newest, HubError) else {item.name: item for item in newest.resources}
 
 
 def named_resources(

@@ -9,8 +9,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pushjuju.charms.url import name_in
 from pushjuju.core.errors import HubError, NotFound
-from pushjuju.services import applications, charms, origins, store_charms
+from pushjuju.services import applications, origins, store_charms
 from pushjuju.services.context import Context
 from pushjuju.state.blobs import Staged
 from pushjuju.state.records import Resource
@@ -63,5 +64,5 @@ def errand(ctx: Context, model: str, wanted: Resource) -> Errand:
         application = applications.get(tx, model, wanted.application)
         if origins.find(tx, model, wanted.application) is None:
             raise NotFound(f'resource "{wanted.name}" not found: the charm comes from no store any more')
-        charm = charms.get(tx, model, application.charm_url).name
+        charm = name_in(application.charm_url)
     return Errand(ctx=ctx, charm=charm, wanted=wanted, store=store_charms.open_store(ctx, model))

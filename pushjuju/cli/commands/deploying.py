@@ -358,7 +358,7 @@ def _count(cli: Cli, subordinate: bool, count: int) -> int:
 
 
 def _tell(cli: Cli, request: Any, revision: int, *, dry_run: bool = False) -> None:
-    name = request.packed.charm.name
+    name = (request.origin.charm if request.origin else request.packed.charm).name
     if request.origin is None:
         charm = f'local charm "{name}", revision {revision}'
         cli.console.info(f"Located {charm}")

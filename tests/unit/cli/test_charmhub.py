@@ -82,6 +82,36 @@ def test_deploy_by_name(lab: Run, shelf: HubStore) -> None:
     assert "14/stable" in ok(lab("status"))
 
 
+def test_a_store_may_call_a_charm_otherwise_than_its_metadata(
+    lab: Run, shelf: HubStore, packs: Charms
+) -> None:
+    for revision, files in ((4, {}), (5, {"src/x": "2"})):
+        packed = packs.make("web", resources=RESOURCE, series=["noble"], files=files)
+        shelf.add("kims-web", packed.path, revision=revision, resources={"blob": 1})
+        if revision == 4:
+            shelf.add_resource("kims-web", "blob", 1, b"kim's", "blob.txt")
+            done = deploy(lab, "kims-web")
+            assert 'Deployed "web" from charm-hub charm "kims-web", revision 4' in done.err
+    assert lab("refresh", "web", "--no-wait").status == 0
+    found = application(lab)
+    assert (found["charm"], found["charm-name"], found["charm-rev"]) == ("kims-web", "kims-web", 5)
+    assert json.loads(ok(lab("show-application", "web", "--format", "json")))["web"]["charm"] == "kims-web"
+    assert "charm: kims-web" in ok(lab("export-bundle"))
+    deploy(lab, "kims-web", "other-web")
+    assert len(shelf.asked("download")) == 2  # the model has revision 5 already
+
+
+def test_a_revision_comes_with_the_resources_of_its_channel(lab: Run, shelf: HubStore) -> None:
+    shelf.add_resource("web", "blob", 3, b"three", "blob.txt")  # no channel has this one yet
+    ok(deploy(lab, "web", "--revision", "12", "--channel", "14/edge", "--base", "ubuntu@24.04"))
+    assert json.loads(ok(lab("resources", "web", "--format", "json")))["resources"][0]["revision"] == "2"
+    ok(deploy(lab, "web", "old", "--revision", "15", "--channel", "14/stable", "--base", "ubuntu@24.04"))
+    assert json.loads(ok(lab("resources", "old", "--format", "json")))["resources"][0]["revision"] == "1"
+    shelf.entries["web"].channels.clear()
+    ok(deploy(lab, "web", "last", "--revision", "15", "--channel", "14/stable", "--base", "ubuntu@24.04"))
+    assert json.loads(ok(lab("resources", "last", "--format", "json")))["resources"][0]["revision"] == "3"
+
+
 def test_the_same_charm_twice_is_downloaded_once(lab: Run, shelf: HubStore) -> None:
     ok(deploy(lab, "web"))
     ok(deploy(lab, "ch:web", "front"))

@@ -117,11 +117,6 @@ def test_a_downloaded_charm_is_never_downloaded_again(site: World, hub: HubStore
     assert len(hub.asked("download")) == 1
 
 
-def test_an_archive_of_another_charm_is_refused(site: World, hub: HubStore, tmp_path: Path) -> None:
-    with pytest.raises(NotValid, match="the charm store gave web where web-extra was asked for"):
-        store_charms.get(site.ctx, site.model, CharmRequest(url="web-extra"), tmp_path)
-
-
 def test_resources_by_revision(site: World, hub: HubStore) -> None:
     store = store_charms.open_store(site.ctx, site.model)
     hub.add_resource("web", "blob", 3, b"three", "blob.txt")
