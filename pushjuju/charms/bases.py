@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -32,6 +33,7 @@ class BaseRequest:
         force: `--force`: a base that the charm does not name may be used.
         daily_images: `image-stream: daily`: the requested base counts as supported.
         extra_bases: Bases that the admin supports beyond Juju's.
+        source: Whether the charm is a source tree: it is built for the base, whichever that is.
     """
 
     requested: Base | None = None
@@ -40,6 +42,7 @@ class BaseRequest:
     force: bool = False
     daily_images: bool = False
     extra_bases: Sequence[Base] = ()
+    source: bool = False
 
 
 def choose_base(charm: str, charm_bases: Sequence[Base], request: BaseRequest) -> Base:
@@ -69,7 +72,19 @@ def choose_base(charm: str, charm_bases: Sequence[Base], request: BaseRequest) -
         raise NotValid(f"the charm defined bases {quote(named)} not supported")
     if wanted:
         return _requested(wanted, usable, from_model=request.requested is None)
-    return DEFAULT_LTS if _among(DEFAULT_LTS, usable) else usable[0]
+    if _among(DEFAULT_LTS, usable):
+        return DEFAULT_LTS
+    return newest(usable) if request.source else usable[0]
+
+
+def newest(bases: Sequence[Base]) -> Base:
+    """Return the newest of the bases that have the first base's operating system.
+
+    Source trees often name the oldest base first, and Juju has no rule for them: charmcraft makes an archive
+    for each base, and a person chooses.
+    """
+    own = [base for base in bases if base.os == bases[0].os]
+    return max(own, key=lambda base: [int(part) for part in re.findall(r"\d+", base.track)])
 
 
 def _known(request: BaseRequest) -> tuple[Base, ...]:

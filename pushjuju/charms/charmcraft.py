@@ -70,13 +70,16 @@ fi
 """
 
 
-def generate(data: bytes, present: Callable[[str], bool], problems: Problems) -> dict[str, bytes]:
+def generate(
+    data: bytes, present: Callable[[str], bool], problems: Problems, *, linked: bool = False
+) -> dict[str, bytes]:
     """Return the files of a packed charm that only `charmcraft.yaml` describes: name -> content.
 
     Args:
         data: Bytes of `charmcraft.yaml`.
         present: Tells whether the tree has a path of its own.
         problems: Takes every fault; what is wrong is left out of the files.
+        linked: Whether hooks of the tree are links to its entry point.
     """
 
     def report(key: str, text: str) -> None:
@@ -91,11 +94,42 @@ def generate(data: bytes, present: Callable[[str], bool], problems: Problems) ->
         bases = list(_bases(project, report))
         if bases:
             out["manifest.yaml"] = _document({"bases": bases})
-    entry = _entry(project)
-    if not present("dispatch") and not present("hooks") and present(entry):
+    chosen = _entry(project)
+    if _makes_dispatch(project, chosen, present, linked=linked):
         pending = _PENDING if present(PENDING) else ""
-        out["dispatch"] = _DISPATCH.replace("{entry}", entry).replace("{pending}", pending).encode()
+        out["dispatch"] = _DISPATCH.replace("{entry}", chosen).replace("{pending}", pending).encode()
     return out
+
+
+def entry(data: bytes) -> str:
+    """Return the program that the events of a project run."""
+    return _entry(_project(data, _pass_over) or {})
+
+
+def makes_dispatch(data: bytes, present: Callable[[str], bool], *, linked: bool = False) -> bool:
+    """Return True when packing gives the project a `dispatch` of ours; arguments as for `generate`."""
+    project = _project(data, _pass_over) or {}
+    return _makes_dispatch(project, _entry(project), present, linked=linked)
+
+
+def _makes_dispatch(
+    project: Mapping[str, Any], chosen: str, present: Callable[[str], bool], *, linked: bool
+) -> bool:
+    """Return True for a project that needs a `dispatch`.
+
+    The plugin charm always makes one; the others leave a tree with hooks alone. Hooks that are links to the
+    entry point would run without the packages, whatever the plugin.
+
+    Mirrors: charmcraft charm_builder.py handle_dispatcher, dispatch.py create_dispatch
+    """
+    if present("dispatch") or not present(chosen):
+        return False
+    parts = project.get("parts")
+    always = not isinstance(parts, dict) or any(
+        (part.get("plugin", name) if isinstance(part, dict) else name) == "charm"
+        for name, part in parts.items()
+    )
+    return always or linked or not present("hooks")
 
 
 def _entry(project: Mapping[str, Any]) -> str:
@@ -108,22 +142,27 @@ def _entry(project: Mapping[str, Any]) -> str:
     return "src/charm.py"
 
 
+def _pass_over(_key: str, _text: str) -> None:
+    """What is wrong was told when the charm was read."""
+
+
+def names_architectures(data: bytes) -> bool:
+    """Return False when the project has `bases` of which some name no architecture."""
+    bases = (_project(data, _pass_over) or {}).get("bases")
+    return not bases or all("architectures" in item for item in _old_bases(bases, _pass_over))
+
+
 def platforms(data: bytes) -> dict[str, list[tuple[str, str, str]]]:
     """Return label -> (OS, channel, architecture) of each platform that a project names; none without them.
 
     Args:
         data: Bytes of a `charmcraft.yaml` that `generate` took without a fault.
     """
-
-    def pass_over(_key: str, _text: str) -> None:
-        """What is wrong was told when the charm was read."""
-
-    project = _project(data, pass_over) or {}
+    project = _project(data, _pass_over) or {}
     listed = project.get("platforms")
     named = listed.items() if isinstance(listed, dict) else ()
-    return {
-        str(label): list(targets(str(label), entry, project.get("base"), pass_over)) for label, entry in named
-    }
+    base = project.get("base")
+    return {str(label): list(targets(str(label), item, base, _pass_over)) for label, item in named}
 
 
 def written(problem: Problem) -> tuple[str, str]:

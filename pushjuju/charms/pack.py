@@ -127,6 +127,9 @@ def _pack_directory(loaded: LoadedCharm, out: Path, run: VersionRunner) -> Packe
     for name, body in loaded.generated.items():
         mode = 0o755 if name == "dispatch" else 0o644
         members[name] = _Member(path=name, kind=Kind.FILE, mode=mode, body=body)
+    if "dispatch" in members:
+        for name in members.keys() & loaded.links.keys():
+            members[name] = replace(members[name], body=loaded.links[name].encode())
     _check_documents(members)
     _check_upload(charm, members)
     charm = replace(charm, warnings=(*charm.warnings, *warnings))

@@ -32,12 +32,14 @@ class LoadedCharm:
         path: The directory or archive.
         archive: Whether it is an archive.
         generated: Files that belong to the charm but are not on disk: name -> content (source trees).
+        links: Hooks of a source tree that lead to `dispatch` instead of its entry point: path -> target.
     """
 
     path: Path
     charm: Charm
     archive: bool
     generated: Mapping[str, bytes] = field(default_factory=dict)
+    links: Mapping[str, str] = field(default_factory=dict)
 
 
 def is_charm_dir(path: Path) -> bool:
@@ -88,14 +90,19 @@ def _read_directory(root: Path, origin: str) -> LoadedCharm:
         made = problem.file in generated
         return charmcraft.written(problem) if made else (problem.file, problem.key)
 
+    links: dict[str, str] = {}
     if project is not None:
-        generated = charmcraft.generate(project, lambda name: (root / name).exists(), problems)
+        links = tree.entry_links(root, charmcraft.entry(project))
+        generated = charmcraft.generate(
+            project, lambda name: (root / name).exists(), problems, linked=bool(links)
+        )
     places = Places(own, origin, written)
     if not generated and not has_metadata:
         problems.raise_if_any(places.of)
     charm = _load(lambda name: generated[name] if name in generated else own(name), problems, places.of)
     warnings = (*charm.warnings, *_dispatch_warnings(root, generated))
-    return LoadedCharm(path=root, charm=replace(charm, warnings=warnings), archive=False, generated=generated)
+    charm = replace(charm, warnings=warnings)
+    return LoadedCharm(path=root, charm=charm, archive=False, generated=generated, links=links)
 
 
 def _dispatch_warnings(root: Path, generated: Mapping[str, bytes]) -> list[str]:

@@ -66,6 +66,30 @@ def read_document(root: Path, name: str) -> bytes | None:
         raise InvalidCharm(f'reading "{name}" file: {error.strerror or error}', file=name) from None
 
 
+def entry_links(root: Path, entry: str) -> dict[str, str]:
+    """Return the hooks that are links to a charm's entry point, each with the way to `dispatch` instead.
+
+    Such a hook would run without the packages that `dispatch` puts on Python's path.
+
+    Mirrors: charmcraft charm_builder.py handle_dispatcher
+    """
+    wanted = (root / entry).resolve()
+    try:
+        found = sorted((root / "hooks").iterdir()) if not (root / "hooks").is_symlink() else []
+    except OSError:
+        return {}
+    return {
+        f"hooks/{path.name}": "../dispatch" for path in found if path.is_symlink() and _leads_to(path, wanted)
+    }
+
+
+def _leads_to(path: Path, wanted: Path) -> bool:
+    try:
+        return path.resolve(strict=True) == wanted
+    except (OSError, RuntimeError):  # a link into nothing, or in a circle: packing names it
+        return False
+
+
 def ignore_rules(root: Path) -> tuple[ignore.Rule, ...]:
     """Return the built-in rules and those of the charm.
 

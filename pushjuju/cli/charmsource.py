@@ -37,6 +37,7 @@ class Acquired:
         files: Name -> file that a person gives.
         asked: Name -> revision that a person asked for.
         url: Under which the model knows it already; empty: it does not.
+        source: Whether it came as a source tree.
     """
 
     packed: PackedCharm
@@ -45,6 +46,7 @@ class Acquired:
     files: Mapping[str, str] = field(default_factory=dict)
     asked: Mapping[str, int] = field(default_factory=dict)
     url: str = ""
+    source: bool = False
 
     @property
     def name(self) -> str:
@@ -122,11 +124,12 @@ def from_place(cli: Cli, argument: str, folder: Path, choose: Choose | None = No
         NotValid: It is not for these machines.
     """
     from pushjuju.charms.pack import pack
+    from pushjuju.services.charm_build import is_source
 
     path = bring(cli, argument, folder)
     origin = "" if is_brought(argument) else None
     tree = built(cli, path, folder, choose, origin=origin)
-    return Acquired(packed=pack(tree, folder / "charm", origin=origin))
+    return Acquired(packed=pack(tree, folder / "charm", origin=origin), source=is_source(path))
 
 
 def built(
@@ -174,11 +177,11 @@ def built(
 
 
 def usual_base(charm: Charm) -> Base:
-    """Return the base that a source tree is for when nobody says: Juju's default one, else its first."""
-    from pushjuju.charms.bases import DEFAULT_LTS
+    """Return the base that a source tree is for when nobody says: Juju's default one, else its newest."""
+    from pushjuju.charms.bases import DEFAULT_LTS, newest
 
     bases = charm.bases()
-    return bases[0] if bases and not any(item.matches(DEFAULT_LTS) for item in bases) else DEFAULT_LTS
+    return newest(bases) if bases and not any(item.matches(DEFAULT_LTS) for item in bases) else DEFAULT_LTS
 
 
 def bring(cli: Cli, argument: str, folder: Path) -> Path:

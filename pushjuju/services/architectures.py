@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Mapping
 from typing import Any
 
 from pushjuju.charms.goform import quote
+from pushjuju.charms.manifest import normalise_arch
 from pushjuju.charms.model import Charm
 from pushjuju.core.base import Base
 from pushjuju.core.charmstore import DEFAULT_ARCH, Platform
@@ -13,6 +15,11 @@ from pushjuju.core.errors import NotValid
 from pushjuju.services import constraints
 from pushjuju.services.context import Context
 from pushjuju.state.records import Application, Machine
+
+
+def own_arch() -> str:
+    """Return Juju's word for this computer's processor."""
+    return normalise_arch(platform.machine()) or platform.machine()
 
 
 def wanted(ctx: Context, model: str, own: Mapping[str, Any], placed: Platform | None = None) -> str:

@@ -22,6 +22,7 @@ from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, PushjujuError
 from pushjuju.services import charms
+from pushjuju.services.charm_build import is_source
 from pushjuju.services.context import Context
 
 if TYPE_CHECKING:
@@ -202,5 +203,6 @@ def _base(
         image_id=bool(rules.parse(app.constraints).get("image-id")) and not wanted,
         force=force,
         extra_bases=(*map(Base.parse, _DEBIAN), *(Base.parse(str(text)) for text in extra)),
+        source=is_source(Path(app.charm)),
     )
     return choose_base(charm.name, charm.bases(), request)

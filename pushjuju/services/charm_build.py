@@ -12,12 +12,12 @@ import json
 import platform
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pushjuju.charms import charmcraft, manifest, tree
+from pushjuju.charms import charmcraft, ignore, manifest, metadata, tree
 from pushjuju.charms.version import run_vcs, version_text
 from pushjuju.core.base import Base
 from pushjuju.core.charmstore import DEFAULT_ARCH
@@ -48,14 +48,50 @@ _LEFT = (
     ".git", ".hg", ".svn", ".bzr", ".tox", ".venv", ".mypy_cache", ".pytest_cache", ".ruff_cache",
     "__pycache__", "node_modules", "*.charm", "tests",
 )  # fmt: skip
+# What the build itself reads, whatever `.jujuignore` says.
+_KEPT = frozenset({charmcraft.FILE, metadata.FILE, "revision"})
 VENV = "venv"
 PENDING = "pending"
 _FORM = 2  # of what the cache holds
 
 
 def is_source(path: Path) -> bool:
-    """Tell whether a directory is a source tree that nobody built yet."""
-    return (path / charmcraft.FILE).is_file() and not (path / VENV).is_dir()
+    """Return True for a source tree that nobody built yet.
+
+    A `venv` that `.jujuignore` leaves out, or that is a developer's virtual environment, is not what a build
+    installed.
+    """
+    if not (path / charmcraft.FILE).is_file():
+        return False
+    return not (path / VENV).is_dir() or _is_developers(path, tree.ignore_rules(path))
+
+
+def _is_developers(root: Path, rules: Sequence[ignore.Rule]) -> bool:
+    return (root / VENV / "pyvenv.cfg").exists() or ignore.ignored(rules, VENV, is_dir=True)
+
+
+def _left_out(root: Path) -> Callable[[str, list[str]], set[str]]:
+    """Return what tells `copytree` the names of a folder that stay out of the charm.
+
+    The rules of `.jujuignore` are for the source tree. They hold here, and not for what the build installs.
+    """
+    rules = tree.ignore_rules(root)
+    usual = shutil.ignore_patterns(*_LEFT)
+
+    def left(folder: str, names: list[str]) -> set[str]:
+        below = Path(folder).relative_to(root)
+        out = usual(folder, names)
+        for name in names:
+            path = below / name
+            if str(path) not in _KEPT and ignore.ignored(rules, str(path), is_dir=_is_folder(root / path)):
+                out.add(name)
+        return out if below.parts or not _is_developers(root, rules) else {*out, VENV}
+
+    return left
+
+
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
 
 
 def built(
@@ -94,7 +130,7 @@ def built(
     if not plan.installs and not plan.dumps:
         return path
     target = work / "tree"
-    shutil.copytree(root, target, symlinks=True, ignore=shutil.ignore_patterns(*_LEFT))
+    shutil.copytree(root, target, symlinks=True, ignore=_left_out(root))
     version, _ = version_text(root, run_vcs)
     if version:
         (target / "version").write_text(version, encoding="utf-8")
@@ -161,7 +197,9 @@ def _check_pending(root: Path, pending: Path, target: Path, *, origin: str | Non
     Raises:
         InvalidCharm: The charm has an entry of its own, which would not build them.
     """
-    if (root / "dispatch").exists() or (root / "hooks").exists():
+    data = tree.read_document(root, charmcraft.FILE) or b""
+    linked = bool(tree.entry_links(root, charmcraft.entry(data)))
+    if not charmcraft.makes_dispatch(data, lambda name: (root / name).exists(), linked=linked):
         names = ", ".join((pending / "requirements.txt").read_text().split())
         raise InvalidCharm(
             f"there is no wheel of {names} for the machines, and this charm's own entry does not build it",

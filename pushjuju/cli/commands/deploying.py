@@ -126,7 +126,7 @@ def deploy(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **aske
             packed=found.packed,
             base=found.origin.base
             if found.origin
-            else _choose_base(opened, charm, chosen, force=asked["force"]),
+            else _choose_base(opened, charm, chosen, force=asked["force"], source=found.source),
             settings=settings,
             constraints=wanted,
             count=_count(cli, charm.meta.subordinate, asked["num_units"]),
@@ -187,7 +187,7 @@ def _chooser(
         opened = session.open_model(cli, model)
         placed = store_charms.placed_platform(opened.ctx, opened.uuid, targets, base)
         arch = architectures.wanted(opened.ctx, opened.uuid, constraints, placed)
-        return _choose_base(opened, charm, base, force=force), arch
+        return _choose_base(opened, charm, base, force=force, source=True), arch
 
     return choose
 
@@ -292,7 +292,9 @@ def _warn(cli: Cli, warnings: tuple[str, ...]) -> None:
         cli.console.warn(text)
 
 
-def _choose_base(opened: session.Session, charm: Any, wanted: Base | None, *, force: bool) -> Base:
+def _choose_base(
+    opened: session.Session, charm: Any, wanted: Base | None, *, force: bool, source: bool
+) -> Base:
     from pushjuju.charms.bases import BaseRequest, choose_base
 
     with opened.ctx.store.read() as tx:
@@ -302,6 +304,7 @@ def _choose_base(opened: session.Session, charm: Any, wanted: Base | None, *, fo
         model_default=Base.parse(stored) if stored else None,
         force=force,
         extra_bases=_extra_bases(opened),
+        source=source,
     )
     return choose_base(charm.name, charm.bases(), request)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pushjuju.cli import charmsource, flags, values
 from pushjuju.cli.command import Cli, command
 from pushjuju.core.base import Base
-from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.core.errors import InvalidCharm, NotFound, NotValid
 
 if TYPE_CHECKING:
     from pushjuju.charms.model import Charm
@@ -38,9 +38,9 @@ _USUAL = Base("ubuntu", "24.04")
     see_also=("deploy", "refresh"),
 )
 def pack(cli: Cli, args: tuple[str, ...], *, base: str, platform: str, destination: str) -> None:
-    """Write a charm's archives."""
-    from pushjuju.charms.pack import pack as write
+    """Write a charm's archives; an architecture that this computer cannot build for is left out."""
     from pushjuju.charms.reader import read_charm
+    from pushjuju.services.architectures import own_arch
 
     path = Path(args[0] if args else ".").expanduser()
     if not path.is_dir():
@@ -50,17 +50,38 @@ def pack(cli: Cli, args: tuple[str, ...], *, base: str, platform: str, destinati
         raise NotFound(f"open {destination}: no such directory")
     charm = read_charm(path).charm
     wanted = values.base(base, "", cli.console)
-    for target in _targets(path, charm, wanted, platform):
+    left: list[InvalidCharm] = []
+    targets = _targets(path, charm, wanted, platform)
+    for target in targets:
         out = folder / f"{charm.name}{target.suffix}.charm"
-        with tempfile.TemporaryDirectory(prefix="pushjuju-") as work:
-            tree = charmsource.built(cli, path, Path(work), target.choose, alone=target.alone)
-            if not target.arch:
-                _check_pure(tree)
-            packed = write(tree, out)
-        out.chmod(0o644)
-        for text in packed.charm.warnings:
-            cli.console.warn(text)
-        cli.console.info(f"Packed {out}")
+        try:
+            _write(cli, path, target, out)
+        except InvalidCharm as error:
+            if platform or target.arch in ("", own_arch()):
+                raise
+            left.append(error)
+            cli.console.warn(f"left out {out}: {error.message}")
+    if left and len(left) == len(targets):
+        raise left[0]
+
+
+def _write(cli: Cli, path: Path, target: _Target, out: Path) -> None:
+    """Write one archive of a charm.
+
+    Raises:
+        InvalidCharm: It cannot be built here.
+    """
+    from pushjuju.charms.pack import pack as write
+
+    with tempfile.TemporaryDirectory(prefix="pushjuju-") as work:
+        tree = charmsource.built(cli, path, Path(work), target.choose, alone=target.alone)
+        if not target.arch:
+            _check_pure(tree)
+        packed = write(tree, out)
+    out.chmod(0o644)
+    for text in packed.charm.warnings:
+        cli.console.warn(text)
+    cli.console.info(f"Packed {out}")
 
 
 def _check_pure(tree: Path) -> None:
@@ -97,7 +118,9 @@ def _targets(path: Path, charm: Charm, wanted: Base | None, platform: str) -> li
     Raises:
         NotValid: The base or platform is not one of the charm's, which are named.
     """
+    from pushjuju.charms import charmcraft, tree
     from pushjuju.services import charm_build
+    from pushjuju.services.architectures import own_arch
 
     if platform:
         return _of_platform(path, platform, wanted)
@@ -110,13 +133,18 @@ def _targets(path: Path, charm: Charm, wanted: Base | None, platform: str) -> li
         bases = bases[:1]  # nothing is built: one archive is for all of them
         return [_Target(base=item, suffix=_suffix(item, several)) for item in bases] or [_Target(base=_USUAL)]
     several = several or len(bases) > 1
+    # As charmcraft: `bases` without architectures are for this computer's, as packages may be machine code.
+    data = tree.read_document(tree.resolve_root(path), charmcraft.FILE)
+    named = charmcraft.names_architectures(data or b"")
+    own = "" if named else own_arch()
     found = []
     for item in bases:
-        arches = _arches(charm, item)
+        arches = _arches(charm, item, own)
         for arch in arches:
             ending = _suffix(item, several) + (f"-{arch}" if several and len(arches) > 1 else "")
             ending = ending or (f"_{arch}" if len(arches) > 1 else "")
-            found.append(_Target(base=item, arch=arch, suffix=ending, alone=several or len(arches) > 1))
+            alone = several or len(arches) > 1 or not named
+            found.append(_Target(base=item, arch=arch, suffix=ending, alone=alone))
     return found or [_Target(base=_USUAL)]
 
 
@@ -124,10 +152,10 @@ def _suffix(base: Base, several: bool) -> str:
     return f"_{base.os}-{base.track}" if several else ""
 
 
-def _arches(charm: Charm, base: Base) -> list[str]:
-    """Return the architectures that a charm names for a base; an empty text: any."""
+def _arches(charm: Charm, base: Base, own: str) -> list[str]:
+    """Return the architectures that a charm names for a base, or `own` (empty: any) where it names none."""
     entries = [item for item in charm.manifest.bases if item.base.matches(base)] if charm.manifest else []
-    return list(dict.fromkeys(arch for item in entries for arch in item.architectures)) or [""]
+    return list(dict.fromkeys(arch for item in entries for arch in item.architectures)) or [own]
 
 
 def _of_platform(path: Path, platform: str, wanted: Base | None) -> list[_Target]:

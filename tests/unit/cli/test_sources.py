@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -149,3 +150,29 @@ def test_sources_are_built_for_the_default_base(at: Any, tree: Path, tmp_path: P
     assert stored(tmp_path)[1] == f"cp312-cp312_{X86}"
     assert at("refresh", "web", "--path", "./web").status == 0
     assert len(stored(tmp_path)) == 2
+
+
+def test_pack_leaves_out_what_cannot_be_built_here(at: Any, tree: Path, tmp_path: Path) -> None:
+    """Architectures without packages are named; the computer's own must be there."""
+    (tree / "charmcraft.yaml").write_text(CHARM.replace("  amd64:\n", "  s390x:\n  amd64:\n"))
+    ended = at("pack", "./web", "--base", "ubuntu@22.04")
+    assert ended.status == 0, ended.err
+    reason = "cannot install the packages of requirements.txt for Python 3.10 on s390x"
+    assert f"WARNING left out web_s390x.charm: {reason}\n" in ended.err
+    assert sorted(path.name for path in Path().glob("*.charm")) == ["web_amd64.charm", "web_arm64.charm"]
+    for path in (tmp_path / "index").glob(f"*cp310*{X86}*"):
+        path.unlink()
+    shutil.rmtree(tmp_path / "cache")
+    assert at("pack", "./web", "--base", "ubuntu@22.04").status == 1
+
+
+def test_bases_without_architectures_are_for_this_computer(at: Any, tree: Path) -> None:
+    bases = "bases:\n- {name: ubuntu, channel: '22.04'}\n- {name: ubuntu, channel: '24.04'}\n"
+    (tree / "charmcraft.yaml").write_text(CHARM.partition("base:")[0] + bases)
+    (tree / "requirements.txt").write_text("fast\n")
+    (tree / "src/charm.py").write_text("")
+    ended = at("pack", "./web")
+    assert ended.status == 0, ended.err
+    with zipfile.ZipFile("web_ubuntu-24.04.charm") as archive:
+        found = json.loads(archive.read("manifest.yaml"))
+    assert found == {"bases": [{"name": "ubuntu", "channel": "24.04", "architectures": ["amd64"]}]}

@@ -1,0 +1,96 @@
+"""The source trees of `tests/trees`: what is built of them, and what is refused with its reason."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from pushjuju.charms.bases import BaseRequest, choose_base
+from pushjuju.charms.pack import PackedCharm, pack
+from pushjuju.charms.reader import read_charm
+from pushjuju.charms.unpack import unpack
+from pushjuju.core.base import Base
+from pushjuju.services import charm_build
+from tests.charms_tools import trees
+from tests.charms_tools.wheelhouse import wheel
+
+
+@pytest.fixture
+def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder that packages come from; it has the package `fast`."""
+    folder = tmp_path / "index"
+    folder.mkdir()
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    wheel(folder, "fast")
+    return folder
+
+
+def built(tmp_path: Path, tree: Path, track: str = "22.04") -> PackedCharm:
+    work = tmp_path / f"work-{tree.name}-{track}"
+    work.mkdir()
+    environ = {"PUSHJUJU_CACHE": str(tmp_path / "cache")}
+    found = charm_build.built(tree, work, base=Base("ubuntu", track), environ=environ)
+    return pack(found, tmp_path / f"{tree.name}.charm")
+
+
+def test_jujuignore_is_for_the_source_tree_not_for_installed_packages(tmp_path: Path, index: Path) -> None:
+    tree = trees.copy("ignored-venv", tmp_path)
+    (tree / "venv").mkdir()
+    (tree / "venv/pyvenv.cfg").write_text("")
+    (tree / "src/left.pyc").write_text("")
+    assert charm_build.is_source(tree)
+    members = built(tmp_path, tree).members
+    assert "venv/fast.py" in members
+    assert not {"venv/pyvenv.cfg", "src/left.pyc", "doc", ".jujuignore", "charmcraft.yaml"} & set(members)
+
+
+def test_jujuignore_cannot_hide_what_the_build_reads(tmp_path: Path, index: Path) -> None:
+    tree = trees.copy("ignored-venv", tmp_path)
+    (tree / ".jujuignore").write_text("/venv\n/*.yaml\n/*.txt\nrevision\n")
+    (tree / "revision").write_text("7")
+    packed = built(tmp_path, tree)
+    assert {"venv/fast.py", "metadata.yaml", "dispatch"} <= set(packed.members)
+    assert packed.charm.revision == 7
+
+
+def test_hooks_that_lead_to_the_entry_point_lead_to_dispatch(tmp_path: Path, index: Path) -> None:
+    packed = built(tmp_path, trees.copy("linked-hooks", tmp_path))
+    charm = tmp_path / "unpacked"
+    unpack(packed.path, charm)
+    assert (charm / "dispatch").read_text().endswith("exec python3 src/charm.py\n")
+    targets = {path.name: str(path.readlink()) for path in (charm / "hooks").iterdir() if path.is_symlink()}
+    assert targets == {"install": "../dispatch", "upgrade-charm": "../dispatch"}
+    assert (charm / "hooks/stop").read_text() == "#!/bin/sh\nexit 0\n"
+
+
+def test_a_source_tree_is_for_the_newest_base_that_it_names() -> None:
+    charm = read_charm(trees.TREES / "many-bases").charm
+    first, second = charm.bases()
+    assert (first.track, second.track) == ("20.04", "22.04")
+    assert choose_base(charm.name, charm.bases(), BaseRequest(source=True)) == second
+    # An archive that names several keeps to Juju's rule: its default base, else the first.
+    assert choose_base(charm.name, charm.bases(), BaseRequest()) == first
+
+
+def test_a_dispatch_of_the_tree_stays(tmp_path: Path, index: Path) -> None:
+    tree = trees.copy("linked-hooks", tmp_path)
+    (tree / "dispatch").write_text("#!/bin/sh\nexec src/charm.py\n")
+    (tree / "dispatch").chmod(0o755)
+    with zipfile.ZipFile(built(tmp_path, tree).path) as archive:
+        assert archive.read("dispatch") == b"#!/bin/sh\nexec src/charm.py\n"
+        assert archive.read("hooks/install") == b"../dispatch"
+
+
+def test_a_charm_of_plain_hooks_gets_no_dispatch(tmp_path: Path) -> None:
+    tree = trees.copy("linked-hooks", tmp_path)
+    text = (tree / "charmcraft.yaml").read_text()
+    (tree / "charmcraft.yaml").write_text(text.replace("plugin: charm", "plugin: dump"))
+    (tree / "requirements.txt").unlink()
+    for name in ("install", "upgrade-charm"):
+        (tree / "hooks" / name).unlink()
+    assert "dispatch" not in pack(tree, tmp_path / "c.charm").members
+    (tree / "hooks/start").symlink_to("../src/charm.py")
+    assert "dispatch" in pack(tree, tmp_path / "c.charm").members
