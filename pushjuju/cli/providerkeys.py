@@ -12,7 +12,13 @@ from pushjuju.plugins.types import Attr
 from pushjuju.services import model_config
 
 _OURS = frozenset(
-    (*model_config.ATTRIBUTES, *model_config.READ_ONLY, *model_config.UNSHOWN, *model_config.OWN)
+    (
+        *model_config.ATTRIBUTES,
+        *model_config.READ_ONLY,
+        *model_config.UNSHOWN,
+        *model_config.OWN,
+        model_config.SERIES,
+    )
 )
 
 

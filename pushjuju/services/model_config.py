@@ -106,6 +106,8 @@ ATTRIBUTES: Mapping[str, Attribute] = {
 # Keys of ours, which Juju does not have: shown when they are set.
 OWN: Mapping[str, Attribute] = {"ssh-jump-host": Attribute("jumps", "")}
 INTERVAL = "update-status-hook-interval"
+BASE = "default-base"
+SERIES = "default-series"  # its deprecated form
 FIXED = ("charmhub-url", "firewall-mode")  # what only the one who makes a model may choose
 READ_ONLY = ("agent-version", "name", "type", "uuid")
 UNSHOWN = ("authorized-keys",)  # kept with the settings, but worked by the words for keys alone
@@ -113,6 +115,20 @@ _MAY_BE_EMPTY = ("ssh-allow",)  # nobody but those who work the machines
 _MODES = ("requires-prompts", "strict")
 _TRUE = ("1", "t", "T", "true", "TRUE", "True")
 _FALSE = ("0", "f", "F", "false", "FALSE", "False")
+
+
+def parse_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values as their keys' types; the deprecated `default-series` becomes the `default-base`.
+
+    Raises:
+        NotValid: A value does not fit, or a key cannot be set.
+    """
+    found = dict(values)
+    if (series := found.pop(SERIES, None)) is not None:
+        base = str(Base.from_series(str(series))) if series else ""
+        if found.setdefault(BASE, base) != base:
+            raise NotValid(f'{SERIES} "{series}" and {BASE} "{found[BASE]}" do not match')
+    return {key: parse_value(key, value) for key, value in found.items()}
 
 
 def parse_value(key: str, value: Any) -> Any:
@@ -136,6 +152,8 @@ def parse_value(key: str, value: Any) -> Any:
         if not re.fullmatch("[0-9]{1,18}", str(value)):
             raise NotValid(f"{key}: expected number, got {typed(value)}")
         return int(value)
+    if attribute.type == "tags" and isinstance(value, Mapping):  # as `shown_value` gives it
+        value = " ".join(f"{name}={tag}" for name, tag in value.items())
     text = str(value)
     if attribute.type == "duration":
         _check_duration(key, text)
@@ -161,6 +179,13 @@ def parse_value(key: str, value: Any) -> Any:
     if attribute.type == "base" and text:
         return str(Base.parse(text))
     return text
+
+
+def shown_value(key: str, value: Any) -> Any:
+    """Return a value as documents have it: tags are a map there, as in Juju."""
+    if key != "resource-tags" or not value:
+        return value
+    return dict(sorted(word.split("=", 1) for word in str(value).split()))
 
 
 def _check_tags(_key: str, text: str) -> None:
@@ -307,7 +332,7 @@ def effective(
     merged = {key: {"value": item.default, "source": "default"} for key, item in ATTRIBUTES.items()}
     for key, value in stored(tx, model).items():
         same = [name for name, table in (inherited or {}).items() if key in table and table[key] == value]
-        merged[key] = {"value": value, "source": same[-1] if same else "model"}
+        merged[key] = {"value": shown_value(key, value), "source": same[-1] if same else "model"}
     return {key: entry for key, entry in sorted(merged.items()) if key not in UNSHOWN}
 
 
@@ -334,7 +359,8 @@ def change(
         NotValid: A value does not fit, or a key cannot be changed.
     """
     before = {key: get(tx, model, key) for key in (INTERVAL, "apt-mirror")}
-    parsed = {key: parse_value(key, value) for key, value in values.items()}
+    parsed = parse_values(values)
+    reset = [BASE if key == SERIES else key for key in reset]
     reset = [key for key in reset if not (key in FIXED and _is_same(tx, model, key, ATTRIBUTES[key].default))]
     for key in () if new else FIXED:
         if key in parsed and _is_same(tx, model, key, parsed[key]):

@@ -37,7 +37,7 @@ def _typed(table: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         NotValid: One does not fit.
     """
-    return {key: model_config.parse_value(key, value) for key, value in table.items()}
+    return model_config.parse_values(table)
 
 
 def of_cloud(settings: Mapping[str, Any], cloud: str) -> dict[str, Any]:
@@ -70,10 +70,11 @@ def document(settings: Mapping[str, Any], cloud: str) -> dict[str, dict[str, Any
         if key not in model_config.UNSHOWN
     }
     for key, value in of_cloud(settings, cloud).items():
-        found.setdefault(key, {})["controller"] = value
+        found.setdefault(key, {})["controller"] = model_config.shown_value(key, value)
     for region, table in sorted(regions(settings, cloud).items()):
         for key, value in table.items():
-            found.setdefault(key, {}).setdefault("regions", []).append({"name": region, "value": value})
+            shown = {"name": region, "value": model_config.shown_value(key, value)}
+            found.setdefault(key, {}).setdefault("regions", []).append(shown)
     return dict(sorted(found.items()))
 
 
@@ -93,7 +94,8 @@ def change(ctx: Context, cloud: str, region: str, values: Mapping[str, Any], res
     for key in (*values, *reset):
         if key in model_config.READ_ONLY or key in model_config.UNSHOWN:
             raise NotValid(f'"{key}" cannot be set to a default: each model has its own')
-    parsed = {key: model_config.parse_value(key, value) for key, value in values.items()}
+    parsed = model_config.parse_values(values)
+    reset = [model_config.BASE if key == model_config.SERIES else key for key in reset]
     place = f"{cloud}/{region}" if region else cloud
     own = not region and cloud == str(ctx.controller.settings().get("cloud", ""))
 

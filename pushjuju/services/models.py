@@ -73,12 +73,9 @@ def add_model(
         cloud_type=found.type, region=region, credential=chosen, life=Life.ALIVE, created=to_iso(now),
     )  # fmt: skip
     inherited = model_defaults.inherited(ctx.controller.settings(), found.name, region)
-    settings = {
-        **provider_config(ctx, found.type),
-        **_cloud_settings(found, region),
-        **inherited,
-        **(config or {}),
-    }
+    settings: dict[str, Any] = {}
+    for layer in (provider_config(ctx, found.type), _cloud_settings(found, region), inherited, config or {}):
+        settings.update(model_config.parse_values(layer))
     if check is not None:
         check(found, region, chosen, settings)
     with ctx.store.write() as tx:

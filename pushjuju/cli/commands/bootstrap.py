@@ -164,13 +164,14 @@ def _check(cli: Cli, asked: dict[str, Any], config: dict[str, Any]) -> None:
     values.constraints(asked["bootstrap_constraints"], cli.console)
     if asked["storage_pool"]:
         _pool(asked["storage_pool"])
-    for key, value in model_keys(config).items():
-        model_config.parse_value(key, value)
+    model_config.parse_values(model_keys(config))
 
 
 def model_keys(config: dict[str, Any]) -> dict[str, Any]:
     """Return the entries of a bootstrap configuration that belong to models."""
-    return {key: value for key, value in config.items() if key in model_config.ATTRIBUTES}
+    return {
+        key: value for key, value in config.items() if key in {*model_config.ATTRIBUTES, model_config.SERIES}
+    }
 
 
 def _first_model(cli: Cli, ctx: Context, name: str, credential: str, config: dict[str, Any]) -> Model:

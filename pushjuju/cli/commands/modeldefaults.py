@@ -52,7 +52,7 @@ def model_defaults(
     ctx = session.open_controller(cli, controller)
     cloud, region = _place(ctx, cloud, region)
     if asked.change:
-        changes = _changes(cli, asked, skip_read_only=ignore_read_only_fields)
+        changes = _changes(cli, asked, region, skip_read_only=ignore_read_only_fields)
         _warn_of_unknown(cli, ctx, cloud, (*changes, *asked.reset))
         return service.change(ctx, cloud, region, changes, asked.reset)
     document = service.document(ctx.controller.settings(), cloud)
@@ -88,14 +88,28 @@ def _of_region(entry: dict[str, Any], region: str) -> dict[str, Any]:
     return {**kept, "regions": mine} if mine else kept
 
 
-def _changes(cli: Cli, asked: configargs.ConfigArgs, *, skip_read_only: bool) -> dict[str, Any]:
+def _changes(cli: Cli, asked: configargs.ConfigArgs, region: str, *, skip_read_only: bool) -> dict[str, Any]:
     merged: dict[str, Any] = {}
     if asked.file:
-        merged.update(values.yaml_map(values.read_file(asked.file, cli.console.stdin), asked.file))
+        given = values.yaml_map(values.read_file(asked.file, cli.console.stdin), asked.file)
+        merged.update({key: _plain(entry, region) for key, entry in given.items()})
     merged.update(asked.values)
     if skip_read_only:
         merged = {key: value for key, value in merged.items() if key not in model_config.READ_ONLY}
     return merged
+
+
+def _plain(entry: Any, region: str) -> Any:
+    """Return the value of a key in the form that `model-defaults --format yaml` prints; any other as it is.
+
+    Mirrors: juju cmd/juju/model/defaults.go CoerceFormat (3.6)
+    """
+    if not isinstance(entry, dict) or not {"default"} <= entry.keys() <= {"default", "controller", "regions"}:
+        return entry
+    for item in entry.get("regions", ()):
+        if region and item["name"] == region:
+            return item["value"]
+    return entry["default"] if region else entry.get("controller", entry["default"])
 
 
 def _warn_of_unknown(cli: Cli, ctx: Context, cloud: str, keys: tuple[str, ...]) -> None:

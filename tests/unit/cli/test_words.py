@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from pushjuju.cli import blocking, drive, registry
 from pushjuju.cli.command import is_ignored
@@ -318,6 +319,49 @@ def test_a_setting_that_does_not_fit_changes_nothing(lab: Run, setting: str, tex
     before = ok(lab("model-config", "--format", "yaml"))
     refused(lab("model-config", setting, "test-mode=true"), text)
     assert ok(lab("model-config", "--format", "yaml")) == before
+
+
+def test_default_series_sets_and_resets_the_default_base(lab: Run) -> None:
+    done = lab("model-config", "default-series=jammy")
+    assert (done.status, done.err) == (0, "")
+    assert ok(lab("model-config", "default-base")) == "ubuntu@22.04/stable\n"
+    refused(
+        lab("model-config", "default-series=jammy", "default-base=ubuntu@24.04"),
+        'default-series "jammy" and default-base "ubuntu@24.04" do not match',
+    )
+    refused(lab("model-config", "default-series=nope"), 'unknown series "nope"')
+    ok(lab("model-config", "--reset", "default-series"))
+    assert ok(lab("model-config", "default-base")) == "\n"
+    ok(lab("model-defaults", "default-base=ubuntu@24.04"))
+    ok(lab("add-model", "old", "--config", "default-series=focal"))
+    assert ok(lab("model-config", "-m", "old", "default-base")) == "ubuntu@20.04/stable\n"
+    assert "default-series" not in ok(lab("model-config", "-m", "old", "--format", "yaml"))
+
+
+def test_resource_tags_are_shown_as_a_map(lab: Run) -> None:
+    ok(lab("model-config", "resource-tags=team=x env=integration"))
+    assert ok(lab("model-config", "resource-tags")) == "env: integration\nteam: x\n"
+    shown = json.loads(ok(lab("model-config", "resource-tags", "--format", "json")))
+    assert shown["resource-tags"]["Value"] == {"env": "integration", "team": "x"}
+    assert "env: integration" in ok(lab("model-config"))
+    ok(lab("model-defaults", "resource-tags=env=lab"))
+    assert "resource-tags" in ok(lab("model-defaults"))
+
+
+def test_what_model_defaults_shows_is_taken_back(lab: Run) -> None:
+    ok(lab("model-defaults", "test-mode=true", "resource-tags=env=lab"))
+    ok(lab("model-defaults", "--region", "default", "http-proxy=http://10.0.0.9:3128"))
+    shown = ok(lab("model-defaults", "--format", "yaml"))
+    words = ("model-defaults", "--ignore-read-only-fields", "--file", "-")
+    ok(lab(*words, stdin=shown))
+    again = yaml.safe_load(ok(lab("model-defaults", "--format", "yaml")))
+    assert again["test-mode"]["controller"] is True
+    assert again["resource-tags"]["controller"] == {"env": "lab"}
+    assert again["http-proxy"] == yaml.safe_load(shown)["http-proxy"] | {"controller": ""}
+    ok(lab(*words, "--region", "default", stdin=shown))
+    assert ok(lab("model-defaults", "--format", "yaml", "--region", "default", "http-proxy")).count(
+        "10.0.0.9"
+    )
 
 
 def test_what_model_config_shows_is_taken_back(lab: Run, tmp_path: Path) -> None:
