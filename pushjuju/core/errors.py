@@ -32,6 +32,7 @@ Layer: core. The tree (callers catch a branch, not a leaf):
     │   └── ConnectionLost    cut in the middle
     ├── RemoteFailed          the machine answered that it cannot do it
     │   ├── DiskFull          ... because its disk is full
+    │   ├── HeldElsewhere     ... because another controller or model holds it
     │   ├── Overtaken         ... because it heard of a later lease
     │   └── BadAnswer         what it says makes no sense, or is too much
     ├── Refused               a word of Juju that has no meaning here
@@ -325,6 +326,13 @@ class DiskFull(RemoteFailed):
 
     message = "the disk of the machine is full"
     code = "disk-full"
+
+
+class HeldElsewhere(RemoteFailed):
+    """Another controller, or another model, holds the machine; nothing was done there."""
+
+    message = "the machine is held by another controller or model"
+    code = "held-elsewhere"
 
 
 class Overtaken(RemoteFailed):

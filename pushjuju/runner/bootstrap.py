@@ -13,7 +13,15 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.core import limits
-from pushjuju.core.errors import BadAnswer, ConnectionLost, DiskFull, PushjujuError, RemoteFailed, SudoRefused
+from pushjuju.core.errors import (
+    BadAnswer,
+    ConnectionLost,
+    DiskFull,
+    HeldElsewhere,
+    PushjujuError,
+    RemoteFailed,
+    SudoRefused,
+)
 from pushjuju.runner import intake
 from pushjuju.runner.packer import REMOTE, Program
 from pushjuju.runner.remote import wire
@@ -319,6 +327,7 @@ async def attach(
         SudoRefused: Logged in as another user than root, and sudo says no.
         RemoteFailed: No Python that can be used or installed, or the program cannot start.
         DiskFull: No room for the program.
+        HeldElsewhere: The machine is another controller's, or another model's.
         ConnectionLost: The channel ended.
     """
     line = command(program, root, options)
@@ -374,6 +383,8 @@ def _refusal(letter: str, text: str, link: Link, name: str) -> PushjujuError:
             detail=text or said,
             hint="Log in as root, or allow the user to run sudo without a password.",
         )
+    if letter == "H":
+        return HeldElsewhere(f"{name} is held by another controller or model", detail=text)
     if letter == "E":
         if "[28]" in text or "[122]" in text or "No space left" in text:
             return DiskFull(f"the disk of {name} is full", detail=text)

@@ -10,7 +10,15 @@ from typing import Any, TypeVar
 
 from pushjuju.core.base import Base
 from pushjuju.core.clock import from_iso, to_iso
-from pushjuju.core.errors import BadAnswer, HostKeyChanged, PushjujuError, TransportError, Unreachable
+from pushjuju.core.errors import (
+    BadAnswer,
+    HeldElsewhere,
+    HostKeyChanged,
+    PushjujuError,
+    TransportError,
+    Unreachable,
+)
+from pushjuju.core.holding import way_out
 from pushjuju.core.life import Life
 from pushjuju.core.names import parent_machine
 from pushjuju.core.status import InstanceStatus, MachineStatus, StatusKind
@@ -67,8 +75,18 @@ async def attach(shop: Workshop, machine: Machine) -> MachineSession:
     which may know it under another address, or start it again after the host was down.
 
     Raises:
+        HeldElsewhere: The machine is another controller's, or another model's.
         TransportError: No way in.
     """
+    try:
+        return await _attach(shop, machine)
+    except HeldElsewhere as error:
+        controller = str(shop.base_ctx.controller.settings().get("uuid", ""))
+        error.hint = way_out(error.detail, str(machine.ssh["host"]), controller)
+        raise
+
+
+async def _attach(shop: Workshop, machine: Machine) -> MachineSession:
     known = shop.attached(machine)
     if not machine.last_seen:
         await _patiently(shop, machine, lambda: firstboot.apply(shop, machine), patient=not given(machine))
@@ -223,7 +241,7 @@ def note_failure(ctx: Context, machine: Machine, error: PushjujuError) -> None:
             tx.run("machine_set_unreachable", model=machine.model, id=machine.id, now=to_iso(now))
             _set_once(tx, machine, StatusKind.INSTANCE, InstanceStatus.RUNNING, error.message, now)
             _alert_followers(tx, machine, now)
-        elif isinstance(error, BadAnswer):
+        elif isinstance(error, BadAnswer | HeldElsewhere):
             _set_once(tx, machine, StatusKind.INSTANCE, InstanceStatus.RUNNING, error.message, now)
         entity = f"machine-{machine.id}"
         logs.append(tx, machine.model, entity, "ERROR", LOGGER, full_text(error), now=now)

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from pushjuju.core import cloudinit_script
 from pushjuju.core.base import Base
-from pushjuju.core.errors import Unreachable
+from pushjuju.core.errors import HeldElsewhere, Unreachable
+from pushjuju.core.holding import HELD, claim_script
 from pushjuju.plugins.types import SSHTarget
 from pushjuju.runner.session import MachineSession
 from pushjuju.services import model_config
@@ -39,6 +40,7 @@ head -c 4096 /run/cloud-init/result.json 2>/dev/null || true
 _APPLIED = "/var/lib/juju/pushjuju-user-data"
 # Once: a repetition after a broken connection finds the mark, or waits for the one that still runs.
 _ONCE = f"""export DEBIAN_FRONTEND=noninteractive HOME=/root LANG=C.UTF-8 PATH="$PATH:/usr/sbin:/sbin"
+%(claim)s
 mkdir -p /var/lib/juju
 exec 9>{_APPLIED}.lock
 command -v flock >/dev/null && flock -w {WAIT_S} 9
@@ -56,15 +58,19 @@ async def apply(shop: Workshop, machine: Machine) -> None:
     """Run the user data of a machine that boots without it as a script over SSH: Python may come by it.
 
     Raises:
+        HeldElsewhere: The machine is another controller's, or another model's.
         SudoRefused: Logged in, but not allowed to become root.
         TransportError: No login, or the connection broke.
     """
     if not (script := _script(shop, machine)):
         return
     shop.tell(Event(entity=f"machine {machine.id}", text="setting itself up (user data as a script)"))
-    once = _ONCE % {"script": script, "nonce": shlex.quote(machine.nonce)}
+    claim = claim_script(shop.owner_of(machine))
+    once = _ONCE % {"script": script, "nonce": shlex.quote(machine.nonce), "claim": claim}
     runner = ScriptRunner(shop.base_ctx, shop.connector, machine.model)
     done = await runner.run_script(_target(machine), once, sudo=True, timeout_s=WAIT_S + 60.0)
+    if done.rc == HELD:
+        raise HeldElsewhere(detail=done.stderr.strip())
     if done.rc != 0:
         text = f"the user data ended with exit code {done.rc}: {done.stderr[-_LONGEST:]}"
         shop.tell(Event(entity=f"machine {machine.id}", text=text, state="failed"))

@@ -10,7 +10,7 @@ import asyncio
 from datetime import datetime, timedelta
 
 from pushjuju.core.clock import from_iso, to_iso
-from pushjuju.core.errors import LeaseLost, NotValid, Overtaken, PushjujuError, StoreError
+from pushjuju.core.errors import HeldElsewhere, LeaseLost, NotValid, Overtaken, PushjujuError, StoreError
 from pushjuju.core.life import Life
 from pushjuju.core.names import parent_machine
 from pushjuju.core.status import InstanceStatus, StatusKind
@@ -37,7 +37,7 @@ from pushjuju.workers import (
 from pushjuju.workers.events import Event
 from pushjuju.workers.firewaller import Firewaller
 from pushjuju.workers.outcome import Outcome
-from pushjuju.workers.provisioner import StartFailed
+from pushjuju.workers.provisioner import StartFailed, given
 from pushjuju.workers.visit import Visit, ask, stays
 from pushjuju.workers.workshop import Workshop
 
@@ -310,10 +310,13 @@ class Lane:
 
     async def _leave(self, machine: Machine) -> None:
         """Leave nothing on a machine that goes on without us; one that is forced away may be silent."""
-        if self.left_nothing or not machine.last_seen:
+        # One of ours that is kept is let go even when its last unit took all files with it.
+        if (self.left_nothing and given(machine)) or not machine.last_seen:
             return
         try:
             await (await self._visit(machine)).leave()
+        except HeldElsewhere as error:  # whatever is there is not ours
+            self._tell(f"nothing is changed there: {error}", "failed")
         except PushjujuError as error:
             if not machine.forced:
                 raise

@@ -125,7 +125,8 @@ class Visit:
         await self._acknowledge()
         for name in self._unknown_units():
             await self._remove_files(name, last=False)
-        await self._remove_files("", last=True)
+        # The provider takes the mark of a machine that was given.
+        await self._remove_files("", last=True, release=not given(self.machine))
 
     # --- what may begin -----------------------------------------------------------------------------------
 
@@ -462,12 +463,17 @@ class Visit:
                 removal.remove_unit(tx, found, self.ctx.clock.now())
         self.shop.tell(Event(entity=unit.name, text="removed", state="done"))
 
-    async def _remove_files(self, unit: str, *, last: bool) -> None:
-        """Take a unit's files from the machine; with the last one all of ours goes."""
+    async def _remove_files(self, unit: str, *, last: bool, release: bool = False) -> None:
+        """Take a unit's files from the machine; with the last one all of ours goes.
+
+        Args:
+            release: The machine is let go: the mark that it is ours goes as well.
+        """
         if last and self.firewaller is not None:
             await self.firewaller.clear(self.session)
         operation_id = str(uuid.uuid4())
-        frame = {"t": "op", "id": operation_id, "kind": "remove-unit", "unit": unit, "last": last}
+        frame: dict[str, Any] = {"t": "op", "id": operation_id, "kind": "remove-unit", "unit": unit}
+        frame |= {"last": last, **({"release": True} if release else {})}
         result = intake.read_result(await self.session.run(frame))
         if result["outcome"] not in ("ok", "missing"):
             what = f"files of unit {unit}" if unit else "our files"

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from pushjuju.core.errors import NotFound, PushjujuError
+from pushjuju.core.holding import owner_line
 from pushjuju.core.names import parent_machine
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.plugins.types import (
@@ -267,7 +268,14 @@ class Workshop:
 
     def opening(self, machine: Machine) -> AbstractAsyncContextManager[MachineSession]:
         """Return an attachment to a machine, to be entered."""
-        return open_session(self.target(machine), program=self.program, connector=self.connector)
+        options = {"owner": self.owner_of(machine)}
+        target = self.target(machine)
+        return open_session(target, program=self.program, connector=self.connector, options=options)
+
+    def owner_of(self, machine: Machine) -> str:
+        """Return the line by which a machine knows who holds it."""
+        controller = str(self.base_ctx.controller.settings().get("uuid", ""))
+        return owner_line(controller, machine.model, machine.id)
 
     def _is_stale(self, session: MachineSession) -> bool:
         """Tell whether another process was on the machine since: what the session knows of it is old."""

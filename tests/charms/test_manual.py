@@ -226,6 +226,47 @@ def test_machines_that_cannot_be_taken_in(client: Client, server: Server, tmp_pa
     assert client.status()["machines"] == {}
 
 
+def test_a_machine_of_another_controller_is_refused_and_left_alone(
+    client: Client, local_cloud: LocalCloud
+) -> None:
+    """Whatever cloud made it; a machine that its controller let go is free, one after the other."""
+    client.run("bootstrap", "local", "home", "--add-model", "shop")
+    client.run("deploy", HELLO, "web")
+    host = str(client.status()["machines"]["0"]["dns-name"])
+    bob = _SERVER.format(key=shlex.quote(local_cloud.public_key)).partition("for user")
+    client.on("0", "".join(bob[1:]))
+    units = client.on("0", "ls /var/lib/juju/agents")
+    add = ("add-machine", f"ssh:bob@{host}", "--private-key", local_cloud.key)
+
+    client.run("bootstrap", "manual", "lab", "--add-model", "barn")
+    refused = client.fail(*add)
+    assert refused.error.startswith("ERROR machine is already provisioned\ncontroller="), str(refused)
+    assert "remove-machine there gives it back; if no controller has it any more: ssh" in refused.error
+    assert client.status()["machines"] == {}
+    client.run("config", "-m", "home:shop", "web", "greeting=Still mine")
+    assert "Still mine" in client.run("ssh", "-m", "home:shop", "0", "curl -s http://127.0.0.1:8080/")
+
+    # The mark is gone and somebody else has the machine: no controller touches what the other one put there.
+    client.run("ssh", "-m", "home:shop", "0", "sudo rm -r /var/lib/pushjuju")
+    files = client.fail(*add)
+    assert "/var/lib/juju/agents/unit-web-0" in files.error, str(files)
+    stolen = "controller=c model=m machine=1"
+    other = f"mkdir -p /var/lib/pushjuju; echo {stolen} > /var/lib/pushjuju/machine"
+    client.run("ssh", "-m", "home:shop", "0", f"sudo sh -c '{other}'")
+    held = client.fail("config", "-m", "home:shop", "web", "greeting=Mine?")
+    assert "is held by another controller or model" in held.error, str(held)
+    assert stolen in held.error
+    client.run("ssh", "-m", "home:shop", "0", "sudo rm /var/lib/pushjuju/machine")
+    assert client.run("ssh", "-m", "home:shop", "0", "ls /var/lib/juju/agents") == units
+
+    # Let go: free for the next, and for the next after that.
+    client.run("remove-machine", "-m", "home:shop", "0", "--keep-instance", "--force", "--no-prompt")
+    for number in ("0", "1"):
+        client.until(lambda: client.try_run(*add).rc == 0, limit=10)
+        assert list(client.status()["machines"]) == [number]
+        client.run("remove-machine", number, "--no-prompt")
+
+
 def test_what_a_person_gives_by_mistake(client: Client, server: Server, tmp_path: Path) -> None:
     """Nothing of a wrong file reaches the machine, no secret the screen; a kept machine can come again."""
     client.run("bootstrap", "manual", "lab", "--add-model", "shop")
@@ -258,7 +299,7 @@ def test_what_a_person_gives_by_mistake(client: Client, server: Server, tmp_path
 
     client.run("add-machine", bob, *key)
     again = client.fail("add-machine", bob, *key)
-    assert again.error.endswith("remove-machine in that model gives it back\n"), str(again)
+    assert "\nremove-machine in that model gives it back; " in again.error, str(again)
     client.run("remove-machine", "0", "--keep-instance", "--no-prompt")
     _until_clean(client, server)
     client.run("add-machine", bob, *key)

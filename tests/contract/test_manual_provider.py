@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import shlex
 from collections.abc import AsyncIterator
 
 import pytest
 
-from pushjuju.core.errors import AlreadyExists, AuthFailed, Conflict, NotPermitted, SudoRefused, Unreachable
+from pushjuju.core.errors import (
+    AlreadyExists,
+    AuthFailed,
+    Conflict,
+    NotPermitted,
+    RemoteFailed,
+    SudoRefused,
+    Unreachable,
+)
 from pushjuju.plugins.providers.manual.provider import ManualProvider
 from pushjuju.plugins.types import ModelInfo, ScriptResult, Services, SSHTarget, StartRequest
 from pushjuju.testing.machines import LocalCloud
@@ -123,10 +132,48 @@ async def test_keys_of_others_stay(bench: ManualBench) -> None:
 
 
 async def test_juju_machine_is_refused(bench: ManualBench) -> None:
-    """A machine with Juju's agent belongs to Juju."""
-    await bench.on_server("touch /etc/systemd/system/jujud-machine-3.service\n")
-    with pytest.raises(AlreadyExists, match="machine is already provisioned"):
+    """A machine with Juju's agent belongs to Juju; one with files of units is somebody's."""
+    for begin, end in (
+        (
+            "touch /etc/systemd/system/jujud-machine-3.service",
+            "rm /etc/systemd/system/jujud-machine-3.service",
+        ),
+        ("cp $(command -v sleep) /tmp/jujud; setsid /tmp/jujud 600 >/dev/null 2>&1 &", "pkill -x jujud"),
+        ("mkdir -p /var/lib/juju/agents/machine-0", "rmdir /var/lib/juju/agents/machine-0"),
+        ("mkdir -p /var/lib/juju/agents/unit-web-0", "rmdir /var/lib/juju/agents/unit-web-0"),
+    ):
+        await bench.on_server(f"{begin}\n")
+        with pytest.raises(AlreadyExists, match="machine is already provisioned"):
+            await bench.open().enlist(bench.target, machine_id="0", authorized_keys=[bench.public_key])
+        assert await bench.leftovers() == []
+        await bench.on_server(f"{end}\n")
+    await bench.open().enlist(bench.target, machine_id="0", authorized_keys=[bench.public_key])
+
+
+async def test_of_two_that_take_a_machine_at_once_one_gets_it(bench: ManualBench) -> None:
+    """The other one changes nothing: not even its key is there."""
+    keys = {model: f"{bench.public_key} for {model}" for model in (MODEL, OTHER_MODEL)}
+    took = await asyncio.gather(
+        *(
+            bench.open(model).enlist(bench.target, machine_id="0", authorized_keys=[key])
+            for model, key in keys.items()
+        ),
+        return_exceptions=True,
+    )
+    refused = [error for error in took if isinstance(error, BaseException)]
+    assert [type(error) for error in refused] == [AlreadyExists], refused
+    loser = list(keys)[took.index(refused[0])]
+    assert keys[loser] not in await bench.on_server("cat /home/ubuntu/.ssh/authorized_keys\n")
+
+
+async def test_a_machine_that_could_not_join_is_free(bench: ManualBench) -> None:
+    """What was begun is taken back, so that the next try is none of a stranger."""
+    await bench.on_server("mv /usr/bin/awk /usr/bin/awk.away\n")
+    with pytest.raises(RemoteFailed):
         await bench.open().enlist(bench.target, machine_id="0", authorized_keys=[bench.public_key])
+    assert await bench.leftovers() == []
+    await bench.on_server("mv /usr/bin/awk.away /usr/bin/awk\n")
+    await bench.open(OTHER_MODEL).enlist(bench.target, machine_id="7", authorized_keys=[bench.public_key])
 
 
 async def test_refused_logins_say_why(bench: ManualBench) -> None:

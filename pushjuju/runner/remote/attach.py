@@ -10,7 +10,7 @@ import _socket
 import os
 import sys
 
-from pushjuju.runner.remote import facts, layout, wire
+from pushjuju.runner.remote import facts, holder, layout, wire
 from pushjuju.runner.remote.jsonlite import dumps, loads
 
 TYPE_CHECKING = False
@@ -33,6 +33,10 @@ def main(program: str, root: str, options_text: str, connection: str = "") -> bo
 
     layout.name_process("pushjuju-attach")
     options = loads(options_text or "{}")
+    owner = options.pop("owner", "")
+    other = holder.claim(root, owner) if owner else ""
+    if other:
+        _say(b"H", other)
     told = {"attach": wire.PROTOCOL, "facts": facts.gather(connection), "options": options}
     hello = dumps(told).encode("ascii")
     error = "no server answers"
@@ -48,13 +52,14 @@ def main(program: str, root: str, options_text: str, connection: str = "") -> bo
             return False
         time.sleep(0.02)
     os.write(2, ("pushjuju: %s\n" % error).encode("utf-8", "replace"))
-    _say_error(error)
+    _say(b"E", error)
     return True
 
 
-def _say_error(text: str) -> None:
+def _say(letter: bytes, text: str) -> None:
+    """Answer as ``boot.py`` does, and end."""
     data = text.encode("utf-8", "replace")
-    os.write(1, b"PJ1E" + len(data).to_bytes(4, "big") + data)
+    os.write(1, b"PJ1" + letter + len(data).to_bytes(4, "big") + data)
     sys.exit(1)
 
 

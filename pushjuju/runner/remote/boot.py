@@ -2,8 +2,8 @@
 
 Finds the program by its content hash, or asks for it, then attaches. Answers on stdout begin with ``PJ1``
 and a letter: ``N`` send the program (length, then zlib of marshal of a dict path -> text), ``E`` error text
-follows, ``S`` no way to become root, ``R`` frames follow. Must be valid for every Python 3, to say that one
-is too old.
+follows, ``S`` no way to become root, ``H`` somebody else holds the machine, ``R`` frames follow. Must be
+valid for every Python 3, to say that one is too old.
 
 Arguments: content hash, root directory, options (JSON), this text itself as base64 of zlib, which the tiny
 START unpacks: no shell of any kind changes these letters; and what sshd says of the connection.

@@ -35,6 +35,11 @@ def lease_name(model: str) -> str:
     return "lease-" + model
 
 
+def marker(root: str) -> str:
+    """Return the file that names the controller which holds the machine."""
+    return root + "/var/lib/pushjuju/machine"
+
+
 class Layout:
     """Paths below one root."""
 
@@ -63,11 +68,12 @@ class Layout:
         return self.tools + "/" + unit_tag(unit)
 
     def units(self) -> list[str]:
-        """Return the units that have files here."""
+        """Return the units that have files of ours here; Juju's have an ``agent.conf``."""
         try:
             names = sorted(os.listdir(self.agents))
         except OSError:
             return []
+        names = [name for name in names if not os.path.exists("%s/%s/agent.conf" % (self.agents, name))]
         parts = [name[5:].rpartition("-") for name in names if name.startswith("unit-")]
         return ["%s/%s" % (app, number) for app, _, number in parts if _plain(app) and number.isdigit()]
 

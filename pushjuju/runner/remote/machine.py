@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from pushjuju.runner.remote import debugging, execinstall, layout, requests
+from pushjuju.runner.remote import debugging, execinstall, holder, layout, requests
 from pushjuju.runner.remote.deploy import remove_tree
 from pushjuju.runner.remote.host import Host, Refused, describe, plain_result
 from pushjuju.runner.remote.process import Child
@@ -45,8 +45,8 @@ def _remove_unit(host: Host) -> dict[str, Any]:
     for path in host.op.get("paths") or ():
         _remove_own(host, str(path))
     if host.op.get("last"):
-        with open(host.paths.base + "/purge", "w"):
-            pass  # the server clears up when the controller has this answer
+        with open(host.paths.base + "/purge", "w") as file:  # the server clears up when this answer is taken
+            file.write("release" if host.op.get("release") else "")
     return plain_result()
 
 
@@ -64,19 +64,27 @@ def _remove_own(host: Host, path: str) -> None:
 
 
 def purge(paths: layout.Layout) -> None:
-    """Remove everything of ours; called by the server as its last act."""
+    """Remove everything of ours; called by the server as its last act.
+
+    The mark of the holder goes only when the machine is let go: one without units is still its model's.
+    """
+    released = layout.read_text(paths.base + "/purge") == "release"
     execinstall.remove(paths)
     try:
         names = os.listdir(paths.tools)
     except OSError:
         names = []
     for name in names:
+        if os.path.exists(paths.agents + "/" + name):
+            continue  # an agent of Juju's, which came after us
         if name.startswith(("machine-", "pushjuju-")):
             _try_remove(paths.tools + "/" + name)
     _try_remove(paths.base)
     for path in (paths.agents, paths.tools, paths.juju + "/locks", paths.juju + "/storage", paths.juju):
         _try_rmdir(path)
     _try_rmdir(paths.root + "/var/log/juju")
+    if released:
+        holder.release(paths.root)
 
 
 def _try_remove(path: str) -> None:

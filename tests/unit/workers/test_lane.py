@@ -514,11 +514,14 @@ async def test_kept_instance_is_left_clean(shop: World) -> None:
     box = shop.boxes["0"]
     await lane(work)
     assert (work.cloud.stopped, shop.machine_ids()) == ([], [])
-    assert (box.frames[-1]["kind"], box.frames[-1]["unit"], box.frames[-1]["last"]) == (
+    last, let_go = box.frames[-2:]
+    assert (last["kind"], last["unit"], last["last"], "release" in last) == (
         "remove-unit",
         "web/0",
         True,
+        False,
     )
+    assert (let_go["kind"], let_go["unit"], let_go["release"]) == ("remove-unit", "", True)
 
 
 async def test_files_that_cannot_be_removed(shop: World) -> None:

@@ -6,6 +6,7 @@ directory; the machine carries a marker that names its owner.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import uuid
 from collections.abc import Sequence
@@ -23,9 +24,11 @@ from pushjuju.core.errors import (
     NotFound,
     NotPermitted,
     ProviderError,
+    PushjujuError,
     RemoteFailed,
     SudoRefused,
 )
+from pushjuju.core.holding import owner_line, way_out
 from pushjuju.core.status import InstanceStatus
 from pushjuju.plugins.providers.arches import juju_arch
 from pushjuju.plugins.providers.manual import scripts
@@ -115,20 +118,17 @@ class ManualProvider:
             TransportError: No login there.
         """
         place = Target.parse(target)
-        owner = self._owner(machine_id)
+        owner = owner_line(self._model.controller_uuid, self._model.uuid, machine_id)
         way = SSHTarget(host=place.host, port=place.port, identities=tuple(identities), proxy_jump=jump)
         login = replace(way, user=scripts.USER)
-        if await self._is_set_up(login):
-            # Who lets us in is the person's own key: the controller must get in without it.
-            await self._run(
-                login, scripts.add_keys(owner, authorized_keys), f"cannot add our key to {place.host}"
-            )
-        else:
-            progress(InstanceStatus.ALLOCATING, f"setting up user {scripts.USER} on {place.host}")
-            await self._set_up(replace(way, user=place.user), owner, authorized_keys)
-        progress(InstanceStatus.ALLOCATING, f"checking {place.host}")
-        done = await self._run(login, scripts.enlist(owner), f"cannot enlist {place.host}")
-        base, hardware = read_facts(done.stdout)
+        try:
+            done = await self._join(place, way, owner, authorized_keys, progress)
+            base, hardware = read_facts(done.stdout)
+        except AlreadyExists:
+            raise
+        except PushjujuError:
+            await self._give_up((login, replace(way, user=place.user)), owner)
+            raise
         record = Record(
             id=place.instance_id,
             machine_id=machine_id,
@@ -146,6 +146,27 @@ class ManualProvider:
             nonce=f"{place.instance_id}:{uuid.uuid4()}",
             host_keys=record.host_keys or None,
         )
+
+    async def _join(
+        self, place: Target, way: SSHTarget, owner: str, keys: Sequence[str], progress: Progress
+    ) -> ScriptResult:
+        """Mark the machine as ours, make a login for the controller, and return what the machine is."""
+        login = replace(way, user=scripts.USER)
+        if await self._is_set_up(login):
+            # Who lets us in is the person's own key: the controller must get in without it.
+            await self._run(login, scripts.add_keys(owner, keys), f"cannot add our key to {place.host}")
+        else:
+            progress(InstanceStatus.ALLOCATING, f"setting up user {scripts.USER} on {place.host}")
+            await self._set_up(replace(way, user=place.user), owner, keys)
+        progress(InstanceStatus.ALLOCATING, f"checking {place.host}")
+        return await self._run(login, scripts.enlist(owner), f"cannot enlist {place.host}")
+
+    async def _give_up(self, logins: Sequence[SSHTarget], owner: str) -> None:
+        """Let go of a machine that could not join; an unreachable one keeps the mark for the next try."""
+        for login in logins:
+            with contextlib.suppress(PushjujuError):
+                await self._remote().run_script(login, scripts.release(owner), sudo=True)
+                return
 
     async def _is_set_up(self, login: SSHTarget) -> bool:
         """Tell whether `ubuntu` may log in and become root without being asked."""
@@ -173,21 +194,12 @@ class ManualProvider:
         if done.rc == scripts.PROVISIONED:
             owner = done.stderr.strip()
             raise AlreadyExists(
-                "machine is already provisioned", detail=owner, hint=self._way_out(owner, login.host)
+                "machine is already provisioned",
+                detail=owner,
+                hint=way_out(owner, login.host, self._model.controller_uuid),
             )
         _check(done, problem)
         return done
-
-    def _way_out(self, owner: str, host: str) -> str:
-        if not owner.startswith("controller="):
-            return "an agent of Juju's runs there"
-        if f"controller={self._model.controller_uuid} " in owner:
-            return "remove-machine in that model gives it back"
-        lost = f"ssh {host} sudo rm {scripts.MARKER}"
-        return f"remove-machine there gives it back; if that controller is lost: {lost}"
-
-    def _owner(self, machine_id: str) -> str:
-        return f"controller={self._model.controller_uuid} model={self._model.uuid} machine={machine_id}"
 
     async def stop(self, ids: Sequence[str]) -> None:
         """Take our traces off machines and forget them; the machines go on. Unknown ids are no error.

@@ -9,23 +9,23 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
+from pushjuju.core.holding import FOLDER, HELD, MARKER, claim_script
+
 USER = "ubuntu"
-FOLDER = "/var/lib/pushjuju"
-MARKER = f"{FOLDER}/machine"
 _KEYS = f"{FOLDER}/added-keys"
 
-PROVISIONED = 90
+PROVISIONED = HELD
 NOT_OURS = 91
 
 
 def make_user(owner: str, authorized_keys: Sequence[str]) -> str:
-    """Return a script for root that makes the user `ubuntu` with sudo rights and our keys.
+    """Return a script for root that marks the machine as ours, makes the user `ubuntu`, lets our keys in.
 
     It exits with PROVISIONED, and changes nothing, when the machine belongs to somebody.
     """
     return f"""set -e
 umask 022
-{_refuse_others(owner)}
+{claim_script(owner)}
 if ! id {USER} >/dev/null 2>&1; then
   getent group {USER} >/dev/null || groupadd {USER}
   useradd --create-home --shell /bin/bash --gid {USER} {USER}
@@ -41,13 +41,15 @@ fi
 
 
 def add_keys(owner: str, authorized_keys: Sequence[str]) -> str:
-    """Return a script for root that lets our keys in as `ubuntu`, who is there already, as on cloud images.
+    """Return a script for root that marks the machine as ours and lets our keys in as `ubuntu`.
+
+    The user is there already, as on cloud images.
 
     It exits with PROVISIONED, and changes nothing, when the machine belongs to somebody.
     """
     return f"""set -e
 umask 022
-{_refuse_others(owner)}
+{claim_script(owner)}
 {_add_keys(authorized_keys)}"""
 
 
@@ -73,38 +75,17 @@ chown -R {USER}:"$group" "$home/.ssh"
 
 
 def enlist(owner: str) -> str:
-    """Return a script for root that marks the machine as ours and prints what it is.
+    """Return a script for root that prints what the machine is.
 
-    It exits with PROVISIONED when the machine belongs to somebody: a marker of another owner, or Juju's
-    agent.
+    It exits with PROVISIONED when the machine belongs to somebody.
 
     Args:
         owner: One line that names controller, model and machine.
     """
     return f"""set -e
 umask 077
-{_refuse_others(owner)}
-{DETECT}
-mkdir -p {FOLDER}
-printf '%s\\n' "$owner" > {MARKER}.new
-mv {MARKER}.new {MARKER}
-"""
-
-
-def _refuse_others(owner: str) -> str:
-    """Return lines that set `owner` and end the script when the machine belongs to somebody else."""
-    return f"""owner={shlex.quote(owner)}
-if [ -e {MARKER} ] && [ "$(cat {MARKER})" != "$owner" ]; then
-  cat {MARKER} >&2
-  exit {PROVISIONED}
-fi
-for unit in /etc/systemd/system/jujud-machine-*; do
-  if [ -e "$unit" ]; then
-    echo "$unit" >&2
-    exit {PROVISIONED}
-  fi
-done
-"""
+{claim_script(owner)}
+{DETECT}"""
 
 
 DETECT = r"""release=/etc/os-release
@@ -130,7 +111,7 @@ def release(owner: str) -> str:
     return f"""set -e
 [ -e {MARKER} ] || exit 0
 [ "$(cat {MARKER})" = {shlex.quote(owner)} ] || exit {NOT_OURS}
-rm -f {MARKER} {MARKER}.new
+rm -f {MARKER} {MARKER}.*
 if [ -s {_KEYS} ]; then
   home=$(getent passwd {USER} | cut -d: -f6)
   keys="$home/.ssh/authorized_keys"

@@ -1,0 +1,69 @@
+"""Which controller holds a machine: one small file on the machine names it. Layer: core.
+
+The file is made in one step, so of two controllers that want the same machine at the same moment one gets it.
+The program that runs on machines checks it at each contact (`runner/remote/holder.py`); the scripts here do
+so where that program is not there yet.
+"""
+
+from __future__ import annotations
+
+import shlex
+
+FOLDER = "/var/lib/pushjuju"
+MARKER = f"{FOLDER}/machine"
+HELD = 90
+"""Exit status of `claim_script` when somebody else holds the machine; the error output says who."""
+
+
+def owner_line(controller: str, model: str, machine: str) -> str:
+    """Return the line that names the holder of a machine: UUIDs of controller and model, and its number."""
+    return f"controller={controller} model={model} machine={machine}"
+
+
+def claim_script(owner: str) -> str:
+    """Return shell lines for root that mark a machine as held, or end with HELD and change nothing.
+
+    Held is a machine with the mark of another owner, an agent of Juju's, or files of units but no mark.
+    """
+    return f"""owner={shlex.quote(owner)}
+held() {{ printf '%s\\n' "$1" >&2; exit {HELD}; }}
+{_REFUSE_JUJU}
+if [ ! -e {MARKER} ]; then
+  for path in /var/lib/juju/agents/*; do
+    [ ! -e "$path" ] || held "$path"
+  done
+  mkdir -p {FOLDER}
+  chmod 0700 {FOLDER}
+  printf '%s\\n' "$owner" > {MARKER}.$$
+  ln {MARKER}.$$ {MARKER} 2>/dev/null || true
+  rm -f {MARKER}.$$
+fi
+[ "$(cat {MARKER})" = "$owner" ] || held "$(cat {MARKER})"
+"""
+
+
+# Containers of a host show up among its processes; each has a process table of its own.
+_REFUSE_JUJU = """for path in /etc/systemd/system/jujud-* /lib/systemd/system/jujud-* \
+/var/lib/juju/agents/machine-* /var/lib/juju/agents/*/agent.conf; do
+  [ ! -e "$path" ] || held "$path"
+done
+for path in $(grep -lx jujud /proc/[0-9]*/comm 2>/dev/null); do
+  path=${path%/comm}
+  [ "$(readlink "$path/ns/pid")" != "$(readlink /proc/self/ns/pid)" ] || held "the process $path (jujud)"
+done"""
+
+
+def way_out(owner: str, host: str, controller: str) -> str:
+    """Return what a person may do about a machine that somebody else holds.
+
+    Args:
+        owner: What the machine said: the line of its holder, or a trace of Juju's.
+        controller: The UUID of the person's own controller.
+    """
+    if not owner.startswith("controller="):
+        if "/unit-" in owner and not owner.endswith("agent.conf"):
+            return "files of units are there; remove those units first"
+        return "an agent of Juju's runs there"
+    where = "in that model" if owner.startswith(f"controller={controller} ") else "there"
+    lost = f"ssh {host} sudo rm {MARKER}"
+    return f"remove-machine {where} gives it back; if no controller has it any more: {lost}"
