@@ -62,6 +62,27 @@ def note(tx: Tx, machine: Machine, profiles: Mapping[str, Any], problem: str = "
     )
 
 
+def can_have(tx: Tx, machine: Machine) -> bool:
+    """Return True when it is noted that a machine can have profiles, with or without some."""
+    return tx.row("profiles_get", model=machine.model, machine=machine.id) is not None
+
+
+def ready(tx: Tx, machine: Machine, application: str, charm_url: str) -> bool:
+    """Return True unless a machine that can have profiles has not the one that a charm needs."""
+    profile = charms.get(tx, machine.model, charm_url).lxd_profile
+    if profile is None or profile.empty or not can_have(tx, machine):
+        return True
+    name = profile_name(models.get(tx, machine.model).name, application, charm_url)
+    return name in applied(tx, machine)[0]
+
+
+def take_as_applied(tx: Tx, machine: Machine) -> None:
+    """Note that a machine has all that its units want, in a model that is only tried out."""
+    if can_have(tx, machine):
+        found = wanted(tx, machine.model, machine.id)
+        note(tx, machine, {name: document(profile) for name, profile in found.items()})
+
+
 def lacking(tx: Tx, machine: Machine) -> frozenset[str]:
     """Return the applications whose units have to wait: their profile is not the machine's yet."""
     present = applied(tx, machine)[0]

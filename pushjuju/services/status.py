@@ -311,6 +311,9 @@ def _shown(rows: Rows, unit: UnitRow) -> tuple[Seen, Seen]:
     agent = _seen(rows, StatusKind.AGENT, unit.name, _ALLOCATING)
     if agent.status == Agent.ERROR:  # as `statuses.shown_unit`
         workload, agent = agent, Seen(str(Agent.IDLE), since=agent.since)
+    elif agent.status == Agent.IDLE and agent.message:
+        workload = Seen(str(Workload.WAITING), agent.message, since=agent.since)
+        agent = Seen(str(Agent.IDLE), since=agent.since)
     machine = rows.machines.get(unit.machine or "")
     if machine is None or machine.unreachable_since is None:
         return workload, agent

@@ -11,7 +11,7 @@ from typing import Any
 from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import NotFound
 from pushjuju.core.jsontext import compact
-from pushjuju.core.status import Agent, StatusInfo, StatusKind
+from pushjuju.core.status import Agent, StatusInfo, StatusKind, Workload
 from pushjuju.state.records import Status
 from pushjuju.state.store import Tx
 
@@ -104,6 +104,9 @@ def shown_unit(workload: StatusInfo, agent: StatusInfo) -> tuple[StatusInfo, Sta
     """
     if agent.status == Agent.ERROR:
         return agent, StatusInfo(status=Agent.IDLE, since=agent.since)
+    if agent.status == Agent.IDLE and agent.message:  # what the charm's upgrade waits for
+        waits = StatusInfo(status=Workload.WAITING, message=agent.message, since=agent.since)
+        return waits, StatusInfo(status=Agent.IDLE, since=agent.since)
     return workload, agent
 
 

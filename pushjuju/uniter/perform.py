@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from pushjuju.core.clock import to_iso
 from pushjuju.core.life import Life
 from pushjuju.core.series import SeriesStatus
-from pushjuju.core.status import Agent, StatusKind
+from pushjuju.core.status import Agent, StatusKind, Workload
 from pushjuju.services import (
     applications,
     relations,
@@ -51,6 +51,8 @@ def _perform(ctx: Context, tx: Tx, view: View, effect: Effect) -> bool:
         case EffectKind.REPORT_IDLE:
             statuses.set_agent_status(tx, unit.model, unit.name, Agent.IDLE, now=now)
             _tell_consumers(tx, view, now)
+        case EffectKind.REPORT_WAITING:
+            _report_waiting(tx, view, effect.message, now)
         case EffectKind.CLEAR_RESOLVED:
             tx.run("unit_set_resolved", model=unit.model, name=unit.name, resolved="none")
         case EffectKind.ARM_RETRY_TIMER:
@@ -81,6 +83,22 @@ def _perform(ctx: Context, tx: Tx, view: View, effect: Effect) -> bool:
         case _:
             raise AssertionError(f"no snapshot of this version leads to {effect.kind}")
     return True
+
+
+def _report_waiting(tx: Tx, view: View, message: str, now: datetime) -> None:
+    """Say what the charm waits for: before it is installed as its workload, else beside what it said itself.
+
+    Mirrors: juju worker/uniter/uniter.go verifyCharmProfile (3.6)
+    """
+    unit = view.unit
+    if view.local.installed:
+        statuses.set_agent_status(tx, unit.model, unit.name, Agent.IDLE, message, now=now)
+        return
+    told = statuses.get_status(tx, unit.model, StatusKind.WORKLOAD, unit.name)
+    if told is None or (told.status, told.message) != (Workload.WAITING, message):
+        statuses.set_status(
+            tx, unit.model, StatusKind.WORKLOAD, unit.name, Workload.WAITING, message, now=now
+        )
 
 
 def _tell_consumers(tx: Tx, view: View, now: datetime) -> None:

@@ -16,7 +16,17 @@ from pushjuju.core.errors import NotValid
 from pushjuju.core.life import Life
 from pushjuju.core.series import SeriesStatus
 from pushjuju.core.tasks import Receiver
-from pushjuju.services import actions, bindings, charms, leadership, model_config, network, relations, removal
+from pushjuju.services import (
+    actions,
+    bindings,
+    charm_profiles,
+    charms,
+    leadership,
+    model_config,
+    network,
+    relations,
+    removal,
+)
 from pushjuju.state.records import (
     Application,
     Bag,
@@ -174,6 +184,7 @@ def _remote_state(
         force_charm=bool(application.force_charm),
         charm_modified_version=application.charm_modified,
         charm_present=not unit.charm_gone,
+        profile_ready=charm_profiles.ready(tx, machine, application.name, application.charm_url),
         config_hash=charms.settings_hash(application.name, url, settings),
         trust_hash=charms.trust_hash(application),
         addresses_hash=network.addresses_hash(machine, bound),

@@ -67,6 +67,7 @@ _NOT_ON_MACHINE = (
     OperationName.COMPLETE_SERIES,
     OperationName.SECRETS_REMOVED,
 )
+_TOLD_AT_REST = (EffectKind.REPORT_IDLE, EffectKind.REPORT_WAITING)
 WORK = (Answer.RUN, Answer.RESTART, Answer.DEAD)
 _BEFORE_AGENT = (WAITING_FOR_MACHINE, INSTALLING_AGENT)
 
@@ -79,6 +80,7 @@ class Turn:
         answer: `run`, `idle`, `waiting` or `dead`.
         plan: What follows it unasked when it ends well, to be sent together with it.
         refused: Requests of `juju-exec` that are not run; the machine is to be told.
+        failed: The unit cannot decide; the reason says why.
     """
 
     answer: Answer
@@ -86,6 +88,7 @@ class Turn:
     prepared: Prepared | None = field(default=None)
     plan: tuple[Prepared, ...] = ()
     refused: tuple[Refusal, ...] = ()
+    failed: bool = False
 
 
 def take_turn(
@@ -205,7 +208,7 @@ def _rest(tx: Tx, view: View, decision: Decision, turn: Turn) -> None:
 
     What it wrote itself is only what nothing depends on: the decision, and that the unit is idle.
     """
-    quiet = all(effect.kind is EffectKind.REPORT_IDLE for effect in decision.effects)
+    quiet = all(effect.kind in _TOLD_AT_REST for effect in decision.effects)
     if quiet and not view.application.offered:
         unit = view.unit
         dues = [due for due in (unit.retry_due, unit.update_status_due) if due]

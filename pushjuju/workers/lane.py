@@ -69,6 +69,7 @@ class Lane:
         self.attempts = attempts
         self.left_nothing = False
         self._stored: list[str] = []  # what could not be done for storage
+        self._setbacks: dict[str, str] = {}  # unit or `profiles` -> what is tried again later
         self.unguarded: PushjujuError | None = None  # why the machine's firewall is not in force
 
     async def work(self) -> Outcome:
@@ -119,18 +120,28 @@ class Lane:
             machine = await deploying.wait(self.shop, machine)
         if self._must_go(machine):
             return await self._end(machine)
-        await profiles.apply(self.shop, machine)
+        applied = await self._apply_profiles(machine)
         if self._needs_machine(machine) or self._has_work(machine) or self._wants_rules(machine):
             await self._use(machine)
-            while (present := self._machine()) is not None and profiles.lacking(self.shop, present):
-                await profiles.apply(self.shop, present)
-                await self._use(present)
+            while applied and (present := self._machine()) and profiles.lacking(self.shop, present):
+                if applied := await self._apply_profiles(present):
+                    await self._use(present)
         machine = self._machine()
-        if machine is not None and not self._must_go(machine):
-            await profiles.apply(self.shop, machine)  # without those of units that are gone
+        if machine is not None and applied and not self._must_go(machine):
+            await self._apply_profiles(machine)  # without those of units that are gone
         if machine is not None and self._must_go(machine):
             return await self._end(machine)
         return self._at_rest(machine)
+
+    async def _apply_profiles(self, machine: Machine) -> bool:
+        """Let a machine have its profiles; where it cannot, only the charms that need them wait."""
+        try:
+            await profiles.apply(self.shop, machine)
+        except profiles.ProfilesFailed as error:
+            self._tell(str(error), "failed")
+            self._setbacks["profiles"] = contact.with_hint(error)
+            return False
+        return True
 
     async def _use(self, machine: Machine) -> None:
         """Reach the machine and do what is due on it."""
@@ -140,6 +151,7 @@ class Lane:
         self._stored = await storage.on_visit(self.shop, machine, visit.session)
         await visit.work()
         self._stored += visit.storage_problems
+        self._setbacks |= visit.setbacks
         self.left_nothing = visit.left_nothing
         self.unguarded = visit.firewaller.problem if visit.firewaller is not None else None
 
@@ -147,10 +159,12 @@ class Lane:
         """Return what is left behind when nothing more can be done now."""
         dues = [self._next_due(), storage.next_due(self.ctx, machine) if machine is not None else None]
         failures, attempts = list(self._stored), 0
+        failures += self._setbacks.values()
         if self.unguarded is not None:
-            again = again_later(self.ctx, self.attempts, contact.full_text(self.unguarded))
+            failures.append(contact.full_text(self.unguarded))
+        if self.unguarded is not None or self._setbacks:
+            again = again_later(self.ctx, self.attempts, "")
             dues, attempts = [*dues, again.due], again.attempts
-            failures.append(again.reason)
         due = min((moment for moment in dues if moment is not None), default=None)
         held, stuck = self._held_by_containers(machine)
         failures += [held] if stuck else []
@@ -240,7 +254,13 @@ class Lane:
                 units = machines.units_on(tx, self.model, self.machine_id)
                 if any(self._wants_to_run(tx, unit) for unit in units):
                     return True
-        return any(ask(self.ctx, unit, prepare=False).answer in WORK for unit in self._seats())
+        return any(self._has_turn(unit) for unit in self._seats())
+
+    def _has_turn(self, unit: Seat) -> bool:
+        turn = ask(self.ctx, unit, prepare=False)
+        if turn.failed:
+            self._setbacks[unit.name] = f"unit {unit.name}: {turn.reason}"
+        return turn.answer in WORK
 
     def _wants_to_run(self, tx: Tx, unit: Unit) -> bool:
         now = to_iso(self.ctx.clock.now())

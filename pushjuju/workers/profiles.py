@@ -34,8 +34,12 @@ async def apply(shop: Workshop, machine: Machine) -> None:
     with shop.ctx.store.read() as tx:
         wanted = charm_profiles.as_plugin_sees(tx, machine.model, machine.id)
         present, problem = charm_profiles.applied(tx, machine)
+        known = charm_profiles.can_have(tx, machine)
         keep = frozenset(charm_profiles.wanted(tx, machine.model))
     documents = {item.name: item.document() for item in wanted}
+    if not known:  # from now on the units of the machine wait for what their charms need
+        with shop.ctx.store.write() as tx:
+            charm_profiles.note(tx, machine, present)
     if documents == present and not problem:
         return
     provider = shop.provider_of(machine)

@@ -14,7 +14,16 @@ from pushjuju.core.life import Life
 from pushjuju.core.status import Agent, StatusKind
 from pushjuju.core.tasks import EXEC, Receiver, TaskStatus
 from pushjuju.plugins.types import StorageMade, StorageSeen
-from pushjuju.services import actions, machines, models, removal, statuses, storage_work, touch
+from pushjuju.services import (
+    actions,
+    charm_profiles,
+    machines,
+    models,
+    removal,
+    statuses,
+    storage_work,
+    touch,
+)
 from pushjuju.services.context import Context
 from pushjuju.services.forced_ends import ends_ahead
 from pushjuju.services.storage_work import Step as StorageStep
@@ -154,6 +163,8 @@ class _Lane:
             self.found.cannot_know(
                 f"the addresses of machine {row.id}, which is to be made or taken in first"
             )
+        with self.ctx.store.write() as tx:
+            charm_profiles.take_as_applied(tx, row)
         self._finish_open()
         self._commands()
         self._storage(row)

@@ -11,12 +11,21 @@ import asyncio
 import contextlib
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from pushjuju.core.errors import LeaseLost, NotValid, PushjujuError, RemoteFailed, StoreError
+from pushjuju.core.errors import (
+    BadAnswer,
+    LeaseLost,
+    NotValid,
+    Overtaken,
+    PushjujuError,
+    RemoteFailed,
+    StoreError,
+    TransportError,
+)
 from pushjuju.core.names import unit_tag
 from pushjuju.core.status import Agent
 from pushjuju.runner import intake
@@ -32,7 +41,7 @@ from pushjuju.uniter.requests import Request, relation_of
 from pushjuju.uniter.resolver import Answer
 from pushjuju.uniter.snapshot import look
 from pushjuju.uniter.turn import Turn, take_turn
-from pushjuju.workers import commands, contact, crew, deliver, live, profiles, requests, storage
+from pushjuju.workers import commands, contact, crew, deliver, live, requests, storage
 from pushjuju.workers.crew import Crew, EventSink, Lookout
 from pushjuju.workers.events import Event
 from pushjuju.workers.firewaller import Firewaller
@@ -46,6 +55,7 @@ FIREWALL = "firewall"  # what is under way under this name needs no lock
 LEFT_OUT = "plan"  # the code of an operation of a plan that the machine did not begin
 STORAGE = "storage"
 _OPEN = ("prepared", "planned")
+_OF_MACHINE = (BadAnswer, Overtaken, StoreError, TransportError)  # failures that concern every unit
 
 
 class Visit:
@@ -53,6 +63,7 @@ class Visit:
 
     Attributes:
         left_nothing: All of ours was taken from the machine.
+        setbacks: Unit -> why nothing more was done for it; it is tried again at the next visit.
     """
 
     crew_type: type[Crew] = Crew
@@ -65,6 +76,7 @@ class Visit:
         self.model = machine.model
         self.session = session
         self.left_nothing = False
+        self.setbacks: dict[str, str] = {}
         self.firewaller = Firewaller.of(shop, machine)
         self._next_look: datetime | None = None  # at the machine's firewall
         self._storage_look = self.ctx.clock.now() + timedelta(
@@ -79,11 +91,10 @@ class Visit:
         self._committed: list[tuple[str, str, str]] = []  # id, request of `juju-exec` and its error
 
     async def work(self) -> None:
-        """Run what is due until every unit has said that nothing is left.
+        """Run what is due until every unit has said that nothing is left, or was set aside.
 
         Raises:
             TransportError: The machine was lost.
-            RemoteFailed: Something must be tried again later.
         """
         await self._acknowledge()
         self._recover()
@@ -136,9 +147,8 @@ class Visit:
             return False
         began = self._begin_commands()
         with_tasks: frozenset[str] | None = None  # asked for when something is under way
-        waiting = profiles.lacking(self.shop, self.machine)
         for unit in self._in_turn():
-            if unit.name in self._crew or unit.application in waiting:
+            if unit.name in self._crew or unit.name in self.setbacks:
                 continue
             if held := self._held():
                 with_tasks = self._units_with_tasks() if with_tasks is None else with_tasks
@@ -215,7 +225,7 @@ class Visit:
             return True
         if turn.answer is Answer.DEAD and not self._has_subordinates(unit):
             self._locks[unit.name] = MACHINE
-            self._crew.start(unit.name, self._bury(unit))
+            self._crew.start(unit.name, self._or_aside(unit.name, self._bury(unit)))
             return True
         return False
 
@@ -223,6 +233,8 @@ class Visit:
         """Let a unit take its turn; where it only refused requests of `juju-exec`, more may wait."""
         while True:
             turn = ask(self.ctx, unit, requests.of_unit(self.session, unit.name))
+            if turn.failed:
+                self.setbacks[unit.name] = f"unit {unit.name}: {turn.reason}"
             requests.refuse(self.session, turn.refused)
             if turn.prepared is not None or not turn.refused:
                 return turn
@@ -233,7 +245,26 @@ class Visit:
 
     def _start(self, key: str, prepared: Prepared, plan: tuple[Prepared, ...] = ()) -> None:
         self._locks[key] = str(prepared.frame.get("lock", MACHINE))
-        self._crew.start(key, self._execute(prepared, plan))
+        work = self._execute(prepared, plan)
+        self._crew.start(key, self._or_aside(prepared.unit, work) if prepared.unit else work)
+
+    async def _or_aside(self, unit: str, work: Coroutine[Any, Any, None]) -> None:
+        """Do the work of one unit; where that fails the unit is set aside, and the others go on."""
+        try:
+            await work
+        except _OF_MACHINE:
+            raise
+        except PushjujuError as error:
+            self._set_aside(unit, error)
+
+    def _set_aside(self, unit: str, error: PushjujuError) -> None:
+        """Leave a unit alone for the rest of the visit, and say so in its status."""
+        text = contact.with_hint(error)
+        self.setbacks[unit] = text if unit in text else f"unit {unit}: {text}"
+        said = contact.full_text(error) if isinstance(error, RemoteFailed) else LOOP_ERROR
+        note_failed(self.ctx, self.model, unit, said, contact.full_text(error))
+        machine = f"machine {self.machine.id}"
+        self.shop.tell(Event(entity=unit, text=f"failed: {error}", state="failed", parent=machine))
 
     # --- what an earlier controller left ------------------------------------------------------------------
 
@@ -262,7 +293,7 @@ class Visit:
         for name in self._unknown_units():
             key = f"files of {name}"
             self._locks[key] = MACHINE
-            self._crew.start(key, self._remove_files(name, last=False))
+            self._crew.start(key, self._or_aside(name, self._remove_files(name, last=False)))
 
     def _unknown_units(self) -> list[str]:
         known = {unit.name for unit in self._units()}
@@ -366,11 +397,7 @@ class Visit:
         return result
 
     def _take_in(self, prepared: Prepared, result: dict[str, Any]) -> str:
-        """Take the result of an operation into the model; return the id of the one that must run now.
-
-        Raises:
-            RemoteFailed: It must be tried again later.
-        """
+        """Take the result of an operation into the model; return the id of the one that must run now."""
         self.shop.checkpoint("result")
         done = commit(self.ctx, prepared.id, result)
         self._committed.append((prepared.id, str(prepared.frame.get("request", "")), done.error))
@@ -381,7 +408,7 @@ class Visit:
             self._reboot_asked = done.reboot
         self._count_kill(prepared, killed=done.killed)
         if done.again_later:
-            raise RemoteFailed(f"unit {prepared.unit}: {prepared.title}: {done.message}")
+            self.setbacks[prepared.unit] = f"unit {prepared.unit}: {prepared.title}: {done.message}"
         return done.next
 
     def _count_kill(self, prepared: Prepared, *, killed: bool) -> None:
@@ -517,8 +544,15 @@ def ask(ctx: Context, unit: Seat, waiting: Iterable[Request] = (), *, prepare: b
     except StoreError:
         raise
     except PushjujuError as error:
-        now = ctx.clock.now()
-        with ctx.store.write() as tx:
-            statuses.set_agent_status(tx, unit.model, unit.name, Agent.FAILED, LOOP_ERROR, now=now)
-            logs.append(tx, unit.model, unit_tag(unit.name), "ERROR", LOGGER, str(error), now=now)
-        return Turn(answer=Answer.WAITING, reason=str(error))
+        note_failed(ctx, unit.model, unit.name, LOOP_ERROR, str(error))
+        return Turn(answer=Answer.WAITING, reason=str(error), failed=True)
+
+
+def note_failed(ctx: Context, model: str, name: str, said: str, why: str) -> None:
+    """Say in the status of a unit that its agent failed, and in its log why; once while that lasts."""
+    now = ctx.clock.now()
+    with ctx.store.write() as tx:
+        if tx.find(Unit, "unit_get", model=model, name=name) is None:
+            return
+        if statuses.set_agent_status(tx, model, name, Agent.FAILED, said, now=now):
+            logs.append(tx, model, unit_tag(name), "ERROR", LOGGER, why, now=now)

@@ -143,6 +143,7 @@ class EffectKind(StrEnum):
 
     REPORT_ERROR = "report-error"  # agent status error, with message and data
     REPORT_IDLE = "report-idle"  # agent status idle
+    REPORT_WAITING = "report-waiting"  # what the charm waits for, with message
     CLEAR_RESOLVED = "clear-resolved"
     ARM_RETRY_TIMER = "arm-retry-timer"  # make retry number `attempt` due
     DISARM_RETRY_TIMER = "disarm-retry-timer"

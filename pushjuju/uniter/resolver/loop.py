@@ -55,7 +55,8 @@ def decide(local: LocalState, remote: RemoteState) -> Decision:
         verdict = resolver(local, remote)
         if isinstance(verdict, Decision):
             effects += verdict.effects
-            if verdict.answer is Answer.IDLE and local.kind is OperationKind.CONTINUE:
+            told = any(effect.kind is EffectKind.REPORT_WAITING for effect in effects)
+            if verdict.answer is Answer.IDLE and local.kind is OperationKind.CONTINUE and not told:
                 effects += (Effect(kind=EffectKind.REPORT_IDLE),)
             return changed(verdict, effects=effects, badge=badge)
         effects += verdict

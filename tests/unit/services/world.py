@@ -103,6 +103,7 @@ class Box:
         cancelled: Operations that were interrupted.
         requests: What `juju-exec` asks for there.
         answered: Requests that were refused, with the error.
+        left: Units whose files lie there, when it says so.
     """
 
     id: str
@@ -118,6 +119,7 @@ class Box:
     cancelled: list[str] = field(default_factory=list)
     requests: dict[str, dict[str, Any]] = field(default_factory=dict)
     answered: list[tuple[str, str]] = field(default_factory=list)
+    left: list[str] | None = None
 
     def hello(self) -> dict[str, Any]:
         """What the machine tells at each contact."""
@@ -148,6 +150,7 @@ class Box:
             "journal": [{"id": key, "done": True} for key in self.results],
             "blobs": [],
             "running": [],
+            **({} if self.left is None else {"units": self.left}),
         }
 
     def will(self, hook: str, *answers: Mapping[str, Any], unit: str = "") -> None:

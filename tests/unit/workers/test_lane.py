@@ -25,6 +25,8 @@ from pushjuju.workers.lane import Outcome
 from tests.unit.services.world import SETUP, UBUNTU, Box, World, failed, ok
 from tests.unit.workers.fakes import Shop, drive, lane
 
+HERE = Placement.parse("0")
+
 
 def _in(shop: World, outcome: Outcome) -> float:
     assert outcome.due is not None
@@ -347,6 +349,80 @@ async def test_machine_that_cannot_even_try(shop: World) -> None:
     assert shop.agent() == ("failed", "no space left on device")
     assert not (await lane(work)).failed
     assert tuple(shop.of("web/0")) == SETUP
+
+
+NO_SPACE = {"outcome": "error", "message": "no space left on device"}
+
+
+@pytest.mark.parametrize("what", ["deploy", "install", "config-changed"])
+async def test_a_unit_that_the_machine_cannot_serve_leaves_its_neighbours_their_turns(
+    shop: World, what: str
+) -> None:
+    """Those that sort before it and after it; also when they are to go."""
+    work = Shop(shop)
+    for name in ("app", "web", "zap"):
+        shop.deploy(name, packed=shop.charms.make(name), placements=[] if name == "app" else [HERE])
+    box = _fresh_box(shop)
+    box.will(what, NO_SPACE, NO_SPACE, NO_SPACE, unit="web/0")
+    outcome = await lane(work)
+    assert tuple(shop.of("app/0")) == tuple(shop.of("zap/0")) == SETUP
+    assert (outcome.failed, outcome.attempts, _in(shop, outcome)) == (True, 1, 5.0)
+    assert outcome.reason.startswith("unit web/0: ")
+    assert outcome.reason.endswith("no space left on device")
+    assert shop.agent("web/0") == ("failed", "no space left on device")
+    removal.remove_units(shop.ctx, shop.model, ["zap/0"])
+    outcome = await lane(work, attempts=1)
+    assert shop.units() == ["app/0", "web/0"]
+    assert _in(shop, outcome) == 10.0
+    await lane(work, attempts=2)  # fails for the third and last time
+    assert not (await lane(work, attempts=3)).failed
+    assert shop.agent("web/0") == ("idle", "")
+    assert [hook for hook in shop.of("web/0") if hook != what] == [hook for hook in SETUP if hook != what]
+
+
+async def test_a_charm_that_is_missing_from_the_store_holds_its_own_unit_up_alone(shop: World) -> None:
+    work = Shop(shop)
+    shop.deploy()
+    shop.deploy("zap", packed=shop.charms.make("zap"), placements=[HERE])
+    shop.ctx.controller.blobs.delete(shop.charms.make().sha256)
+    outcome = await lane(work)
+    assert tuple(shop.of("zap/0")) == SETUP
+    assert outcome.failed
+    assert shop.agent() == ("failed", "resolver loop error")
+    assert "is missing from" in logs.after(shop.ctx.store, shop.model, 0)[-1].message
+
+
+async def test_a_hook_that_is_killed_each_time_holds_its_own_unit_up_alone(shop: World) -> None:
+    work = Shop(shop)
+    shop.deploy()
+    shop.deploy("zap", packed=shop.charms.make("zap"), placements=[HERE])
+    _fresh_box(shop).will("start", *[{"outcome": "terminated"}] * 5, unit="web/0")
+    outcome = await lane(work)
+    assert tuple(shop.of("zap/0")) == SETUP
+    assert outcome.reason == "unit web/0: start was killed 5 times in a row"
+
+
+async def test_files_that_cannot_be_removed_hold_nobody_up(shop: World) -> None:
+    """Of a unit that ran its last hook, and of one that was removed by force while nobody could be asked."""
+    work = Shop(shop)
+    for name in ("app", "web", "zap"):
+        shop.deploy(name, packed=shop.charms.make(name), placements=[] if name == "app" else [HERE])
+    await lane(work)
+    removal.remove_units(shop.ctx, shop.model, ["app/0", "zap/0"])
+    box = _fresh_box(shop)
+    refusal = {"outcome": "error", "message": "read-only file system"}
+    box.will("remove-unit", refusal, refusal, unit="app/0")
+    outcome = await lane(work)
+    assert shop.units() == ["app/0", "web/0"]
+    assert outcome.reason == "files of unit app/0 could not be removed: read-only file system"
+    assert shop.agent("app/0") == ("failed", outcome.reason)
+    shop.write(lambda tx: removal.force_unit(tx, units.get(tx, shop.model, "app/0"), shop.clock.now()))
+    box.left = ["app/0", "web/0"]
+    applications.set_trust(shop.ctx, shop.model, "web", trusted=True)
+    outcome = await lane(work)
+    assert shop.of("web/0")[-1] == "config-changed"
+    assert outcome.reason == "files of unit app/0 could not be removed: read-only file system"
+    assert not (await lane(work)).failed
 
 
 async def test_cut_connection_loses_nothing(shop: World) -> None:

@@ -10,8 +10,10 @@ import pytest
 from pushjuju.core.errors import ProviderError
 from pushjuju.core.placement import Placement
 from pushjuju.plugins.types import CharmProfile
-from pushjuju.services import charm_profiles, machines, removal, status
-from tests.unit.services.world import World
+from pushjuju.services import actions, charm_profiles, machines, removal, status
+from pushjuju.services.actions import CommandRequest
+from pushjuju.workers.rehearsal import rehearse
+from tests.unit.services.world import SETUP, World
 from tests.unit.workers.fakes import Cloud, Shop, drive, lane
 
 PROFILE = """\
@@ -94,6 +96,75 @@ async def test_units_wait_for_a_profile_that_cannot_be_had(shop: World) -> None:
     assert shop.agent() == ("idle", "")
     machine = status.document(shop.ctx, shop.resolve_model())["machines"]["0"]
     assert machine["modification-status"]["current"] == "applied"
+
+
+def shown(shop: World, unit: str) -> tuple[str, str, str]:
+    """Workload status, its message and the agent's status, as `status` shows them."""
+    found = status.document(shop.ctx, shop.resolve_model())
+    row = found["applications"][unit.partition("/")[0]]["units"][unit]
+    return (
+        row["workload-status"]["current"],
+        row["workload-status"].get("message", ""),
+        row["juju-status"]["current"],
+    )
+
+
+WAITS = "required charm profile not yet applied to machine"
+
+
+async def test_only_what_needs_a_profile_waits_for_one_that_cannot_be_had(shop: World) -> None:
+    """An upgrade and a new unit wait, and say so; actions, hooks, neighbours and removals go on."""
+    work, cloud = work_of(shop)
+    deploy(shop)
+    shop.deploy("zap", packed=shop.charms.make("zap"), placements=[Placement.parse("0")])
+    await drive(shop, work)
+    cloud.refusal = ProviderError("no such device")
+    changed = PROFILE.replace("nests", "nests more")
+    shop.refresh(shop.charms.make("web", files={"lxd-profile.yaml": changed}))
+    deploy(shop, "new", placements=[Placement.parse("0")])
+    shop.deploy("plain", packed=shop.charms.make("plain"), placements=[Placement.parse("0")])
+    tasks = actions.enqueue_commands(
+        shop.ctx, shop.model, CommandRequest(command="date", timeout_s=5, units=["web/0"])
+    ).tasks
+    before = len(shop.of("web/0"))
+    problems = (await drive(shop, work)).problems
+    assert "machine 0 cannot have the LXD profiles of its charms: no such device" in problems[0]
+    assert [shop.of(name) for name in ("new/0", "plain/0")] == [[], list(SETUP)]
+    assert (shop.of("web/0")[before:], shop.unit("web/0").charm_url) == ([], "local:web-0")
+    assert {shop.read(lambda tx, t=t: actions.get_task(tx, shop.model, t.id)).status for t in tasks} == {
+        "completed"
+    }
+    assert shown(shop, "web/0") == (*shown(shop, "new/0")[:2], "idle") == ("waiting", WAITS, "idle")
+    assert shown(shop, "plain/0")[0] != "waiting"
+    removal.remove_units(shop.ctx, shop.model, ["zap/0", "new/0"])
+    await drive(shop, work)
+    assert shop.units() == ["plain/0", "web/0"]
+    cloud.refusal = None
+    shop.clock.advance(60)
+    assert (await drive(shop, work)).problems == ()
+    assert shop.of("web/0")[before:] == ["upgrade-charm", "config-changed"]
+    assert shown(shop, "web/0")[1:] == ("", "idle")
+
+
+async def test_a_unit_that_waits_for_a_profile_can_be_removed(shop: World) -> None:
+    work, cloud = work_of(shop)
+    deploy(shop)
+    await drive(shop, work)
+    cloud.refusal = ProviderError("no such device")
+    shop.refresh(shop.charms.make("web", files={"lxd-profile.yaml": PROFILE.replace("nests", "nests more")}))
+    await drive(shop, work)
+    removal.remove_units(shop.ctx, shop.model, ["web/0"])
+    await drive(shop, work)
+    assert (shop.units(), cloud.stopped) == ([], ["i-0"])
+
+
+async def test_a_plan_takes_it_that_profiles_are_applied(shop: World) -> None:
+    work, _ = work_of(shop)
+    deploy(shop)
+    await drive(shop, work)
+    shop.refresh(shop.charms.make("web", files={"lxd-profile.yaml": PROFILE.replace("nests", "nests more")}))
+    steps = [step.title for step in rehearse(shop.ctx).steps]
+    assert steps == ["charm local:web-1", "upgrade-charm", "config-changed"]
 
 
 class Died(BaseException):

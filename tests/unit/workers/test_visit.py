@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -188,7 +189,9 @@ async def test_a_unit_whose_state_breaks_a_rule_holds_nobody_up(shop: World) -> 
     shop.write(lambda tx: _update_status_now(tx, shop, "db/0"))
     ran = len(shop.of("db/0"))
     outcome = await lane(Shop(shop))
-    assert (outcome.failed, shop.of("db/0")[ran:]) == (False, ["update-status"])
+    assert (outcome.failed, shop.of("db/0")[ran:]) == (True, ["update-status"])
+    assert outcome.reason.startswith("unit web/0: ")
+    assert outcome.due == shop.clock.now() + timedelta(seconds=5)
     assert shop.agent("web/0") == ("failed", "resolver loop error")
     shop.write(lambda tx: tx.run("unit_set_state", model=shop.model, name="web/0", state=kept))
     await lane(Shop(shop))
@@ -233,5 +236,5 @@ async def test_a_unit_that_cannot_decide_holds_nobody_up_while_others_run(
     shop.write(lambda tx: _update_status_now(tx, shop, "db/0"))
     made, _ = gated(shop, monkeypatch)
     outcome = await lane(made)
-    assert (outcome.failed, states(shop, numbers)) == (False, {"completed"})
+    assert (outcome.failed, states(shop, numbers)) == (True, {"completed"})
     assert shop.agent("web/0") == ("failed", "resolver loop error")
