@@ -135,9 +135,11 @@ def _run_plugin(word: str, args: list[str]) -> None:
         return
     import shutil
 
+    from pushjuju.core import children
+
     program = shutil.which(f"pushjuju-{word}") or shutil.which(f"juju-{word}")
     if program is None:
         return
-    pid = os.posix_spawn(program, [program, *args], os.environ)
+    pid = children.start_at_terminal(program, [program, *args])
     status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     raise Exited(status if status >= 0 else 128 - status)

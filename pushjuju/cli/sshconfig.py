@@ -6,13 +6,14 @@ Mirrors: juju cmd/juju/ssh/ssh_machine.go (3.6)
 
 from __future__ import annotations
 
+import os
 import shutil
-import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from pushjuju.core import children
 from pushjuju.core.jumps import Hop
 
 _DETOURS = ("proxyjump", "proxycommand")
@@ -103,7 +104,7 @@ def own_settings(host: str) -> dict[str, list[str]]:
     program = shutil.which("ssh")
     if program is None or host.startswith("-"):
         return {}
-    done = subprocess.run([program, "-G", host], capture_output=True, text=True, check=False)
+    done = children.run([program, "-G", host], environ=os.environ)
     found: dict[str, list[str]] = {}
     for line in done.stdout.splitlines():
         key, _, value = line.partition(" ")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Sequence
 
+from pushjuju.core import children
 from pushjuju.core.errors import ProviderError
 from pushjuju.plugins.types import Finding, Progress
 
-_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _HINTS = {"modprobe": "apt-get install kmod", "apt-get": "This host has no apt; install it by hand."}
 
 
@@ -43,9 +42,8 @@ def install_missing(findings: Sequence[Finding], progress: Progress) -> list[str
 
 
 def _install(argv: Sequence[str]) -> None:
-    environ = {"PATH": _PATH, "LC_ALL": "C.UTF-8"}
     try:
-        done = subprocess.run(argv, stdin=None, capture_output=True, text=True, env=environ, check=False)
+        done = children.run(argv, environ=children.SYSTEM)
     except FileNotFoundError as error:
         raise ProviderError(
             f"cannot run {argv[0]}: it is not installed", hint=_HINTS.get(argv[0], "")

@@ -10,7 +10,6 @@ import csv
 import json
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pushjuju.charms import charmcraft
+from pushjuju.core import children
 from pushjuju.core.errors import InvalidCharm, NotFound
+from pushjuju.services.requirement_files import Copies
 
 if TYPE_CHECKING:
     from pushjuju.charms.parts import BuildPlan
@@ -32,6 +33,10 @@ _GLIBC = ("2_28", "2_17", "2_5")
 _PIP_S = 900.0
 _MOST_BUILT = 40  # packages without a wheel
 _PURE = "-none-any.whl"
+# For lines that name a repository: pip starts git.
+_GIT: Mapping[str, str] = {
+    "GIT_ALLOW_PROTOCOL": "https:http:ssh", "GIT_TERMINAL_PROMPT": "0", "GIT_SSH_COMMAND": "ssh -a -x"
+}  # fmt: skip
 _MISSING = re.compile(r"No matching distribution found for (.+)$", re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
@@ -91,13 +96,15 @@ def install(root: Path, plan: BuildPlan, target: Target, out: Path, *, say: Say)
         NotFound: There is no pip on this computer.
         InvalidCharm: A package is not found, or cannot be built; pip's last lines are the detail.
     """
-    found = out.parent / "wheels"
+    found, copies = out.parent / "wheels", out.parent / "lines"
     found.mkdir()
+    copies.mkdir()
+    files = _files(root, plan, copies)
     local = _local(root, plan, found)
-    sources = _Sources(root, plan, target, found, out / PENDING, say)
+    sources = _Sources(plan, target, found, out / PENDING, say)
     for _ in range(_MOST_BUILT):
         shutil.rmtree(out / VENV, ignore_errors=True)
-        ran = _pip([*_words(root, plan, target, out, found), *map(str, local)], root, target.markers)
+        ran = _pip([*_words(plan, target, out, found, files), *map(str, local)], target.markers)
         if not ran.returncode:
             break
         missing = _MISSING.search(ran.stderr)
@@ -115,12 +122,17 @@ def _cannot(plan: BuildPlan) -> str:
     return f"cannot install the packages of {plan.wanted_by or charmcraft.FILE}"
 
 
-def _words(root: Path, plan: BuildPlan, target: Target, out: Path, found: Path) -> list[str]:
+def _files(root: Path, plan: BuildPlan, folder: Path) -> list[Path]:
+    copies = Copies(root, folder)
+    lines = [copies.of_lines(plan.requirements, plan.wanted_by)] if plan.requirements else []
+    return [*lines, *(copies.of_file(name) for name in plan.files)]
+
+
+def _words(plan: BuildPlan, target: Target, out: Path, found: Path, files: Sequence[Path]) -> list[str]:
     return [
         "install", "--target", str(out / VENV), "--no-compile", "--only-binary", ":all:",
         *(["--no-deps"] if plan.locked else []), *target.words(), "--find-links", str(found),
-        *plan.requirements,
-        *(word for name in plan.files for word in ("--requirement", str(root / name))),
+        *(word for path in files for word in ("--requirement", str(path))), "--",
     ]  # fmt: skip
 
 
@@ -133,7 +145,7 @@ def _local(root: Path, plan: BuildPlan, found: Path) -> list[Path]:
     if not plan.local:
         return []
     paths = [str(root / name) for name in plan.local]
-    ran = _pip(["wheel", "--no-deps", "--wheel-dir", str(found), *paths], root)
+    ran = _pip(["wheel", "--no-deps", "--wheel-dir", str(found), "--", *paths])
     if ran.returncode:
         raise _failed(_cannot(plan), plan, ran.stderr)
     made = sorted(found.glob("*.whl"))
@@ -152,7 +164,6 @@ class _Sources:
         compiled: Package -> `NAME==VERSION`, of those that the machine has to build.
     """
 
-    root: Path
     plan: BuildPlan
     target: Target
     found: Path
@@ -174,7 +185,7 @@ class _Sources:
             return False
         name, work = match[0], self.found.parent / f"built-{match[0]}"
         self.say(f"Building {line}, which has no wheel for {self.target}")
-        ran = _pip(["wheel", "--no-deps", "--no-binary", name, "--wheel-dir", str(work), line], self.root)
+        ran = _pip(["wheel", "--no-deps", "--no-binary", name, "--wheel-dir", str(work), "--", line])
         if ran.returncode and _MISSING.search(ran.stderr):
             return False
         if ran.returncode:
@@ -191,7 +202,7 @@ class _Sources:
     def _leave_to_machine(self, name: str, built: Path) -> None:
         package, version = built.name.split("-")[:2]
         words = ["download", "--no-deps", "--no-binary", name, "--dest", str(self.pending)]
-        ran = _pip([*words, f"{name}=={version}"], self.root)
+        ran = _pip([*words, "--", f"{name}=={version}"])
         if ran.returncode:
             raise _failed(_cannot(self.plan), self.plan, ran.stderr)
         self.compiled[name] = f"{package}=={version}"
@@ -211,14 +222,11 @@ def _leave(out: Path, compiled: Mapping[str, str]) -> None:
     (out / PENDING / "requirements.txt").write_text(text, encoding="utf-8")
 
 
-def _pip(
-    words: Sequence[str], root: Path, markers: Mapping[str, str] | None = None
-) -> subprocess.CompletedProcess[str]:
-    """Run the pip of this Python.
+def _pip(words: Sequence[str], markers: Mapping[str, str] | None = None) -> children.Ended:
+    """Run the pip of this Python, away from the tree and from what Python itself reads of an environment.
 
     Args:
         words: Its arguments.
-        root: Where it runs.
         markers: What environment markers are read against; None: this Python.
 
     Raises:
@@ -226,10 +234,11 @@ def _pip(
         InvalidCharm: It takes too long.
     """
     call = ["-m", "pip"] if markers is None else ["-c", _CROSS, json.dumps(markers)]
-    argv = [sys.executable, *call, "--disable-pip-version-check", "--quiet", *words]
+    argv = [sys.executable, "-I", *call, "--disable-pip-version-check", "--quiet", *words]
+    environ = {**children.environment(keep=("PIP_",)), **_GIT}
     try:
-        ran = subprocess.run(argv, cwd=root, capture_output=True, text=True, timeout=_PIP_S, check=False)
-    except subprocess.TimeoutExpired:
+        ran = children.run(argv, environ=environ, timeout=_PIP_S)
+    except children.TimedOut:
         raise InvalidCharm(f"installing packages takes more than {_PIP_S:.0f} seconds") from None
     if ran.returncode and "No module named 'pip'" in ran.stderr.replace("named pip", "named 'pip'"):
         raise NotFound(

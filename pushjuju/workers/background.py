@@ -8,12 +8,12 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import signal
-import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import IO
 
+from pushjuju.core import children
 from pushjuju.services.context import Context
 from pushjuju.state.datadir import ControllerDir
 from pushjuju.workers.drive import Driver
@@ -60,16 +60,8 @@ def ensure(controller: ControllerDir, data: str, environ: Mapping[str, str]) -> 
         controller.name,
     ]
     with controller.background_log.open("ab") as log:
-        subprocess.Popen(
-            argv,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-            close_fds=True,
-            cwd="/",
-            env={**environ, "PUSHJUJU_DATA": data},
-        )
+        environ = {**environ, "PUSHJUJU_DATA": data}
+        children.start(argv, environ=environ, stdout=log, stderr=log, own_session=True)
 
 
 async def serve(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -9,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from pushjuju.charms.reader import read_charm
 from pushjuju.cli.commands.mirroring import make_server
 from pushjuju.core.channel import Channel
 from pushjuju.core.charmstore import Platform
-from pushjuju.core.errors import NotValid
+from pushjuju.core.errors import NotValid, ProviderError
 from pushjuju.plugins.charmtypes import CharmPlace, CharmStore, SourceServices
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.mirroring import Wanted, mirror
@@ -154,3 +156,51 @@ class TestGit(CharmPlaceContract):
 def test_addresses_of_no_repository(address: str) -> None:
     with pytest.raises(NotValid):
         placed(address)
+
+
+def test_a_clone_starts_nothing_of_the_repository(tmp_path: Path, repository: Path) -> None:
+    def git(*words: str) -> None:
+        subprocess.run(["git", "-C", str(repository), *words], check=True)
+
+    ran = tmp_path / "ran"
+    trap = tmp_path / "trap"
+    trap.write_text(f"#!/bin/sh\ntouch {ran}\n")
+    trap.chmod(0o755)
+    (repository / ".gitattributes").write_text("* filter=bad\n")
+    (repository / ".gitmodules").write_text(f'[submodule "x"]\n\tpath = x\n\turl = ext::{trap}\n')
+    git("add", "-A")
+    git("update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},x")
+    git("-c", "user.name=n", "-c", "user.email=e", "commit", "-qm", "x")
+    for key in ("filter.bad.smudge", "core.fsmonitor", "uploadpack.packObjectsHook", "core.sshCommand"):
+        git("config", key, str(trap))
+    for hook in ("post-checkout", "post-index-change", "reference-transaction"):
+        (repository / ".git/hooks" / hook).symlink_to(trap)
+    own = tmp_path / "gitconfig"
+    own.write_text("[submodule]\n\trecurse = true\n[protocol]\n\tallow = always\n")
+    services = SourceServices(environ={"GIT_CONFIG_GLOBAL": str(own), "PATH": os.environ["PATH"]})
+    place = PluginHost(environ={}).open_charm_place(f"git+file://{repository}@work#charms/web", services)
+    assert place is not None
+    (tmp_path / "work").mkdir()
+    assert read_charm(place.bring(tmp_path / "work")).charm.name == "web"
+    assert not ran.exists()
+
+
+def test_a_clone_over_ssh_lends_no_agent(tmp_path: Path) -> None:
+    tools, own = tmp_path / "tools", tmp_path / "gitconfig"
+    tools.mkdir()
+    for name in ("ssh", "mine"):
+        (tools / name).write_text(f'#!/bin/sh\necho "$0 $*" >> {tmp_path}/said\nexit 1\n')
+        (tools / name).chmod(0o755)
+    environ = {"GIT_CONFIG_GLOBAL": str(own), "PATH": f"{tools}:{os.environ['PATH']}"}
+    for text in ("", f"[core]\n\tsshCommand = {tools}/mine\n"):
+        own.write_text(text)
+        services = SourceServices(environ=environ)
+        place = PluginHost(environ={}).open_charm_place("git+ssh://git@host.example/web.git", services)
+        assert place is not None
+        with pytest.raises(ProviderError):
+            place.bring(tmp_path)
+    said = (tmp_path / "said").read_text().splitlines()  # git asks first what kind of ssh there is
+    assert {line.partition(" -G")[0].partition(" git@")[0].partition(" -o")[0] for line in said} == {
+        f"{tools}/ssh -a -x",
+        f"{tools}/mine",
+    }

@@ -18,6 +18,7 @@ from typing import Any
 from pushjuju.cli import flags, session, sshconfig
 from pushjuju.cli.command import Cli, Exited, command
 from pushjuju.cli.gnuflag import FlagSpec, Kind, quote
+from pushjuju.core import children
 from pushjuju.core.errors import Conflict, NotFound, NotValid, UsageError
 from pushjuju.core.jumps import Hop
 from pushjuju.core.names import UnitName, is_machine, is_unit, machine_tag, parent_machine
@@ -241,7 +242,7 @@ def _wait(program: str, argv: list[str], meanwhile: Callable[[], None] | None) -
     before = {number: signal.signal(number, pass_on) for number in (signal.SIGTERM, signal.SIGHUP)}
     before[signal.SIGINT] = signal.signal(signal.SIGINT, lambda *_: None)
     try:
-        pid = os.posix_spawn(program, argv, os.environ, setsigdef=list(before))
+        pid = children.start_at_terminal(program, argv, default_signals=before)
         if meanwhile is None:
             return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
         return _look_on(pid, meanwhile)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from pushjuju.core import children
 from pushjuju.core.errors import NotFound, NotValid, ProviderError
 from pushjuju.plugins.charmtypes import CharmPlace, CharmSourceType, SourceKind, SourceServices
 from pushjuju.plugins.hookspecs import PLUGIN_API, hookimpl
@@ -102,22 +102,17 @@ class GitCheckout:
             ProviderError: It cannot be cloned; git's own words are the detail.
             NotFound: There is no such folder, or no git on this computer.
         """
-        import subprocess
-
         target = work / "checkout"
         ref = ["--branch", self._ref] if self._ref else []
         words = [
-            "git", "-c", "protocol.ext.allow=never", "clone", "--quiet", "--depth", "1", *ref, "--",
-            self._url, str(target),
+            "git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "clone", "--quiet",
+            "--no-recurse-submodules", "--depth", "1", *ref, "--", self._url, str(target),
         ]  # fmt: skip
-        environ = {**os.environ, **self._environ, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
         try:
-            ran = subprocess.run(
-                words, capture_output=True, text=True, env=environ, timeout=_CLONE_S, check=False
-            )
+            ran = children.run(words, environ=_git_environment(self._environ), timeout=_CLONE_S)
         except FileNotFoundError:
             raise NotFound("git is not on this computer", hint="apt install git") from None
-        except subprocess.TimeoutExpired:
+        except children.TimedOut:
             raise ProviderError(f"cloning {self._url} takes more than {_CLONE_S:.0f} seconds") from None
         if ran.returncode:
             raise ProviderError(f"cannot clone {self._url}", detail=ran.stderr.strip()[-2000:])
@@ -125,3 +120,16 @@ class GitCheckout:
         if not found.is_dir() or not found.resolve().is_relative_to(target.resolve()):
             raise NotFound(f'the repository has no folder "{self._folder}"')
         return found
+
+
+def _git_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return what git gets: the person's own settings of it, and a way to the person's keys for `ssh`.
+
+    A host that is logged into gets no agent, whatever `~/.ssh/config` says. A person whose settings of git
+    name another command for `ssh` keeps that one.
+    """
+    keep = ("SSH_AUTH_SOCK", "GIT_SSH", "GIT_SSH_", "GIT_SSL_", "GIT_CONFIG_", "GIT_PROXY_", "GIT_ASKPASS")
+    kept = children.environment(environ or None, keep=keep)
+    fixed = {"GIT_TERMINAL_PROMPT": "0", "GIT_ALLOW_PROTOCOL": ":".join(_SCHEMES), "LC_ALL": "C"}
+    own = "GIT_SSH" in kept or children.run(["git", "config", "core.sshCommand"], environ=kept).stdout
+    return {**kept, **fixed} if own else {"GIT_SSH_COMMAND": "ssh -a -x", **kept, **fixed}

@@ -7,7 +7,7 @@ import socket
 import stat
 import subprocess
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -65,7 +65,7 @@ def test_built_in_and_own_ignore_rules(tmp_path: Path) -> None:
             "version": "9.9", ".jujuignore": "*.pyc\n!keep.pyc\n", "sub/skip/deep": ""}  # fmt: skip
     tree = charm_tree(tmp_path / "c", {**kept, **left})
     (tree / ".jujuignore").write_text("*.pyc\n!keep.pyc\n/sub/skip\n")
-    packed = pack(tree, tmp_path / "c.charm", run=lambda argv, path: "v1-dirty\n")
+    packed = pack(tree, tmp_path / "c.charm", run=lambda tool, path: "v1-dirty\n")
     with zipfile.ZipFile(packed.path) as file:
         names = {name for name in file.namelist() if not name.endswith("/")}
         assert names == {"metadata.yaml", "hooks/install", "revision", "version", *kept}
@@ -92,15 +92,15 @@ def test_version_text_comes_from_git(tmp_path: Path) -> None:
 
 
 def test_version_tools_are_asked_without_a_shell_and_may_fail(tmp_path: Path) -> None:
-    asked: list[Sequence[str]] = []
+    asked: list[tuple[str, Path]] = []
 
-    def fail(argv: Sequence[str], path: Path) -> str:
-        asked.append(argv)
-        raise subprocess.CalledProcessError(128, list(argv))
+    def fail(tool: str, path: Path) -> str:
+        asked.append((tool, path))
+        raise subprocess.CalledProcessError(128, [tool])
 
     tree = charm_tree(tmp_path / "c", {".hg/x": ""})
     packed = pack(tree, tmp_path / "c.charm", run=fail)
-    assert asked == [("hg", "id", "-n")]
+    assert asked == [("hg", tree)]
     assert packed.charm.version == ""
     assert packed.charm.warnings[0].startswith('"hg" version string generation failed : ')
     assert packed.charm.warnings[0].endswith("charm version won't show in pushjuju status.")

@@ -21,7 +21,7 @@ from pushjuju.plugins.types import Finding, Fix
 def test_a_missing_tool_is_named(
     fix: Fix, missing: str, hint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(install, "_PATH", str(tmp_path))
+    monkeypatch.setattr(install.children, "SYSTEM", {"PATH": str(tmp_path)})
     monkeypatch.setattr(install.os, "geteuid", lambda: 0)
     finding = Finding(name="kernel", ok=False, message="no", fix=fix)
     with pytest.raises(ProviderError, match=f"cannot run {missing}: it is not installed") as caught:

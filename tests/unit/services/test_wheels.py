@@ -131,3 +131,96 @@ def test_a_package_that_is_nowhere(tmp_path: Path, index: Path) -> None:
         "cannot install the packages of requirements.txt for Python 3.10 on amd64"
     )
     assert "No matching distribution found for nowhere-at-all==3" in caught.value.detail
+
+
+MODULES = ("json", "pip", "sitecustomize", "usercustomize", "encodings", "site", "os", "re", "markers", "git")
+
+
+def test_files_of_a_tree_are_not_run(tmp_path: Path, index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wheel(index, "fast")
+    sdist(index, "plain")
+    ran = tmp_path / "ran"
+    code = f"open({str(ran)!r}, 'w').close()\nraise SystemExit(7)\n"
+    shell = f"#!/bin/sh\ntouch {ran}\n"
+    tree = {
+        **{f"{name}.py": code for name in MODULES}, "evil.pth": f"import os; open({str(ran)!r}, 'w')\n",
+        "setup.cfg": "[install]\nprefix=/nowhere\n", "pip.conf": "[global]\nindex-url=http://127.0.0.1:1/\n",
+        "git": shell, "gcc": shell, "requirements.txt": "fast\nplain\n",
+    }  # fmt: skip
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "web"))
+    monkeypatch.setenv("PATH", f".:{os.environ['PATH']}")
+    root = write_tree(tmp_path / "web", tree, executable=("git", "gcc"))
+    monkeypatch.chdir(root)
+    assert build(tmp_path, tree)[1] == ["fast.py", "plain.py"]
+    assert not ran.exists()
+
+
+BACKEND = """
+import os, zipfile
+def build_wheel(folder, config_settings=None, metadata_directory=None):
+    with zipfile.ZipFile(folder + "/own-1.0-py3-none-any.whl", "w") as file:
+        file.writestr("own.py", repr(sorted(os.environ)))
+        file.writestr("own-1.0.dist-info/METADATA", "Metadata-Version: 2.1\\nName: own\\nVersion: 1.0\\n")
+        lines = ("Wheel-Version: 1.0", "Root-Is-Purelib: true", "Tag: py3-none-any", "")
+        file.writestr("own-1.0.dist-info/WHEEL", "\\n".join(lines))
+        file.writestr("own-1.0.dist-info/RECORD", "")
+    return "own-1.0-py3-none-any.whl"
+"""
+PROJECT = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+
+
+def test_packages_that_lie_in_a_tree_are_found_and_see_no_secrets(
+    tmp_path: Path, index: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wheel(index, "fast")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    monkeypatch.setenv("SSH_AUTH_SOCK", "/nowhere")
+    tree, names = build(
+        tmp_path,
+        {
+            "requirements.txt": "-r more/lines.txt  # others\n./own ; python_version > '3'\n",
+            "more/lines.txt": "fast \\\n  >= 0\n-c limits.txt\n",
+            "more/limits.txt": "fast < 9\n",
+            "own/pyproject.toml": PROJECT,
+            "own/backend.py": BACKEND,
+        },
+    )
+    assert names == ["fast.py", "own.py"]
+    seen = (tree / "venv/own.py").read_text()
+    assert "'PATH'" in seen
+    assert "AWS_SECRET_ACCESS_KEY" not in seen
+    assert "SSH_AUTH_SOCK" not in seen
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "/etc/passwd", "../other", "-r /etc/passwd", "-r../lines.txt", "--requirement=../lines.txt",
+        "-c ../lines.txt", "-e ../other", "--editable=../other", "-f /srv", "--find-links=../wheels",
+        "own @ file:///srv/own", "file:///srv/own", "git+file:///srv/own", "own/../../other", "link/own",
+        "--index-url file:///srv", "-r link/lines.txt",
+    ],
+)  # fmt: skip
+def test_lines_that_lead_out_of_the_tree_are_refused(tmp_path: Path, index: Path, line: str) -> None:
+    write_tree(tmp_path / "other", {"lines.txt": "fast\n", "own/pyproject.toml": PROJECT})
+    write_tree(tmp_path / "web", {"own/pyproject.toml": PROJECT})
+    (tmp_path / "web/link").symlink_to(tmp_path / "other")
+    with pytest.raises(InvalidCharm) as caught:
+        build(tmp_path, {"requirements.txt": f"{line}\n"})
+    assert "asks for a file outside of the tree" in caught.value.message
+
+
+@pytest.mark.parametrize("option", ["--log={}", "--report={}", "--target={}", "--cache-dir={}"])
+def test_a_package_name_is_no_option_of_pip(tmp_path: Path, index: Path, option: str) -> None:
+    word = option.format(tmp_path / "written")
+    text = CHARM.replace("source: .", f"source: ., charm-python-packages: ['{word}']")
+    with pytest.raises(InvalidCharm):
+        build(tmp_path, {"charmcraft.yaml": text})
+    assert not (tmp_path / "written").exists()
+
+
+@pytest.mark.parametrize("address", ["git+ext::sh%20-c%20touch", "git+ext://sh -c touch"])
+def test_a_line_names_no_command_of_git(tmp_path: Path, index: Path, address: str) -> None:
+    with pytest.raises(InvalidCharm):
+        build(tmp_path, {"requirements.txt": f"own @ {address}% {tmp_path}/ran\n"})
+    assert not (tmp_path / "ran").exists()

@@ -9,18 +9,18 @@ from __future__ import annotations
 import json
 import os
 import platform
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pushjuju.core import children
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, NotValid, ProviderError
 from pushjuju.core.status import InstanceStatus
 from pushjuju.plugins.providers.arches import juju_arch
 from pushjuju.plugins.providers.local.prepare import prepare_root
 from pushjuju.plugins.providers.local.sources import KEYRINGS, BasesConfig, Source, host_base
-from pushjuju.plugins.providers.local.system import PATH, locked, open_folder, remove_tree, run
+from pushjuju.plugins.providers.local.system import locked, open_folder, remove_tree, run
 from pushjuju.plugins.types import Progress
 
 _PROBE_S = 5
@@ -257,17 +257,7 @@ def host_apt_options() -> list[str]:
 
 
 def _run_told(argv: Sequence[str], tell: Callable[[str], None]) -> None:
-    process = subprocess.Popen(
-        argv,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        env={"PATH": PATH, "LC_ALL": "C.UTF-8"},
-        cwd="/",
-        umask=0o022,
-    )
+    process = children.start(argv, environ=children.SYSTEM, stderr=children.PIPE, umask=0o022)
     tail: list[str] = []
     try:
         assert process.stderr is not None

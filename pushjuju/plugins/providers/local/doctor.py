@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from pushjuju.core import children
 from pushjuju.plugins.providers.local.cgroups import hierarchies
 from pushjuju.plugins.providers.local.network import nameservers
 from pushjuju.plugins.providers.local.system import PATH, run, which
@@ -156,9 +156,9 @@ def probe_kernel(folder: Path) -> dict[str, str]:
         }
 
 
-def _try(argv: Sequence[str], cwd: str = "/") -> str:
+def _try(argv: Sequence[str], cwd: str = children.NEUTRAL) -> str:
     try:
-        done = subprocess.run(argv, capture_output=True, text=True, cwd=cwd, env={"PATH": PATH}, check=False)
+        done = children.run(argv, environ={"PATH": PATH}, cwd=cwd)
     except FileNotFoundError:
         return f"{argv[0]} is not installed"
     return "" if done.returncode == 0 else (done.stderr.strip() or f"exit code {done.returncode}")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pushjuju.core import errors
+from pushjuju.core import children, errors
 from pushjuju.plugins.providers.local.operations import OPERATIONS, Data
 from pushjuju.plugins.providers.local.system import which
 from pushjuju.plugins.types import Progress
@@ -37,10 +36,7 @@ def _direct(operation: str, args: Data, progress: Progress) -> Data:
 def sudo_works() -> bool:
     """Tell whether sudo lets us in without asking now."""
     sudo = which("sudo")
-    return (
-        sudo is not None
-        and subprocess.run([sudo, "-n", "true"], capture_output=True, check=False).returncode == 0
-    )
+    return sudo is not None and not children.run([sudo, "-n", "true"]).returncode
 
 
 def _let_in() -> str:
@@ -58,7 +54,7 @@ def _let_in() -> str:
         )
     if sudo_works():
         return sudo
-    asked = os.isatty(0) and subprocess.run([sudo, "-v"], check=False).returncode == 0
+    asked = os.isatty(0) and not os.waitpid(children.start_at_terminal(sudo, [sudo, "-v"]), 0)[1]
     if not asked:
         raise errors.SudoRefused(
             "local machines need root rights, and sudo does not let you in", hint="sudo -v", retryable=False
@@ -70,13 +66,9 @@ def _through_sudo(operation: str, args: Data, progress: Progress) -> Data:
     here = str(Path(__file__).resolve().parents[4])
     modules = [here, *(item for item in sys.path if item)]
     argv = [_let_in(), "-n", sys.executable, "-I", "-B", "-c", _HELPER, *modules]
-    with subprocess.Popen(
-        argv,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
+    pipe = children.PIPE
+    with children.start(
+        argv, environ=children.environment(), stdin=pipe, stdout=pipe, stderr=pipe, own_session=True
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None

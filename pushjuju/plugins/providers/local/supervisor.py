@@ -10,9 +10,10 @@ import os
 import time
 from pathlib import Path
 
+from pushjuju.core import children
 from pushjuju.plugins.providers.local.cgroups import Cgroup
 from pushjuju.plugins.providers.local.files import STORAGE
-from pushjuju.plugins.providers.local.system import PATH, which
+from pushjuju.plugins.providers.local.system import which
 
 _NSPAWN = Path("/run/systemd/nspawn")
 _ENTRY_S = 2.0  # how long the loop may take to enter the machine's cgroup
@@ -76,8 +77,7 @@ def spawn(folder: Path, hostname: str, name: str, cgroup: Cgroup) -> int:
     groups = " ".join(str(item) for item in cgroup.folders)
     argv = ["sh", "-c", _LOOP, f"pushjuju-{hostname}", groups, *nspawn_command(folder, hostname, name)]
     environ = {
-        "PATH": PATH,
-        "LC_ALL": "C.UTF-8",
+        **children.SYSTEM,
         "SYSTEMD_NSPAWN_UNIFIED_HIERARCHY": "1",
         # The machine's network is its own, so are the kernel's settings of it: bridges need them inside.
         "SYSTEMD_NSPAWN_API_VFS_WRITABLE": "network",
@@ -90,7 +90,7 @@ def spawn(folder: Path, hostname: str, name: str, cgroup: Cgroup) -> int:
         (os.POSIX_SPAWN_DUP2, 1, 2),
         *((os.POSIX_SPAWN_CLOSE, number) for number in _inherited()),
     ]
-    pid = os.posix_spawn("/bin/sh", argv, environ, file_actions=actions, setsid=True)
+    pid = children.spawn("/bin/sh", argv, environ, file_actions=actions, setsid=True)
     end = time.monotonic() + _ENTRY_S
     while not cgroup.populated() and time.monotonic() < end:  # until then it would be listed as stopped
         time.sleep(0.001)

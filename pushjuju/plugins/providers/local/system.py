@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import fcntl
 import os
-import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from pushjuju.core import children
 from pushjuju.core.errors import ProviderError
 
-PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+PATH = children.SYSTEM_PATH
 _DETAIL = 4000
 
 
@@ -31,16 +31,8 @@ def run(argv: Sequence[str], *, stdin: str = "", cwd: Path | None = None, check:
         ProviderError: The command is missing, or failed and `check` is set.
     """
     try:
-        done = subprocess.run(
-            argv,
-            input=stdin,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            cwd=cwd or "/",
-            env={"PATH": PATH, "LC_ALL": "C.UTF-8"},
-            umask=0o022,
-            check=False,
+        done = children.run(
+            argv, environ=children.SYSTEM, cwd=cwd or children.NEUTRAL, stdin=stdin, umask=0o022
         )
     except FileNotFoundError as error:
         raise ProviderError(f"cannot run {argv[0]}: it is not installed", hint="pushjuju doctor") from error

@@ -1,0 +1,153 @@
+"""Starts programs on this computer; nothing else here starts any. Layer: core.
+
+A program gets a list of words, never shell text; a directory where nobody else puts files; and an environment
+of a few names. So a charm's sources, a directory that a person happens to be in, or a variable of a shell
+cannot bring code into a program that works for the controller. What a person asked to see at the terminal
+(`ssh`, `scp`, plugins of the command line) is started by `start_at_terminal`, with all that is the person's.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any, Final
+
+Ended = subprocess.CompletedProcess[str]
+Child = subprocess.Popen[str]
+ChildError = subprocess.SubprocessError
+TimedOut = subprocess.TimeoutExpired
+
+SYSTEM_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+SYSTEM: Final[Mapping[str, str]] = {"PATH": SYSTEM_PATH, "LC_ALL": "C.UTF-8"}
+"""The environment of tools of the operating system."""
+
+NEUTRAL: Final = "/"
+"""Where programs run: programs that look for files beside them find nothing of other people's there."""
+
+DISCARD: Final = subprocess.DEVNULL
+PIPE: Final = subprocess.PIPE
+
+_PROXIES = ("http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy")
+_KEPT = frozenset(
+    {
+        "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR",
+        "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME",
+        *_PROXIES, *map(str.upper, _PROXIES),
+    }
+)  # fmt: skip
+
+
+def environment(environ: Mapping[str, str] | None = None, *, keep: Iterable[str] = ()) -> dict[str, str]:
+    """Return the part of an environment that a program of ours may have.
+
+    Names that load code into programs, hold credentials or lead to a person's agents are left out, and so are
+    directories of `PATH` that depend on where the program runs.
+
+    Args:
+        environ: The environment; that of this process when None.
+        keep: Further names; one that ends with `_` stands for all names that begin so.
+    """
+    given = os.environ if environ is None else environ
+    names = {*_KEPT, *keep}
+    starts = ("LC_", *(name for name in names if name.endswith("_")))
+    found = {name: text for name, text in given.items() if name in names or name.startswith(starts)}
+    folders = [folder for folder in given.get("PATH", "").split(":") if folder.startswith("/")]
+    return {**found, "PATH": ":".join(folders) or SYSTEM_PATH}
+
+
+def run(
+    argv: Sequence[str],
+    *,
+    environ: Mapping[str, str] | None = None,
+    cwd: str | Path = NEUTRAL,
+    stdin: str = "",
+    timeout: float | None = None,
+    check: bool = False,
+    umask: int = -1,
+) -> Ended:
+    """Run a program to its end and return what it printed. Blocks.
+
+    Args:
+        argv: The program and its arguments.
+        environ: Its whole environment; `environment()` when None.
+        cwd: Its directory.
+        stdin: Text for its standard input.
+        timeout: Seconds after which it is killed.
+        check: Whether a failure is an error.
+        umask: Of the files that it makes; -1: as this process.
+
+    Raises:
+        OSError: It cannot be started.
+        ChildError: It takes too long, or failed and `check` is set.
+    """
+    return subprocess.run(
+        argv,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        env=environment() if environ is None else environ,
+        cwd=cwd,
+        timeout=timeout,
+        check=check,
+        umask=umask,
+    )
+
+
+def start(
+    argv: Sequence[str],
+    *,
+    environ: Mapping[str, str],
+    stdin: int = DISCARD,
+    stdout: int | IO[Any] = DISCARD,
+    stderr: int | IO[Any] = DISCARD,
+    own_session: bool = False,
+    umask: int = -1,
+) -> Child:
+    """Start a program whose streams the caller reads, or that outlives the caller.
+
+    Args:
+        argv: The program and its arguments.
+        environ: Its whole environment.
+        stdin: `DISCARD` or `PIPE`.
+        stdout: The same, or an open file.
+        stderr: The same, or an open file.
+        own_session: Whether signals of the caller's terminal pass it by.
+        umask: Of the files that it makes; -1: as this process.
+
+    Raises:
+        OSError: It cannot be started.
+    """
+    return subprocess.Popen(
+        argv,
+        stdin=stdin,
+        stdout=stdout,
+        stderr=stderr,
+        text=True,
+        errors="replace",
+        env=environ,
+        cwd=NEUTRAL,
+        start_new_session=own_session,
+        umask=umask,
+    )
+
+
+def spawn(program: str, argv: list[str], environ: Mapping[str, str], **options: Any) -> int:
+    """Start a program with file actions of the caller (`os.posix_spawn`) and return its process id."""
+    return os.posix_spawn(program, argv, environ, **options)
+
+
+def start_at_terminal(program: str, argv: list[str], *, default_signals: Iterable[int] = ()) -> int:
+    """Start what a person asked for, with the person's terminal, directory and environment.
+
+    Args:
+        program: Its path.
+        argv: Its name and arguments.
+        default_signals: Signals that it does not ignore or handle as this process does.
+
+    Returns:
+        Its process id.
+    """
+    return os.posix_spawn(program, argv, os.environ, setsigdef=list(default_signals))

@@ -1,0 +1,75 @@
+"""Programs that run for the controller: started in one place, with nothing of other people's."""
+
+from __future__ import annotations
+
+import ast
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+import pushjuju
+from pushjuju.core import children
+
+ROOT = Path(pushjuju.__file__).parent
+OWNER = ROOT / "core" / "children.py"
+MODULES = {"subprocess", "multiprocessing", "pty", "popen2", "commands"}
+CALLS = {
+    "system",
+    "popen",
+    "fork",
+    "forkpty",
+    "startfile",
+    "create_subprocess_exec",
+    "create_subprocess_shell",
+}
+STARTS = ("posix_spawn", "exec", "spawn")  # of `os`
+
+
+def starters(path: Path) -> list[str]:
+    found = []
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found += [item.name for item in node.names if item.name.split(".")[0] in MODULES]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            if (node.module or "").split(".")[0] in MODULES:
+                found.append(node.module or "")
+            if node.module == "os":
+                found += [item.name for item in node.names if item.name.startswith(STARTS)]
+        elif isinstance(node, ast.Attribute):
+            of_os = isinstance(node.value, ast.Name) and node.value.id == "os"
+            if node.attr in CALLS and (of_os or node.attr.startswith("create_")):
+                found.append(node.attr)
+            elif of_os and node.attr.startswith(STARTS):
+                found.append(f"os.{node.attr}")
+    return found
+
+
+def test_programs_are_started_in_one_place() -> None:
+    machine = ROOT / "runner" / "remote"  # runs there, not here
+    paths = [path for path in ROOT.rglob("*.py") if path != OWNER and not path.is_relative_to(machine)]
+    assert {str(path.relative_to(ROOT)): found for path in paths if (found := starters(path))} == {}
+    assert starters(OWNER)
+
+
+def test_an_environment_has_nothing_that_loads_code_or_lends_keys() -> None:
+    given = {
+        "HOME": "/home/me", "LC_ALL": "C", "HTTPS_PROXY": "http://proxy", "PATH": ".:/usr/bin::bin:/bin",
+        "PYTHONPATH": "/tmp", "PYTHONSTARTUP": "/tmp/x", "LD_PRELOAD": "/tmp/x.so", "GIT_DIR": "/tmp",
+        "SSH_AUTH_SOCK": "/run/agent", "AWS_SECRET_ACCESS_KEY": "secret", "BASH_ENV": "/tmp/x",
+    }  # fmt: skip
+    kept = {"HOME": "/home/me", "LC_ALL": "C", "HTTPS_PROXY": "http://proxy", "PATH": "/usr/bin:/bin"}
+    assert children.environment(given) == kept
+    assert children.environment(given, keep=("GIT_",)) == {**kept, "GIT_DIR": "/tmp"}
+    assert children.environment({})["PATH"] == children.SYSTEM_PATH
+
+
+def test_a_program_runs_where_nobody_puts_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f":.:{os.environ['PATH']}")
+    (tmp_path / "git").write_text("#!/bin/sh\necho mine\n")
+    (tmp_path / "git").chmod(0o755)
+    assert children.run(["git", "--version"]).stdout.startswith("git version")
+    ended = children.run([sys.executable, "-c", "import os, sys; print(os.getcwd(), sys.stdin.read())"])
+    assert ended.stdout == "/ \n"
