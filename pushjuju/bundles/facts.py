@@ -106,7 +106,7 @@ class ModelFacts:
     """A model.
 
     Attributes:
-        relations: Pairs of `app:endpoint`, the provider's side first; peers left out.
+        relations: Pairs of `app:endpoint`, the requirer's side first; peers left out.
         sequences: `machine`, `application-NAME`, `machine-N/lxd` -> the next number.
         saas: Name -> URL.
         default_base: What the model was told, or empty.

@@ -7,12 +7,15 @@ to pass over theirs.
 
 from __future__ import annotations
 
+import logging
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from pushjuju.charms.extras import clean_version, read_version
 from pushjuju.core import children
+
+_log = logging.getLogger(__name__)
 
 # Returns what a version control tool says of a directory: its name, and the directory that it works in.
 VersionRunner = Callable[[str, Path], str]
@@ -52,8 +55,12 @@ def version_text(root: Path, run: VersionRunner) -> tuple[str, list[str]]:
     """Return the version text, empty if there is none, and warnings; never fails."""
     tool, directory = _tool(root)
     if not tool:
-        path = root / "version"
-        return (read_version(path.read_bytes()) if path.is_file() else ""), []
+        path, absolute = root / "version", root.absolute()
+        if not path.is_file():
+            _log.info('charm is not versioned, charm path "%s"', absolute)
+            return "", []
+        _log.debug('charm is not in version control, but uses a version file, charm path "%s"', absolute)
+        return read_version(path.read_bytes()), []
     try:
         lines = run(tool, directory).splitlines()
     except (OSError, children.ChildError, UnicodeError) as error:

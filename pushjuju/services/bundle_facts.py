@@ -161,7 +161,7 @@ def _relations(tx: Tx, model: str) -> list[tuple[str, str]]:
         if proxies & {side.application for side in pair}:
             continue  # it is the other model's
         if len(pair) == 2 and all(side.role != Role.PEER for side in pair):
-            ordered = sorted(pair, key=lambda side: (side.role != Role.PROVIDER, side.application))
+            ordered = sorted(pair, key=lambda side: (side.role != Role.REQUIRER, side.application))
             first, second = (f"{side.application}:{side.endpoint}" for side in ordered)
             found.append((first, second))
     return found

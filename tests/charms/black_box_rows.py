@@ -35,7 +35,7 @@ COMMON = [
     ("relation-list -r x", 2, 'invalid value "x" for option -r: invalid relation id'),
     ("relation-list -r 99", 2, 'invalid value "99" for option -r: relation not found'),
     ("relation-list --relation 99", 2, 'invalid value "99" for option --relation: relation not found'),
-    ("relation-list -r ring:2", 2, 'invalid value "ring:2" for option -r: relation not found'),
+    ("relation-list -r ring:99", 2, 'invalid value "ring:99" for option -r: relation not found'),
     ("relation-get - far/0", 2, "no relation id specified"),
     ("relation-set a=b", 2, "no relation id specified"),
     ("relation-list", 2, "no relation id specified"),

@@ -159,13 +159,13 @@ def info(cli: Cli, args: tuple[str, ...], *, charmhub_url: str, config: bool, **
             raise HubError(what, reason=error.reason, hint=_alike(store, name)) from None
         raise
     entry = catalogue.info_document(document)
-    if not config:
-        entry.get("charm", {}).pop("config", None)
     arch = "" if asked["arch"] == _ALL else asked["arch"]
     entry = _narrowed(entry, asked, arch=arch, base=base)
     unicode = asked["unicode"] == "always" or (asked["unicode"] == "auto" and _speaks_unicode(cli))
 
     def text(_document: Any) -> str:
+        if not config:  # documents have the options always
+            entry.get("charm", {}).pop("config", None)
         return formatters.info_text(entry, arch=arch, base=base.display if base else "", unicode=unicode)
 
     cli.output.write(Struct(entry.items()), {"tabular": text})

@@ -111,14 +111,18 @@ def show_cloud(
 
 
 def _remote(where: sides.Sides) -> dict[str, dict[str, Any]]:
-    """Return the clouds of the controller that was asked for, if any."""
+    """Return the clouds of the controller that was asked for, if any.
+
+    Juju calls them all public, and has no descriptions of them.
+    """
     if not where.ctx:
         return {}
-    found = documents.controller_clouds(where.ctx, where.host)
-    return {
-        name: documents.controller_cloud_document(where.ctx, cloud, where.host)
-        for name, cloud in found.items()
-    }
+    found = {}
+    for name, cloud in documents.controller_clouds(where.ctx, where.host).items():
+        document = documents.controller_cloud_document(where.ctx, cloud, where.host)
+        document.pop("description", None)
+        found[name] = {"defined": "public", **document}
+    return found
 
 
 def _config_text(kind: ProviderType | None) -> str:

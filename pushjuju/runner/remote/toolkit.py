@@ -144,13 +144,12 @@ def _format_flags(formats: tuple[str, ...]) -> tuple[Flag, ...]:
 
 
 def _relation_id(ctx: ToolContext, text: str) -> int:
-    name, _, digits = text.rpartition(":")
+    # Juju ignores what stands before the number, so charms may have a name there that is out of date.
     try:
-        relation_id = atoi(digits)
+        relation_id = atoi(text.rpartition(":")[2])
     except ValueError:
         raise ValueError("invalid relation id") from None
-    relation = ctx.relation(relation_id)
-    if relation is None or (name and name != relation["endpoint"]):
+    if ctx.relation(relation_id) is None:
         raise ValueError("relation not found")
     return relation_id
 

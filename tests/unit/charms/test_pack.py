@@ -113,6 +113,21 @@ def test_version_file_without_version_control(tmp_path: Path) -> None:
     assert len(version) == 100
 
 
+def test_a_charm_without_a_version_is_logged_with_its_absolute_path(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = charm_tree(tmp_path / "c", {})
+    monkeypatch.chdir(tree)
+    caplog.set_level("DEBUG")
+    pack(Path(), tmp_path / "c.charm")
+    assert caplog.messages == [f'charm is not versioned, charm path "{tree}"']
+    (tree / "version").write_text("v1")
+    pack(Path(), tmp_path / "c.charm")
+    assert caplog.messages[1:] == [
+        f'charm is not in version control, but uses a version file, charm path "{tree}"'
+    ]
+
+
 def make_fifo(path: Path) -> None:
     os.mkfifo(path)
 

@@ -500,7 +500,7 @@ def test_info(client: Run) -> None:
 
 
 def test_info_documents(client: Run) -> None:
-    document = json.loads(ok(client("info", "web", "--config", "--format", "json")))
+    document = json.loads(ok(client("info", "web", "--format", "json")))
     assert document["channels"]["14"]["stable"][0]["revision"] == 11
     assert document["charm"]["config"]["Options"]["port"] == {"Type": "int", "Description": "", "Default": 80}
     assert document["charm"]["subordinate"] is False

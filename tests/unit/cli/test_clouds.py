@@ -336,6 +336,9 @@ def test_a_credential_of_a_controller(lab: Run, tmp_path: Path) -> None:
     assert 'No cloud "lab" found on the controller "home"' in refused.out
     done = lab("add-cloud", "lab", "-c", "home")
     assert done.status == 0, done.err
+    listed = json.loads(lab("clouds", "-c", "home", "--format", "json").out)
+    assert listed["lab"]["defined"] == "public"
+    assert "description" not in listed["lab"]
     assert 'Cloud "lab" added to controller "home".\nCredential "bob" for cloud "lab" added' in done.err
     shown = lab("show-credential", "lab", "bob").out
     assert "controller-credentials:\n  lab:\n    bob:\n      content:\n        auth-type: userpass\n" in shown

@@ -364,10 +364,10 @@ machines:
       rack: a1
   "1": {}
 relations:
-- - db:db
-  - web:db
-- - web:juju-info
-  - log:host
+- - log:host
+  - web:juju-info
+- - web:db
+  - db:db
 --- # overlay.yaml
 applications:
   web:
@@ -429,7 +429,7 @@ applications:
         prepare(world, shelf, "saas: {far: {url: admin/shop.none}}", equal=True)
     text = exported(world)
     assert "saas:\n  far:\n    url: home:admin/shop.rows\n" in text
-    assert text.endswith("relations:\n- - far:db\n  - web:db\n")
+    assert text.endswith("relations:\n- - web:db\n  - far:db\n")
     world.model, buyer = seller, world.model
     assert "remote-" not in exported(world)  # the relation is the other model's
     world.model = buyer
@@ -476,7 +476,7 @@ def test_apply_removes_only_what_it_may(world: World, shelf: Path) -> None:
         "- reset application options ratio of web",
         "- remove unit web/2",
         "- remove unit web/1",
-        "- remove relation db:db - web:db",
+        "- remove relation web:db - db:db",
         "- remove application log",
     ]
     pruned, left = bundles.with_removals(made, prune=True)
