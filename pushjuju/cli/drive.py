@@ -133,10 +133,29 @@ def _machine_hint(cli: Cli, ctx: Context, model: str, machine: str) -> str:
     if going is not None and going.life != Life.ALIVE:
         stuck = " ".join(inside or [machine])
         return (
-            f"{cli.program} explain {stuck}    tells what it waits for, and when it is tried again\n"
+            f"{cli.program} explain {stuck}    tells what it waits for, and who works on it\n"
             f"{cli.program} remove-machine {stuck} --force    puts it out of the model, whatever is left"
         )
-    return f"{cli.program} status    shows the machine; the work is tried again by itself"
+    return "\n".join(_again(cli, ctx, model, machine))
+
+
+def _again(cli: Cli, ctx: Context, model: str, machine: str) -> list[str]:
+    """Return how work that failed goes on: when a process tries it again, or that somebody must."""
+    from pushjuju.cli.formatters.times import clock_text
+    from pushjuju.services import machine_work
+    from pushjuju.state.work import SqliteWorkQueue, machine_key
+
+    why = " ".join(word for word in ("explain", machine) if word)
+    waiting = machine_work.waiting_process(ctx)
+    if not waiting:
+        return [
+            f"{cli.program} update-status    tries it again; nobody is working on it",
+            f"{cli.program} {why}    tells what is known",
+        ]
+    items = SqliteWorkQueue(ctx.store, "").items(machine_key(model, machine)) if machine else []
+    due = next((item.due for item in items if item.due and item.key == machine_key(model, machine)), None)
+    at = f" at {clock_text(due, utc=False)}" if due else ""
+    return [f"{cli.program} {why}    tells what is known; process {waiting} tries it again{at}"]
 
 
 def _last_lines(ctx: Context, model: str, unit: str) -> list[str]:

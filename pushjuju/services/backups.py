@@ -284,7 +284,8 @@ def _alone(controller: ControllerDir) -> Iterator[None]:
         except BlockingIOError:
             raise Conflict(
                 f"a background process works for controller {controller.name}",
-                hint="it ends by itself when it is idle; or end it, then run the command again",
+                hint="one that a command started ends when it is idle; stop a `pushjuju controller run`; "
+                "then run the command again",
             ) from None
         yield
 

@@ -6,9 +6,8 @@ wait, and the reasons in the work queue.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -21,13 +20,16 @@ from pushjuju.core.series import SeriesStatus
 from pushjuju.core.status import Agent, InstanceStatus, StatusKind
 from pushjuju.services import leadership, statuses
 from pushjuju.services.context import Context
-from pushjuju.services.forced_ends import forced_ends, forced_subject
+from pushjuju.services.explain_basis import Decide, Reason, Seen, Trouble, Wanted, own_trouble, read, trouble
+from pushjuju.services.forced_ends import forced_subject
+from pushjuju.services.machine_work import Hands
 from pushjuju.state.records import Application, Cleanup, Machine, Operation, Unit
 from pushjuju.state.storage_records import Backing, BackingAttachment, StorageInstance
 from pushjuju.state.store import Tx
-from pushjuju.state.work import SqliteWorkQueue, WorkItem
+from pushjuju.state.work import WorkItem
 
 _QUIET = ("idle", "at rest")
+_UNDECIDED = "not decided yet"
 _UPDATE_STATUS = "the next update-status"
 _USUAL = {  # what a model's loop does by itself, when nothing asks for it
     "charms": "newer charms are looked for",
@@ -39,99 +41,33 @@ _USUAL = {  # what a model's loop does by itself, when nothing asks for it
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reason:
-    """Why one thing is as it is.
-
-    Attributes:
-        subject: `web/0`, `web`, `machine 0`, `storage data/0`, `model`.
-        doing: What was decided: `run config-changed`, `idle`, `waiting`.
-        reason: Why, and who decided; may be empty.
-        due: When it is looked at again; None: when something changes.
-        attempts: Failures in a row.
-        running: What runs at this moment under the machine's lock, with its unit.
-        since: Since when that runs.
-        held_by: The process that works it: host, pid and start.
-        leader: Of an application: the unit that has the lease of the leadership.
-        next: Commands that go on from here, each with what it does.
-    """
-
-    subject: str
-    doing: str
-    reason: str
-    due: datetime | None = None
-    attempts: int = 0
-    running: str = ""
-    since: datetime | None = None
-    held_by: str = ""
-    leader: str = ""
-    next: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Seen:
-    """What was read of a model at one moment."""
-
-    units: Mapping[str, Unit]
-    machines: Mapping[str, Machine]
-    applications: Mapping[str, Application]
-    storage: Mapping[str, StorageInstance]
-    ends: Sequence[Cleanup]
-    items: Mapping[str, WorkItem]  # machine -> row of the queue
-    loops: Sequence[WorkItem]
-
-
-def explain(ctx: Context, model: str, names: Sequence[str] = ()) -> list[Reason]:
+def explain(ctx: Context, model: str, decide: Decide, names: Sequence[str] = ()) -> list[Reason]:
     """Return the reasons of a model's units and of its work, in natural order.
 
     Args:
         ctx: The controller.
         model: UUID.
+        decide: What units decide.
         names: Units, applications, machine ids or storage ids; units, machines and the model when empty.
 
     Raises:
         NotFound: There is no such thing.
     """
-    items = SqliteWorkQueue(ctx.store, "explain").items(model)
-    ends = forced_ends(ctx, model)
     with ctx.store.read() as tx:
-        seen = _see(tx, model, items, ends)
+        seen = read(ctx, tx, model, decide)
         if not names:
             return _everything(tx, seen)
         return [reason for name in dict.fromkeys(names) for reason in _named(tx, seen, name)]
 
 
-def _see(tx: Tx, model: str, items: Iterable[WorkItem], ends: Sequence[Cleanup]) -> _Seen:
-    machines, loops = {}, []
-    for item in items:
-        _, kind, name = (*item.key.split("/", 2), "", "")[:3]
-        if kind == "machine":
-            machines[name] = item
-        else:
-            loops.append(item)
-    return _Seen(
-        units={unit.name: unit for unit in tx.list(Unit, "unit_list", model=model)},
-        machines={item.id: item for item in tx.list(Machine, "machine_list", model=model)},
-        applications={item.name: item for item in tx.list(Application, "application_list", model=model)},
-        storage={
-            item.id: item
-            for item in tx.list(StorageInstance, "storage_instance_list", model=model)
-            if not item.is_disk
-        },
-        ends=ends,
-        items=machines,
-        loops=loops,
-    )
-
-
-def _everything(tx: Tx, seen: _Seen) -> list[Reason]:
+def _everything(tx: Tx, seen: Seen) -> list[Reason]:
     found = [_unit(tx, seen, seen.units[name]) for name in sorted(seen.units, key=natural_key)]
-    found += [_end(end) for end in seen.ends]
+    found += [_end(seen, end) for end in seen.ends]
     found += [_machine(tx, seen, name) for name in sorted(seen.items, key=natural_key)]
-    return found + [_loop(item) for item in seen.loops]
+    return found + [_loop(seen, item) for item in seen.loops]
 
 
-def _named(tx: Tx, seen: _Seen, name: str) -> list[Reason]:
+def _named(tx: Tx, seen: Seen, name: str) -> list[Reason]:
     """Return what is to be said of one thing, with the forced end that it waits for."""
     subject = name
     if name in seen.units:
@@ -146,42 +82,81 @@ def _named(tx: Tx, seen: _Seen, name: str) -> list[Reason]:
         noun = "unit or storage" if "/" in name else "machine" if name.isdigit() else "application"
         quoted = name if name.isdigit() else f'"{name}"'
         raise NotFound(f"{noun} {quoted} not found")
-    ends = [_end(end) for end in seen.ends if forced_subject(end.kind, end.entity) == subject]
+    ends = [_end(seen, end) for end in seen.ends if forced_subject(end.kind, end.entity) == subject]
     return [found, *ends]
 
 
 # --- units ------------------------------------------------------------------------------------------------
 
 
-def _unit(tx: Tx, seen: _Seen, unit: Unit) -> Reason:
-    decision = json.loads(unit.decision).get("decision", {})
-    operation = decision.get("operation") or {}
-    # An operation is told by its own words: its kind and, for a hook, which.
-    what = [str(value) for value in operation.values() if isinstance(value, str)]
-    who, why = decision.get("badge", ""), decision.get("reason", "")
-    if decision.get("answer") == "idle" and unit.update_status_due and not unit.retry_due:
-        why = f"{why} until {_UPDATE_STATUS}"
-    due = [from_iso(text) for text in (unit.retry_due, unit.update_status_due) if text]
+def _unit(tx: Tx, seen: Seen, unit: Unit) -> Reason:
     running = _running(tx, unit.model, unit.machine)
     mine = next((row for row in running if row.unit == unit.name), None)
-    other = next((row for row in running if row.unit != unit.name), None)
-    shown = mine or (other if decision.get("answer") == "run" else None)
     item = seen.items.get(unit.machine or "")
-    found = Reason(
+    silent = trouble(tx, seen, unit.machine)
+    stuck = silent or own_trouble(tx, seen, unit)
+    # What was decided last says nothing of what came since, unless it runs.
+    anew = mine is None and (stuck is not None or seen.is_due(item))
+    wanted = seen.decide(tx, unit, anew)
+    found = _decided(seen, unit, wanted)
+    if wanted is None and unit.machine is not None and stuck is None:
+        why = _machine(tx, seen, unit.machine).reason or "its machine is not there yet"
+        found = replace(found, reason=why)
+    by = seen.hands_of(item, retried=bool(unit.retry_due))
+    found = _attended(found, by)
+    if stuck is not None:
+        found = _stuck(found, wanted, mine if silent else None, stuck, item)
+    elif anew and found.unattended and wanted is not None and wanted.answer == "run":
+        found = replace(found, doing="waiting", reason=f"to {found.doing}: {found.reason}")
+    shown = mine or next((row for row in running if found.doing.startswith("run ")), None)
+    if shown is not None and stuck is None:
+        found = replace(found, running=_title(shown), since=from_iso(shown.prepared))
+        found = replace(found, held_by=by.working if by else "")
+    return replace(found, next=tuple(_unit_next(tx, unit, found)))
+
+
+def _decided(seen: Seen, unit: Unit, wanted: Wanted | None) -> Reason:
+    """Tell what a unit decides, and when it decides again."""
+    if wanted is None:
+        return Reason(subject=unit.name, doing=_UNDECIDED, reason="")
+    why = wanted.reason
+    if wanted.answer == "idle" and unit.update_status_due and not unit.retry_due:
+        is_due = from_iso(unit.update_status_due) <= seen.now
+        why = "update-status is due" if is_due else f"{why} until {_UPDATE_STATUS}"
+    due = [from_iso(text) for text in (unit.retry_due, unit.update_status_due) if text]
+    return Reason(
         subject=unit.name,
-        doing=" ".join((decision.get("answer", "not decided yet"), *what)),
-        reason=f"{why} ({who})" if who else str(why),
+        doing=wanted.text,
+        reason=f"{why} ({wanted.badge})" if wanted.badge else why,
         due=min(due) if due else None,
         attempts=unit.retry_count if unit.retry_due else 0,
-        running=_title(shown) if shown else "",
-        since=from_iso(shown.prepared) if shown else None,
-        held_by=item.owner or "" if item is not None and shown else "",
     )
-    if not decision and unit.machine is not None:
-        found = replace(
-            found, reason=_machine(tx, seen, unit.machine).reason or "its machine is not there yet"
-        )
-    return replace(found, next=tuple(_unit_next(tx, seen, unit, found)))
+
+
+def _stuck(
+    found: Reason, wanted: Wanted | None, mine: Operation | None, stuck: Trouble, item: WorkItem | None
+) -> Reason:
+    """Tell of a unit whose machine cannot be used what it would do, why it cannot, and when that is tried."""
+    what = found.reason
+    if mine is not None:
+        what = f"{mine.name} was begun there, and its result is not known"
+    elif wanted is not None and wanted.answer == "run":
+        what = f"to {found.doing}: {found.reason}"
+    return replace(
+        found,
+        doing="waiting" if mine is not None or (wanted and wanted.answer == "run") else found.doing,
+        reason="; ".join(text for text in (what, stuck.why) if text),
+        since=stuck.since,
+        due=item.due if item is not None else None,
+        attempts=item.attempts if item is not None else 0,
+    )
+
+
+def _attended(found: Reason, by: Hands | None) -> Reason:
+    """Add who works on something later, or that nobody does; nobody needs to work on what is at rest."""
+    if by is None:
+        return found
+    return replace(found, attended_by="" if by.working else by.waiting, unattended=by.none)
 
 
 def _running(tx: Tx, model: str, machine: str | None) -> list[Operation]:
@@ -192,7 +167,7 @@ def _title(row: Operation) -> str:
     return f"{row.name} of {row.unit}" if row.unit else f"{row.name} on machine {row.machine}"
 
 
-def _unit_next(tx: Tx, seen: _Seen, unit: Unit, found: Reason) -> Iterable[str]:
+def _unit_next(tx: Tx, unit: Unit, found: Reason) -> Iterable[str]:
     """Yield what a person may type."""
     agent = statuses.get_status(tx, unit.model, StatusKind.AGENT, unit.name)
     if SeriesStatus(unit.series).frozen:
@@ -202,7 +177,7 @@ def _unit_next(tx: Tx, seen: _Seen, unit: Unit, found: Reason) -> Iterable[str]:
         yield f"debug-log --replay --include {unit.name}    shows what it printed"
         yield f"resolved {unit.name}    tries it again at once"
         yield f"resolved {unit.name} --no-retry    goes on without it"
-    elif not json.loads(unit.decision) and unit.machine is not None:
+    elif found.doing == _UNDECIDED and unit.machine is not None:
         yield f"explain {unit.machine}    tells why its machine is not there yet"
     elif "storage is not attached" in found.reason:
         for name in _attached(tx, unit):
@@ -213,8 +188,8 @@ def _unit_next(tx: Tx, seen: _Seen, unit: Unit, found: Reason) -> Iterable[str]:
         yield f"explain {' '.join(names)}    tells what they wait for"
     elif unit.life != Life.ALIVE and not found.running:
         yield f"remove-unit {unit.name} --force    ends it without its hooks, when it cannot"
-    if _overdue(seen, unit.machine):
-        yield "update-status    works what is due"
+    if found.since is not None and not found.running:
+        yield f"explain {unit.machine}    tells what is known of its machine"
 
 
 def _attached(tx: Tx, unit: Unit) -> list[str]:
@@ -223,16 +198,10 @@ def _attached(tx: Tx, unit: Unit) -> list[str]:
     return [row.storage for row in storage.of_unit(tx, unit.model, unit.name)]
 
 
-def _overdue(seen: _Seen, machine: str | None) -> bool:
-    """Tell whether nobody works something that has a time of its own."""
-    item = seen.items.get(machine or "")
-    return item is not None and item.owner is None and item.due is not None and item.attempts > 0
-
-
 # --- applications -----------------------------------------------------------------------------------------
 
 
-def _application(tx: Tx, seen: _Seen, application: Application) -> Reason:
+def _application(tx: Tx, seen: Seen, application: Application) -> Reason:
     units = [unit for unit in seen.units.values() if unit.application == application.name]
     reasons = [_unit(tx, seen, unit) for unit in sorted(units, key=lambda unit: unit.number)]
     counts: dict[str, int] = {}
@@ -246,6 +215,7 @@ def _application(tx: Tx, seen: _Seen, application: Application) -> Reason:
         doing=doing if application.life == Life.ALIVE else f"going away: {doing}",
         reason="; ".join(busy),
         due=min(dues) if dues else None,
+        unattended=any(reason.unattended for reason in reasons),
         leader=leadership.holder(tx, application.model, application.name) or "",
         next=tuple(_application_next(application, reasons)),
     )
@@ -266,10 +236,10 @@ def _application_next(application: Application, reasons: Sequence[Reason]) -> It
 # --- machines ---------------------------------------------------------------------------------------------
 
 
-def _machine(tx: Tx, seen: _Seen, name: str) -> Reason:
+def _machine(tx: Tx, seen: Seen, name: str) -> Reason:
     subject, machine = f"machine {name}", seen.machines.get(name)
     item = seen.items.get(name)
-    found = _worked(subject, item) if item else Reason(subject=subject, doing="at rest", reason="")
+    found = _worked(seen, subject, item) if item else Reason(subject=subject, doing="at rest", reason="")
     if machine is None:
         return found
     running = _running(tx, machine.model, name)
@@ -282,10 +252,12 @@ def _machine(tx: Tx, seen: _Seen, name: str) -> Reason:
     if running:
         since = from_iso(running[0].prepared)
         found = replace(found, running=", ".join(map(_title, running)), since=since)
+    if (stuck := trouble(tx, seen, name)) is not None:
+        found = replace(found, running="", reason=stuck.why, since=stuck.since)
     return replace(found, next=tuple(_machine_next(seen, machine, found, status.status if status else "")))
 
 
-def _resting(seen: _Seen, machine: Machine, found: Reason) -> Reason:
+def _resting(seen: Seen, machine: Machine, found: Reason) -> Reason:
     """Tell of a machine with nothing to do why it is looked at again."""
     if machine.life != Life.ALIVE or not machine.instance_id or found.doing != "waiting":
         return found
@@ -300,10 +272,10 @@ def _resting(seen: _Seen, machine: Machine, found: Reason) -> Reason:
     return found
 
 
-def _machine_next(seen: _Seen, machine: Machine, found: Reason, status: str) -> Iterable[str]:
+def _machine_next(seen: Seen, machine: Machine, found: Reason, status: str) -> Iterable[str]:
     if status == InstanceStatus.PROVISIONING_ERROR:
         yield f"retry-provisioning {machine.id}    tries to make it again"
-    elif found.attempts and not found.held_by:
+    elif found.attempts and not found.held_by and not found.unattended:
         yield "update-status    tries it again at once"
     if machine.life != Life.ALIVE:
         inside = [name for name in seen.machines if parent_machine(name) == machine.id]
@@ -319,7 +291,7 @@ def _machine_next(seen: _Seen, machine: Machine, found: Reason, status: str) -> 
 # --- storage ----------------------------------------------------------------------------------------------
 
 
-def _storage(tx: Tx, seen: _Seen, instance: StorageInstance) -> Reason:
+def _storage(tx: Tx, seen: Seen, instance: StorageInstance) -> Reason:
     """Tell of a storage instance what its volume or filesystem is at."""
     from pushjuju.services import storage
 
@@ -344,46 +316,66 @@ def _storage(tx: Tx, seen: _Seen, instance: StorageInstance) -> Reason:
         reason="; ".join([owner, *why]),
         due=min(dues) if dues else None,
         attempts=attempts,
+        unattended=bool(dues) and attempts > 0 and _storage_hands(seen, machine).none,
     )
     return replace(found, next=tuple(_storage_next(seen, instance, found, machine)))
 
 
-def _storage_next(seen: _Seen, instance: StorageInstance, found: Reason, machine: str) -> Iterable[str]:
+def _storage_hands(seen: Seen, machine: str) -> Hands:
+    """Return who works on storage: the machine it is on, or the model's loop."""
+    item = seen.items.get(machine) or _loop_item(seen, "storage")
+    return seen.hands(item) if item is not None else Hands()
+
+
+def _loop_item(seen: Seen, name: str) -> WorkItem | None:
+    return next((item for item in seen.loops if item.key.endswith(f"/{name}")), None)
+
+
+def _storage_next(seen: Seen, instance: StorageInstance, found: Reason, machine: str) -> Iterable[str]:
     if not instance.owner and instance.life == Life.ALIVE:
         yield f"attach-storage <unit> {instance.id}    gives it to a unit"
         yield f"remove-storage {instance.id}    destroys it"
     if machine in seen.items and (found.attempts or seen.items[machine].reason):
         yield f"explain {machine}    tells what its machine waits for"
-    if found.attempts:
+    if found.attempts and not found.unattended:
         yield "update-status    tries it again at once"
 
 
 # --- removals and the queue -------------------------------------------------------------------------------
 
 
-def _end(end: Cleanup) -> Reason:
-    subject = forced_subject(end.kind, end.entity)
-    return Reason(subject=subject, doing="waiting to be removed", reason=end.reason, due=from_iso(end.due))
+def _end(seen: Seen, end: Cleanup) -> Reason:
+    item = _loop_item(seen, "cleanup")
+    return Reason(
+        subject=forced_subject(end.kind, end.entity),
+        doing="waiting to be removed",
+        reason=end.reason,
+        due=from_iso(end.due),
+        unattended=item is None or seen.hands(item).none,
+    )
 
 
-def _loop(item: WorkItem) -> Reason:
+def _loop(seen: Seen, item: WorkItem) -> Reason:
     """Return what a model's loop waits for: why it was last asked for, or what it does next by itself."""
-    found = _worked("model", item)
+    found = _worked(seen, "model", item)
     usual = _USUAL.get(item.key.rpartition("/")[2], "")
     if found.reason or found.held_by or found.attempts or not usual:
         return found
     return replace(found, doing="at rest", reason=f"{usual} next")
 
 
-def _worked(subject: str, item: WorkItem) -> Reason:
-    return Reason(
+def _worked(seen: Seen, subject: str, item: WorkItem) -> Reason:
+    by = seen.hands_of(item)
+    worker = by.working if by is not None else ""
+    found = Reason(
         subject=subject,
-        doing=f"worked by {item.owner}" if item.owner else "waiting" if item.due else "at rest",
+        doing=f"worked by {worker}" if worker else "waiting" if item.due else "at rest",
         reason=item.reason,
         due=item.due,
         attempts=item.attempts,
-        held_by=item.owner or "",
+        held_by=worker,
     )
+    return _attended(found, by)
 
 
 def fields(reason: Reason) -> dict[str, Any]:
@@ -391,6 +383,8 @@ def fields(reason: Reason) -> dict[str, Any]:
     found = {
         "running": reason.running,
         "held-by": reason.held_by,
+        "attended-by": reason.attended_by,
+        "unattended": reason.unattended,
         "leader": reason.leader,
         "next": list(reason.next),
     }

@@ -43,6 +43,7 @@ _HARDWARE_ORDER = (
     "arch", "cores", "cpu-power", "mem", "root-disk", "root-disk-source", "tags", "availability-zone",
     "virt-type",
 )  # fmt: skip
+_UNUSABLE = "why"  # as `machine_work.UNUSABLE`, whose module most calls do without
 _UNKNOWN = Seen(str(Workload.UNKNOWN))
 _PENDING = Seen(str(MachineStatus.PENDING))
 _ALLOCATING = Seen(str(Agent.ALLOCATING))
@@ -171,7 +172,7 @@ def _machine(rows: Rows, machine: MachineRow) -> dict[str, Any]:
     found["instance-id"] = machine.instance_id or "pending"
     if machine.display_name:
         found["display-name"] = machine.display_name
-    found["machine-status"] = _status(_seen(rows, StatusKind.INSTANCE, machine.id, _PENDING))
+    found["machine-status"] = _status(_instance(rows, machine))
     found["modification-status"] = {"current": "idle", "since": machine.created}
     profiles, not_applied = rows.profiles.get(machine.id, ({}, ""))
     if profiles:
@@ -190,6 +191,24 @@ def _machine(rows: Rows, machine: MachineRow) -> dict[str, Any]:
     if profiles:
         found["lxd-profiles"] = profiles
     return found
+
+
+def _instance(rows: Rows, machine: MachineRow) -> Seen:
+    """Return the status of an instance; one that cannot be used tells since when, and who works on it."""
+    seen = _seen(rows, StatusKind.INSTANCE, machine.id, _PENDING)
+    if machine.id not in rows.failing:
+        return seen
+    if machine.instance_id and not machine.unreachable_since and _UNUSABLE not in json.loads(seen.data):
+        return seen
+    return _with_next(rows, seen, machine.id)
+
+
+def _with_next(rows: Rows, seen: Seen, machine: str) -> Seen:
+    """Add to what failed on a machine since when that is so, and who works on it."""
+    since = f"since {seen.since}" if seen.since else ""
+    return seen._replace(
+        message="; ".join(text for text in (seen.message, since, rows.failing[machine]) if text)
+    )
 
 
 def _interfaces(rows: Rows, machine: MachineRow) -> dict[str, Any]:
@@ -316,13 +335,15 @@ def _shown(rows: Rows, unit: UnitRow) -> tuple[Seen, Seen]:
         agent = Seen(str(Agent.IDLE), since=agent.since)
     machine = rows.machines.get(unit.machine or "")
     if machine is None or machine.unreachable_since is None:
+        if machine is not None and agent.status == Agent.FAILED and machine.id in rows.failing:
+            agent = _with_next(rows, agent, machine.id)
         return workload, agent
     if not _silent(machine, rows.now) or not _can_be_lost(workload, agent):
         return workload, agent
     lost = Seen(str(Agent.LOST), NOT_COMMUNICATING, since=agent.since)
     if workload.status in (Workload.ERROR, Workload.TERMINATED):
         return workload, lost
-    text = f"agent lost, see 'juju show-status-log {unit.name}'"
+    text = f"agent lost, see 'pushjuju show-status-log {unit.name}'"
     return Seen(str(Workload.UNKNOWN), text, since=workload.since), lost
 
 

@@ -112,6 +112,7 @@ class Rows(NamedTuple):
         sides_of: Application -> the sides of each of its relations.
         charms: URL -> charm.
         origins: Application -> the store of its charm, for those that come from one.
+        failing: Machine on which something failed when it was worked last -> who works on it.
         unguarded: Machine whose firewall rules are not in force -> why.
         profiles: Machine -> its profiles of charms, and why they are not those it should have.
         spaces: Id -> name of every network space.
@@ -133,6 +134,7 @@ class Rows(NamedTuple):
     sides_of: dict[str, list[list[Side]]]
     charms: dict[str, Charm]
     origins: dict[str, Origin]
+    failing: dict[str, str]
     unguarded: dict[str, str]
     profiles: dict[str, tuple[dict[str, Any], str]]
     spaces: dict[str, str]
@@ -164,6 +166,7 @@ def read(ctx: Context, tx: Tx, model: Model, moment: Moment = from_iso) -> Rows:
         ),
         charms={row[0]: _charm(*row[1:]) for row in tx.rows("shown_charms", model=uuid)},
         origins={row[0]: Origin(*row[1:]) for row in tx.rows("origin_shown", model=uuid)},
+        failing=_failing(ctx, tx, uuid, moment),
         unguarded={row["machine"]: row["problem"] for row in tx.rows("firewall_problems", model=uuid)},
         profiles={
             row["machine"]: (json.loads(row["profiles"]), row["problem"])
@@ -202,6 +205,15 @@ def _machines(tx: Tx, model: str, moment: Moment) -> list[MachineRow]:
         )  # fmt: skip
     by_id = {machine.id: machine for machine in found}
     return [by_id[name] for name in natural_order(by_id)]
+
+
+def _failing(ctx: Context, tx: Tx, model: str, moment: Moment) -> dict[str, str]:
+    """Return what `machine_work.failing` does; a model without any such machine needs no more code."""
+    if tx.row("work_failing", model=model) is None:
+        return {}
+    from pushjuju.services import machine_work
+
+    return machine_work.failing(ctx, tx, model, moment)
 
 
 def _host(machine: str) -> str | None:

@@ -45,13 +45,28 @@ class Claim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkItem:
-    """A row of the queue as people see it; `due` None: nothing planned."""
+    """A row of the queue as people see it.
+
+    Attributes:
+        due: When it is to be worked; None: when something touches it.
+        owner: The process whose lease it is; a process that is known to be dead may stand here as well.
+        leased_until: When that lease ends unless it is renewed.
+        failed: What it asks for could not be done when it was worked last.
+    """
 
     key: str
     due: datetime | None
     owner: str | None
     attempts: int
     reason: str
+    failed: bool = False
+    leased_until: datetime | None = None
+
+    def worked_by(self, now: datetime) -> str:
+        """Return the process that works it; empty when its owner is dead, or its lease is over."""
+        if self.owner is None or self.leased_until is None or self.leased_until <= now:
+            return ""
+        return self.owner if owner_alive(self.owner) else ""
 
 
 class WorkQueue(Protocol):
@@ -131,6 +146,19 @@ def failed_since(tx: Tx, prefix: str, since: int) -> dict[str, str]:
         since: The lowest number of a claim that counts.
     """
     return {row["key"]: row["reason"] for row in tx.rows("work_failed", prefix=prefix, since=since)}
+
+
+def work_item(row: Row) -> WorkItem:
+    """Return a row of `work_list` or `work_failing` as people see it."""
+    return WorkItem(
+        key=row["key"],
+        due=from_iso(row["due"]) if row["due"] else None,
+        owner=row["owner"],
+        attempts=row["attempts"],
+        reason=row["reason"],
+        failed=bool(row["failed"]),
+        leased_until=from_iso(row["leased_until"]) if row["leased_until"] else None,
+    )
 
 
 def process_owner() -> str:
@@ -274,13 +302,4 @@ class SqliteWorkQueue:
     def items(self, prefix: str) -> list[WorkItem]:
         """Return what the queue holds below a prefix."""
         with self._store.read() as tx:
-            return [
-                WorkItem(
-                    key=row["key"],
-                    due=from_iso(row["due"]) if row["due"] else None,
-                    owner=row["owner"],
-                    attempts=row["attempts"],
-                    reason=row["reason"],
-                )
-                for row in tx.rows("work_list", prefix=prefix)
-            ]
+            return [work_item(row) for row in tx.rows("work_list", prefix=prefix)]

@@ -15,6 +15,7 @@ from typing import IO
 
 from pushjuju.core import children
 from pushjuju.services.context import Context
+from pushjuju.state import processes
 from pushjuju.state.datadir import ControllerDir
 from pushjuju.workers.drive import Driver
 from pushjuju.workers.events import Tell, silent
@@ -79,6 +80,7 @@ async def serve(
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     if not until_idle:
+        processes.enlist(ctx.controller.root)
         with only_one(ctx.controller):
             await Driver(ctx, tell=tell, warn=warn).run(stop)
         return True
@@ -96,6 +98,7 @@ async def _serve_until_idle(
         with only_one(ctx.controller) as free:
             if not free:
                 return False
+            processes.enlist(ctx.controller.root)
             await Driver(ctx, tell=tell, warn=warn).run(stop, idle_exit_s=LINGER_S)
         if not Driver(ctx).anything_due():
             return True

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from pushjuju.core.base import Base
@@ -38,6 +39,7 @@ from pushjuju.services import (
     validity,
 )
 from pushjuju.services.context import Context
+from pushjuju.services.machine_work import UNUSABLE
 from pushjuju.state.records import Machine
 from pushjuju.state.store import Tx
 from pushjuju.workers import firstboot, requests
@@ -54,6 +56,7 @@ BOOT_TELL_S = 15.0  # after which people are told what it is waited for
 BOOT_POLL_S = 0.05
 NOTE_EVERY_S = 30.0  # how old a machine's last contact may get while it is worked
 LOGGER = "pushjuju.contact"
+_FAILED = "failed"  # in the data of an instance's status: why a machine that answers could not be used
 _STARTING = (InstanceStatus.PENDING, InstanceStatus.ALLOCATING)
 
 
@@ -223,8 +226,26 @@ def note_facts(ctx: Context, machine: Machine, hello: dict[str, Any]) -> None:
         if machine.life == Life.ALIVE:
             kept = removal.kept_text(tx, machine)
             _set_once(tx, machine, StatusKind.MACHINE, MachineStatus.STARTED, kept, now)
-        text = upgrade_machine.instance_message(tx, machine.model, machine.id) or _running(machine, hello)
-        _set_once(tx, machine, StatusKind.INSTANCE, InstanceStatus.RUNNING, text, now)
+        if not _fails(tx, machine):
+            _note_running(tx, machine, hello, now)
+
+
+def note_success(ctx: Context, machine: Machine, hello: dict[str, Any]) -> None:
+    """Record that the work on a machine was done, after it had failed though the machine answered."""
+    with ctx.store.write() as tx:
+        if _fails(tx, machine):
+            _note_running(tx, machine, hello, ctx.clock.now())
+
+
+def _fails(tx: Tx, machine: Machine) -> bool:
+    """Tell whether a machine that answers could not be used: that it answers says nothing about that."""
+    present = statuses.get_status(tx, machine.model, StatusKind.INSTANCE, machine.id)
+    return present is not None and _FAILED in present.data
+
+
+def _note_running(tx: Tx, machine: Machine, hello: dict[str, Any], now: datetime) -> None:
+    text = upgrade_machine.instance_message(tx, machine.model, machine.id) or _running(machine, hello)
+    _set_once(tx, machine, StatusKind.INSTANCE, InstanceStatus.RUNNING, text, now)
 
 
 def _note_addresses(tx: Tx, machine: Machine, addresses: list[dict[str, Any]], now: datetime) -> None:
@@ -239,12 +260,23 @@ def note_failure(ctx: Context, machine: Machine, error: PushjujuError) -> None:
     with ctx.store.write() as tx:
         if isinstance(error, TransportError):
             tx.run("machine_set_unreachable", model=machine.model, id=machine.id, now=to_iso(now))
-            _set_once(tx, machine, StatusKind.INSTANCE, InstanceStatus.RUNNING, error.message, now)
+            _note_unusable(tx, machine, error, now)
             _alert_followers(tx, machine, now)
-        elif isinstance(error, BadAnswer | HeldElsewhere):
-            _set_once(tx, machine, StatusKind.INSTANCE, InstanceStatus.RUNNING, error.message, now)
+        elif machine.last_seen or isinstance(error, BadAnswer | HeldElsewhere):
+            _note_unusable(tx, machine, error, now, {_FAILED: error.code})
         entity = f"machine-{machine.id}"
         logs.append(tx, machine.model, entity, "ERROR", LOGGER, full_text(error), now=now)
+
+
+def _note_unusable(
+    tx: Tx,
+    machine: Machine,
+    error: PushjujuError,
+    now: datetime,
+    data: Mapping[str, Any] = MappingProxyType({}),
+) -> None:
+    known = {**data, UNUSABLE: full_text(error)}
+    _set_once(tx, machine, StatusKind.INSTANCE, InstanceStatus.RUNNING, error.message, now, known)
 
 
 def _alert_followers(tx: Tx, machine: Machine, now: datetime) -> None:
@@ -278,7 +310,15 @@ def _hardware(hello: dict[str, Any]) -> dict[str, str]:
     return {key: value for key, value in found.items() if value}
 
 
-def _set_once(tx: Tx, machine: Machine, kind: StatusKind, status: str, message: str, now: datetime) -> None:
+def _set_once(
+    tx: Tx,
+    machine: Machine,
+    kind: StatusKind,
+    status: str,
+    message: str,
+    now: datetime,
+    data: Mapping[str, Any] | None = None,
+) -> None:
     present = statuses.get_status(tx, machine.model, kind, machine.id)
     if present is None or (present.status, present.message) != (str(status), message):
-        statuses.set_status(tx, machine.model, kind, machine.id, status, message, now=now)
+        statuses.set_status(tx, machine.model, kind, machine.id, status, message, now=now, data=data)

@@ -154,6 +154,8 @@ class Lane:
         self._setbacks |= visit.setbacks
         self.left_nothing = visit.left_nothing
         self.unguarded = visit.firewaller.problem if visit.firewaller is not None else None
+        if self.attempts:
+            contact.note_success(self.ctx, machine, visit.session.hello)
 
     def _at_rest(self, machine: Machine | None) -> Outcome:
         """Return what is left behind when nothing more can be done now."""

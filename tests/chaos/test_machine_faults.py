@@ -7,6 +7,9 @@ import asyncio
 import pytest
 
 from pushjuju.core.status import StatusKind
+from pushjuju.services import explain
+from pushjuju.services import status as status_document
+from pushjuju.uniter.wanted import wanted
 from tests.chaos.world import DEPLOY_HOOKS, UNIT, Box, World, until
 
 pytestmark = pytest.mark.machine
@@ -88,11 +91,23 @@ async def test_no_room_to_begin_a_hook(world: World) -> None:
     assert box.begun()[-1] == "start 1"
     status, message = world.agent()
     assert (status, "No space left" in message) == ("failed", True)
+    unit, machine = explain.explain(world.ctx, world.uuid, wanted, [UNIT, "0"])
+    assert (unit.doing, unit.unattended, machine.unattended) == ("waiting", True, True)
+    assert unit.since is not None
+    assert "config-changed" in unit.reason
+    assert "No space left on device" in unit.reason
+    shown = status_document.document(world.ctx, world.model)["applications"]["tally"]["units"][UNIT]
+    assert shown["juju-status"]["message"].endswith(
+        "; nobody is working on this; next: pushjuju update-status, or any command"
+    )
     box.run("rm", f"{DISK}/fill")
     world.work_now()
     assert (await world.settle()).problems == ()
     assert box.begun()[len(DEPLOY_HOOKS) :] == ["config-changed 2"]
     assert (world.agent(), box.ended()) == (("idle", ""), box.begun())
+    assert [found.unattended for found in explain.explain(world.ctx, world.uuid, wanted, [UNIT, "0"])] == [
+        False
+    ] * 2
 
 
 async def test_reboot_in_the_middle_of_a_hook(world: World) -> None:

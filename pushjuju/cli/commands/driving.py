@@ -138,10 +138,11 @@ def explain(cli: Cli, args: tuple[str, ...], *, model: str, utc: bool) -> None:
     from pushjuju.cli.formatters.times import since_text
     from pushjuju.runner.remote.goformat import Struct
     from pushjuju.services import explain as service
+    from pushjuju.uniter.wanted import wanted
 
     opened = session.open_model(cli, model)
     entries = []
-    for found in service.explain(opened.ctx, opened.uuid, list(args)):
+    for found in service.explain(opened.ctx, opened.uuid, wanted, list(args)):
         fields = {
             "subject": found.subject,
             "doing": found.doing,

@@ -8,6 +8,7 @@ from typing import Any
 from pushjuju.cli.formatters.table import heads
 from pushjuju.cli.paint import GREEN, RED, YELLOW, paint
 from pushjuju.cli.tabwriter import TabWriter
+from pushjuju.services.machine_work import Hands
 
 _LEVELS = {"ok": GREEN, "warning": YELLOW, "error": RED}
 
@@ -60,7 +61,10 @@ def reasons(
     for entry in entries:
         failures = str(entry.get("attempts") or "")
         table.row(entry["subject"], entry["doing"], entry.get("again", ""), failures, entry.get("reason", ""))
-    return table.text() + ("".join(_more(entry, program) for entry in entries) if wide else "")
+    if wide:
+        return table.text() + "".join(_more(entry, program) for entry in entries)
+    left = ", ".join(dict.fromkeys(entry["subject"] for entry in entries if entry.get("unattended")))
+    return table.text() + (f"\n{left}: {Hands().text(program)}\n" if left else "")
 
 
 def _more(entry: Mapping[str, Any], program: str) -> str:
@@ -68,8 +72,14 @@ def _more(entry: Mapping[str, Any], program: str) -> str:
     lines = []
     if entry.get("running"):
         lines.append(f"running since {entry['since']}: {entry['running']} (has the machine's lock)")
+    elif entry.get("since"):
+        lines.append(f"since {entry['since']}")
     if entry.get("held-by"):
         lines.append(f"worked by process {entry['held-by']}")
+    if entry.get("attended-by"):
+        lines.append(Hands(waiting=entry["attended-by"]).text(program, entry.get("again", "")))
+    if entry.get("unattended"):
+        lines.append(Hands().text(program))
     if entry.get("leader"):
         lines.append(f"leader: {entry['leader']}")
     lines += [f"next: {program} {text}" for text in entry.get("next", ())]

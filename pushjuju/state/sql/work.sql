@@ -65,12 +65,17 @@ UPDATE work SET owner = NULL, leased_until = NULL, lease = 0
 SELECT key, due, generation, owner, leased_until, attempts, reason FROM work WHERE key = :key
 
 -- name: work_list
-SELECT key, due, generation, owner, leased_until, attempts, reason FROM work
+SELECT key, due, generation, owner, leased_until, attempts, reason, failed FROM work
 WHERE key LIKE :prefix || '%' ORDER BY key
 
 -- name: work_failed
 -- What failed when it was worked last, of the claims from a number on.
 SELECT key, reason FROM work WHERE failed = 1 AND lease >= :since AND key LIKE :prefix || '%' ORDER BY key
+
+-- name: work_failing
+-- Machines on which something failed when they were worked last, and is tried again.
+SELECT key, due, owner, leased_until, attempts, reason, failed FROM work
+WHERE key > :model || '/machine/' AND key < :model || '/machine0' AND failed = 1 AND attempts > 0 AND due IS NOT NULL
 
 -- name: work_next_due
 SELECT MIN(due) AS due FROM work WHERE due IS NOT NULL AND key LIKE :prefix || '%'

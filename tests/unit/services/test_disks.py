@@ -21,6 +21,7 @@ from pushjuju.services import (
     storage_pools,
     storage_work,
 )
+from pushjuju.uniter.wanted import wanted
 from tests.unit.services.world import UBUNTU, World
 
 
@@ -81,7 +82,7 @@ def test_what_is_asked_of_them(shop: World) -> None:
     (answer,) = storage_asks.remove(shop.ctx, shop.model, ["disk-0"])
     assert str(answer.error) == 'storage ID "disk-0" not valid'
     with pytest.raises(NotFound):
-        explain.explain(shop.ctx, shop.model, ["disk-0"])
+        explain.explain(shop.ctx, shop.model, wanted, ["disk-0"])
     storage_pools.create(shop.ctx, shop.model, "fast", "loop", {"a": "1"})
     add(shop, Directive(pool="fast", size=8, count=1))
     assert shown(shop)["volumes"]["1/1"]["pool"] == "fast"

@@ -11,6 +11,7 @@ from pushjuju.core.errors import NotFound
 from pushjuju.services import explain, removal
 from pushjuju.services.explain import Reason
 from pushjuju.state.work import SqliteWorkQueue, model_key, touch
+from pushjuju.uniter.wanted import wanted
 from tests.unit.services.world import Charms, World, failed
 
 
@@ -20,7 +21,7 @@ def shop(tmp_path: Path, packs: Charms) -> World:
 
 
 def told(shop: World, *names: str) -> list[Reason]:
-    return explain.explain(shop.ctx, shop.model, names)
+    return explain.explain(shop.ctx, shop.model, wanted, names)
 
 
 def finished(shop: World, machine: str, due: datetime) -> None:

@@ -275,7 +275,7 @@ def test_error_of_a_relation_names_the_other_side(shop: World) -> None:
         (
             ("active", "up"),
             ("idle", ""),
-            (("unknown", "agent lost, see 'juju show-status-log web/0'"), "lost"),
+            (("unknown", "agent lost, see 'pushjuju show-status-log web/0'"), "lost"),
         ),
         (("terminated", ""), ("idle", ""), (("terminated", ""), "lost")),
         (("active", ""), ("error", "hook failed"), (("error", "hook failed"), "lost")),

@@ -11,6 +11,7 @@ from pushjuju.core.placement import Placement
 from pushjuju.core.status import StatusKind
 from pushjuju.services import explain, machines, removal, status
 from pushjuju.services.removal import Force
+from pushjuju.uniter.wanted import wanted
 from tests.unit.services.world import UBUNTU, World
 from tests.unit.workers.fakes import Shop, drive, lane
 
@@ -116,7 +117,7 @@ async def test_a_machine_whose_container_cannot_go_says_so(shop: World) -> None:
     assert (await drive(shop, work)).problems == (
         "machine 0: waits for container 0/lxd/0 (the server is down)",
     )
-    (host,) = explain.explain(shop.ctx, shop.model, ["0"])
+    (host,) = explain.explain(shop.ctx, shop.model, wanted, ["0"])
     assert host.reason == "waits for container 0/lxd/0 (the server is down)"
     assert [line.partition("    ")[0] for line in host.next] == [
         "explain 0/lxd/0",

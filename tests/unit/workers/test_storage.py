@@ -26,6 +26,7 @@ from pushjuju.services import (
     touch,
     validity,
 )
+from pushjuju.uniter.wanted import wanted
 from pushjuju.workers import storage as of_storage
 from tests.unit.services.world import UBUNTU, World
 from tests.unit.workers.fakes import Shop, drive
@@ -368,17 +369,17 @@ async def test_a_detach_that_waits_says_for_what(shop: World, ground: Ground) ->
     assert shop.units() == []
     why = "umount: /srv/data: target is busy.; used by process 12 (psql)"
     assert shop.status(StatusKind.FILESYSTEM, "0/0") == ("detaching", why)
-    reasons = [item.reason for item in explain.explain(shop.ctx, shop.model, ["0"])]
+    reasons = [item.reason for item in explain.explain(shop.ctx, shop.model, wanted, ["0"])]
     assert reasons == [f"detach filesystem 0/0 (data/0): {why}"]
     shop.write(lambda tx: touch.machine(tx, shop.model, "0", shop.clock.now(), "look again"))
     await drive(shop, StorageShop(shop, ground))
-    reasons = [item.reason for item in explain.explain(shop.ctx, shop.model, ["0"])]
+    reasons = [item.reason for item in explain.explain(shop.ctx, shop.model, wanted, ["0"])]
     assert reasons == [f"filesystem 0/0 (data/0) is detaching, {why}"]
     ground.refusals.clear()
     shop.clock.advance(31)
     await drive(shop, StorageShop(shop, ground))
     assert states(shop) == {"data/0": "detached"}
-    reasons = [item.reason for item in explain.explain(shop.ctx, shop.model, ["0"])]
+    reasons = [item.reason for item in explain.explain(shop.ctx, shop.model, wanted, ["0"])]
     assert reasons == ["kept for its storage: data/0"]
 
 

@@ -1,0 +1,48 @@
+"""What a unit would decide at this moment, without doing anything of it. Layer: uniter."""
+
+from __future__ import annotations
+
+import json
+
+from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.services.explain_basis import Wanted
+from pushjuju.state.records import Unit
+from pushjuju.state.store import Tx
+from pushjuju.uniter.replaying import decision_text
+from pushjuju.uniter.resolver import Decision, decide, from_wire
+from pushjuju.uniter.snapshot import look
+
+
+def wanted(tx: Tx, unit: Unit, anew: bool) -> Wanted | None:
+    """Return what a unit decided last, or decides at this moment; None: it has decided nothing yet.
+
+    Args:
+        anew: Decide at this moment; the last decision is told when that is not possible.
+    """
+    kept = json.loads(unit.decision).get("decision")
+    decision = _now(tx, unit) if anew and kept else None
+    if decision is None and kept:
+        decision = _kept(kept)
+    if decision is None:
+        return None
+    return Wanted(
+        answer=decision.answer.value,
+        text=decision_text(decision),
+        reason=decision.reason,
+        badge=decision.badge,
+    )
+
+
+def _now(tx: Tx, unit: Unit) -> Decision | None:
+    try:
+        view = look(tx, unit.model, unit.name)
+    except (NotFound, NotValid):
+        return None
+    return decide(view.local, view.remote) if view is not None else None
+
+
+def _kept(document: object) -> Decision | None:
+    try:
+        return from_wire(Decision, document)
+    except NotValid:
+        return None
