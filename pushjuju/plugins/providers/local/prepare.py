@@ -47,7 +47,8 @@ def prepare_root(root: Path, *, host_root: bool = False) -> None:
     _add_user(root)
     _set_sshd(root)
     (root / "usr/sbin/policy-rc.d").unlink(missing_ok=True)
-    (root / "etc/apt/apt.conf.d/99mmdebstrap").unlink(missing_ok=True)
+    for name in ("apt/apt.conf.d", "dpkg/dpkg.cfg.d"):
+        (root / "etc" / name / "99mmdebstrap").unlink(missing_ok=True)
     put_file(root, "etc/default/locale", "LANG=C.UTF-8\n")
     if (root / "etc/cloud").is_dir():
         put_file(root, "etc/cloud/cloud-init.disabled", "")

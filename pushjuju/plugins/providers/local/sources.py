@@ -35,8 +35,17 @@ PACKAGES = (
     "systemd", "systemd-sysv", "dbus", "openssh-server", "sudo", "python3", "python3-yaml", "perl-base",
     "iproute2", "ca-certificates", "lsb-release", "netbase", "curl", "kmod", "iputils-ping", "less", "gpg",
     "locales", "procps", "adduser", "e2fsprogs", "apt-utils", "tzdata", "nftables",
+    "cron", "rsyslog", "logrotate", "python3-setuptools",
 )  # fmt: skip
-RECIPE_VERSION = 3
+# What else of the manifests of Ubuntu's cloud images hooks use. The tables of the documentation say what is left out.
+UBUNTU_PACKAGES = (
+    "bind9-dnsutils", "cpio", "dirmngr", "ethtool", "file", "git", "gnupg", "iptables", "iputils-tracepath",
+    "libpam-systemd", "lsof", "netcat-openbsd", "openssl", "parted", "patch", "psmisc", "rsync",
+    "software-properties-common", "time", "ufw", "uuid-runtime", "wget", "xfsprogs", "xz-utils",
+    "python3-apt", "python3-configobj", "python3-cryptography", "python3-distro", "python3-jinja2",
+    "python3-jsonschema", "python3-netifaces", "python3-requests", "python3-six",
+)  # fmt: skip
+RECIPE_VERSION = 4
 """Raised when what we do to a base changes, so that cached ones are built anew."""
 
 
@@ -166,13 +175,14 @@ def _archive(base: Base, arch: str, table: Mapping[str, Any], packages: tuple[st
     components = table.get("components") or _COMPONENTS.get(base.os, ("main",))
     words = components.split(",") if isinstance(components, str) else [str(item) for item in components]
     lines = _lines(base.os, suite, mirror, arch, " ".join(words))
+    more = UBUNTU_PACKAGES if base.os == "ubuntu" else ()
     return Source(
         kind="mmdebstrap",
         suite=suite,
         mirror=lines[0].split(" ")[1],
         suites=lines,
         keyring=str(table.get("keyring", "")),
-        packages=(*PACKAGES, *packages, *(str(item) for item in table.get("packages", ()))),
+        packages=(*PACKAGES, *more, *packages, *(str(item) for item in table.get("packages", ()))),
         configured=bool(table),
     )
 
