@@ -238,7 +238,10 @@ def _hello(message: Mapping[str, Any]) -> Document:
     found["os"] = {key: _short_text(f"os.{key}", system.get(key)) for key in ("id", "version_id") if system}
     found.update(network_facts(message))
     found["journal"] = [_entry(item) for item in _list("journal", message.get("journal"), limits.JOURNAL)]
-    for key, most in (("blobs", limits.BLOBS), ("running", limits.JOURNAL), ("units", limits.UNITS)):
+    lists = {
+        "blobs": limits.BLOBS, "running": limits.JOURNAL, "units": limits.UNITS, "charms": limits.UNITS,
+    }  # fmt: skip
+    for key, most in lists.items():
         found[key] = [_short_text(key, item) for item in _list(key, message.get(key), most)]
     parts = _map("parts", message.get("parts"))
     found["parts"] = {text(key, limits.NAME): max(_number("parts", parts[key]) or 0, 0) for key in parts}

@@ -46,6 +46,7 @@ from pushjuju.uniter.snapshot import View, look, store_local
 _FREE_TEXTS = ("message", "line", "version")
 _DEPLOYS = (OperationName.INSTALL, OperationName.UPGRADE)
 UNITER_LOGGER = "juju.worker.uniter.operation"
+CONFLICT = "conflict"  # the code of an upgrade that the machine could not unpack
 CHARM_GONE = "charm missing from disk"  # what a machine answers without the charm's directory
 Result = Mapping[str, Any]
 Event = Mapping[str, Any]
@@ -227,15 +228,21 @@ def _commit_unit(ctx: Context, tx: Tx, found: OperationRecord, result: Result) -
     reboot = _ask_reboot(ctx, tx, view) if outcome in (Outcome.REBOOT_AFTER, Outcome.REBOOT_NOW) else ""
     _after(ctx, tx, view, operation, outcome, problem)
     _note_charm(tx, view, operation, outcome, problem)
-    machine_failed = bool(problem) and (outcome is Outcome.NOT_STARTED or operation.name in _DEPLOYS)
     return Committed(
         ok=not problem,
         message=problem,
         reboot=reboot,
-        again_later=machine_failed,
+        again_later=bool(problem) and _is_tried_again(operation, outcome),
         killed=outcome is Outcome.TERMINATED,
         next=following,
     )
+
+
+def _is_tried_again(operation: Operation, outcome: Outcome) -> bool:
+    """Return True for a failure of the machine; a failed hook or upgrade has a way of its own to go on."""
+    if outcome is Outcome.CONFLICT:
+        return False
+    return outcome is Outcome.NOT_STARTED or operation.name in _DEPLOYS
 
 
 def _note_charm(tx: Tx, view: View, operation: Operation, outcome: Outcome, problem: str) -> None:
@@ -281,8 +288,10 @@ def _judge(tx: Tx, view: View, operation: Operation, result: Result) -> tuple[Ou
     """Return the outcome and, for a failure, its reason."""
     word, reboot = str(result.get("outcome", "")), result.get("reboot") or ""
     if operation.name is not OperationName.RUN_HOOK:
-        ok = word == "ok"
-        return (Outcome.OK, "") if ok else (Outcome.FAILED, _reason(result))
+        if word == "ok":
+            return Outcome.OK, ""
+        stuck = operation.name is OperationName.UPGRADE and result.get("code") == CONFLICT
+        return (Outcome.CONFLICT if stuck else Outcome.FAILED), _reason(result)
     if word == "error":
         return Outcome.NOT_STARTED, _reason(result)
     if reboot == "now":
@@ -335,7 +344,7 @@ def _after(ctx: Context, tx: Tx, view: View, operation: Operation, outcome: Outc
     if problem:
         text = f"{operation.text} for {view.unit.name}: {problem}"
         logs.append(tx, view.unit.model, unit_tag(view.unit.name), "ERROR", UNITER_LOGGER, text, now=now)
-    if problem and (outcome is Outcome.NOT_STARTED or operation.name in _DEPLOYS):
+    if problem and _is_tried_again(operation, outcome):
         statuses.set_agent_status(tx, view.unit.model, view.unit.name, Agent.FAILED, problem, now=now)
     if outcome is Outcome.OK and operation.name is OperationName.UPGRADE:
         touch.application(tx, view.unit.model, view.unit.application, now, "charm upgraded")

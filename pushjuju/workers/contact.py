@@ -108,6 +108,8 @@ async def _attach(shop: Workshop, machine: Machine) -> MachineSession:
     requests.listen(shop.base_ctx, session, machine)
     if session is known and _is_old(machine, shop.ctx.clock.now()):
         await session.look_again()
+    if session is known:
+        session.hello.pop("charms", None)  # said long ago: another process may have brought some since
     if _is_news(machine, session.hello, shop.ctx.clock.now()):
         note_facts(shop.ctx, machine, session.hello)
     return session

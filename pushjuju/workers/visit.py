@@ -97,6 +97,7 @@ class Visit:
             TransportError: The machine was lost.
         """
         await self._acknowledge()
+        self._note_lost_charms()
         self._recover()
         self._begin_sweep()
         try:
@@ -294,6 +295,19 @@ class Visit:
             key = f"files of {name}"
             self._locks[key] = MACHINE
             self._crew.start(key, self._or_aside(name, self._remove_files(name, last=False)))
+
+    def _note_lost_charms(self) -> None:
+        """Note whose charm is gone from the machine though it was there: such a unit gets it again."""
+        present = self.session.hello.get("charms")
+        if present is None:
+            return
+        with self.ctx.store.read() as tx:
+            units = machines.units_on(tx, self.model, self.machine.id)
+        lost = [unit.name for unit in units if unit.charm_url and unit.name not in present]
+        if lost:
+            with self.ctx.store.write() as tx:
+                for name in lost:
+                    tx.run("unit_set_charm_gone", model=self.model, name=name, gone=1)
 
     def _unknown_units(self) -> list[str]:
         known = {unit.name for unit in self._units()}

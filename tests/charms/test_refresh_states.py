@@ -324,7 +324,7 @@ def test_a_unit_that_failed_to_leave(town: Town) -> None:
 
 
 def test_a_charm_that_cannot_be_unpacked(town: Town) -> None:
-    """The unit is named, the old charm goes on; when the way is free, the new one comes by itself."""
+    """The unit is in error until somebody makes way and says `resolved`; its neighbours go on."""
     town.deploy("full")
     old, box = town.on_disk("full/0"), BOX.format("full-0")
     town.client.on("0", f"mkdir {box}/data && mount -t tmpfs tmpfs {box}/data")
@@ -335,13 +335,48 @@ def test_a_charm_that_cannot_be_unpacked(town: Town) -> None:
         assert done.rc == 1, str(done)
         assert "full/0" in done.error
         assert "busy" in done.error
+        assert town.workload("full/0") == ("error", "upgrade failed")
+        town.deploy("zfull")  # sorts after it
+        again = town.client.try_run("resolved", "full/0")
+        assert (again.rc, town.workload("full/0")) == (1, ("error", "upgrade failed")), str(again)
         assert town.news("full/0") == []
     finally:
         town.client.on("0", f"umount {box}/data")
-    town.client.run("update-status", "full/0")
-    town.client.until(lambda: town.workload("full/0")[0] == "active" and town.on_disk("full/0") == old + 1)
-    town.client.run("exec", "--unit", "full/0", "true")
-    assert [name for name, _ in town.news("full/0")][:2] == ["upgrade-charm", "config-changed"]
+    town.client.run("resolved", "full/0")
+    assert town.news("full/0") == [("upgrade-charm", old + 1), ("config-changed", old + 1)]
+    assert (town.on_disk("full/0"), town.workload("full/0")[0]) == (old + 1, "active")
+
+
+def test_a_unit_that_cannot_be_installed_leaves_its_neighbours_their_turns(town: Town) -> None:
+    """Its place is read-only; units that sort after it are installed and removed meanwhile."""
+    place = "/var/lib/juju/agents/unit-aaa-0"
+    town.client.on("0", f"mkdir -p {place} && mount -t tmpfs -o ro tmpfs {place}")
+    try:
+        done = town.client.try_run("deploy", town.charm(), "aaa", "--to", "0")
+        assert done.rc == 1, str(done)
+        assert "Read-only file system" in done.error
+        shown = town.client.units("aaa")["aaa/0"]["juju-status"]
+        assert (shown["current"], "Read-only" in shown["message"]) == ("failed", True)
+        done = town.client.try_run("deploy", town.charm(), "bbb", "--to", "0")
+        assert town.news("bbb/0")[0][0] == "install"
+        assert town.workload("bbb/0")[0] == "active", str(done)
+        town.client.try_run("remove-application", "bbb", "--no-prompt")
+        assert "bbb" not in town.client.status()["applications"]
+    finally:
+        town.client.on("0", f"umount {place}")
+    town.client.run("update-status", "aaa/0")
+    assert town.news("aaa/0")[0][0] == "install"
+    assert town.workload("aaa/0")[0] == "active"
+
+
+def test_a_charm_that_was_deleted_on_its_machine(town: Town) -> None:
+    """The next contact brings it back; no hook fails for that."""
+    town.deploy("lost")
+    old = town.on_disk("lost/0")
+    town.client.on("0", f"rm -rf {BOX.format('lost-0')}")
+    town.client.run("update-status", "lost/0")
+    assert town.news("lost/0")[:2] == [("upgrade-charm", old), ("config-changed", old)]
+    assert (town.on_disk("lost/0"), town.workload("lost/0")[0]) == (old, "active")
 
 
 # --- what does not fit, before any unit is touched --------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 from pathlib import Path
 from typing import Any
@@ -70,6 +71,38 @@ async def test_deploy_then_upgrade_keeps_what_the_charm_made(machine: Machine, t
     assert not list((charm / "src/__pycache__").glob("gone.*"))
     assert (charm / "revision").read_text() == "1"
     assert not (charm / ".juju-deploying").exists()
+
+
+async def test_an_upgrade_that_cannot_be_unpacked_is_a_conflict_and_a_failed_installation_is_not(
+    machine: Machine, tmp_path: Path
+) -> None:
+    deployer = machine.charm().parent / "state/deployer"
+    deployer.parent.mkdir(parents=True)
+    deployer.write_text("in the way")
+    async with machine.session() as session:
+        result = await deploy(session, tmp_path, 0, V0)
+        assert (result["outcome"], result.get("code")) == ("error", None)
+        deployer.unlink()
+        assert (await deploy(session, tmp_path, 0, V0))["outcome"] == "ok"
+        deployer.rename(deployer.with_name("aside"))
+        deployer.write_text("in the way")
+        result = await deploy(session, tmp_path, 1, V1)
+        assert (result["outcome"], result.get("code")) == ("error", "conflict")
+        assert "state/deployer" in result["message"]
+        assert (machine.charm() / "revision").read_text() == "0"
+        deployer.unlink()
+        assert (await deploy(session, tmp_path, 1, V1))["outcome"] == "ok"
+
+
+async def test_the_machine_says_whose_charm_is_there(machine: Machine, tmp_path: Path) -> None:
+    async with machine.session() as session:
+        assert session.hello["charms"] == []
+        await deploy(session, tmp_path, 0, V0)
+    async with machine.session() as session:
+        assert session.hello["charms"] == ["web/0"]
+    shutil.rmtree(machine.charm())
+    async with machine.session() as session:
+        assert (session.hello["units"], session.hello["charms"]) == (["web/0"], [])
 
 
 async def test_exec_runs_programs_and_scripts_as_root(machine: Machine) -> None:

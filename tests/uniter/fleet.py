@@ -91,7 +91,7 @@ class Box:
         return {
             "t": "hello", "python": "3.10", "arch": "amd64", "boot_id": f"boot-{self.boot}",
             "hostname": f"box-{self.number}", "os": {"id": "ubuntu", "version_id": "22.04"}, "cores": 2,
-            "mem_mib": 2048, "nics": nics, "blobs": [], "running": [],
+            "mem_mib": 2048, "nics": nics, "blobs": [], "running": [], "charms": list(self.units),
             "journal": [{"id": key, "done": True} for key in self.results],
         }  # fmt: skip
 

@@ -55,6 +55,7 @@ class Controllers:
         hello.update(facts, blobs=done, parts=parts, journal=self.ledger.known())
         hello["running"] = list(self.state.running)
         hello["units"] = paths.units()
+        hello["charms"] = paths.charms()
         crash = layout.read_text(paths.base + "/crash")
         if crash:
             hello["crash"] = crash

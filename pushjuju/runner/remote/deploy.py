@@ -12,13 +12,22 @@ from __future__ import annotations
 import os
 
 from pushjuju.runner.remote import blobs, execinstall, layout, toolclient, unzip
-from pushjuju.runner.remote.host import RUNNER_LOGGER, Host, Refused, monotonic, plain_result
+from pushjuju.runner.remote.host import (
+    RUNNER_LOGGER,
+    Host,
+    Refused,
+    describe,
+    error_result,
+    monotonic,
+    plain_result,
+)
 from pushjuju.runner.remote.jsonlite import dumps, loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+CONFLICT = "conflict"  # the code of an upgrade that needs somebody to make way for it
 COMPILE_BUDGET = 2.0  # seconds; Python compiles the rest when it first imports it
 _HOOKS = frozenset(
     "install start config-changed upgrade-charm stop remove leader-elected leader-deposed "
@@ -33,11 +42,28 @@ _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 
 
 def run(host: Host) -> dict[str, Any]:
-    """Deploy or upgrade the charm of a unit."""
-    unit, url, digest = str(host.op["unit"]), str(host.op["url"]), str(host.op["sha256"])
+    """Deploy or upgrade the charm of a unit.
+
+    Whatever stops an upgrade is a conflict, as in Juju: a person may have to make way. A failed installation,
+    or a damaged archive, is only tried again.
+    """
+    url, digest = str(host.op["url"]), str(host.op["sha256"])
     blob = host.paths.blobs + "/" + digest
     if not blobs.is_digest(digest) or not os.path.exists(blob):
         raise Refused('charm archive of "%s" is not on the machine' % url)
+    upgrade = os.path.exists(host.paths.charm(str(host.op["unit"])) + "/.juju-charm")
+    try:
+        return _deploy(host, blob)
+    except (OSError, Refused) as error:
+        if not upgrade or not os.path.exists(blob):
+            raise
+        if isinstance(error, OSError):
+            return dict(error_result(describe(error), error.errno), code=CONFLICT)
+        return dict(error_result(str(error)), code=CONFLICT)
+
+
+def _deploy(host: Host, blob: str) -> dict[str, Any]:
+    unit, url, digest = str(host.op["unit"]), str(host.op["url"]), str(host.op["sha256"])
     agent = host.paths.agent(unit)
     charm = agent + "/charm"
     state = agent + "/state/deployer"

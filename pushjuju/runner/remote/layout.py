@@ -77,6 +77,10 @@ class Layout:
         parts = [name[5:].rpartition("-") for name in names if name.startswith("unit-")]
         return ["%s/%s" % (app, number) for app, _, number in parts if _plain(app) and number.isdigit()]
 
+    def charms(self) -> list[str]:
+        """Return the units whose charm is here."""
+        return [unit for unit in self.units() if os.path.exists(self.charm(unit) + "/metadata.yaml")]
+
     def socket(self, unit: str) -> str:
         """Return the hook tool socket of a unit: Juju's path, or a short one when that is too long."""
         path = self.agent(unit) + "/agent.socket"

@@ -151,6 +151,7 @@ class Box:
             "blobs": [],
             "running": [],
             **({} if self.left is None else {"units": self.left}),
+            "charms": list(self.charms),
         }
 
     def will(self, hook: str, *answers: Mapping[str, Any], unit: str = "") -> None:

@@ -402,6 +402,53 @@ async def test_a_hook_that_is_killed_each_time_holds_its_own_unit_up_alone(shop:
     assert outcome.reason == "unit web/0: start was killed 5 times in a row"
 
 
+STUCK = {"outcome": "error", "code": "conflict", "message": "data: device or resource busy"}
+
+
+async def test_an_upgrade_that_cannot_be_unpacked_waits_for_resolved(shop: World) -> None:
+    """It is the unit's error, as a failed hook is: nothing is tried again by itself, neighbours go on."""
+    work = Shop(shop)
+    shop.deploy()
+    shop.deploy("zap", packed=shop.charms.make("zap"), placements=[HERE])
+    await lane(work)
+    box = _fresh_box(shop)
+    box.will("deploy", STUCK, STUCK, unit="web/0")
+    shop.refresh(shop.charms.make("web", files={"new": "1"}))
+    applications.set_trust(shop.ctx, shop.model, "zap", trusted=True)
+    ran = len(shop.of("web/0"))
+    assert not (await lane(work)).failed
+    assert (shop.agent(), shop.of("zap/0")[-1]) == (("error", "upgrade failed"), "config-changed")
+    assert any(STUCK["message"] in item.message for item in logs.after(shop.ctx.store, shop.model, 0))
+    shop.clock.advance(600)
+    await lane(work)
+    deploys = [frame for frame in box.frames if frame["kind"] == "deploy" and frame["unit"] == "web/0"]
+    assert (len(deploys), shop.of("web/0")[ran:]) == (2, [])
+    units.resolve(shop.ctx, shop.model, ["web/0"], retry=False)
+    await lane(work)
+    assert shop.agent() == ("error", "upgrade failed")
+    units.resolve(shop.ctx, shop.model, ["web/0"], retry=True)
+    await lane(work)
+    assert shop.of("web/0")[ran:][:2] == ["upgrade-charm", "config-changed"]
+    assert (shop.agent(), shop.unit("web/0").charm_url) == (("idle", ""), "local:web-1")
+
+
+async def test_a_charm_that_was_deleted_on_its_machine_comes_back_at_the_next_contact(shop: World) -> None:
+    """Then upgrade-charm and config-changed run, once; a unit that never had its charm installs it."""
+    work = Shop(shop)
+    shop.deploy()
+    shop.deploy("zap", packed=shop.charms.make("zap"), placements=[HERE])
+    await lane(work)
+    del shop.boxes["0"].charms["web/0"]
+    applications.set_trust(shop.ctx, shop.model, "zap", trusted=True)
+    shop.deploy("new", packed=shop.charms.make("new"), placements=[HERE])
+    ran = len(shop.of("web/0"))
+    for _ in range(2):
+        assert not (await lane(work)).failed
+    assert shop.of("web/0")[ran:] == ["upgrade-charm", "config-changed"]
+    assert shop.boxes["0"].charms["web/0"] == "local:web-0"
+    assert (tuple(shop.of("new/0")), shop.of("zap/0")[-1]) == (SETUP, "config-changed")
+
+
 async def test_files_that_cannot_be_removed_hold_nobody_up(shop: World) -> None:
     """Of a unit that ran its last hook, and of one that was removed by force while nobody could be asked."""
     work = Shop(shop)
