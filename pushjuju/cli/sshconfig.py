@@ -17,6 +17,8 @@ from pushjuju.core import children
 from pushjuju.core.jumps import Hop
 
 _DETOURS = ("proxyjump", "proxycommand")
+# `~/.ssh/config` comes later, so it lends a machine nothing; options of the command line come first.
+_NOTHING_LENT = (("ForwardAgent", "no"), ("ForwardX11", "no"))
 DEFAULT_USER = "ubuntu"  # every machine that a cloud made has it, with sudo
 
 
@@ -154,7 +156,8 @@ def config_text(
 
 def _hop(host: str, key: Path, known_hosts: Path, *, check: bool) -> str:
     """Return the section of a jump host; user and port stand in ProxyJump."""
-    lines = [*_trust([known_hosts], "accept-new" if check else "no"), ("IdentityFile", _quoted(key))]
+    trust = _trust([known_hosts], "accept-new" if check else "no")
+    lines = [*trust, *_NOTHING_LENT, ("IdentityFile", _quoted(key))]
     return f"Host {host}\n" + "".join(f"  {name} {value}\n" for name, value in lines)
 
 
@@ -177,6 +180,7 @@ def _section(item: Target, known_hosts: list[Path], *, check: bool) -> str:
         *_detours(item),
         ("HostKeyAlias", item.key_name),
         *_trust(known_hosts, strict),
+        *_NOTHING_LENT,
         ("PasswordAuthentication", "no"),
         ("ServerAliveInterval", "30"),
         *(("IdentityFile", _quoted(path)) for path in item.identities),

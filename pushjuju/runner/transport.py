@@ -25,6 +25,9 @@ KEEPALIVE_COUNT = 3
 QUICKACK_EVERY = 0.002  # seconds
 QUICKACK_EACH = 0.0002  # ... for each connection, where that is more
 QUICKACK_FOR = 5.0
+# A machine gets neither a person's agent nor screen nor variables, whatever `~/.ssh/config` says.
+_LENT: dict[str, Any] = {"agent_forwarding": False, "x11_forwarding": False, "send_env": None, "env": None}
+_NOTHING_LENT = Path(__file__).with_name("nothing_lent.conf")
 _AUTHENTICATED = ("aes128-gcm@openssh.com", "aes256-gcm@openssh.com", "chacha20-poly1305@openssh.com")
 
 
@@ -285,13 +288,20 @@ def _arguments(target: MachineTarget, checks: list[HostKeyCheck]) -> dict[str, A
         "login_timeout": target.connect_timeout,
         "password_auth": False,
         "kbdint_auth": False,
-        "config": () if target.use_ssh_config else None,
+        "config": _configs() if target.use_ssh_config else None,
+        **_LENT,
     }
     if target.port is not None:
         arguments["port"] = target.port
     if target.user is not None:
         arguments["username"] = target.user
     return arguments
+
+
+def _configs() -> list[Path]:
+    """Return the person's configuration behind ours, which also counts for the jump hosts of the former."""
+    own = Path("~/.ssh/config").expanduser()
+    return [_NOTHING_LENT, *([own] if os.access(own, os.R_OK) else [])]
 
 
 def _ciphers() -> list[str]:

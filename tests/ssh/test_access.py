@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from pushjuju.cli import sshconfig
 from pushjuju.core import limits
 from pushjuju.core.errors import (
     AuthFailed,
@@ -173,6 +174,84 @@ async def test_ssh_config_of_the_user_is_honoured(
     async with machine.session() as session:
         assert session.hello["python"]
     assert HostKeyFile(tmp_path / "kh").find(entry_name("127.0.0.1", sshd.port))
+
+
+@pytest.fixture
+def lender(tmp_path: Path, sshd: Sshd, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A person whose agent has the key, and whose configuration lends it to everybody."""
+    home, sock = tmp_path / "home", tmp_path / "agent"
+    (home / ".ssh").mkdir(parents=True, mode=0o700)
+    agent = subprocess.Popen(["ssh-agent", "-D", "-a", str(sock)], stdout=subprocess.DEVNULL)
+    end = time.monotonic() + 10
+    while not sock.exists() and time.monotonic() < end:
+        time.sleep(0.01)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("SSH_AUTH_SOCK", str(sock))
+    monkeypatch.setenv("DISPLAY", ":7")
+    monkeypatch.setenv("LC_LENT", "secret")
+    subprocess.run(["ssh-add", "-q", str(sshd.key)], check=True, capture_output=True)
+    yield home / ".ssh/config"
+    agent.kill()
+    agent.wait()
+
+
+LENT = """
+Host gate
+  HostName 127.0.0.1
+  Port {port}
+Host *
+  ForwardAgent {agent}
+  ForwardX11 yes
+  ForwardX11Trusted yes
+  SendEnv LC_*
+  User root
+  StrictHostKeyChecking no
+  UserKnownHostsFile {known}
+"""
+SHOW = 'echo "agent=$SSH_AUTH_SOCK screen=$DISPLAY variable=$LC_LENT"'
+
+
+@pytest.mark.parametrize("agent", ["yes", "$SSH_AUTH_SOCK", "path"])
+@pytest.mark.parametrize("jump", ["", "Host 127.0.0.1\n  ProxyJump gate\n"])
+@pytest.mark.parametrize("taken", [True, False])
+async def test_a_machine_is_not_lent_the_persons_agent(
+    machine: Machine, sshd: Sshd, tmp_path: Path, lender: Path, agent: str, jump: str, taken: bool
+) -> None:
+    told = os.environ["SSH_AUTH_SOCK"] if agent == "path" else agent
+    lender.write_text(jump + LENT.format(port=sshd.port, agent=told, known=tmp_path / "kh"))
+    # A host key in the file: a jump host of the configuration must be known.
+    key = (sshd.home / "host_key.pub").read_text()
+    (lender.parent / "known_hosts").write_text(f"[127.0.0.1]:{sshd.port} {key}")
+    lender.write_text(lender.read_text().replace(str(tmp_path / "kh"), str(lender.parent / "known_hosts")))
+    files = (sshd.key,) if taken else (make_key(tmp_path / "refused"),)
+    machine.target = replace(machine.target, identity_files=files, use_ssh_config=True)
+    async with machine.connector.connect(machine.target) as connection:
+        said = (await connection.ssh.run(SHOW)).stdout
+        assert said == "agent= screen= variable=\n"
+        assert connection.ssh._agent_forward_path is None
+        if jump:
+            tunnel = connection.ssh._tunnel
+            assert tunnel is not None
+            assert tunnel._agent_forward_path is None
+
+
+def test_ssh_lends_the_agent_only_when_the_command_says_so(sshd: Sshd, tmp_path: Path, lender: Path) -> None:
+    lender.write_text(LENT.format(port=sshd.port, agent="yes", known=tmp_path / "kh"))
+    target = sshconfig.target(
+        "box", {"host": "127.0.0.1", "port": sshd.port}, user="root", key=sshd.key, own={}, hops=()
+    )
+    text = sshconfig.config_text(
+        [target], known_hosts=[tmp_path / "kh"], own_known_hosts=tmp_path / "kh", check_host_keys=True
+    )
+    # OpenSSH finds `~` in the list of users, not in HOME.
+    (tmp_path / "config").write_text(text.replace("~/.ssh/config", str(lender)))
+
+    def said(*options: str) -> str:
+        words = ["ssh", "-F", str(tmp_path / "config"), "box", *options, "echo $SSH_AUTH_SOCK"]
+        return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
+
+    assert said() == ""
+    assert said("-A").startswith("/tmp/ssh-")
 
 
 USER = f"pj-test-{os.getpid()}"

@@ -55,7 +55,8 @@ _PTY = FlagSpec(
     flags=(*_FLAGS, _PTY),
     details="The target is a machine, a unit, or an application's leader as `web/leader`.\n\n"
     "Machines behind a jump host are reached through it: the one of their cloud, that of the model\n"
-    "(`model-config ssh-jump-host=[USER@]HOST[:PORT]`), or the ProxyJump of ~/.ssh/config.",
+    "(`model-config ssh-jump-host=[USER@]HOST[:PORT]`), or the ProxyJump of ~/.ssh/config.\n\n"
+    "Your SSH agent is lent to the target only when you say so (-A), whatever ~/.ssh/config says.",
     examples="    pushjuju ssh 0\n    pushjuju ssh web/leader\n    pushjuju ssh web/0 uptime\n",
     see_also=("scp",),
 )
