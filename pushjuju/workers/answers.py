@@ -6,13 +6,35 @@ import asyncio
 from collections.abc import Awaitable
 from typing import TypeVar
 
-from pushjuju.core.errors import ProviderError
+from pushjuju.core.errors import NotFound, ProviderError, Unreachable
+from pushjuju.plugins.types import Instance, Provider, SSHTarget
+from pushjuju.state.records import Machine
 
 START_S = 3600.0  # an image that is fetched first, or a bare-metal machine that a provider waits for
 STORAGE_S = 900.0  # a volume that is made or attached
 CALL_S = 300.0  # one call for a list, a check, an end
 
 T = TypeVar("T")
+
+
+def lost(machine: Machine) -> Unreachable:
+    """Return the error of a machine whose instance the cloud does not know any more."""
+    return Unreachable(
+        f"machine {machine.id} is gone from its cloud: no instance {machine.instance_id}",
+        hint=f"pushjuju remove-machine {machine.id} --force",
+    )
+
+
+async def login(provider: Provider, machine: Machine, instance: Instance) -> SSHTarget:
+    """Return how a machine's instance answers.
+
+    Raises:
+        Unreachable: The instance went since it was looked up.
+    """
+    try:
+        return await within(CALL_S, provider.ssh_target(instance))
+    except NotFound as gone:
+        raise lost(machine) from gone
 
 
 async def within(seconds: float, call: Awaitable[T]) -> T:

@@ -43,7 +43,7 @@ from pushjuju.services.machine_work import UNUSABLE
 from pushjuju.state.records import Machine
 from pushjuju.state.store import Tx
 from pushjuju.workers import firstboot, requests
-from pushjuju.workers.answers import CALL_S
+from pushjuju.workers.answers import CALL_S, login, lost
 from pushjuju.workers.events import Event
 from pushjuju.workers.hostkeys import moved
 from pushjuju.workers.provisioner import given
@@ -146,11 +146,8 @@ async def _look_up(shop: Workshop, machine: Machine) -> Machine | None:
     provider = shop.provider_of(machine)
     instance = (await shop.within(CALL_S, provider.get([machine.instance_id])))[0]
     if instance is None:
-        raise Unreachable(
-            f"machine {machine.id} is gone from its cloud: no instance {machine.instance_id}",
-            hint=f"pushjuju remove-machine {machine.id} --force",
-        )
-    ssh = target_document(await shop.within(CALL_S, provider.ssh_target(instance)))
+        raise lost(machine)
+    ssh = target_document(await login(provider, machine, instance))
     seen = (await shop.within(CALL_S, provider.get([machine.instance_id])))[0] or instance
     coming = seen.status != instance.status or seen.status in _STARTING
     if ssh == dict(machine.ssh) and not coming:

@@ -10,14 +10,14 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from pushjuju.core.errors import PushjujuError, Unreachable
+from pushjuju.core.errors import PushjujuError
 from pushjuju.core.life import Life
 from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.plugins.types import Instance, Provider
 from pushjuju.services import machines, statuses, validity
 from pushjuju.services.context import Context
 from pushjuju.state.records import Machine
-from pushjuju.workers.answers import CALL_S
+from pushjuju.workers.answers import CALL_S, login, lost
 from pushjuju.workers.events import Event
 from pushjuju.workers.hostkeys import moved
 from pushjuju.workers.workshop import Workshop, target_document
@@ -54,10 +54,7 @@ async def wait(shop: Workshop, machine: Machine) -> Machine:
             validity.require(tx, machine.model)
         (instance,) = await shop.within(CALL_S, provider.get([machine.instance_id]))
         if instance is None:
-            raise Unreachable(
-                f"machine {machine.id} is gone from its cloud: no instance {machine.instance_id}",
-                hint=f"pushjuju remove-machine {machine.id} --force",
-            )
+            raise lost(machine)
         if _note(shop.ctx, machine, instance):
             shop.tell(Event(entity=f"machine {machine.id}", text=instance.message))
         if instance.status is InstanceStatus.PROVISIONING_ERROR:
@@ -105,7 +102,7 @@ def _note(ctx: Context, machine: Machine, instance: Instance) -> bool:
 
 async def _reach(ctx: Context, provider: Provider, machine: Machine, instance: Instance) -> Machine:
     """Note where an installed machine answers, which may not have been known before."""
-    ssh: Mapping[str, Any] = target_document(await provider.ssh_target(instance))
+    ssh: Mapping[str, Any] = target_document(await login(provider, machine, instance))
     if not ssh["host_keys"]:
         ssh = {**ssh, "host_keys": machine.ssh.get("host_keys") or []}
     if dict(ssh) == dict(machine.ssh):

@@ -6,13 +6,14 @@ Mirrors: juju worker/instancepoller (3.6)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 
 from pushjuju.core.errors import NotFound, PushjujuError
 from pushjuju.core.names import parent_machine
 from pushjuju.core.status import InstanceStatus, StatusKind
-from pushjuju.plugins.types import Instance
+from pushjuju.plugins.types import Instance, Provider
 from pushjuju.services import machines, models, statuses, touch, validity
 from pushjuju.services.context import Context
 from pushjuju.state.records import Machine
@@ -53,11 +54,7 @@ async def poll(shop: Workshop, model: str, attempts: int = 0) -> Outcome:
     try:
         provider = shop.provider(model)
         found = await shop.within(CALL_S, provider.get([item.instance_id for item in listed]))
-        targets = {
-            item.id: target_document(await provider.ssh_target(instance))
-            for item, instance in zip(listed, found, strict=True)
-            if instance is not None and not item.ssh.get("host") and instance.addresses
-        }
+        targets = await _targets(provider, zip(listed, found, strict=True))
     except PushjujuError as error:
         with ctx.store.write() as tx:
             if validity.note(tx, model, error, ctx.clock.now()):
@@ -67,6 +64,18 @@ async def poll(shop: Workshop, model: str, attempts: int = 0) -> Outcome:
     changed = _note(ctx, listed, found, targets)
     delay, attempts = _interval(listed, found, changed=changed, attempts=attempts)
     return Outcome(due=ctx.clock.now() + timedelta(seconds=delay), attempts=attempts)
+
+
+async def _targets(
+    provider: Provider, seen: Iterable[tuple[Machine, Instance | None]]
+) -> dict[str, dict[str, object]]:
+    """Return how machines answer of which that was not known."""
+    targets: dict[str, dict[str, object]] = {}
+    for machine, instance in seen:
+        if instance is not None and not machine.ssh.get("host") and instance.addresses:
+            with contextlib.suppress(NotFound):  # the instance went meanwhile: the next look says so
+                targets[machine.id] = target_document(await provider.ssh_target(instance))
+    return targets
 
 
 def _interval(

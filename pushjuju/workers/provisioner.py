@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from pushjuju.core.base import Base
-from pushjuju.core.errors import ProviderError, PushjujuError, ZoneIndependent
+from pushjuju.core.errors import NotFound, ProviderError, PushjujuError, ZoneIndependent
 from pushjuju.core.life import Life
 from pushjuju.core.names import parent_machine
 from pushjuju.core.status import InstanceStatus, StatusKind
@@ -106,13 +106,26 @@ async def _in_one_zone(
     try:
         started = await shop.within(START_S, provider.start(replace(request, zone=choice.zone)))
         shop.checkpoint("instance-made")
-        target = await shop.within(CALL_S, provider.ssh_target(started.instance))
+        target = await _target(shop, provider, started)
     except Exception as caught:  # also of a plugin that is not ours
         error = caught if isinstance(caught, PushjujuError) else _bug(caught)
         if _left_for_another(shop, machine, error, choice):
             return None
         raise _failed(shop.ctx, machine, error) from caught
     return _Made(started=started, target=target, zone=choice.zone)
+
+
+async def _target(shop: Workshop, provider: Provider, started: Started) -> SSHTarget:
+    """Return how a new instance answers.
+
+    Raises:
+        ProviderError: The instance is gone already; the next try makes another one.
+    """
+    try:
+        return await shop.within(CALL_S, provider.ssh_target(started.instance))
+    except NotFound as gone:
+        text = f"instance {started.instance.id} ended while it started"
+        raise ProviderError(text, detail=gone.message) from gone
 
 
 def _bug(bug: Exception) -> ProviderError:

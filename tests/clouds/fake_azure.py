@@ -158,7 +158,7 @@ class FakeAzure(HttpFake):
             for item in found:
                 item["looks"] -= 1 if self.looks >= 0 else 0
                 if item["looks"] < 0 and self.looks >= 0:
-                    item["properties"].setdefault("ipAddress", f"20.0.0.{next(self.numbers)}")
+                    item["properties"].setdefault("ipAddress", f"20.0.0.{next(self.numbers) % 250}")
         if kind == "networkSecurityGroups":
             found = [self.with_users(item) for item in found]
         return self.paged(asked, found)
@@ -234,7 +234,7 @@ class FakeAzure(HttpFake):
         self.refer(inside["networkSecurityGroup"]["id"])
         self.refer(config["properties"]["publicIPAddress"]["id"])
         self.refer(config["properties"]["subnet"]["id"])
-        config["properties"]["privateIPAddress"] = f"192.168.0.{next(self.numbers)}"
+        config["properties"]["privateIPAddress"] = f"192.168.0.{next(self.numbers) % 250}"
 
     def put_virtualMachines(self, body: Any, inside: Any) -> None:  # noqa: N802
         fields(inside, "hardwareProfile storageProfile osProfile networkProfile", "", "machine")

@@ -182,7 +182,10 @@ class FakeCloudStack(HttpFake):
     def tagged(self, form: dict[str, str]) -> dict[str, Any]:
         """Return what tags are of."""
         kind, name = form.pop("resourcetype"), form.pop("resourceids")
-        return {"UserVm": self.vms, "Volume": self.disks}[kind][name]
+        found = {"UserVm": self.vms, "Volume": self.disks}[kind].get(name)
+        if found is None:
+            raise _refusal(431, f"Invalid parameter resourceids value={name}: entity does not exist")
+        return found
 
     def do_deleteTags(self, form: dict[str, str]) -> Any:  # noqa: N802
         thing = self.tagged(form)
@@ -195,7 +198,7 @@ class FakeCloudStack(HttpFake):
             if self.looks >= 0 and item["state"] == "Starting":
                 item["looks"] -= 1
                 if item["looks"] < 0:
-                    item.update(state="Running", nic=[{"ipaddress": f"185.1.0.{next(self.numbers)}"}])
+                    item.update(state="Running", nic=[{"ipaddress": f"185.1.0.{next(self.numbers) % 250}"}])
         return self.listed(form, "virtualmachine", list(self.vms.values()), "zoneid")
 
     def do_destroyVirtualMachine(self, form: dict[str, str]) -> Any:  # noqa: N802
@@ -290,7 +293,8 @@ class FakeCloudStack(HttpFake):
         fields(form, "id", "", "group")
         if any(form["id"] in vm["groups"] for vm in self.vms.values()):
             raise _refusal(536, "Cannot delete group when it's in use by virtual machines")
-        del self.groups[form["id"]]
+        if self.groups.pop(form["id"], None) is None:
+            raise _refusal(431, f"Unable to find security group by id {form['id']}")
         return {"success": "true"}
 
     def do_authorizeSecurityGroupIngress(self, form: dict[str, str]) -> Any:  # noqa: N802
@@ -308,6 +312,8 @@ class FakeCloudStack(HttpFake):
             rule["cidr"] = form["cidrlist"]
         else:
             rule |= {"securitygroupname": form["usersecuritygrouplist[0].group"], "account": "me"}
+        if form["securitygroupid"] not in self.groups:
+            raise _refusal(431, f"Unable to find security group by id {form['securitygroupid']}")
         self.groups[form["securitygroupid"]]["ingressrule"].append(rule)
         return self.job()
 

@@ -284,6 +284,8 @@ class FakeGce(HttpFake):
     @route("POST", f"{_P}/zones/([^/]+)/instances/([^/]+)/detachDisk")
     def detach(self, asked: Asked, zone: str, name: str) -> Answer:
         disk = self.disks[asked.query["deviceName"]]
+        if not disk["users"]:
+            raise refusal(400, "invalid", f"No attached disk found with device name '{name}'")
         assert disk["users"][0].endswith(f"/instances/{name}")
         disk["users"] = []
         return self.operation(zone)
@@ -356,19 +358,24 @@ class FakeGce(HttpFake):
 
     @route("GET", f"{_P}/global/firewalls/([^/]+)")
     def firewall(self, asked: Asked, name: str) -> Answer:
-        return Answer(body=self.firewalls[name])
+        return Answer(body=self.known_firewall(name))
+
+    def known_firewall(self, name: str) -> dict[str, Any]:
+        """Return one."""
+        if name not in self.firewalls:
+            raise refusal(404, "notFound", f"The resource '{name}' was not found")
+        return self.firewalls[name]
 
     @route("PATCH", f"{_P}/global/firewalls/([^/]+)")
     def change_firewall(self, asked: Asked, name: str) -> Answer:
         given = json.loads(asked.body)
         self.check_firewall(given)
-        self.firewalls[name].update(given)
+        self.known_firewall(name).update(given)
         return self.operation()
 
     @route("DELETE", f"{_P}/global/firewalls/([^/]+)")
     def drop_firewall(self, asked: Asked, name: str) -> Answer:
-        if name not in self.firewalls:
-            raise refusal(404, "notFound", f"The resource '{name}' was not found")
+        self.known_firewall(name)
         del self.firewalls[name]
         return self.operation()
 

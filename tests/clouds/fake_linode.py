@@ -116,7 +116,7 @@ class FakeLinode(HttpFake):
         for item in self.instances.values():
             item["looks"] -= 1 if self.looks >= 0 else 0
             if self.looks >= 0 and item["looks"] < 0 and not item["ipv4"]:
-                item.update(ipv4=["192.168.128.4", f"172.105.0.{next(self.numbers)}"], status="running")
+                item.update(ipv4=["192.168.128.4", f"172.105.0.{next(self.numbers) % 250}"], status="running")
         return self.listed(asked, list(self.instances.values()))
 
     @route("DELETE", r"/v4/linode/instances/(\d+)")

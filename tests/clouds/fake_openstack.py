@@ -177,7 +177,13 @@ class FakeOpenStack(HttpFake):
             for item in self.servers.values():
                 self.look(item)
             return Answer(body={"servers": list(self.servers.values())})
-        return Answer(body={"server": self.servers[name]})
+        return Answer(body={"server": self.known(name)})
+
+    def known(self, name: str) -> dict[str, Any]:
+        """Return a server."""
+        if name not in self.servers:
+            raise Refusal(404, {"itemNotFound": {"code": 404, "message": "Instance could not be found."}})
+        return self.servers[name]
 
     def look(self, item: dict[str, Any]) -> None:
         item["asked"] += 1
@@ -197,14 +203,13 @@ class FakeOpenStack(HttpFake):
 
     @route("DELETE", f"{_C}/servers/([^/]+)")
     def delete(self, asked: Asked, name: str) -> Answer:
-        if name not in self.servers:
-            raise Refusal(404, {"itemNotFound": {"code": 404, "message": "Instance could not be found."}})
+        self.known(name)
         del self.servers[name]
         for port in [item for item in self.ports.values() if item["device_id"] == name]:
             del self.ports[port["id"]]
         for volume in self.volumes.values():
             volume["attachments"] = [item for item in volume["attachments"] if item["server_id"] != name]
-            volume["status"] = "in-use" if volume["attachments"] else "available"
+            volume["later"] = volume["status"] = "in-use" if volume["attachments"] else "available"
         return Answer(status=204)
 
     @route("POST", f"{_C}/servers/([^/]+)/os-volume_attachments")
@@ -310,7 +315,7 @@ class FakeOpenStack(HttpFake):
                 400, {"NeutronError": {"message": "Conflicting value ethertype"}}, problem="ethertype"
             )
         if given["security_group_id"] not in self.groups:
-            raise Refusal(404, {"NeutronError": {"message": "no group"}}, problem="rule without group")
+            raise Refusal(404, {"NeutronError": {"message": "no group"}})
         return Answer(status=201, body={"security_group_rule": self.add_rule(given)})
 
     @route("DELETE", f"{_N}/security-group-rules/([^/]+)")

@@ -117,7 +117,7 @@ class FakeScaleway(HttpFake):
             if item["looks"] < 0:
                 ip = {
                     "id": "ip",
-                    "address": f"51.15.0.{next(self.numbers)}",
+                    "address": f"51.15.0.{next(self.numbers) % 250}",
                     "family": "inet",
                     "dynamic": True,
                 }

@@ -330,7 +330,7 @@ class FakeVsphere(HttpFake):
         if "8.0.3.0" not in self.releases:
             raise Refusal(404, {}, problem="no such release")
         if name not in self.vms:
-            raise Refusal(500, {"_typeName": "ManagedObjectNotFound", "faultMessage": []}, problem=name)
+            raise Refusal(500, {"_typeName": "ManagedObjectNotFound", "faultMessage": []})
         return self.vms[name]
 
     @route("POST", r"/sdk/vim25/8\.0\.3\.0/VirtualMachine/(vm-\d+)/ReconfigVM_Task")
@@ -381,8 +381,13 @@ class FakeVsphere(HttpFake):
         found["looks"] -= 1 if self.looks >= 0 else 0
         if self.looks < 0 or found["looks"] >= 0 or found["power_state"] != "POWERED_ON":
             raise refused(503, "service_unavailable", "VMware Tools is not running.")
-        number = int(re.sub(r"\D", "", name))
-        told = {"name": "UBUNTU_64", "family": "LINUX", "host_name": "x", "ip_address": f"10.0.0.{number}"}
+        number = int(re.sub(r"\D", "", name)) % 250
+        told = {
+            "name": "UBUNTU_64",
+            "family": "LINUX",
+            "host_name": "x",
+            "ip_address": f"10.0.0.{number}",
+        }
         return Answer(body={"value": told})
 
     @route("DELETE", r"/rest/vcenter/vm/(vm-\d+)")

@@ -121,7 +121,7 @@ class FakeVultr(HttpFake):
             if self.looks >= 0:
                 item["looks"] -= 1
                 if item["looks"] < 0 and item["status"] == "pending":
-                    item.update(main_ip=f"45.0.0.{next(self.numbers)}", status="active")
+                    item.update(main_ip=f"45.0.0.{next(self.numbers) % 250}", status="active")
         found = [item for item in self.instances.values() if asked.query.get("tag") in (None, *item["tags"])]
         return self.listed(asked, "instances", found)
 

@@ -98,6 +98,9 @@ class HttpFake:
 
     Args:
         tls: A file with a certificate and its key, for HTTPS.
+
+    Attributes:
+        before: Hears of each request before it is worked on.
     """
 
     def __init__(self, tls: str = "") -> None:
@@ -106,6 +109,7 @@ class HttpFake:
         self.faults: list[Fault] = []
         self.lock = threading.RLock()
         self.closing = threading.Event()
+        self.before: Callable[[Asked], None] = lambda _asked: None
         self._routes = [
             (method, pattern, getattr(self, name))
             for name in dir(type(self))
@@ -186,6 +190,7 @@ def _handler(fake: HttpFake) -> type[BaseHTTPRequestHandler]:
                 headers={key.lower(): value for key, value in self.headers.items()},
                 body=body,
             )
+            fake.before(asked)
             with fake.lock:
                 fake.asked.append(asked)
                 fault = fake.fault(asked)

@@ -6,6 +6,7 @@ import json
 import re
 import socketserver
 import threading
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ class StandIn:
         logs: instance -> LXC's log of it.
         down: Instances whose cluster member does not answer.
         targets: Members that instances were asked to be made on.
+        before: Hears of each request before it is answered.
     """
 
     def __init__(self, socket: Path) -> None:
@@ -49,6 +51,7 @@ class StandIn:
         self.down: set[str] = set()
         self.projects: set[str] = set()
         self.targets: list[str] = []
+        self.before: Callable[[str], None] = lambda _what: None
         self.made = 0
         self._errors: dict[str, str] = {}
         self._lock = threading.Lock()
@@ -65,6 +68,7 @@ class StandIn:
         url = urlsplit(target)
         path = unquote(url.path).removeprefix("/1.0").strip("/")
         params = dict(parse_qsl(url.query))
+        self.before(f"{method} {path}")
         with self._lock:
             if f"{method} {path}" in self.fail:
                 code, text = self.fail[f"{method} {path}"]

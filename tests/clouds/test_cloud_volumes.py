@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import uuid
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +15,14 @@ import pytest
 from pushjuju.core.errors import ProviderError
 from pushjuju.core.storage import Kind
 from pushjuju.plugins.manager import PluginHost
+from pushjuju.plugins.providers.libcloud import volumes
 from pushjuju.plugins.providers.libcloud.volumes import CloudVolumes
-from pushjuju.plugins.types import StorageProvider
+from pushjuju.plugins.types import StorageItem, StorageProvider
 from pushjuju.testing.storage_contract import StorageContract
 from tests.clouds.benches import bench_of
 from tests.clouds.cases import CloudBench
 from tests.clouds.httpfake import Answer
+from tests.clouds.vanishing import at_each_moment
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -96,3 +100,29 @@ class TestCloudVolumes(StorageContract):
         with pytest.raises(ProviderError) as caught:
             await bench.open().create(self.item(bench))
         assert (caught.value.retryable, bench.leftovers()) == (True, [])
+
+
+async def test_an_instance_that_disappears_at_any_moment(
+    bench: VolumeBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before any request of its volume's life: attaching fails as a cloud does, the volume comes free."""
+    provider = bench.cloud.open()
+    storage = CloudVolumes(provider, provider.adapter)  # type: ignore[arg-type]
+
+    async def begin() -> str:
+        return (await provider.start(bench.cloud.request(nonce=str(uuid.uuid4())))).instance.id
+
+    async def call(instance: str) -> None:
+        item = StorageItem(id="0", kind=Kind.BLOCK, size=1500, uuid=str(uuid.uuid4()), instance_id=instance)
+        item = replace(item, provider_id=(await storage.create(item)).provider_id)
+        with monkeypatch.context() as patch, contextlib.suppress(ProviderError):
+            patch.setattr(volumes, "READY_S", 0.05)  # what went is never attached
+            await storage.attach(item)
+        for step in (storage.detach, storage.destroy):
+            with contextlib.suppress(ProviderError):  # the volume may be between two states
+                await step(item)
+            await step(item)
+        assert bench.leftovers() == []
+        bench.cloud.fake.problems.clear()  # what went a moment ago may be asked for
+
+    await at_each_moment(bench.cloud.fake, bench.cloud.vanish(), bench.cloud.instances, begin, call)

@@ -5,6 +5,9 @@ The requests go over HTTP through a proxy with faults to moto; machines answer i
 
 from __future__ import annotations
 
+import contextlib
+import itertools
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -14,7 +17,8 @@ from typing import Any
 import pytest
 
 from pushjuju.core.clock import FakeClock
-from pushjuju.core.errors import CredentialInvalid, NotValid, ProviderError
+from pushjuju.core.errors import CredentialInvalid, NotFound, NotValid, ProviderError
+from pushjuju.core.firewall import MachineRules
 from pushjuju.core.instance_types import InstanceType
 from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.plugins.providers.libcloud import ec2, ec2provider, ec2types
@@ -23,9 +27,11 @@ from pushjuju.plugins.providers.libcloud.ec2provider import Ec2Provider
 from pushjuju.plugins.types import CloudSpec, Credential, ModelInfo, Services, Started, StartRequest
 from pushjuju.services import machines, removal
 from pushjuju.workers import firstboot, poller
-from tests.clouds.ec2_proxy import Ec2Proxy, refusal
+from tests.clouds.ec2_proxy import Ec2Proxy, asked_for, refusal
+from tests.clouds.httpfake import Answer, Asked
 from tests.clouds.moto_server import Moto, server  # noqa: F401
 from tests.clouds.test_ec2 import CREDENTIAL, MODEL, cloud  # noqa: F401
+from tests.clouds.vanishing import at_each_moment, start_in_the_end
 from tests.unit.services.world import UBUNTU, Box, World
 from tests.unit.workers.fakes import Shop, lane
 
@@ -300,6 +306,84 @@ async def test_an_instance_that_disappears_is_told(shop: World, make: Made, spec
     shop.clock.advance(3600)
     await poller.poll(work, shop.model)
     assert told(shop) == (str(InstanceStatus.UNKNOWN), "the cloud has no such instance any more")
+
+
+class Vanished(Ec2Proxy):
+    """EC2 that answers a request once more, as Amazon does, and knows an ended instance no more.
+
+    Moto starts another instance for the same token, and takes the end of one that is over.
+    """
+
+    def __init__(self, moto: str) -> None:
+        super().__init__(moto)
+        self._answers: dict[str, Answer] = {}
+        self.alive: set[str] = set()
+        self.ended: set[str] = set()
+
+    def work(self, asked: Asked) -> Answer:
+        """Answer."""
+        params = asked_for(asked)
+        named = {value for key, value in params.items() if key.startswith("InstanceId")}
+        if params.get("Action") == "TerminateInstances" and named & self.ended:
+            return refusal("InvalidInstanceID.NotFound", "The instance ID does not exist")
+        token = params.get("ClientToken", "") if params.get("Action") == "RunInstances" else ""
+        if token in self._answers:
+            known = self._answers[token]
+            gone = any(name.encode() in known.body for name in self.ended)
+            return replace(known, body=known.body.replace(b"pending", b"terminated")) if gone else known
+        answer = super().work(asked)
+        if token:
+            self._answers[token] = answer
+            self.alive |= {item.decode() for item in re.findall(rb"<instanceId>([^<]+)<", answer.body)}
+        if params.get("Action") == "TerminateInstances":
+            self.alive -= named
+        return answer
+
+
+@pytest.fixture
+def vanished(server: Moto) -> Iterator[Vanished]:  # noqa: F811
+    made = Vanished(server.url)
+    yield made
+    made.close()
+
+
+async def test_an_instance_that_disappears_at_any_moment(
+    shop: World,
+    vanished: Vanished,
+    spec: CloudSpec,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Before any request that is made while there is an instance: the start may be tried again."""
+    monkeypatch.setattr(ec2provider, "LOOK_S", 0.01)
+    run = ec2.run
+    monkeypatch.setattr(ec2, "run", lambda driver, order: _bare(run(driver, order)))
+    provider = Ec2Shop(shop, vanished, spec).ec2
+    driver, count = ec2.connect(spec, CREDENTIAL, Path()), itertools.count()
+
+    def vanish() -> None:
+        ec2.terminate(driver, sorted(vanished.alive))
+        vanished.ended |= vanished.alive
+        vanished.alive.clear()
+
+    async def begin() -> StartRequest:
+        nonce = f"machine-0:{next(count)}"
+        return StartRequest(machine_id="0", base=UBUNTU, nonce=nonce, hostname="x", zone="us-east-1a")
+
+    async def call(request: StartRequest) -> None:
+        started = await start_in_the_end(lambda: provider.start(request))
+        with contextlib.suppress(NotFound):
+            await provider.ssh_target(started.instance)
+        await provider.list()
+        await provider.get([started.instance.id])
+        other = await start_in_the_end(
+            lambda: provider.start(replace(request, machine_id="1", nonce=f"{request.nonce}/1"))
+        )
+        await provider.set_ingress("0", MachineRules())
+        await provider.stop([started.instance.id, other.instance.id])
+        await provider.destroy_model()
+        assert nodes(spec) == []
+
+    await at_each_moment(vanished, vanish, lambda: len(vanished.alive), begin, call)
 
 
 # --- what the region tells --------------------------------------------------------------------------------

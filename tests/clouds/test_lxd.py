@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from pushjuju.core.base import Base
 from pushjuju.core.constraint_rules import check
 from pushjuju.core.errors import CredentialInvalid, NotFound, NotValid, ProviderError, QuotaExceeded
 from pushjuju.core.status import InstanceStatus
+from pushjuju.core.storage import Kind
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.plugins.providers.lxd import instances, provider
 from pushjuju.plugins.providers.lxd.provider import LxdProvider
@@ -23,16 +26,19 @@ from pushjuju.plugins.types import (
     CloudSpec,
     Constrained,
     Credential,
+    Instance,
     ModelInfo,
     Profiled,
     Provider,
     Reachable,
     Services,
     StartRequest,
+    StorageItem,
     Zoned,
 )
 from pushjuju.testing.blocking import calls_that_block
 from tests.clouds.lxd_standin import MAC, StandIn
+from tests.clouds.vanishing import at_each_moment, start_in_the_end
 
 pytest.importorskip("pylxd", reason="the provider of LXD needs pylxd")
 pytestmark = pytest.mark.timeout(60)
@@ -269,6 +275,61 @@ async def test_what_a_cluster_member_has_is_not_gone_when_it_is_down(opened: Ope
     lxd.down = set()
     await opened().destroy_model()
     assert list(lxd.instances) == ["juju-ffffff-3"]
+
+
+async def test_an_instance_that_disappears_while_it_starts(
+    opened: Open, lxd: StandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before any request of a start, with or without an address: it may be tried again."""
+    monkeypatch.setattr(provider, "LOOK_S", 0.01)
+    cards = lxd.cards
+
+    async def clean() -> LxdProvider:
+        lxd.cards = {}
+        await opened().destroy_model()
+        return opened()
+
+    async def start(one: LxdProvider) -> None:
+        asked = 0
+
+        def address(what: str) -> None:
+            nonlocal asked
+            asked += what.endswith("/state")
+            lxd.cards = cards if asked > 2 else {}  # the first asks for the boot
+
+        vanish, lxd.before = lxd.before, lambda what: (address(what), vanish(what))[0]
+        await start_in_the_end(lambda: one.start(_request()))
+        assert len(lxd.instances) <= 1
+
+    await at_each_moment(lxd, lxd.instances.clear, lambda: len(lxd.instances), clean, start)
+
+
+async def test_an_instance_that_disappears_at_any_other_time(opened: Open, lxd: StandIn) -> None:
+    charm = CharmProfile(name="juju-shop-web-1", config={"security.nesting": "true"})
+    item = StorageItem(id="0", kind=Kind.FILESYSTEM, size=10, uuid="u")
+
+    async def begin() -> Instance:
+        return (await opened().start(_request())).instance
+
+    async def ask(instance: Instance) -> None:
+        one, disk = opened(), replace(item, instance_id=instance.id)
+        with contextlib.suppress(NotFound):
+            await one.ssh_target(instance)
+        await one.list()
+        await one.get([instance.id])
+        with contextlib.suppress(ProviderError):
+            await one.set_profiles(instance.id, (charm,), ())
+        made = await one.storage().create(disk)
+        disk = replace(disk, provider_id=made.provider_id)
+        with contextlib.suppress(ProviderError, NotFound):
+            await one.storage().attach(disk)
+        await one.storage().detach(disk)
+        await one.storage().destroy(disk)
+        await one.stop([instance.id])
+        await one.destroy_model()
+        assert (lxd.instances, lxd.volumes, set(lxd.profiles)) == ({}, {}, {"default"})
+
+    await at_each_moment(lxd, lxd.instances.clear, lambda: len(lxd.instances), begin, ask)
 
 
 async def test_a_machine_without_an_address_is_given_up(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import gzip
 import ssl
 import subprocess
@@ -57,6 +58,7 @@ from tests.clouds.maas_fake import (
     FakeMaas,
     Node,
 )
+from tests.clouds.vanishing import at_each_moment, start_in_the_end
 
 pytestmark = pytest.mark.timeout(60)
 
@@ -390,6 +392,37 @@ async def test_a_machine_that_goes_while_it_starts(opened: Open, maas: FakeMaas)
     with pytest.raises(ProviderError, match=r"able.maas went from MAAS while it started") as caught:
         await opened().start(_request())
     assert caught.value.retryable
+
+
+async def test_a_machine_that_goes_at_any_moment(opened: Open, maas: FakeMaas) -> None:
+    """Before any request that is made while the model has a machine."""
+    kept = dict(maas.nodes)
+
+    def ours() -> list[str]:
+        return [name for name, node in maas.nodes.items() if node.agent == MODEL]
+
+    def vanish() -> None:
+        for name in ours():
+            del maas.nodes[name]
+
+    async def begin() -> None:
+        maas.nodes = {name: replace(node) for name, node in kept.items()}
+
+    async def call(_none: None) -> None:
+        one = opened()
+        started = await start_in_the_end(lambda: one.start(_request()))
+        instance = started.instance
+        with contextlib.suppress(NotFound):
+            await one.ssh_target(instance)
+        await one.list()
+        await one.get([instance.id])
+        await one.stop([instance.id])
+        for number in ("1", "2"):
+            await start_in_the_end(lambda: one.start(_request(number)))  # noqa: B023
+        await one.destroy_model()
+        assert ours() == []
+
+    await at_each_moment(maas, vanish, lambda: len(ours()), begin, call)
 
 
 # --- disks ------------------------------------------------------------------------------------------------

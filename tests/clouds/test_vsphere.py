@@ -13,6 +13,7 @@ from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, NotSupported, NotValid, ProviderError
 from pushjuju.core.storage import Kind
 from pushjuju.plugins.manager import PluginHost
+from pushjuju.plugins.providers.libcloud.calls import Gone
 from pushjuju.plugins.providers.libcloud.cloudprovider import CloudProvider
 from pushjuju.plugins.providers.libcloud.drivers.adapter import Site
 from pushjuju.plugins.providers.libcloud.drivers.vsphere import Vsphere
@@ -29,6 +30,7 @@ from pushjuju.plugins.types import (
 )
 from tests.clouds.cases import MODEL, CloudBench, CloudCases
 from tests.clouds.fake_vsphere import PASSWORD, USER, FakeVsphere, failed
+from tests.clouds.httpfake import Answer
 
 pytest.importorskip("libcloud", reason="the provider needs apache-libcloud")
 pytestmark = pytest.mark.timeout(60)
@@ -132,6 +134,18 @@ async def test_what_a_machine_is_made_of(bench: VsphereBench, fake: VsphereFault
     assert values["instance-id"] == made["name"]
     assert values["public-keys"].startswith("ssh-ed25519 ")
     assert "password" not in values
+
+
+async def test_a_machine_that_the_larger_api_does_not_find_is_gone_at_once(
+    bench: VsphereBench, fake: VsphereFaults
+) -> None:
+    """It calls that a failure of the server, which would be waited out."""
+    instance = (await bench.open().start(bench.request())).instance
+    missing = Answer(status=500, body={"_typeName": "ManagedObjectNotFound", "faultMessage": []})
+    fake.fail("GET", r"/VirtualMachine/vm-\d+/config", answer=missing)
+    with pytest.raises(Gone, match="ManagedObjectNotFound") as caught:
+        await _storage(bench).create(_disk(instance.id))
+    assert (caught.value.retryable, bench.pauses) == (True, [])
 
 
 async def test_zones_are_clusters_and_hosts_that_are_in_none(

@@ -12,7 +12,7 @@ import pytest
 
 from pushjuju.core.errors import CredentialInvalid, NotFound, NotValid, ProviderError, QuotaExceeded
 from pushjuju.core.status import InstanceStatus, StatusKind
-from pushjuju.plugins.types import Address, Instance, ProviderType, Started, StartRequest, Zone
+from pushjuju.plugins.types import Address, Instance, ProviderType, SSHTarget, Started, StartRequest, Zone
 from pushjuju.services import machines, model_config, removal
 from pushjuju.workers import poller, provisioner
 from tests.unit.services.world import UBUNTU, World
@@ -145,6 +145,25 @@ async def test_every_zone_is_tried_in_one_start(shop: World, work: Shop) -> None
     for number in "012":
         assert not (await lane(work, number)).failed
         assert (_zone(shop, number), shop.machine(number).attempts) == ("c", 0)
+
+
+async def test_an_instance_that_went_before_it_is_asked_for_is_made_again(shop: World, work: Shop) -> None:
+    work.cloud.listed = ["a"]
+    plain = work.cloud.ssh_target
+
+    async def vanish(instance: Instance) -> SSHTarget:
+        shop.boxes.clear()
+        vars(work.cloud)["ssh_target"] = plain
+        raise NotFound(f"instance {instance.id} not found")
+
+    vars(work.cloud)["ssh_target"] = vanish
+    _add(shop)
+    await lane(work)
+    status, message = _status(shop)
+    assert (status, shop.machine("0").attempts) == ("allocating", 1)
+    assert "(instance i-0 ended while it started: instance i-0 not found), retrying in 10s" in message
+    assert not (await lane(work)).failed
+    assert (_status(shop)[0], list(shop.boxes)) == ("running", ["0"])
 
 
 async def test_a_machine_that_is_removed_meanwhile_goes_to_no_other_zone(shop: World, work: Shop) -> None:
@@ -386,6 +405,31 @@ async def test_an_instance_that_disappears_is_told(shop: World, polled: Shop) ->
     delay, attempts = await _delay(shop, polled, 4)
     assert (delay, attempts) == (3.0, 0)
     assert _status(shop) == ("unknown", "the cloud has no such instance any more")
+
+
+async def test_an_instance_that_goes_during_the_look_hides_no_other(
+    shop: World, polled: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _add(shop, 2)
+    for number in "01":
+        await lane(polled, number)
+        shop.write(lambda tx, number=number: tx.run("machine_set_ssh", model=shop.model, id=number, ssh="{}"))
+    plain = polled.cloud.ssh_target
+
+    async def target(instance: Instance) -> SSHTarget:
+        if instance.id == "i-0":
+            raise NotFound("instance i-0 not found")
+        return await plain(instance)
+
+    async def get(ids: Sequence[str]) -> list[Instance]:
+        found = Address(value="10.0.0.2", scope="local-cloud")
+        return [Instance(id=name, status=InstanceStatus.RUNNING, addresses=(found,)) for name in ids]
+
+    monkeypatch.setattr(polled.cloud, "ssh_target", target)
+    monkeypatch.setattr(polled.cloud, "get", get)
+    outcome = await poller.poll(polled, shop.model)
+    assert outcome.reason == ""
+    assert [bool(shop.machine(number).ssh.get("host")) for number in "01"] == [False, True]
 
 
 async def test_a_cloud_that_fails_is_asked_later(

@@ -56,8 +56,8 @@ class ErrorWords:
 PLAIN = ErrorWords(forbidden=False)
 
 
-class Gone(NotFound):
-    """What was asked for is not in the cloud any more."""
+class Gone(NotFound, ProviderError):
+    """What was asked for is not in the cloud any more; a new try may mend that."""
 
 
 class Calls:

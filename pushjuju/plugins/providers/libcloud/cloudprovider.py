@@ -163,7 +163,7 @@ class CloudProvider:
                 await self._end(seen)
         try:
             seen = mine[0] if mine else await self._create(request, wanted)
-            seen = await self._settled(seen, request)
+            seen = await self._while_it_lasts(seen, request)
         except PushjujuError:
             await self._undo(wanted)
             raise
@@ -213,6 +213,17 @@ class CloudProvider:
         if document and not isinstance(self.adapter, Guarding):
             document["packages"] = [*(document.get("packages") or ()), "nftables"]
         return document
+
+    async def _while_it_lasts(self, seen: Seen, request: StartRequest) -> Seen:
+        """Wait until an instance can be reached, or until any request about it says that it is gone.
+
+        Raises:
+            ProviderError: It cannot be reached.
+        """
+        try:
+            return await self._settled(seen, request)
+        except Gone as gone:
+            raise ProviderError(f"instance {seen.id} ended while it started", detail=gone.message) from gone
 
     async def _settled(self, seen: Seen, request: StartRequest) -> Seen:
         """Wait until an instance can be reached.

@@ -28,6 +28,7 @@ MODEL_TAG, MACHINE_TAG, NONCE_TAG = "juju-model-uuid", "pushjuju-machine", "push
 MOST_USER_DATA = 16384  # bytes, the cloud's limit
 MOST_ADDRESS = 4000  # bytes of a request's address that every server takes
 _ALIVE = ["pending", "running", "stopping", "stopped"]
+_MOST_ENDED = 100  # instances that one order may have had
 _ARM = re.compile(r"(a1|[a-z]+[0-9]+[a-z]*g[a-z]*)\.")
 _OLD = re.compile(
     r"(t1|t2|m1|m2|m3|m4|c1|c3|c4|cc[0-9]|cg1|cr1|hi1|hs1|g2|i2|r3|r4|mac[0-9a-z-]*|.*metal.*)(\.|$)"
@@ -314,11 +315,28 @@ class Order:
 
 
 def run(driver: Any, order: Order) -> Any:
-    """Start an instance and return its node; the same order again gives the same instance.
+    """Start an instance and return its node; the same order again gives the same instance, unless it ended.
+
+    EC2 answers with an instance that ended for a day after its end, so the next request is another one.
 
     Raises:
         NotValid: Too much user data.
+        ProviderError: Very many instances of this order ended.
     """
+    token = _token(f"{order.tags[MODEL_TAG]} {order.tags[NONCE_TAG]} {order.zone}")
+    for _ in range(_MOST_ENDED):
+        node = _create(driver, order, token)
+        if str(node.extra.get("status") or "pending") in _ALIVE:
+            return node
+        token = _token(f"{token} {node.id}")
+    raise ProviderError(f"{_MOST_ENDED} instances for {order.name} ended while they started")
+
+
+def _token(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _create(driver: Any, order: Order, token: str) -> Any:
     if len(order.user_data.encode()) > MOST_USER_DATA:
         raise NotValid(f"the user data is larger than {MOST_USER_DATA} bytes")
     chosen, place = order.image, order.place
@@ -327,9 +345,6 @@ def run(driver: Any, order: Order) -> Any:
     )
     disk = max(int(order.constraints.get("root-disk") or 0), LEAST_ROOT_DISK)
     device = str(chosen.extra.get("root_device_name") or "/dev/sda1")
-    token = hashlib.sha256(
-        f"{order.tags[MODEL_TAG]} {order.tags[NONCE_TAG]} {order.zone}".encode()
-    ).hexdigest()
     return driver.create_node(
         name=order.name,
         size=size,

@@ -151,9 +151,7 @@ class Ec2Provider:
         found = await self._nodes({f"tag:{ec2.MACHINE_TAG}": request.machine_id})
         mine = [node for node in found if node.extra["tags"].get(ec2.NONCE_TAG) == request.nonce]
         mine = mine if request.nonce else []
-        others = [str(node.id) for node in found if node not in mine[:1]]
-        if others:
-            await self._call.run(lambda driver: ec2.terminate(driver, others))
+        await self._terminate([str(node.id) for node in found if node not in mine[:1]])
         if not mine:
             order = await self._order(request)
             request.progress(InstanceStatus.ALLOCATING, f"starting {order.size}")
@@ -264,13 +262,21 @@ class Ec2Provider:
     async def stop(self, ids: Sequence[str]) -> None:
         """End instances of the model, with the groups that were theirs alone; unknown ids are no error."""
         found = [node for node in await self._nodes({}) if str(node.id) in set(ids)]
-        await self._call.run(lambda driver: ec2.terminate(driver, [str(node.id) for node in found]))
+        await self._terminate([str(node.id) for node in found])
         for node in found:
             name = _group(self.model, node.extra["tags"].get(ec2.MACHINE_TAG, ""))
             try:
                 await self._drop_groups({"group-name": name})
             except PushjujuError:
                 continue  # in use until the instance is gone; it goes with the model at last
+
+    async def _terminate(self, ids: Sequence[str]) -> None:
+        """End instances; of several, of which one is gone, EC2 ends none."""
+        try:
+            await self._call.run(lambda driver: ec2.terminate(driver, ids))
+        except Gone:
+            for name in ids if len(ids) > 1 else ():
+                await self._terminate([name])
 
     async def list(self) -> Sequence[Instance]:
         """Return the instances of the model."""
@@ -318,8 +324,7 @@ class Ec2Provider:
     async def destroy_model(self) -> None:
         """End all instances of the model and delete its volumes and security groups."""
         self._looked.clear()
-        found = [str(node.id) for node in await self._nodes({})]
-        await self._call.run(lambda driver: ec2.terminate(driver, found))
+        await self._terminate([str(node.id) for node in await self._nodes({})])
         await self._patiently(self._drop_volumes)
         await self._patiently(lambda: self._drop_groups({f"tag:{ec2.MODEL_TAG}": self.model.uuid}))
 

@@ -103,6 +103,8 @@ class CloudVolumes:
                 return
             if volume.holders:
                 raise Conflict(f"volume {volume.id} is attached to instance {volume.holders[0]}")
+            if not volume.ready:  # its machine went, and the cloud has not taken note of that yet
+                await self._until(volume.id, lambda now: now.ready)
             await self._provider.ask(lambda driver: self._adapter.delete_volume(driver, volume))
         except NotFound:
             return

@@ -163,6 +163,8 @@ class LxdProvider:
         try:
             await self._server.run(lambda api: _boot(api, name))
             document, state = await self._with_address(name)
+        except Gone as gone:
+            raise ProviderError(f"instance {name} ended while it started", detail=gone.message) from gone
         except BaseException:
             await asyncio.shield(self.stop([name]))
             raise
@@ -241,14 +243,12 @@ class LxdProvider:
         """Wait until an instance has an address.
 
         Raises:
-            ProviderError: It has none in time, or ended by itself.
+            Gone: It ended by itself.
+            ProviderError: It has none in time.
         """
         end = asyncio.get_running_loop().time() + ADDRESS_S
         while True:
-            try:
-                seen = await self._server.run(lambda api: _seen(api, api.get(f"instances/{name}")))
-            except Gone:
-                raise ProviderError(f"instance {name} ended while it started", retryable=True) from None
+            seen = await self._server.run(lambda api: _seen(api, api.get(f"instances/{name}")))
             if instances.addresses(*seen):
                 return seen
             if asyncio.get_running_loop().time() > end:

@@ -40,8 +40,8 @@ _MISSING = "pylxd is not installed"
 _REMOTE = ("server-cert", "client-cert", "client-key")
 
 
-class Gone(NotFound):
-    """What was asked for is not on the server."""
+class Gone(NotFound, ProviderError):
+    """What was asked for is not on the server; a new try may mend that."""
 
 
 def endpoint(cloud: CloudSpec, environ: Mapping[str, str]) -> str:

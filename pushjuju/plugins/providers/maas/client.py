@@ -40,8 +40,8 @@ _SHOWN = 400  # characters of the server's text in an error
 _BUSY = (429, 502, 503, 504)
 
 
-class Gone(NotFound):
-    """What was asked for is not in MAAS."""
+class Gone(NotFound, ProviderError):
+    """What was asked for is not in MAAS; a new try may mend that."""
 
 
 class Mismatch(ProviderError):

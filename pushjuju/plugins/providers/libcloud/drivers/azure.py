@@ -144,6 +144,13 @@ class Azure(AzureDisks, Adapter, Guarding):
 
     def create(self, driver: Any, order: Order) -> Seen:
         """Ask for a machine, its address, interface and security group."""
+        try:
+            return self._create(driver, order)
+        except Exception:
+            self._shared = False  # the group or the network may be gone: the next start makes them again
+            raise
+
+    def _create(self, driver: Any, order: Order) -> Seen:
         arm, name = self.arm(driver), _name(order.identity)
         image = self._image(arm, order)
         self._share(arm)
@@ -246,7 +253,7 @@ class Azure(AzureDisks, Adapter, Guarding):
         Raises:
             ProviderError: Not all is gone yet.
         """
-        arm = self.arm(driver)
+        arm, self._shared = self.arm(driver), False
         if arm.find(arm.group) is None:
             return
         kept = [item for item in arm.each(arm.compute("disks")) if self.is_nobodys(item)]

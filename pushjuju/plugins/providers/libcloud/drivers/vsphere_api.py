@@ -14,6 +14,7 @@ from pushjuju.plugins.providers.libcloud.drivers.library import lead, library, s
 
 _SESSION = "/rest/com/vmware/cis/session"
 _PREFIX = "com.vmware.vapi.std.errors."
+_NO_OBJECT = "ManagedObjectNotFound"
 
 
 def connect(site: Site, timeout_s: float) -> Any:
@@ -23,11 +24,14 @@ def connect(site: Site, timeout_s: float) -> Any:
         NotValid: The credential lacks something, or the endpoint is none.
     """
     user, password = secret(site, "user", "password")
-    vsphere = library("compute.drivers.vsphere")
+    vsphere, errors = library("compute.drivers.vsphere"), library("common.exceptions")
 
     class Response(vsphere.VSphereResponse):  # type: ignore[misc, name-defined]
         def parse_error(self) -> str:
-            return reason(vars(self).get("body"))
+            text = reason(vars(self).get("body"))
+            if text.startswith(_NO_OBJECT):  # the larger API calls this a failure of the server
+                raise errors.exception_from_message(code=404, message=text)
+            return text
 
         def parse_body(self) -> Any:
             said = vars(self)
