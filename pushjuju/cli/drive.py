@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING
 from pushjuju.cli import session
 from pushjuju.cli.progress import progress, wants_output
 from pushjuju.core.errors import HookFailed
-from pushjuju.core.life import Life
 from pushjuju.services.context import Context
-from pushjuju.state.records import Machine
 
 if TYPE_CHECKING:
     from pushjuju.cli.command import Cli
@@ -102,60 +100,15 @@ def _concerns(problem: str, touched: Sequence[str] | None) -> bool:
 
 
 def _failure(cli: Cli, ctx: Context, model: str, problems: Sequence[str]) -> HookFailed:
+    from pushjuju.cli import hints
+
     first, *others = problems
     word, _, rest = first.partition(" ")
     unit = rest.partition(":")[0] if word == "unit" else ""
     detail = [*others, *(_last_lines(ctx, model, unit) if unit else ())]
-    hint = (
-        f"{cli.program} debug-log --replay --include {unit}    shows its log\n"
-        f"{cli.program} resolved {unit}    tries the hook again"
-        if unit
-        else _machine_hint(cli, ctx, model, rest.partition(":")[0] if word == "machine" else "")
-    )
+    machine = rest.partition(":")[0] if word == "machine" else ""
+    hint = hints.after_failure(cli, ctx, model, unit=unit, machine=machine)
     return HookFailed(first, detail="\n".join(detail), hint=hint)
-
-
-def _machine_hint(cli: Cli, ctx: Context, model: str, machine: str) -> str:
-    """Return what a person can do for a machine that could not be started or reached."""
-    from pushjuju.services import machines, models, validity
-
-    with ctx.store.read() as tx:
-        found = models.get(tx, model)
-        suspended = bool(validity.reason(tx, found))
-        given_up = machine in machines.not_started(tx, model)
-        going = tx.find(Machine, "machine_get", model=model, id=machine)
-        inside = [item.id for item in machines.containers_on(tx, model, machine)]
-    if suspended:
-        cloud = f"{found.cloud} {found.credential}"
-        return f"{cli.program} update-credential {cloud}    lets the machines be tried again"
-    if given_up:
-        return f"{cli.program} retry-provisioning {machine}    tries it again"
-    if going is not None and going.life != Life.ALIVE:
-        stuck = " ".join(inside or [machine])
-        return (
-            f"{cli.program} explain {stuck}    tells what it waits for, and who works on it\n"
-            f"{cli.program} remove-machine {stuck} --force    puts it out of the model, whatever is left"
-        )
-    return "\n".join(_again(cli, ctx, model, machine))
-
-
-def _again(cli: Cli, ctx: Context, model: str, machine: str) -> list[str]:
-    """Return how work that failed goes on: when a process tries it again, or that somebody must."""
-    from pushjuju.cli.formatters.times import clock_text
-    from pushjuju.services import machine_work
-    from pushjuju.state.work import SqliteWorkQueue, machine_key
-
-    why = " ".join(word for word in ("explain", machine) if word)
-    waiting = machine_work.waiting_process(ctx)
-    if not waiting:
-        return [
-            f"{cli.program} update-status    tries it again; nobody is working on it",
-            f"{cli.program} {why}    tells what is known",
-        ]
-    items = SqliteWorkQueue(ctx.store, "").items(machine_key(model, machine)) if machine else []
-    due = next((item.due for item in items if item.due and item.key == machine_key(model, machine)), None)
-    at = f" at {clock_text(due, utc=False)}" if due else ""
-    return [f"{cli.program} {why}    tells what is known; process {waiting} tries it again{at}"]
 
 
 def _last_lines(ctx: Context, model: str, unit: str) -> list[str]:

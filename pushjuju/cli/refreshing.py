@@ -155,7 +155,9 @@ def stay(
         cli.console.info(f"Note: all future refreshes will now use channel {_quoted(found.origin.channel)}")
     if done.resources:
         cli.console.info(f"resources to be upgraded: {', '.join(done.resources)}")
-    return bool(done.resources or request.values or request.file or request.trust is not None)
+    return bool(
+        done.resources or request.values or request.file or request.trust is not None or request.force_units
+    )
 
 
 def _quoted(channel: Channel) -> str:
@@ -172,22 +174,29 @@ def check_switch(known: Known, asked: Mapping[str, Any]) -> None:
         raise NotFound(f'the charm of application "{known.application.name}" comes from no store')
 
 
-def settle(cli: Cli, opened: Session, name: str, *, no_wait: bool) -> None:
+def settle(cli: Cli, opened: Session, name: str, asked: Mapping[str, Any], *, no_wait: bool) -> None:
     """Work the model until it is at rest, and tell what came of it for each unit.
 
     Raises:
         HookFailed: Something of the application is in error.
     """
-    from pushjuju.cli import drive
+    from pushjuju.cli import drive, hints
 
     waits = drive.waits(cli, no_wait=no_wait)
     try:
         drive.settle(cli, opened.ctx, opened.uuid, touched=(name,), no_wait=no_wait)
-    except HookFailed:
+    except HookFailed as error:
         tell_units(cli, opened, name)
+        if more := hints.to_new_charm(cli, opened.ctx, opened.uuid, name, _place(asked)):
+            error.hint = "\n".join(text for text in (error.hint, more) if text)
         raise
     if waits:
         tell_units(cli, opened, name)
+
+
+def _place(asked: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the words that said which charm it is to be."""
+    return tuple(word for key in ("path", "switch") if asked[key] for word in (f"--{key}", str(asked[key])))
 
 
 def tell_units(cli: Cli, opened: Session, name: str) -> None:

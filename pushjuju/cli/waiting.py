@@ -194,7 +194,7 @@ def failures(found: Sequence[dict[str, object]]) -> str:
         return ""
     many = len(bad) > 1
     head = f"the following task{'s' if many else ''} failed:"
-    tail = f"use 'juju show-task' to inspect the failure{'s' if many else ''}"
+    tail = f"use 'pushjuju show-task' to inspect the failure{'s' if many else ''}"
     return "\n".join([head, *bad, "", tail])
 
 

@@ -157,7 +157,9 @@ def stay(ctx: Context, model: str, request: RefreshRequest) -> Stayed:
         charms.put_settings(tx, model, application.name, application.charm_url, asked)
         if request.trust is not None:
             tx.run("application_set_trust", model=model, name=application.name, trust=int(request.trust))
-        if changed or asked or request.trust is not None:
+        if request.force_units:
+            tx.run("application_force_charm", model=model, name=application.name)
+        if changed or asked or request.trust is not None or request.force_units:
             touch.application(tx, model, application.name, ctx.clock.now(), "refresh")
     return Stayed(channel=moved, resources=changed)
 

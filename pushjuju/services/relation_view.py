@@ -13,6 +13,8 @@ from pushjuju.services.context import Context
 from pushjuju.state.records import Bag, Relation, RelationEndpoint, RelationScope, Unit
 from pushjuju.state.store import Tx
 
+_MOST = 10  # relations that are named where one is not found
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
@@ -74,7 +76,11 @@ def show(ctx: Context, model: str, arguments: Sequence[str]) -> RelationView:
         NotValid: Several fit.
     """
     with ctx.store.read() as tx:
-        relation = _find(tx, model, arguments)
+        try:
+            relation = _find(tx, model, arguments)
+        except NotFound as error:
+            error.hint = _there(tx, model)
+            raise
         sides = relations.endpoints(tx, model, relation.id)
         bags = {bag.entity: bag for bag in tx.list(Bag, "bag_list", model=model, relation=relation.id)}
         scopes = tx.list(RelationScope, "scope_list", model=model, relation=relation.id)
@@ -97,10 +103,17 @@ def _find(tx: Tx, model: str, arguments: Sequence[str]) -> Relation:
     try:
         return integrate.find(tx, model, [*arguments, *arguments])
     except NotFound:
-        raise NotFound(
-            f'peer relation of "{arguments[0]}" not found',
-            hint="pushjuju status --relations    names all relations",
-        ) from None
+        raise NotFound(f'peer relation of "{arguments[0]}" not found') from None
+
+
+def _there(tx: Tx, model: str) -> str:
+    """Return the commands that show the relations which are there; of many the first ones."""
+    found = tx.list(Relation, "relation_list", model=model)
+    if not found:
+        return "pushjuju integrate APP APP    makes a relation; the model has none"
+    lines = [f"pushjuju show-relation {item.id}    shows {item.key}" for item in found[:_MOST]]
+    rest = len(found) - len(lines)
+    return "\n".join([*lines, *([f"pushjuju status --relations    names {rest} more"] if rest else [])])
 
 
 def _side(

@@ -13,7 +13,8 @@ from pushjuju.core import constraint_rules
 from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
 from pushjuju.core.constraint_rules import ConstraintRules
-from pushjuju.core.errors import NotFound, NotValid, ProviderError
+from pushjuju.core.errors import NotFound, NotPermitted, NotValid, ProviderError
+from pushjuju.core.life import Life
 from pushjuju.core.placement import Placement, PlacementKind
 from pushjuju.plugins.types import Constrained, Provider, Zoned
 from pushjuju.services import constraints as of_machines
@@ -41,7 +42,20 @@ def precheck_units(
     targets = [*placements[:count], *[None] * (count - len(placements))]
     found = (_directive(target) for target in targets)
     directives = sorted({text for text in found if text is not None})
-    precheck(ctx, model, base=base, constraints=constraints, directives=directives, warn=warn)
+    try:
+        precheck(ctx, model, base=base, constraints=constraints, directives=directives, warn=warn)
+    except NotPermitted as error:  # by a cloud that makes no machines: those that are there can be used
+        error.hint = error.hint or _to_machines(ctx, model)
+        raise
+
+
+def _to_machines(ctx: Context, model: str) -> str:
+    """Return how units come to machines that are there; those without units are named first."""
+    with ctx.store.read() as tx:
+        there = [item.id for item in machines.list_machines(tx, model) if item.life == Life.ALIVE]
+        free = [name for name in there if not machines.units_on(tx, model, name)]
+    chosen = next(iter([*free, *there]), "")
+    return f"--to {chosen} puts a unit on machine {chosen}" if chosen else ""
 
 
 def _directive(target: Placement | None) -> str | None:

@@ -97,7 +97,7 @@ def test_what_commands_write_is_kept(web: Client) -> None:
     assert done.stdout == "out\nerr\n"
     assert re.fullmatch(
         r'ERROR the following task failed:\n - id "\d+" with return code 3\n\n'
-        r"use 'juju show-task' to inspect the failure\n",
+        r"use 'pushjuju show-task' to inspect the failure\n",
         done.error,
     )
     assert web.run("exec", "--unit", UNIT, "state-get kept") == "yes\n"

@@ -294,7 +294,7 @@ def test_model_config() -> None:
     assert forms["tabular"](document) == (
         "Attribute           From     Value\n"
         'apt-mirror          default  ""\n'
-        "cloudinit-userdata  model    <value set, see juju model-config cloudinit-userdata>\n"
+        "cloudinit-userdata  model    <value set, see pushjuju model-config cloudinit-userdata>\n"
         "development         default  false\n"
     )
     assert json.loads(forms["json"](document))["development"] == {"Value": False, "Source": "default"}

@@ -262,8 +262,8 @@ def _in_background(cli: Cli, opened: session.Session, queued: actions.Enqueued) 
             cli.output.form = "yaml"
         cli.output.write({task.receiver: {"id": str(task.id)} for task in queued.tasks})
     one = str(queued.tasks[0].id) if len(queued.tasks) == 1 else "<id>"
-    say(f"Check operation status with 'juju show-operation {number}'")
-    say(f"Check task status with 'juju show-task {one}'")
+    say(f"Check operation status with '{cli.program} show-operation {number}'")
+    say(f"Check task status with '{cli.program} show-task {one}'")
 
 
 def _results(

@@ -451,7 +451,7 @@ def refresh(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **ask
             revision, warnings = service.refresh(opened.ctx, opened.uuid, request)
             _warn(cli, (*found.packed.charm.warnings, *warnings))
             refreshing.tell_added(cli, found, revision)
-    refreshing.settle(cli, opened, name, no_wait=no_wait)
+    refreshing.settle(cli, opened, name, asked, no_wait=no_wait)
 
 
 def _check_refresh(name: str, asked: Mapping[str, Any]) -> None:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from pushjuju.cli import drive, flags, session
+from pushjuju.cli import drive, flags, hints, session
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.formatters.models import emptied
 from pushjuju.core.errors import (
@@ -35,7 +35,7 @@ ENDS = "controller ends"  # what a plan is told: when
 KILLS = "controller kills"  # ... that what is left of models then is ended directly
 _LOOK_AGAIN_S = 0.2
 _IDLE_S = 3.0  # how long nobody may work on a dying model before that is told
-_STILL = "The model goes on dying; '{program} update-status' continues it."
+_STILL = "Model {model} goes on dying{until}; '{program} update-status' continues it."
 _STILL_ALL = "The models go on dying; give the command again to end it."
 _LIVE_MODELS = """\
 failed to destroy controller "{name}"
@@ -111,8 +111,10 @@ def destroy_model(
     if not no_prompt and not cli.rehearsal:
         _confirm(cli, ctx, model, released=said is False)
     cli.console.info("Destroying model")
-    cli.on_interrupt = _STILL.format(program=cli.program)
-    if waits := _begin(cli, ctx, [model], forced, destroy_storage=said):
+    waits = _begin(cli, ctx, [model], forced, destroy_storage=said)
+    until = f", {end}" if (end := hints.deadline(ctx, model.uuid)) else ""
+    cli.on_interrupt = _STILL.format(program=cli.program, model=model.qualified, until=until)
+    if waits:
         cli.console.info(f"Waiting for model to be removed, {waits}...")
     if cli.rehearsal:
         return

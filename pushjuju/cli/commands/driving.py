@@ -134,6 +134,7 @@ def doctor(cli: Cli, args: tuple[str, ...], *, install: bool) -> None:
 )
 def explain(cli: Cli, args: tuple[str, ...], *, model: str, utc: bool) -> None:
     """Tell the last decisions and what waits in the queue."""
+    from pushjuju.cli import hints
     from pushjuju.cli.formatters.listings import reasons
     from pushjuju.cli.formatters.times import since_text
     from pushjuju.runner.remote.goformat import Struct
@@ -141,7 +142,7 @@ def explain(cli: Cli, args: tuple[str, ...], *, model: str, utc: bool) -> None:
     from pushjuju.uniter.wanted import wanted
 
     opened = session.open_model(cli, model)
-    entries = []
+    at, entries = hints.model_flag(cli, opened.ctx, opened.model), []
     for found in service.explain(opened.ctx, opened.uuid, wanted, list(args)):
         fields = {
             "subject": found.subject,
@@ -152,6 +153,7 @@ def explain(cli: Cli, args: tuple[str, ...], *, model: str, utc: bool) -> None:
             "since": since_text(found.since, utc=utc) if found.since else "",
             **service.fields(found),
         }
+        fields["next"] = [hints.in_model(line, at) for line in found.next]
         entries.append(Struct((key, value) for key, value in fields.items() if value or key == "doing"))
     program, wide = cli.program, bool(args)
     table = {"tabular": lambda listed: reasons(listed, program, wide=wide, colour=cli.output.colour)}

@@ -26,6 +26,7 @@ user please use the "pushjuju disable-user" command. See
 "pushjuju help disable-user" for more details.
 
 """
+_NO_USE = "There is no server to register with yet: {name} works this controller where its data directory is."
 _NO_SERVER = "there is no server that asks for a password: who may read the data directory is admin"
 
 
@@ -116,10 +117,11 @@ def add_user(cli: Cli, args: tuple[str, ...], *, controller: str) -> None:
     cli.output.text(
         f'User "{shown}" added\n'
         f"Please send this command to {name}:\n"
-        f"    juju register {_registration(ctx, name)}\n\n"
+        f"    {cli.program} register {_registration(ctx, name)}\n\n"
         f'"{shown}" has not been granted access to any models. '
         'You can use "pushjuju grant" to grant access.\n'
     )
+    cli.console.info(_NO_USE.format(name=name))
 
 
 def _registration(ctx: Context, name: str) -> str:
@@ -230,4 +232,5 @@ def change_user_password(cli: Cli, args: tuple[str, ...], *, controller: str, re
     if args[0] == ctx.user:
         raise NotFound(f"{args[0]} works this controller and has no password")
     cli.console.info(f'Password for "{args[0]}" has been reset.')
-    cli.console.info(f"Ask the user to run:\n    juju register {_registration(ctx, args[0])}")
+    cli.console.info(f"Ask the user to run:\n    {cli.program} register {_registration(ctx, args[0])}")
+    cli.console.info(_NO_USE.format(name=args[0]))

@@ -16,7 +16,7 @@ from pushjuju.core import constraints as core_constraints
 
 HIDDEN = ("name", "type", "uuid")
 _USERDATA = "cloudinit-userdata"
-_USERDATA_SHOWN = "<value set, see juju model-config cloudinit-userdata>"
+_USERDATA_SHOWN = "<value set, see pushjuju model-config cloudinit-userdata>"
 
 
 def bare_value(value: Any) -> str:

@@ -11,6 +11,9 @@ SELECT * FROM application WHERE model = :model ORDER BY name
 UPDATE application SET charm_url = :charm_url, charm_modified = charm_modified + 1, force_charm = :force
 WHERE model = :model AND name = :name
 
+-- name: application_force_charm
+UPDATE application SET force_charm = 1 WHERE model = :model AND name = :name
+
 -- name: application_set_life
 UPDATE application SET life = :life WHERE model = :model AND name = :name
 

@@ -141,7 +141,7 @@ def test_results_as_jubilant_reads_them(lab: Run, machines: Machines) -> None:
             [3, 0],
             (
                 'ERROR the following task failed:\n - id "2" with return code 3\n\n'
-                "use 'juju show-task' to inspect the failure\n"
+                "use 'pushjuju show-task' to inspect the failure\n"
             ),
         ),
         (
@@ -149,7 +149,7 @@ def test_results_as_jubilant_reads_them(lab: Run, machines: Machines) -> None:
             (
                 'ERROR the following tasks failed:\n - id "2" with return code 3\n'
                 ' - id "3" with return code 4\n\n'
-                "use 'juju show-task' to inspect the failures\n"
+                "use 'pushjuju show-task' to inspect the failures\n"
             ),
         ),
     ],
@@ -190,7 +190,8 @@ def test_run_in_the_background(lab: Run, machines: Machines) -> None:
     assert (ended.status, ended.out, machines.background) == (0, "", 1)
     assert ended.err == (
         "Scheduled operation 1 with task 2\n"
-        "Check operation status with 'juju show-operation 1'\nCheck task status with 'juju show-task 2'\n"
+        "Check operation status with 'pushjuju show-operation 1'\n"
+        "Check task status with 'pushjuju show-task 2'\n"
     )
     ended = lab("exec", "--application", "web", "--background", "true")
     assert ended.out == 'web/0:\n  id: "4"\nweb/1:\n  id: "5"\n'

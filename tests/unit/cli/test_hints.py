@@ -1,0 +1,248 @@
+"""What people are told to type: each command exists, takes these words, and leads on."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import io
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pushjuju.cli import hints, registry
+from pushjuju.cli.command import GLOBAL_FLAGS, Cli, Command
+from pushjuju.cli.console import Console
+from pushjuju.cli.gnuflag import FlagSet
+from pushjuju.cli.output import Output
+from pushjuju.cli.root import Root
+from pushjuju.core.errors import NotFound, NotPermitted
+from pushjuju.services import machines, relation_view, removal
+from pushjuju.services.removal import Force
+from pushjuju.state import processes
+from pushjuju.workers import precheck
+from tests.unit.services.world import UBUNTU, Charms, World
+
+Run = Callable[..., Any]
+SOURCES = Path(registry.__file__).parents[1]
+_UNKNOWN = "1"  # what stands for a part of a text that is only known when it runs
+_END = re.compile(r" {2,}|[\n`'\"’;,:]|\. |\.$| <| \(| to |\)| and ")
+
+
+# --- all of them ------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def texts() -> list[tuple[Path, str]]:
+    """Return all texts of the program that are no docstrings; parts that are computed are `1`."""
+    found = []
+    for path in sorted(SOURCES.rglob("*.py")):
+        source = path.read_text()
+        if "program" not in source and "next" not in source and "pushjuju " not in source:
+            continue
+        tree = ast.parse(source)
+        inside = {
+            id(part)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.JoinedStr | ast.Expr)
+            for part in (node.values if isinstance(node, ast.JoinedStr) else [node.value])
+        }
+        for node in ast.walk(tree):
+            if id(node) in inside:
+                continue
+            if isinstance(node, ast.JoinedStr):
+                found.append((path, "".join(_part(part) for part in node.values)))
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                found.append((path, node.value.replace("{program}", "pushjuju")))
+    return found
+
+
+def _part(node: ast.expr) -> str:
+    if isinstance(node, ast.Constant):
+        return str(node.value)
+    text = ast.unparse(node)
+    return "pushjuju" if "program" in text else "" if text in ("{at}", "{where}") else _UNKNOWN
+
+
+def commands() -> Iterator[tuple[Path, list[str]]]:
+    """Yield the commands that texts name, as words: in sentences and in lines of hints."""
+    for path, text in texts():
+        for found in re.finditer(r"(?<![\w./-])pushjuju ((?:[a-z]+-)*[a-z]+\b[^\n]*)", text):
+            if found[1].split()[0] in registry.words():
+                yield path, _END.split(found[1])[0].split()
+        for found in re.finditer(r"^((?:[a-z]+-)*[a-z]+(?: \S+)*) {4}\S", text, re.MULTILINE):
+            if found[1].split()[0] in registry.words():
+                yield path, found[1].split()
+
+
+def test_every_command_that_a_text_names_exists_and_takes_these_words() -> None:
+    root, seen = Root(), 0
+    for path, words in commands():
+        found = root.get_command(None, words[0])  # type: ignore[arg-type]
+        where = f"{path}: {' '.join(words)}"
+        assert isinstance(found, Command), where
+        if found.details.startswith("Not supported: "):
+            assert words[0] == "register", where  # said so in the same breath
+            continue
+        known = {name for spec in (*found.specs, *GLOBAL_FLAGS) for name in spec.names}
+        for word in words[1 : words.index("--") if "--" in words else None]:
+            if word.startswith("--"):
+                assert word[2:].partition("=")[0] in known, where
+        seen += 1
+    assert seen > 150
+
+
+def test_every_line_of_a_hint_can_be_typed() -> None:
+    """Such a line is a command, four blanks, and what it does."""
+    root, seen = Root(), 0
+    for path, text in texts():
+        for found in re.finditer(r"^(?:pushjuju )?((?:[a-z]+-)*[a-z]+(?: \S+)*) {4}\S", text, re.MULTILINE):
+            words = found[1].split()
+            if words[0] not in registry.words() or path.name == "configargs.py":
+                continue
+            command = root.get_command(None, words[0])  # type: ignore[arg-type]
+            assert isinstance(command, Command), f"{path}: {text}"
+            flags = FlagSet((*command.specs, *GLOBAL_FLAGS))
+            command._count(flags.parse(words[1:], interspersed=True).args)
+            seen += 1
+    assert seen > 30
+
+
+# --- some of them -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def shop(tmp_path: Path, packs: Charms) -> World:
+    return World.build(tmp_path, packs)
+
+
+def cli_of(shop: World) -> Cli:
+    """Return a call in the data directory of a world, whose controller is the current one."""
+    shop.ctx.datadir.set_current_controller("home")
+    env = {"PUSHJUJU_DATA": str(shop.ctx.datadir.root), "HOME": str(shop.ctx.datadir.root)}
+    console = Console(stdin=io.StringIO(), stdout=io.StringIO(), stderr=io.StringIO(), env=env)
+    return Cli(console=console, output=Output(console), clock=shop.clock)
+
+
+def typed(hint: str) -> list[str]:
+    """Return the commands of a hint."""
+    return [line.partition("    ")[0] for line in hint.splitlines()]
+
+
+def test_a_model_that_is_not_the_current_one_is_named_in_hints(shop: World) -> None:
+    shop.active()
+    cli = cli_of(shop)
+    shop.ctx.controller.set("current-model", "admin/shop")
+    assert typed(hints.after_failure(cli, shop.ctx, shop.model, unit="web/0")) == [
+        "pushjuju debug-log --replay --include web/0",
+        "pushjuju resolved web/0",
+    ]
+    shop.ctx.controller.set("current-model", None)
+    assert typed(hints.after_failure(cli, shop.ctx, shop.model, unit="web/0")) == [
+        "pushjuju debug-log -m home:admin/shop --replay --include web/0",
+        "pushjuju resolved -m home:admin/shop web/0",
+    ]
+
+
+def test_removing_an_application_whose_hook_fails_shows_the_ways_out(shop: World) -> None:
+    shop.active("web", 2)
+    shop.ctx.controller.set("current-model", "admin/shop")
+    removal.remove_units(shop.ctx, shop.model, ["web/0"])
+    lines = typed(hints.after_failure(cli_of(shop), shop.ctx, shop.model, unit="web/0"))
+    assert lines[2:] == ["pushjuju resolved web/0 --no-retry", "pushjuju remove-unit web/0 --force"]
+    removal.remove_application(shop.ctx, shop.model, ["web"])
+    lines = typed(hints.after_failure(cli_of(shop), shop.ctx, shop.model, unit="web/1"))
+    assert lines[2:] == ["pushjuju resolved web/1 --no-retry", "pushjuju remove-application web --force"]
+
+
+def test_a_machine_that_is_forced_away_says_when_it_goes_not_to_force_it_again(shop: World) -> None:
+    shop.active()
+    shop.ctx.controller.set("current-model", "admin/shop")
+    cli = cli_of(shop)
+    removal.remove_machines(shop.ctx, shop.model, ["0"], force=Force(wait_s=60))
+    at = shop.clock.now().astimezone()
+    hint = hints.after_failure(cli, shop.ctx, shop.model, machine="0")
+    assert "--force" not in hint
+    assert hint.startswith(
+        f"pushjuju explain 0    machine 0 goes at {at:%H}:{at:%M}".replace(f"{at:%M}", "01")
+    )
+
+
+def test_a_machine_that_does_not_answer_says_who_tries_it_again(shop: World) -> None:
+    shop.active()
+    shop.ctx.controller.set("current-model", "admin/shop")
+    cli = cli_of(shop)
+    hint = hints.after_failure(cli, shop.ctx, shop.model, machine="0")
+    assert hint.splitlines()[0] == "pushjuju update-status    tries it again; nobody is working on it"
+    processes.enlist(shop.ctx.controller.root)
+    hint = hints.after_failure(cli, shop.ctx, shop.model, machine="0")
+    assert "nobody" not in hint
+    assert f"process {processes.waiting(shop.ctx.controller.root)} tries it again at " in hint
+
+
+def test_a_model_that_goes_names_itself_and_its_deadline(shop: World) -> None:
+    shop.active()
+    model = shop.resolve_model()
+    with shop.ctx.store.write() as tx:
+        removal.destroy_model(tx, model, shop.clock.now(), None, destroy_storage=None)
+    hint = hints.after_failure(cli_of(shop), shop.ctx, shop.model, machine="0")
+    assert typed(hint) == [
+        "pushjuju update-status -m home:admin/shop",
+        "pushjuju explain -m home:admin/shop 0",
+        "pushjuju destroy-model home:admin/shop --force",
+    ]
+    assert hints.deadline(shop.ctx, shop.model) == ""
+    with shop.ctx.store.write() as tx:
+        removal.destroy_model(tx, model, shop.clock.now(), Force(wait_s=60), destroy_storage=None)
+    assert re.fullmatch(r".+ goes at \d\d:01:00\S*", hints.deadline(shop.ctx, shop.model))
+    hint = hints.after_failure(cli_of(shop), shop.ctx, shop.model, machine="0")
+    assert "--force" not in hint
+    assert re.search(r"pushjuju explain -m home:admin/shop    .+ goes at \d\d:01:00", hint)
+
+
+def test_refresh_of_a_unit_in_error_shows_how_it_takes_the_charm(shop: World) -> None:
+    shop.box("0")
+    shop.deploy()
+    shop.box("0").fail("start")
+    shop.settle()
+    shop.ctx.controller.set("current-model", "admin/shop")
+    place = ("--path", "./my web")
+    assert hints.to_new_charm(cli_of(shop), shop.ctx, shop.model, "web", place) == ""
+    shop.refresh(shop.charms.make(files={"a": "b"}))
+    hint = hints.to_new_charm(cli_of(shop), shop.ctx, shop.model, "web", place)
+    assert typed(hint) == ["pushjuju refresh web --path './my web' --force-units"]
+    shop.refresh(shop.charms.make(files={"a": "b"}), force_units=True)
+    shop.settle()
+    assert hints.to_new_charm(cli_of(shop), shop.ctx, shop.model, "web", place) == ""
+
+
+def test_a_relation_that_is_not_there_names_those_that_are(shop: World) -> None:
+    shop.active()
+    with pytest.raises(NotFound, match="relation matching") as caught:
+        relation_view.show(shop.ctx, shop.model, ["web", "db"])
+    assert typed(caught.value.hint) == ["pushjuju show-relation 0"]
+    assert caught.value.hint.endswith("    shows web:cluster")
+    for words in (["7"], ["db"]):
+        with pytest.raises(NotFound) as caught:
+            relation_view.show(shop.ctx, shop.model, words)
+        assert typed(caught.value.hint) == ["pushjuju show-relation 0"]
+
+
+def test_a_unit_that_a_cloud_has_no_machine_for_is_pointed_to_those_that_are_there(
+    shop: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: Any, **__: Any) -> None:
+        raise NotPermitted('use "pushjuju add-machine ssh:[user@]<host>" to provision machines')
+
+    monkeypatch.setattr(precheck, "precheck", refused)
+    asked: dict[str, Any] = {"base": UBUNTU, "constraints": {}, "count": 1, "placements": (), "warn": print}
+    with pytest.raises(NotPermitted) as caught:
+        precheck.precheck_units(shop.ctx, shop.model, **asked)
+    assert caught.value.hint == ""
+    shop.active()
+    machines.add_machine(shop.ctx, shop.model, base=UBUNTU, constraints={})
+    with pytest.raises(NotPermitted) as caught:
+        precheck.precheck_units(shop.ctx, shop.model, **asked)
+    assert caught.value.hint == "--to 1 puts a unit on machine 1"
