@@ -37,7 +37,8 @@ PACKAGES = (
     "locales", "procps", "adduser", "e2fsprogs", "apt-utils", "tzdata", "nftables",
     "cron", "rsyslog", "logrotate", "python3-setuptools",
 )  # fmt: skip
-# What else of the manifests of Ubuntu's cloud images hooks use. The tables of the documentation say what is left out.
+# What else of the manifests of Ubuntu's cloud images hooks use.
+# The tables of the documentation say what is left out.
 UBUNTU_PACKAGES = (
     "bind9-dnsutils", "cpio", "dirmngr", "ethtool", "file", "git", "gnupg", "iptables", "iputils-tracepath",
     "libpam-systemd", "lsof", "netcat-openbsd", "openssl", "parted", "patch", "psmisc", "rsync",
