@@ -72,6 +72,7 @@ def open_controller(cli: Cli, name: str = "") -> Context:
         cli.extra[key] = open_context(folder, chosen, clock=cli.clock, environ=cli.env)
     found = cli.extra[key]
     assert isinstance(found, Context), "the key is ours alone"
+    found.store.require_file()  # whoever looks again and again must not be shown what was
     return found
 
 

@@ -256,6 +256,13 @@ class StoreDamaged(StoreError):
     code = "store-damaged"
 
 
+class StoreGone(StoreError):
+    """The store was removed with its controller, or replaced, while it was open."""
+
+    message = "the store is gone"
+    code = "store-gone"
+
+
 class WrongKey(StoreError):
     """The key file does not open the secrets of the store."""
 

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, cast
 
-from pushjuju.core.errors import NotFound, StoreBusy, StoreDamaged, StoreError, StoreTooNew
+from pushjuju.core.errors import NotFound, StoreBusy, StoreDamaged, StoreError, StoreGone, StoreTooNew
 from pushjuju.core.jsontext import compact
 from pushjuju.core.values import changed, slots
 from pushjuju.state import unchanging
@@ -276,6 +276,7 @@ class Store:
         self._group: CommitGroup | None = None
         self._memo: Memo | None = None
         self._unchanging = False  # nobody can write to its disk
+        self._file = _identity(path)
 
     @classmethod
     def open(cls, path: Path, *, create: bool = False) -> Store:
@@ -344,9 +345,23 @@ class Store:
             self._connection.execute(f"PRAGMA cache_size = -{PAGES_KIB:d}")
 
     def version(self) -> tuple[int, int]:
-        """Return what changes with every write, here or in another process; costs a moment, reads no row."""
+        """Return what changes with every write, here or in another process; costs a moment, reads no row.
+
+        Raises:
+            StoreGone: The file is not there any more.
+        """
+        self.require_file()
         found = self._connection.execute("PRAGMA data_version").fetchone()
         return int(found[0]), self._connection.total_changes
+
+    def require_file(self) -> None:
+        """Check that the file is still the one that was opened: who follows it would wait for ever.
+
+        Raises:
+            StoreGone: The file was removed or replaced.
+        """
+        if _identity(self.path) != self._file:
+            raise StoreGone(f"the store {self.path} is gone: its controller was removed or restored")
 
     def concluded(self, key: Hashable) -> Any:
         """Return what was concluded under a key (`Tx.conclude`) if it would be concluded again, else None."""
@@ -571,6 +586,15 @@ def _statements(script: str) -> Iterator[str]:
         if sqlite3.complete_statement(pending):
             yield pending
             pending = ""
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return what tells a file from the next one of its name; None: there is no file."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def is_of_the_file(error: BaseException) -> TypeGuard[sqlite3.Error]:

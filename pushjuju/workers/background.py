@@ -9,6 +9,7 @@ import asyncio
 import fcntl
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import IO
@@ -21,14 +22,24 @@ from pushjuju.workers.drive import Driver
 from pushjuju.workers.events import Tell, silent
 
 LINGER_S = 10.0  # how long a background process waits for more work
+_TRIES = 20
+_TRY_AGAIN_S = 0.01
 
 
 @contextmanager
-def only_one(controller: ControllerDir) -> Iterator[bool]:
-    """Hold the lock of the background process; False: another one holds it."""
+def only_one(controller: ControllerDir, *, tries: int = 1) -> Iterator[bool]:
+    """Hold the lock of the background process; False: another one holds it.
+
+    Args:
+        tries: More than one for a process that wants to stay: `running` holds the lock for a moment.
+    """
     path = controller.root / "background.lock"
     with path.open("a") as stream:
-        yield _try_lock(stream)
+        free = _try_lock(stream)
+        while not free and (tries := tries - 1) > 0:
+            time.sleep(_TRY_AGAIN_S)
+            free = _try_lock(stream)
+        yield free
 
 
 def _try_lock(stream: IO[str]) -> bool:
@@ -81,7 +92,7 @@ async def serve(
         loop.add_signal_handler(number, stop.set)
     if not until_idle:
         processes.enlist(ctx.controller.root)
-        with only_one(ctx.controller):
+        with only_one(ctx.controller, tries=_TRIES):
             await Driver(ctx, tell=tell, warn=warn).run(stop)
         return True
     return await _serve_until_idle(ctx, stop, tell, warn)
@@ -95,7 +106,7 @@ async def _serve_until_idle(
     A command that comes while the lock is held relies on this process, also in the last moment.
     """
     while not stop.is_set():
-        with only_one(ctx.controller) as free:
+        with only_one(ctx.controller, tries=_TRIES) as free:
             if not free:
                 return False
             processes.enlist(ctx.controller.root)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from pushjuju.core.errors import LeaseLost, PushjujuError, StoreDamaged, StoreError, StoreTooNew
+from pushjuju.core.errors import LeaseLost, PushjujuError, StoreDamaged, StoreError, StoreGone, StoreTooNew
 from pushjuju.services.context import Context
 from pushjuju.services.crossmodel import connected
 from pushjuju.services.forced_ends import any_ahead
@@ -159,7 +159,7 @@ class Driver:
         """Claim what is due; False: the store is busy or its disk is full, which passes."""
         try:
             self._claim_all()
-        except (StoreDamaged, StoreTooNew):
+        except (StoreDamaged, StoreGone, StoreTooNew):
             raise
         except StoreError as error:
             self.shop.warn(str(error))
@@ -168,6 +168,7 @@ class Driver:
 
     def _claim_all(self) -> None:
         self._ended.clear()
+        self.ctx.store.require_file()
         if self._broken is not None:
             raise self._broken
         now = self.ctx.clock.now()

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 ENDS = "controller ends"  # what a plan is told: when
 KILLS = "controller kills"  # ... that what is left of models then is ended directly
 _LOOK_AGAIN_S = 0.2
+_START_S = 10.0  # how long a background process may take to begin
 _IDLE_S = 3.0  # how long nobody may work on a dying model before that is told
 _STILL = "Model {model} goes on dying{until}; '{program} update-status' continues it."
 _STILL_ALL = "The models go on dying; give the command again to end it."
@@ -223,15 +224,20 @@ def _await_removal(cli: Cli, ctx: Context, model: Model, *, forced: bool, until:
     Raises:
         NotFound: It is at rest and still there; the detail says what waits for what.
     """
-    idle_s = 0.0
+    idle_s = started = 0.0
     while True:
-        _work_on_removal(cli, ctx, model, forced=forced)
+        if drive.waits(cli):
+            _work_on_removal(cli, ctx, model, forced=forced)
+        elif time.monotonic() - started > _START_S:
+            drive.background(cli, ctx)
+            started = time.monotonic()
         with ctx.store.read() as tx:
             if tx.find(Model, "model_by_uuid", uuid=model.uuid) is None:
                 return
             reasons = removal.blockers(tx, model.uuid)
             ends = tx.list(Cleanup, "cleanup_list", model=model.uuid)
-        working = models.being_worked(ctx, model.uuid) and (drive.waits(cli) or drive.in_background(ctx))
+        served = time.monotonic() - started < _START_S or drive.waits(cli) or drive.in_background(ctx)
+        working = served and models.being_worked(ctx, model.uuid)
         idle_s = 0.0 if ends or working else idle_s + _LOOK_AGAIN_S
         if idle_s > _IDLE_S or (until is not None and time.monotonic() > until):
             text = f"model {model.qualified} is not removed yet"
@@ -240,9 +246,6 @@ def _await_removal(cli: Cli, ctx: Context, model: Model, *, forced: bool, until:
 
 
 def _work_on_removal(cli: Cli, ctx: Context, model: Model, *, forced: bool) -> None:
-    if not drive.waits(cli):
-        drive.background(cli, ctx)
-        return
     try:
         drive.settle(cli, ctx, model.uuid)
     except HookFailed:

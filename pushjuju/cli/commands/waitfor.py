@@ -100,8 +100,8 @@ def wait_for(
         opened = watch.model_when_there()
     else:
         opened = session.open_model(cli, model)
-        ctx, uuid = opened.ctx, opened.uuid
-        watch = _Watch(cli, ctx, word, name, asked, deadline, lambda tx: _READ[word](tx, uuid, name))
+        ctx = opened.ctx
+        watch = _Watch(cli, ctx, word, name, asked, deadline, lambda tx: _entity(tx, opened, word, name))
     try:
         watch.follow(opened)
     finally:
@@ -170,6 +170,20 @@ _READ: dict[str, Callable[[Tx, str, str], Scope | None]] = {
     "machine": _machine,
     "unit": _unit,
 }
+
+
+def _entity(tx: Tx, opened: session.Session, word: str, name: str) -> Scope | None:
+    """Return what there is of an entity of a model, or None.
+
+    Raises:
+        Gone: The model was removed: the entity never comes.
+    """
+    from pushjuju.state.records import Model
+
+    found = _READ[word](tx, opened.uuid, name)
+    if found is None and tx.find(Model, "model_by_uuid", uuid=opened.uuid) is None:
+        raise Gone(f"model {opened.identifier} removed")
+    return found
 
 
 # --- waiting ----------------------------------------------------------------------------------------------

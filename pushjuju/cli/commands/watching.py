@@ -24,7 +24,7 @@ from pushjuju.core.names import is_application, is_machine, is_unit, machine_tag
 from pushjuju.core.near import closest
 from pushjuju.core.status import StatusKind
 from pushjuju.services import logs, statuses
-from pushjuju.state.records import Unit
+from pushjuju.state.records import Model, Unit
 
 _FOLLOW_S = 0.1
 _BACKLOG = 20
@@ -188,6 +188,8 @@ def debug_log(cli: Cli, _args: tuple[str, ...], *, model: str, **asked: Any) -> 
         left -= len(page)
         if left <= 0:
             return
+    if amount.follow:
+        cli.console.info(f"model {opened.identifier} is gone")
 
 
 def _tell_unknown(cli: Cli, opened: session.Session, names: Sequence[str]) -> None:
@@ -264,3 +266,6 @@ def _pages(
         for page in logs.pages_after(store, model, last, among):
             last = page[-1].id
             yield [record for record in page if shown(record)]
+        with store.read() as tx:
+            if tx.find(Model, "model_by_uuid", uuid=model) is None:
+                return

@@ -11,7 +11,7 @@ import pytest
 
 from pushjuju.cli import drive, waiting
 from pushjuju.core.status import StatusKind
-from pushjuju.services import statuses
+from pushjuju.services import models, statuses
 
 Run = Callable[..., Any]
 Step = Callable[[Any, Any], None]
@@ -103,6 +103,12 @@ def test_a_unit_that_is_removed_before_its_goal_is_an_error(lab: Run, played: Pl
     ended = lab("wait-for", "unit", "web/1")
     assert ended.status == 1
     assert "ERROR unit web/1 removed\n" in ended.err
+
+
+def test_an_entity_of_a_model_that_is_removed_is_not_waited_for(lab: Run, played: Played) -> None:
+    played.steps = [lambda tx, opened: models.purge(tx, opened.uuid)]
+    ended = lab("wait-for", "application", "later")
+    assert (ended.status, ended.err.splitlines()[-1]) == (1, "ERROR model admin/shop removed")
 
 
 def test_what_does_not_come_is_given_up(lab: Run, played: Played) -> None:
