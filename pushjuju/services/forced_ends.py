@@ -34,4 +34,4 @@ def ends_ahead(tx: Tx, model: str) -> list[Cleanup]:
 def forced_subject(kind: str, entity: str) -> str:
     """Return what a forced end is about: `web/0`, `machine 0`, `relation 3`."""
     noun = kind.removeprefix("force-")
-    return entity if noun == "unit" else f"{noun} {entity}"
+    return entity if noun in ("unit", "remove-unit") else f"{noun} {entity}"

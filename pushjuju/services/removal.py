@@ -45,6 +45,11 @@ from pushjuju.state.store import Tx
 from pushjuju.state.work import machine_key
 
 MAX_WAIT_S = 60.0  # how long a forced removal lets the orderly one try
+FORCE_UNIT, FORCE_REMOVE_UNIT = "force-unit", "force-remove-unit"
+_FORCED_ENDS = {
+    FORCE_UNIT: "is dead if it is not gone by then, whatever its hooks do",
+    FORCE_REMOVE_UNIT: "is dead, and forgotten if its machine does not answer by then",
+}
 UNIT_KINDS = (StatusKind.WORKLOAD, StatusKind.AGENT)
 
 
@@ -73,7 +78,7 @@ def destroy_unit(
         storage.doom_of_unit(tx, unit)
     if force:
         tx.run("unit_set_forced", model=unit.model, name=unit.name)
-        _force_later(tx, unit.model, "force-unit", unit.name, now, force)
+        _force_later(tx, unit.model, FORCE_UNIT, unit.name, now, force)
     if unit.life != Life.ALIVE:
         touch.unit(tx, unit, now, "remove-unit again")
         return
@@ -86,9 +91,10 @@ def destroy_unit(
 
 
 def _ever_ran(tx: Tx, unit: Unit) -> bool:
+    """Return True unless a unit can go at once: it never ran, and nothing was ever attached to it."""
     agent = statuses.get_status(tx, unit.model, StatusKind.AGENT, unit.name)
     busy = agent is not None and agent.status != Agent.ALLOCATING
-    return busy or bool(subordinates(tx, unit))
+    return busy or bool(unit.storage) or bool(subordinates(tx, unit))
 
 
 def subordinates(tx: Tx, unit: Unit) -> list[Unit]:
@@ -398,13 +404,14 @@ def _end_of_other_models(tx: Tx, model: Model, now: datetime, force: Force | Non
 
 def _force_later(tx: Tx, model: str, kind: str, entity: str, now: datetime, force: Force) -> None:
     due = now + timedelta(seconds=force.wait_s)
-    reason = f"{forced_subject(kind, entity)} is forced away if it is not gone by then"
+    then = _FORCED_ENDS.get(kind, "is forced away if it is not gone by then")
+    reason = f"{forced_subject(kind, entity)} {then}"
     tx.run(
         "cleanup_add",
         model=model,
         kind=kind,
         entity=entity,
-        args=json.dumps({}),
+        args=json.dumps({"wait": force.wait_s}),
         due=to_iso(due),
         reason=reason,
     )
@@ -414,6 +421,29 @@ def _force_later(tx: Tx, model: str, kind: str, entity: str, now: datetime, forc
 def force_storage_later(tx: Tx, model: str, storage_id: str, now: datetime, force: Force) -> None:
     """Have storage that does not go in time forgotten, wherever it is."""
     _force_later(tx, model, "force-storage", storage_id, now, force)
+
+
+def force_dead(tx: Tx, unit: Unit, now: datetime, force: Force) -> None:
+    """Let a unit be dead without its consent: its machine clears it away, or else it is forgotten.
+
+    Subordinates go first, in the same way, and are waited for.
+
+    Mirrors: juju state/cleanup.go cleanupForceDestroyedUnit (3.6)
+    """
+    if below := subordinates(tx, unit):
+        for subordinate in below:
+            if subordinate.life != Life.DEAD:
+                destroy_unit(tx, subordinate, now, force)
+        _force_later(tx, unit.model, FORCE_UNIT, unit.name, now, force)
+        return
+    for scope in tx.list(RelationScope, "scope_of_unit", model=unit.model, unit=unit.name):
+        relations.leave_scope(tx, unit.model, scope.relation, unit.name, now)
+    leadership.revoke(tx, unit, now)
+    if unit.storage:
+        storage.unit_gone(tx, unit, now)
+    tx.run("unit_set_life", model=unit.model, name=unit.name, life=Life.DEAD)
+    touch.unit(tx, unit, now, f"{unit.name} is dead")
+    _force_later(tx, unit.model, FORCE_REMOVE_UNIT, unit.name, now, force)
 
 
 def force_unit(tx: Tx, unit: Unit, now: datetime) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 from pushjuju.core import limits
 from pushjuju.core.clock import from_iso, to_iso
+from pushjuju.core.life import Life
 from pushjuju.core.names import unit_tag
 from pushjuju.core.status import CHARM_STATUSES, Agent, StatusKind
 from pushjuju.core.tasks import EXEC
@@ -204,7 +205,7 @@ def _close(ctx: Context, tx: Tx, found: OperationRecord, result: Result, done: C
 
 def _commit_unit(ctx: Context, tx: Tx, found: OperationRecord, result: Result) -> Committed:
     view = look(tx, found.model, found.unit)
-    if view is None:
+    if view is None or view.unit.life == Life.DEAD:
         return Committed(ok=True, message="the unit is gone")
     operation = read_operation(found.document)
     if operation.name is OperationName.RUN_ACTION:

@@ -64,21 +64,26 @@ def _prune(ctx: Context, model: str) -> None:
 
 def forced_ends(ctx: Context, model: str) -> datetime | None:
     """Force away what had its time; return when the next one is due."""
+    now = ctx.clock.now()
     with ctx.store.write() as tx:
-        for cleanup in tx.list(Cleanup, "cleanup_list", model=model):
-            due = from_iso(cleanup.due)
-            if due > ctx.clock.now():
-                return due
-            force(tx, cleanup, ctx.clock.now())
+        while ends := tx.list(Cleanup, "cleanup_list", model=model):
+            due = [cleanup for cleanup in ends if from_iso(cleanup.due) <= now]
+            if not due:
+                return from_iso(ends[0].due)
+            for cleanup in due:  # which may add others that are due at once
+                force(tx, cleanup, now)
     return None
 
 
 def force(tx: Tx, cleanup: Cleanup, now: datetime) -> None:
     """Force away what a cleanup is about, if it is still there; the cleanup is done then."""
     tx.run("cleanup_delete", id=cleanup.id)
-    if cleanup.kind == "force-unit":
+    if cleanup.kind in (removal.FORCE_UNIT, removal.FORCE_REMOVE_UNIT):
         unit = tx.find(Unit, "unit_get", model=cleanup.model, name=cleanup.entity)
-        if unit is not None:
+        if unit is not None and cleanup.kind == removal.FORCE_UNIT:
+            wait = float(cleanup.args.get("wait", removal.MAX_WAIT_S))
+            removal.force_dead(tx, unit, now, removal.Force(wait_s=wait))
+        elif unit is not None:
             removal.force_unit(tx, unit, now)
     elif cleanup.kind == "force-machine":
         machine = tx.find(Machine, "machine_get", model=cleanup.model, id=cleanup.entity)

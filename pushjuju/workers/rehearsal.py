@@ -133,7 +133,7 @@ def _loops(ctx: Context, found: Rehearsal, model: str) -> None:
     """Do what the model's own loops do for removals."""
     with ctx.store.read() as tx:
         for end in ends_ahead(tx, model):
-            if end.kind == "force-unit" and end.due <= to_iso(ctx.clock.now()):
+            if end.kind == removal.FORCE_UNIT and end.due <= to_iso(ctx.clock.now()):
                 found.cannot_know(f"which hooks {end.entity} still runs: it is forced away at once")
     forced_ends(ctx, model)
     with ctx.store.write() as tx:

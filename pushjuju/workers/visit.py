@@ -26,6 +26,7 @@ from pushjuju.core.errors import (
     StoreError,
     TransportError,
 )
+from pushjuju.core.life import Life
 from pushjuju.core.names import unit_tag
 from pushjuju.core.status import Agent
 from pushjuju.runner import intake
@@ -314,9 +315,11 @@ class Visit:
         return [name for name in self.session.hello.get("units", []) if name not in known]
 
     def _is_overtaken(self, operation: Operation) -> bool:
-        """Tell whether a hook that the machine never heard of is about a relation that is gone by now."""
+        """Return True for what the machine never heard of, and whose unit is dead or relation gone by now."""
         if not operation.unit or any(item["id"] == operation.id for item in self.session.hello["journal"]):
             return False
+        if self._is_dead(operation.unit):
+            return True
         hook = read_operation(operation.document).hook
         relation = hook.relation_id if hook else relation_of(operation.document)
         if relation is None:
@@ -458,10 +461,17 @@ class Visit:
                 await self.session.cancel(operation_id)
 
     def _is_unwanted(self, operation_id: str) -> bool:
-        """Tell whether the unit of a running operation is gone, or its task was cancelled."""
+        """Tell whether the unit of a running operation is dead or gone, or its task was cancelled."""
         with self.ctx.store.read() as tx:
             found = tx.find(Operation, "operation_get", id=operation_id)
-            return found is None or found.state not in _OPEN or is_unwanted(tx, found)
+            if found is None or found.state not in _OPEN or is_unwanted(tx, found):
+                return True
+        return bool(found.unit) and self._is_dead(found.unit)
+
+    def _is_dead(self, name: str) -> bool:
+        with self.ctx.store.read() as tx:
+            unit = tx.find(Unit, "unit_get", model=self.model, name=name)
+        return unit is not None and unit.life == Life.DEAD
 
     def _answering(self, unit: str) -> Any:
         async def on_live(call: dict[str, Any]) -> live.LiveAnswer:

@@ -9,6 +9,7 @@ import pytest
 
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError
 from pushjuju.core.status import StatusKind
+from pushjuju.core.storage import Directive
 from pushjuju.services import leadership, machines, models, relations, removal, units
 from pushjuju.services.removal import Force
 from pushjuju.state.records import Cleanup, RelationScope
@@ -248,6 +249,20 @@ def test_a_second_force_may_only_shorten_the_wait(shop: World) -> None:
     shop.clock.advance(5)
     _remove(shop, "web/0", force=Force())
     assert _cleanups(shop) == [("force-unit", "web/0", "2025-03-01T09:00:00.000000Z")]
+
+
+@pytest.mark.parametrize("force", [None, Force()])
+def test_a_unit_with_storage_goes_by_way_of_dying_though_it_never_ran(
+    shop: World, force: Force | None
+) -> None:
+    store = {"data": {"type": "filesystem", "location": "/srv"}}
+    packed = shop.charms.make("disk", config=None, storage=store)
+    shop.deploy("disk", packed=packed, storage={"data": Directive(pool="local", size=1024, count=1)})
+    _remove(shop, "disk/0", force=force)
+    assert shop.unit("disk/0").life == "dying"
+    shop.settle()
+    assert shop.units() == []
+    assert shop.of("disk/0") == []
 
 
 def test_force_of_a_unit_that_never_ran(shop: World) -> None:

@@ -8,15 +8,26 @@ from typing import Any
 import pytest
 
 from pushjuju.core.errors import AuthFailed, ProviderError
+from pushjuju.core.placement import Placement
 from pushjuju.core.status import StatusKind
 from pushjuju.core.storage import Directive
-from pushjuju.services import actions, applications, logs, model_config, models, removal, units
+from pushjuju.services import (
+    actions,
+    applications,
+    integrate,
+    leadership,
+    logs,
+    model_config,
+    models,
+    removal,
+    units,
+)
 from pushjuju.services.applications import DeployRequest
 from pushjuju.services.removal import Force
 from pushjuju.state.store import Tx
 from pushjuju.workers.cleaner import clean
-from tests.unit.services.world import UBUNTU, Charms, World
-from tests.unit.workers.fakes import Shop, drive
+from tests.unit.services.world import UBUNTU, Charms, World, ok
+from tests.unit.workers.fakes import Shop, drive, lane
 
 SILENT = AuthFailed("refused", retryable=False)
 
@@ -33,20 +44,108 @@ async def _silent(shop: World, *machines: str) -> Shop:
     return work
 
 
-async def test_unit_of_a_silent_machine_is_forced_away(shop: World) -> None:
+async def test_unit_of_a_silent_machine_is_dead_after_the_wait_and_gone_after_two(shop: World) -> None:
     shop.deploy(count=2)
     work = await _silent(shop, "0")
+    start = shop.clock.now()
     removal.remove_units(shop.ctx, shop.model, ["web/0"], Force(wait_s=200))
+    while shop.clock.now() < start + timedelta(seconds=200):
+        assert shop.unit("web/0").life == "dying"
+        shop.clock.advance(10)
+        await drive(shop, work)
+    dead = shop.clock.now()
+    while shop.clock.now() < start + timedelta(seconds=400):
+        assert shop.unit("web/0").life == "dead"
+        assert "cluster-relation-departed" in shop.of("web/1")
+        shop.clock.advance(10)
+        await drive(shop, work)
     await drive(shop, work)
-    shop.clock.advance(60)
-    await drive(shop, work)
-    assert shop.units() == ["web/0", "web/1"]
-    shop.clock.advance(100)
-    await drive(shop, work)
+    assert (dead - start).total_seconds() >= 200
     assert shop.units() == ["web/1"]
     assert shop.of("web/0")[-1] not in ("stop", "remove")
-    assert "cluster-relation-departed" in shop.of("web/1")
     assert shop.machine_ids() == ["1"]  # its instance could be stopped without reaching it
+
+
+async def test_unit_in_error_is_dead_after_the_wait_and_its_machine_clears_it_away_then(shop: World) -> None:
+    shop.deploy()
+    shop.deploy("zap", packed=shop.charms.make("zap"), placements=[Placement.parse("0")])
+    work = Shop(shop)
+    await drive(shop, work)
+    shop.box("0").fail("stop", 9)
+    removal.remove_units(shop.ctx, shop.model, ["web/0"], Force())
+    await drive(shop, work)
+    assert (shop.agent()[0], shop.unit("web/0").life) == ("error", "dying")
+    shop.clock.advance(60)
+    await drive(shop, work)
+    assert shop.units() == ["zap/0"]
+    assert shop.of("web/0")[-1] == "stop"
+    assert shop.box("0").frames[-1]["kind"] == "remove-unit"
+    shop.clock.advance(60)
+    await drive(shop, work)
+    assert shop.dump()["cleanup"] == []
+
+
+async def test_a_dead_unit_leads_no_more_and_holds_no_storage(shop: World, packs: Charms) -> None:
+    store = {"data": {"type": "filesystem", "location": "/srv"}}
+    packed = packs.make("disk", config=None, storage=store)
+    more = {"data": Directive(pool="local", size=1024, count=1)}
+    shop.deploy("disk", packed=packed, storage=more, count=2)
+    work = await _silent(shop, "0")
+    assert shop.read(lambda tx: leadership.holder(tx, shop.model, "disk")) == "disk/0"
+    removal.remove_units(shop.ctx, shop.model, ["disk/0"], Force(wait_s=300))
+    shop.clock.advance(300)
+    await clean(work, shop.model)
+    assert (shop.unit("disk/0").life, shop.unit("disk/0").storage) == ("dead", 0)
+    assert shop.read(lambda tx: leadership.holder(tx, shop.model, "disk")) is None
+
+
+async def test_without_a_wait_subordinates_and_their_unit_go_at_once(shop: World) -> None:
+    work = await _with_subordinate(shop)
+    removal.remove_units(shop.ctx, shop.model, ["web/0"], Force(wait_s=0))
+    await clean(work, shop.model)
+    assert (shop.units(), shop.dump()["cleanup"]) == ([], [])
+
+
+async def test_a_unit_waits_for_the_forced_end_of_its_subordinates(shop: World) -> None:
+    """Each is dead after a minute and gone after two; then its unit's own end comes."""
+    work = await _with_subordinate(shop)
+    removal.remove_units(shop.ctx, shop.model, ["web/0"], Force())
+    seen = []
+    for _ in range(5):
+        await clean(work, shop.model)
+        lives = [shop.unit(name).life if name in shop.units() else "gone" for name in ("web/0", "sub/0")]
+        seen.append(tuple(lives))
+        shop.clock.advance(60)
+    assert seen == [
+        ("dying", "alive"), ("dying", "dying"), ("dying", "dead"), ("dead", "gone"), ("gone", "gone"),
+    ]  # fmt: skip
+
+
+async def test_hook_of_a_dead_unit_is_ended_and_counts_no_more(shop: World) -> None:
+    work = Shop(shop)
+    shop.deploy()
+    shop.deploy("zap", packed=shop.charms.make("zap"), placements=[Placement.parse("0")])
+    box = shop.box("0")
+    box.will("install", ok(cut=True, writes={"state": {"k": "v"}}), unit="web/0")
+    for _ in range(3):
+        await lane(work)
+    box.will("config-changed", ok(cut=True, writes={"state": {"k": "late"}}), unit="web/0")
+    applications.set_trust(shop.ctx, shop.model, "web", trusted=True)
+    await lane(work)
+    shop.write(
+        lambda tx: removal.force_dead(tx, units.get(tx, shop.model, "web/0"), shop.clock.now(), Force())
+    )
+    assert not (await lane(work)).failed
+    assert (shop.units(), shop.open_operations(), box.results) == (["zap/0"], [], {})
+
+
+async def _with_subordinate(shop: World) -> Shop:
+    """A unit with a subordinate on a machine that fell silent."""
+    host = {"host": {"interface": "juju-info", "scope": "container"}}
+    shop.deploy()
+    shop.deploy("sub", 0, packed=shop.charms.make("sub", subordinate=True, peers=None, requires=host))
+    integrate.integrate(shop.ctx, shop.model, "sub", "web")
+    return await _silent(shop, "0")
 
 
 async def test_a_killed_model_goes_with_all_that_it_had(shop: World, packs: Charms) -> None:
@@ -123,7 +222,12 @@ async def test_next_forced_end_is_the_due_time(shop: World) -> None:
     assert outcome.due == start + timedelta(seconds=30)
     shop.clock.advance(30)
     outcome = await clean(work, shop.model)
-    assert (outcome.due, shop.units()) == (start + timedelta(seconds=90), ["web/1"])
+    assert outcome.due == start + timedelta(seconds=60)
+    assert [shop.unit(name).life for name in ("web/0", "web/1")] == ["dead", "dying"]
+    shop.clock.advance(60)
+    outcome = await clean(work, shop.model)
+    assert outcome.due == start + timedelta(seconds=180)
+    assert shop.units() == ["web/1"]
 
 
 async def test_forced_model_goes_though_nobody_answers(shop: World) -> None:
