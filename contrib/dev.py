@@ -36,16 +36,17 @@ TEST_PACKAGES = (
     "perl",
     "sudo",
     "systemd-container",
-    "tmux",
     "zsh",
 )
 KEPT_FOR_ROOT = (
-    "PATH",
     "CI",
     "PIP_",
     "http_proxy",
     "https_proxy",
     "no_proxy",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
     "SSL_CERT_FILE",
     "PUSHJUJU_TEST_",
 )
@@ -77,8 +78,9 @@ def as_root(*command: str) -> list[str]:
         return list(command)
     if not shutil.which("sudo"):
         sys.exit(f"ERROR this needs root rights and sudo is missing; run as root: {shlex.join(command)}")
-    kept = [f"{name}={value}" for name, value in os.environ.items() if name.startswith(KEPT_FOR_ROOT)]
-    return ["sudo", "env", *kept, *command]
+    # By names only: the address of a proxy or an index may hold a password, and everybody sees arguments.
+    kept = sorted(name for name in os.environ if name.startswith(KEPT_FOR_ROOT))
+    return ["sudo", f"--preserve-env={','.join(kept)}", "--", "env", f"PATH={os.environ['PATH']}", *command]
 
 
 def install_packages(names: list[str]) -> None:

@@ -3,54 +3,89 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pushjuju.core import children
 from pushjuju.core.errors import ProviderError
-from pushjuju.plugins.types import Finding, Progress
+from pushjuju.plugins.types import Finding, Fix, Progress
 
-_HINTS = {"modprobe": "apt-get install kmod", "apt-get": "This host has no apt; install it by hand."}
+_PROXIES = ("http_proxy", "https_proxy", "ftp_proxy", "all_proxy", "no_proxy")
+_HINTS = {
+    "apt-get": "This host has no apt; install it by hand.",
+    "sudo": "Run the same command as root.",
+}
 
 
-def install_missing(findings: Sequence[Finding], progress: Progress) -> list[str]:
-    """Install what findings miss, through apt and with sudo when not root. Blocks.
+def install_packages(findings: Sequence[Finding], progress: Progress) -> bool:
+    """Install the packages that findings miss, through apt and with sudo when not root. Blocks.
 
     Args:
         findings: As `doctor` returned them; those that are fine are passed over.
         progress: Told what goes on.
 
     Returns:
-        The packages that were installed.
+        Whether there was anything to install. What was found before may be out of date then.
 
     Raises:
         ProviderError: apt failed; its last lines are in the detail.
     """
-    missing = [finding.fix for finding in findings if not finding.ok and finding.fix]
-    packages = sorted({package for fix in missing for package in fix.packages})
-    prefix = [] if os.geteuid() == 0 else ["sudo"]
+    packages = sorted({package for fix in _fixes(findings) for package in fix.packages})
     if packages:
-        environ = ["env", "DEBIAN_FRONTEND=noninteractive"]
+        quiet = ["env", "DEBIAN_FRONTEND=noninteractive"]
         progress("installing", "updating package lists")
-        _install([*prefix, *environ, "apt-get", "update", "-q"])
+        _as_root([*quiet, "apt-get", "update", "-q"])
         progress("installing", " ".join(packages))
-        _install([*prefix, *environ, "apt-get", "install", "-y", "-q", "--no-install-recommends", *packages])
-    for fix in missing:
-        if fix.command[:1] == ("modprobe",):
-            progress("installing", " ".join(fix.command))
-            _install([*prefix, *fix.command])
-    return packages
+        _as_root([*quiet, "apt-get", "install", "-y", "-q", "--no-install-recommends", *packages])
+    return bool(packages)
 
 
-def _install(argv: Sequence[str]) -> None:
+def load_modules(findings: Sequence[Finding], progress: Progress) -> bool:
+    """Load the kernel modules that findings miss, with sudo when not root. Blocks.
+
+    Args:
+        findings: As `doctor` returned them after the packages were installed.
+        progress: Told what goes on.
+
+    Returns:
+        Whether there was a module to load.
+
+    Raises:
+        ProviderError: The kernel has no such module, or apt failed; the last lines are in the detail.
+    """
+    lacking = [item for item in findings if _loads_a_module(item)]
+    install_packages(lacking, progress)
+    for fix in _fixes(lacking):
+        progress("installing", " ".join(fix.command))
+        _as_root(fix.command)
+    return bool(lacking)
+
+
+def _fixes(findings: Sequence[Finding]) -> list[Fix]:
+    return [finding.fix for finding in findings if not finding.ok and finding.fix]
+
+
+def _loads_a_module(finding: Finding) -> bool:
+    return not finding.ok and finding.fix is not None and finding.fix.command[:1] == ("modprobe",)
+
+
+def _as_root(command: Sequence[str]) -> None:
+    """Run a command as root; the addresses of proxies go along by their names, they may hold passwords."""
+    kept = {name: value for name, value in os.environ.items() if name.lower() in _PROXIES}
+    keep = [f"--preserve-env={','.join(sorted(kept))}"] if kept else []
+    argv = list(command) if os.geteuid() == 0 else ["sudo", *keep, "--", *command]
+    environ = {**children.SYSTEM, **kept}
+    _run(argv, environ, shown=[word for word in command if word != "env" and "=" not in word])
+
+
+def _run(argv: Sequence[str], environ: Mapping[str, str], *, shown: Sequence[str]) -> None:
     try:
-        done = children.run(argv, environ=children.SYSTEM)
+        done = children.run(argv, environ=environ)
     except FileNotFoundError as error:
         raise ProviderError(
             f"cannot run {argv[0]}: it is not installed", hint=_HINTS.get(argv[0], "")
         ) from error
     if done.returncode != 0:
         text = (done.stdout + done.stderr).strip().splitlines()[-20:]
-        words = [word for word in argv if word not in ("sudo", "env") and "=" not in word]
         raise ProviderError(
-            f"{' '.join(words)} failed with exit code {done.returncode}", detail="\n".join(text)
+            f"{' '.join(shown)} failed with exit code {done.returncode}", detail="\n".join(text)
         )

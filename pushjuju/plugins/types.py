@@ -334,7 +334,7 @@ class Started:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fix:
-    """How a finding of doctor is put right: Debian packages to install, or one command to type."""
+    """How a finding of doctor is put right: Debian packages to install, then one command to type."""
 
     packages: tuple[str, ...] = ()
     command: tuple[str, ...] = ()

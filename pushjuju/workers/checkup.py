@@ -8,7 +8,7 @@ from typing import Any
 
 from pushjuju.core.clouds import Cloud
 from pushjuju.core.errors import NotValid, ProviderError
-from pushjuju.plugins.install import install_missing
+from pushjuju.plugins.install import install_packages, load_modules
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.plugins.types import Finding, ModelInfo, Reachable, Reached, Services, no_progress
 from pushjuju.services import clouds
@@ -51,9 +51,10 @@ async def examine(
         services=Services(data_dir=datadir.root / "doctor", environ=environ, warn=warn),
     )
     found = await provider.doctor()
-    if install and any(not item.ok and item.fix for item in found):
-        await asyncio.to_thread(install_missing, found, no_progress)
-        found = await provider.doctor()
+    # A package may be all that a probe of the kernel lacked: look again before a module is loaded.
+    for mend in (install_packages, load_modules) if install else ():
+        if await asyncio.to_thread(mend, found, no_progress):
+            found = await provider.doctor()
     return [_entry(item) for item in found]
 
 
@@ -148,6 +149,6 @@ def fix_text(item: Finding) -> str:
     """Return the command that puts a finding right."""
     if item.fix is None:
         return ""
-    if item.fix.packages:
-        return f"apt-get install {' '.join(item.fix.packages)}"
-    return " ".join(item.fix.command)
+    packages = [f"apt-get install {' '.join(item.fix.packages)}"] if item.fix.packages else []
+    command = [" ".join(item.fix.command)] if item.fix.command else []
+    return " && ".join([*packages, *command])

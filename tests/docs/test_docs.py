@@ -109,6 +109,25 @@ def test_the_set_up_script_starts_without_anything_installed() -> None:
         assert "usage:" in ended.stderr
 
 
+def test_the_set_up_script_puts_no_value_on_the_command_line_of_sudo(tmp_path: Path) -> None:
+    program = f"""
+import os, runpy, shutil
+os.geteuid = lambda: 1000
+shutil.which = lambda name: name
+script = runpy.run_path({str(ROOT / "contrib" / "dev.py")!r})
+print(*script["as_root"]("apt-get", "update"))
+"""
+    environ = {
+        "PATH": "/bin",
+        "HTTPS_PROXY": "http://me:hush@proxy",
+        "PIP_INDEX_URL": "https://me:hush@index",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environ, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "sudo --preserve-env=HTTPS_PROXY,PIP_INDEX_URL -- env PATH=/bin apt-get update\n"
+
+
 def test_an_old_python_can_read_the_set_up_script_to_say_that_it_is_too_old() -> None:
     text = (ROOT / "contrib" / "dev.py").read_text()
     ast.parse(text, feature_version=(3, 8))

@@ -370,7 +370,8 @@ class TestDoctor:
         assert missing.message == "nft is missing: it lets machines reach the network"
         assert missing.fix == Fix(packages=("nftables",))
 
-    def test_kernel_findings_tell_what_went_wrong(self) -> None:
+    def test_kernel_findings_tell_what_went_wrong(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(doctor, "which", lambda command: f"/usr/sbin/{command}")
         found = doctor.kernel_findings(
             {"overlay": "unknown filesystem type", "bridge": "", "veth": "", "nat": ""}
         )

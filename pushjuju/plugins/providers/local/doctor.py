@@ -122,11 +122,12 @@ def rights(*, sudo: bool) -> Finding:
     )
 
 
+# name, what for, the command that tries it, its package, the kernel module
 _PROBES = (
-    ("overlay", "mount points of type overlay", ("modprobe", "overlay")),
-    ("bridge", "network bridges", ("modprobe", "bridge")),
-    ("veth", "network device pairs", ("modprobe", "veth")),
-    ("nat", "address translation by nftables", ("modprobe", "nft_masq")),
+    ("overlay", "mount points of type overlay", "mount", "mount", "overlay"),
+    ("bridge", "network bridges", "ip", "iproute2", "bridge"),
+    ("veth", "network device pairs", "ip", "iproute2", "veth"),
+    ("nat", "address translation by nftables", "nft", "nftables", "nft_masq"),
 )
 _NAT = "table inet probe { chain c { type nat hook postrouting priority srcnat; masquerade; }; }"
 
@@ -165,13 +166,18 @@ def _try(argv: Sequence[str], cwd: str = children.NEUTRAL) -> str:
 
 
 def kernel_findings(problems: dict[str, str]) -> list[Finding]:
-    """Turn the answers of `probe_kernel` into findings."""
-    return [
-        Finding(
-            name=f"kernel: {name}",
-            ok=not problems.get(name),
-            message=f"{use}: {problems.get(name) or 'work'}",
-            fix=Fix(command=command),
-        )
-        for name, use, command in _PROBES
-    ]
+    """Turn the answers of `probe_kernel` into findings.
+
+    A probe whose command is missing says nothing about the kernel: its fix is the command's package.
+    """
+    return [_kernel_finding(*probe, problem=problems.get(probe[0], "")) for probe in _PROBES]
+
+
+def _kernel_finding(name: str, use: str, command: str, package: str, module: str, *, problem: str) -> Finding:
+    subject = f"kernel: {name}"
+    if which(command) is None:
+        message = f"{use}: not tried, because {command} is missing"
+        return Finding(name=subject, ok=False, message=message, fix=Fix(packages=(package,)))
+    loader = () if which("modprobe") else ("kmod",)
+    fix = Fix(packages=loader, command=("modprobe", module))
+    return Finding(name=subject, ok=not problem, message=f"{use}: {problem or 'work'}", fix=fix)
