@@ -8,6 +8,7 @@ import shutil
 import pytest
 
 from tests.chaos.world import DEPLOY_HOOKS, UNIT, World, until
+from tests.waiting import stays
 
 pytestmark = pytest.mark.machine
 
@@ -19,8 +20,7 @@ async def test_live_call_waits_for_the_next_controller(world: World) -> None:
         await until(lambda: world.layout.records() and "start 1" in world.machine().begun(), 30)
     box = world.machine()
     (box.root / "root/go").touch()
-    await asyncio.sleep(0.3)
-    assert "start 1" not in box.ended()
+    await stays(lambda: "start 1" not in box.ended(), 0.3)
     assert (await world.settle()).problems == ()
     world.at_rest(box, *DEPLOY_HOOKS)
     with world.ctx.store.read() as tx:

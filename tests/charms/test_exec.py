@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from tests.charms.client import Client
+from tests.waiting import remains
 
 pytestmark = pytest.mark.machine
 
@@ -115,8 +116,7 @@ def test_a_job_waits_for_the_next_contact(web: Client) -> None:
     commands = "status-set active from-cron; relation-ids db; echo oops >&2; exit 3"
     job = Job(web, "waits", "web/0", commands)
     job.until_it_waits()
-    time.sleep(3)
-    assert not job.over()
+    remains(lambda: not job.over(), 3)
     web.run("update-status")
     code, out, err = job.end()
     assert (code, out) == (3, f"db:{relation(web)}\n")
@@ -216,8 +216,7 @@ def test_a_controller_that_dies_meanwhile_leaves_the_answer_to_the_next_one(web:
     web.until(lambda: web.on("0", "cat /var/tmp/orphan 2>/dev/null || true") == "ran\n")
     process.kill()
     process.communicate()
-    time.sleep(4)
-    assert not job.over()
+    remains(lambda: not job.over(), 4)
     web.run("update-status")
     assert job.end() == (0, "end\n", WAITS)
     assert web.on("0", "cat /var/tmp/orphan") == "ran\n"

@@ -286,7 +286,7 @@ def test_storage_removed_under_a_running_unit(client: Client, charm: Path) -> No
 def test_storage_does_not_wait_for_what_runs_long(client: Client, charm: Path) -> None:
     deploy(client, charm)
     busy = client.start("exec", "--unit", "keep/0", "sleep 8")
-    time.sleep(2)
+    client.until(lambda: client.on("0", "pgrep -fx 'sleep 8' || true").strip())
     client.run("add-storage", "keep/0", "extra=tmpfs", "--no-wait")
     client.until(lambda: set(states(client).values()) == {"attached"}, limit=5)
     assert busy.poll() is None

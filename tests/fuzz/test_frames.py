@@ -340,7 +340,7 @@ async def test_hook_tool_calls_without_end_are_cut_off(monkeypatch: pytest.Monke
     session = await played.session.open()
 
     async def never(_: Any) -> Any:
-        await asyncio.sleep(100)
+        await asyncio.Event().wait()
 
     with pytest.raises(BadAnswer, match="more hook tool calls at once than may wait"):
         await session.run({"id": "op", "kind": "hook"}, None, never)

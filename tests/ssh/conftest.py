@@ -211,12 +211,21 @@ class Machine:
             path.chmod(0o755)
         return charm
 
-    async def gone(self, limit: float = 5.0) -> bool:
+    async def gone(self, limit: float = 30.0) -> bool:
         """Wait until nothing of ours runs for this machine."""
         return await until(lambda: not self.server_pids(), limit)
 
 
-async def until(condition: Callable[[], object], limit: float = 5.0) -> bool:
+async def listed(machine: Machine, *ids: str) -> None:
+    """Wait until a machine tells of these operations that none of them is over."""
+    wanted, seen = {(name, False) for name in ids}, set()
+    async with asyncio.timeout(30):
+        while not wanted <= seen:
+            async with machine.session() as other:
+                seen = {(item["id"], item["done"]) for item in other.hello["journal"]}
+
+
+async def until(condition: Callable[[], object], limit: float = 30.0) -> bool:
     """Wait until a condition holds; tell whether it did within the limit."""
     for _ in range(int(limit / 0.02)):
         if condition():

@@ -356,7 +356,7 @@ async def test_python_is_installed_where_there_is_none(machine: Machine, tmp_pat
     daemon.process = subprocess.Popen(["unshare", "-m", "sh", "-c", script], stderr=subprocess.DEVNULL)
     machine.target = replace(machine.target, port=daemon.port, identity_files=(daemon.key,))
     try:
-        await asyncio.sleep(0.5)
+        assert await until(lambda: _answers(daemon.port))
         if works:
             async with machine.session() as session:
                 assert session.hello["python"]
@@ -382,3 +382,9 @@ async def test_a_plain_script_gives_its_output_up_to_a_limit(
         monkeypatch.setattr(limits, "SCRIPT_OUTPUT", 100_000)
         with pytest.raises(BadAnswer, match="printed more than 100000 characters"):
             await asyncio.wait_for(reach.run_command(connection.ssh, "/bin/sh -s", "exec yes"), 20)
+
+
+def _answers(port: int) -> bool:
+    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+        return True
+    return False

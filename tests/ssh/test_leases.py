@@ -10,7 +10,7 @@ from pushjuju.core.errors import Overtaken
 from pushjuju.runner.packer import pack
 from pushjuju.runner.session import MachineSession
 
-from .conftest import Machine, hook_op
+from .conftest import Machine, hook_op, listed
 
 MODEL = "11111111-0000-4000-8000-000000000000"
 OTHER = "22222222-0000-4000-8000-000000000000"
@@ -77,11 +77,6 @@ async def test_operation_that_waits_for_its_lock_is_listed(machine: Machine) -> 
     first, second = hook_op("start"), hook_op("stop")
     async with machine.session() as session:
         running = [asyncio.create_task(session.run(op)) for op in (first, second)]
-        await asyncio.sleep(0.3)
-        async with machine.session() as other:
-            assert [(item["id"], item["done"]) for item in other.hello["journal"]] == [
-                (first["id"], False),
-                (second["id"], False),
-            ]
+        await listed(machine, first["id"], second["id"])
         (machine.charm() / "go").touch()
         await asyncio.gather(*running)

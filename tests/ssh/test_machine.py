@@ -16,6 +16,7 @@ import pytest
 
 from pushjuju.core.errors import DiskFull, RemoteFailed
 from pushjuju.runner.packer import pack
+from tests.waiting import stays, until
 
 from .conftest import Machine, charm_zip, hook_op, lines, logs
 from .test_deploy import V0, deploy
@@ -331,12 +332,10 @@ async def test_reboot_answers_first_and_only_in_the_boot_it_was_meant_for(
         assert not (tmp_path / "rebooted").exists()
         result = await session.run({"id": "boot-2", "kind": "reboot", "if_boot_id": session.hello["boot_id"]})
         assert result["outcome"] == "ok"
-        await asyncio.sleep(0.3)
-        assert (tmp_path / "rebooted").exists()
+        await until((tmp_path / "rebooted").exists)
         (tmp_path / "rebooted").unlink()
         assert (await session.run({"id": "boot-2", "kind": "reboot"}))["outcome"] == "ok"
-        await asyncio.sleep(0.3)
-        assert not (tmp_path / "rebooted").exists()
+        await stays(lambda: not (tmp_path / "rebooted").exists(), 0.3)
 
 
 async def test_real_hook_tool_families_are_pushed(machine: Machine) -> None:

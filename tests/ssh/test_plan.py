@@ -14,6 +14,7 @@ import pytest
 from pushjuju.plugins.hooks import status
 from pushjuju.runner.packer import pack
 from pushjuju.runner.session import MachineSession
+from tests.waiting import stays
 
 from .conftest import Machine, hook_op, lines, until
 
@@ -176,8 +177,7 @@ async def test_a_planned_hook_is_answered_when_somebody_waits_for_it(machine: Ma
     ops = plan_of("install", "start")
     async with machine.session() as session:
         await session.run(ops[0], on_live=live, plan=ops[1:])
-        await asyncio.sleep(0.3)
-        assert asked == []  # the model does not know yet how the first one ended
+        await stays(lambda: asked == [], 0.3)  # the model does not know yet how the first one ended
         seen: list[int] = []
         result = await session.run(ops[1], lambda seq, _: seen.append(seq), live)
     assert (asked, lines(result)) == (["probe-live"], ["yes"])

@@ -22,8 +22,9 @@ from pushjuju.core.errors import ConnectionLost
 from pushjuju.runner.packer import pack
 from pushjuju.runner.remote import journal
 from pushjuju.runner.session import MachineSession
+from tests.waiting import stays
 
-from .conftest import Machine, Sshd, hook_op, lines, new_sshd, until
+from .conftest import Machine, Sshd, hook_op, lines, listed, new_sshd, until
 
 # Runs until the test lets it go, then uses its tools: they must work after the fault too.
 SCRIPT = """
@@ -207,8 +208,7 @@ async def test_host_of_the_hook_is_killed(machine: Machine) -> None:
         again = await session.run(started.op)
         assert again["outcome"] == "terminated"
     started.let_go()
-    await asyncio.sleep(0.2)
-    assert (started.charm / "runs").read_text() == "run\n"
+    await stays(lambda: (started.charm / "runs").read_text() == "run\n", 0.2)
     assert not children_running(started.charm)
 
 
@@ -247,7 +247,7 @@ async def test_id_that_another_process_has_begun_is_never_started(machine: Machi
         task = asyncio.create_task(session.run(started.op))
         await asyncio.sleep(0.01)
         writer.begin({"id": started.op["id"], "kind": "hook", "boot_id": session.hello["boot_id"]})
-        await asyncio.sleep(0.5)
+        await stays(lambda: not task.done(), 0.5)
         writer.write("result", {"outcome": "ok", "message": "by the other"})
         os.close(writer.fd)
         result = await asyncio.wait_for(task, 10)
@@ -292,7 +292,7 @@ async def test_two_controllers_see_one_run(machine: Machine) -> None:
         first = await started.run(one)
         first.cancel()
         second = asyncio.create_task(two.run(started.op))
-        await asyncio.sleep(0.1)
+        await stays(lambda: not second.done(), 0.1)
         started.let_go()
         started.check(await asyncio.wait_for(second, 10))
 
@@ -306,7 +306,7 @@ async def test_queued_operation_runs_after_its_lock_is_free(machine: Machine) ->
         assert (await session.run(parallel))["outcome"] == "missing"
         assert not second.done()
         third = asyncio.create_task(session.run(hook_op("stop", id="cancel-me")))
-        await asyncio.sleep(0.1)
+        await listed(machine, started.op["id"], waiting["id"], "cancel-me")
         await session.cancel("cancel-me")
         assert (await third)["outcome"] == "interrupted"
         started.let_go()
@@ -323,8 +323,7 @@ async def test_another_version_of_the_program_takes_over_the_journal(machine: Ma
             assert other.hello["running"] == [started.op["id"]]
             waiting = asyncio.create_task(other.fetch(started.op["id"]))
             queued = asyncio.create_task(other.run(hook_op("stop")))
-            await asyncio.sleep(0.3)
-            assert not queued.done()  # one hook at a time, whoever asks
+            await stays(lambda: not queued.done(), 0.3)  # one hook at a time, whoever asks
             started.let_go()
             started.check(await asyncio.wait_for(waiting, 10))
             assert (await asyncio.wait_for(queued, 10))["outcome"] == "missing"

@@ -138,7 +138,7 @@ async def test_live_call_waits_for_the_next_controller(machine: Machine) -> None
 
     async def never(_: dict[str, Any]) -> tuple[int, bytes, bytes]:
         asked.set()
-        await asyncio.sleep(100)
+        await asyncio.Event().wait()
         raise AssertionError
 
     async def answer(_: dict[str, Any]) -> tuple[int, bytes, bytes]:
@@ -156,7 +156,7 @@ async def test_live_call_waits_for_the_next_controller(machine: Machine) -> None
 
 async def never(_: dict[str, Any]) -> tuple[int, bytes, bytes]:
     """Never answer."""
-    await asyncio.sleep(100)
+    await asyncio.Event().wait()
     raise AssertionError
 
 

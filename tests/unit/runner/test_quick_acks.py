@@ -10,6 +10,7 @@ import pytest
 
 from pushjuju.runner import transport
 from pushjuju.runner.transport import QuickAcks
+from tests.waiting import until
 
 
 class Sock:
@@ -37,30 +38,24 @@ async def test_a_socket_is_told_again_and_again_until_it_has_answered(quick: Qui
     first, second = Sock(), Sock()
     quick.start(first)
     quick.start(second)
-    while min(first.told, second.told) < 3:  # noqa: ASYNC110 - nothing tells of a tick
-        await asyncio.sleep(0.001)
+    await until(lambda: min(first.told, second.told) >= 3)
     quick.stop(first)
     told = first.told
-    while second.told < 6:  # noqa: ASYNC110 - as above
-        await asyncio.sleep(0.001)
+    await until(lambda: second.told >= 6)
     assert first.told == told
     quick.stop(second)
-    await asyncio.sleep(0.01)
-    assert quick._timer is None
+    await until(lambda: quick._timer is None)
 
 
 async def test_a_closed_socket_is_let_go(quick: QuickAcks) -> None:
     sock = Sock()
     quick.start(sock)
     sock.closed = True
-    while quick._until:  # noqa: ASYNC110 - nothing tells of a tick
-        await asyncio.sleep(0.001)
+    await until(lambda: not quick._until)
 
 
 async def test_many_sockets_are_told_less_often(quick: QuickAcks) -> None:
     loop = asyncio.get_running_loop()
     for _ in range(100):
         quick.start(Sock())
-    await asyncio.sleep(0.003)
-    assert quick._timer is not None
-    assert quick._timer[1].when() - loop.time() > 0.005
+    await until(lambda: quick._timer is not None and quick._timer[1].when() - loop.time() > 0.005)

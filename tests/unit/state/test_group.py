@@ -13,6 +13,7 @@ import pytest
 from pushjuju.core.errors import StoreError
 from pushjuju.state.group import DeferredStore
 from pushjuju.state.store import Store
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -80,8 +81,7 @@ async def test_a_write_that_must_be_durable_takes_the_others_with_it(store: Stor
 
 async def test_nothing_waits_for_long(store: Store) -> None:
     count(DeferredStore(store), "a")
-    await asyncio.sleep(0.1)
-    assert "a" in numbers(store.path)
+    await until(lambda: "a" in numbers(store.path))
 
 
 def test_without_an_event_loop_a_write_is_durable_at_once(store: Store) -> None:

@@ -26,6 +26,7 @@ from pushjuju.workers.drive import Driver
 from pushjuju.workers.lane import Lane, Outcome
 from tests.unit.services.world import UBUNTU, World
 from tests.unit.workers.fakes import Session, Shop, drive, driver
+from tests.waiting import stays, until
 
 
 def _items(shop: World) -> dict[str, WorkItem]:
@@ -174,8 +175,7 @@ async def test_a_heartbeat_that_fails_does_not_keep_the_claim(
     real = Lane.work
 
     async def slow(lane: Lane) -> Outcome:
-        await asyncio.sleep(0.05)
-        assert beats
+        await until(lambda: beats)
         return await real(lane)
 
     monkeypatch.setattr(drives, "HEARTBEAT_S", 0.01)
@@ -190,12 +190,15 @@ async def test_leases_are_renewed(shop: World, monkeypatch: pytest.MonkeyPatch) 
     shop.deploy()
     kept = []
 
+    def leased() -> bool:
+        row = shop.read(lambda tx: tx.row("work_get", key=machine_key(shop.model, "0")))
+        return bool(row["leased_until"] > to_iso(shop.clock.now()))
+
     async def slow(lane: Lane) -> Outcome:
         for _ in range(3):
             shop.clock.advance(20)
-            await asyncio.sleep(0.03)
-            row = shop.read(lambda tx: tx.row("work_get", key=machine_key(shop.model, "0")))
-            kept.append(row["leased_until"] > to_iso(shop.clock.now()))
+            await until(leased)
+            kept.append(True)
         return Outcome()
 
     monkeypatch.setattr(drives, "HEARTBEAT_S", 0.01)
@@ -232,17 +235,18 @@ async def test_work_that_has_just_ended_is_given_back_though_all_ends(
 ) -> None:
     """The end comes while a task waits for its heartbeat, which takes its time."""
     shop.deploy()
-    ended = asyncio.Event()
+    begun, ended = asyncio.Event(), asyncio.Event()
 
     async def beat(_driver: Driver, _claim: object, _work: object) -> None:
+        begun.set()
         try:
             await asyncio.Event().wait()
         finally:
             ended.set()
-            await asyncio.sleep(60)
+            await asyncio.Event().wait()
 
     async def work(_lane: Lane) -> Outcome:
-        await asyncio.sleep(0.01)  # the heartbeat has begun
+        await begun.wait()
         return Outcome()
 
     monkeypatch.setattr(Driver, "_heartbeat", beat)
@@ -288,9 +292,7 @@ async def test_work_of_another_process_is_waited_for(shop: World) -> None:
     made = driver(shop, work)
     made.queue = SqliteWorkQueue(shop.ctx.store, "me:1:1", alive=lambda owner: True)
     settling = asyncio.create_task(made.settle())
-    await asyncio.sleep(0.15)
-    assert not settling.done()
-    assert work.cloud.asked == []
+    await stays(lambda: not settling.done() and work.cloud.asked == [], 0.15)
     other.finish(claim, shop.clock.now(), shop.clock.now() + timedelta(hours=1))
     async with asyncio.timeout(5):
         await settling
@@ -363,8 +365,7 @@ async def test_nothing_is_committed_without_the_lease(shop: World) -> None:
     made = driver(shop, work)
     settling = asyncio.create_task(made.settle())
     await frozen.wait()
-    await asyncio.sleep(0.05)
-    assert steps[-1] == "result"
+    await stays(lambda: steps[-1] == "result", 0.05)
     assert [row.state for row in shop.open_operations()] == ["prepared"]
     assert list(shop.boxes["0"].results) == [shop.open_operations()[0].id]
     assert _items(shop)["machine/0"].owner == "somebody else"
@@ -427,8 +428,7 @@ async def test_who_leaves_when_idle_stays_for_a_forced_end(
     shop.boxes["0"].fail("stop", 100)
     removal.remove_units(shop.ctx, shop.model, ["web/0"], Force())
     serving = asyncio.create_task(driver(shop, Shop(shop)).run(asyncio.Event(), idle_exit_s=0.02))
-    await asyncio.sleep(0.3)
-    assert not serving.done()
+    await stays(lambda: not serving.done(), 0.3)
     assert shop.agent() == ("error", 'hook failed: "stop"')
     shop.clock.advance(61)
     await asyncio.wait_for(serving, 5)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from pushjuju.runner.session import TAIL
 from pushjuju.services import logs
 from pushjuju.workers.crew import EventSink
 from tests.unit.services.world import World
+from tests.waiting import until
 
 
 async def test_a_line_that_is_only_shown_is_kept_nowhere(shop: World) -> None:
@@ -20,9 +19,8 @@ async def test_a_line_that_is_only_shown_is_kept_nowhere(shop: World) -> None:
     sink = EventSink(shop.ctx, prepared.id, shown.append)
     sink.take(TAIL, {"k": "tail", "line": "Setting up nginx"})
     sink.take(TAIL, {"k": "log", "level": "ERROR", "module": "m", "message": "forged", "line": ""})
-    await asyncio.sleep(0.05)
+    await until(lambda: shown == ["Setting up nginx", "forged"])
     sink.close()
-    assert shown == ["Setting up nginx", "forged"]
     assert logs.newest(shop.ctx.store, shop.model) == before
 
 

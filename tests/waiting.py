@@ -1,0 +1,42 @@
+"""Waiting in tests: for what must happen, however long a busy machine takes, and for what must not."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+
+LOOK_S = 0.01
+LIMIT_S = 60.0  # only a test that fails waits as long
+
+
+async def until(holds: Callable[[], object], what: str = "it did not happen", limit: float = LIMIT_S) -> None:
+    """Wait until something holds.
+
+    Raises:
+        AssertionError: It does not within the limit.
+    """
+    end = time.monotonic() + limit
+    while not holds():
+        assert time.monotonic() < end, what
+        await asyncio.sleep(LOOK_S)
+
+
+def remains(holds: Callable[[], object], seconds: float) -> None:
+    """Give something that must not happen the time to happen, without an event loop; see `stays`."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        assert holds(), "it happened"
+        time.sleep(LOOK_S)
+
+
+async def stays(holds: Callable[[], object], seconds: float) -> None:
+    """Give something that must not happen the time to happen.
+
+    Raises:
+        AssertionError: It does not hold all the while.
+    """
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        assert holds(), "it happened"
+        await asyncio.sleep(LOOK_S)
