@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pushjuju.core.clock import Clock, SystemClock
 from pushjuju.core.errors import NotFound
 from pushjuju.state.datadir import ControllerDir, DataDir
-from pushjuju.state.store import Store
+from pushjuju.state.store import FROM_COPY, Store
 
 if TYPE_CHECKING:
     from random import Random
@@ -57,7 +57,8 @@ def open_context(
     """
     controller = datadir.controller(name)
     if not Path(controller.store_path).exists():
-        raise NotFound(f"the store of controller {name} is missing: {controller.store_path}")
+        text = f"the store of controller {name} is missing: {controller.store_path}"
+        raise NotFound(text, hint=FROM_COPY)
     store = Store.open(controller.store_path)
     return Context(
         datadir=datadir,

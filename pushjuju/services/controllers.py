@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pushjuju import JUJU_VERSION
 from pushjuju.core.clock import to_iso
 from pushjuju.core.clouds import DEFAULT_REGION, Cloud
-from pushjuju.core.errors import NotFound, NotValid, PushjujuError
+from pushjuju.core.errors import NotFound, NotValid, PushjujuError, StoreDamaged
 from pushjuju.core.ids import new_uuid
 from pushjuju.services import clouds
 from pushjuju.state.datadir import ControllerDir, DataDir
@@ -74,7 +74,22 @@ def bootstrap(
 
 
 def _prepare(made: ControllerDir, places: clouds.Folders, cloud: Cloud) -> None:
-    Store.open(made.store_path, create=True).close()
+    """Make the store, or take the one of a bootstrap that was cut off.
+
+    Raises:
+        StoreDamaged: What is there is no such store.
+    """
+    store = Store.open(made.store_path, create=True)
+    try:
+        with store.read() as tx:
+            models = tx.rows("model_list")
+    finally:
+        store.close()
+    if models:  # a bootstrap makes none before its controller.toml is there
+        raise StoreDamaged(
+            f"{made.root} has the store of a controller, and no controller.toml",
+            hint=f"pushjuju restore-backup FILE    restores it from a copy; or move it away: {made.root}",
+        )
     clouds.keep_public(made, places, cloud)
 
 

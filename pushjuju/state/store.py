@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import stat
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
@@ -33,7 +34,7 @@ PAGES_KIB = (
     65536  # of the file that SQLite may keep in memory, in a process that reads all of it again and again
 )
 _LEAST_ROOM = 64 * 1024
-_FROM_COPY = "pushjuju restore-backup FILE    restores it from a copy"
+FROM_COPY = "pushjuju restore-backup FILE    restores it from a copy"
 BUSY_TIMEOUT_S = 30.0  # how long a writer waits for another process before it gives up
 
 R = TypeVar("R")
@@ -282,6 +283,11 @@ class Store:
     def open(cls, path: Path, *, create: bool = False) -> Store:
         """Open the store and bring its schema up to date.
 
+        Args:
+            path: Its file.
+            create: Make it if there is none, or go on where making it was cut off. Else a file that is empty
+                or has no schema is damaged: it is never taken for a new one.
+
         Raises:
             NotFound: There is none and `create` is not set.
             StoreTooNew: It was made by a newer pushjuju.
@@ -289,13 +295,13 @@ class Store:
             StoreDamaged: It is no store, or cut short; `check` looks at all of it.
             StoreError: It cannot be read.
         """
-        if not create and not path.exists():
-            raise NotFound(f"no store at {path}")
         if create:
             with explained(path):
                 path.touch(mode=0o600, exist_ok=True)
+        else:
+            _check_file(path)
         try:
-            return cls(path, _connect(path))
+            return cls(path, _connect(path, create=create))
         except sqlite3.Error as error:
             if create or not unchanging.is_unchanging(path):
                 raise explain_error(error, path) from error
@@ -325,7 +331,7 @@ class Store:
         except sqlite3.Error as error:
             raise explain_error(error, self.path) from error
         if problems:
-            text, hint = f"the store {self.path} is damaged", _FROM_COPY
+            text, hint = f"the store {self.path} is damaged", FROM_COPY
             raise StoreDamaged(text, detail=problems[0], hint=hint)
 
     def close(self) -> None:
@@ -494,12 +500,28 @@ def _loop_runs() -> bool:
     return True
 
 
-def _connect(path: Path) -> sqlite3.Connection:
+def _check_file(path: Path) -> None:
+    """Check what is at a path before SQLite looks: beside an empty file it deletes the WAL.
+
+    Raises:
+        NotFound: Nothing is there.
+        StoreDamaged: Something else is there, or nothing in it.
+    """
+    try:
+        found = path.stat()
+    except OSError:
+        raise NotFound(f"no store at {path}", hint=FROM_COPY) from None
+    what = "empty" if stat.S_ISREG(found.st_mode) else "not a file"
+    if what != "empty" or not found.st_size:
+        raise StoreDamaged(f"the store {path} is damaged: it is {what}", hint=FROM_COPY)
+
+
+def _connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
     patience = min(BUSY_TIMEOUT_S, TOLD_AFTER_S)
     connection = sqlite3.connect(path, isolation_level=None, timeout=patience, cached_statements=512)
     try:
         connection.row_factory = sqlite3.Row
-        patiently(connection, path, BUSY_TIMEOUT_S, lambda: _make_ready(connection, path))
+        patiently(connection, path, BUSY_TIMEOUT_S, lambda: _make_ready(connection, path, create=create))
     except BaseException:
         connection.close()
         raise
@@ -511,18 +533,18 @@ def _connect_unchanging(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(unchanging.uri(path), uri=True, isolation_level=None, cached_statements=512)
     try:
         connection.row_factory = sqlite3.Row
+        _check_ours(connection, path, create=False)
         _migrate(connection, path)  # refuses, where there is something to migrate
-        _check_tables(connection, path)
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def _make_ready(connection: sqlite3.Connection, path: Path) -> None:
+def _make_ready(connection: sqlite3.Connection, path: Path, *, create: bool) -> None:
+    _check_ours(connection, path, create=create)
     _configure(connection, path)
     _migrate(connection, path)
-    _check_tables(connection, path)
 
 
 def _configure(connection: sqlite3.Connection, path: Path) -> None:
@@ -551,17 +573,21 @@ def _migrate(connection: sqlite3.Connection, path: Path) -> None:
             _apply(connection, number, script)
 
 
-def _check_tables(connection: sqlite3.Connection, path: Path) -> None:
-    """Check that a file with our schema's number is ours: SQLite itself finds one that is cut short.
+def _check_ours(connection: sqlite3.Connection, path: Path, *, create: bool) -> None:
+    """Check that a file is a store before anything is written to it; SQLite itself finds one cut short.
 
     Raises:
-        StoreDamaged: It is not.
+        StoreDamaged: It is another program's, or was emptied.
     """
     names = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    missing = [name for name in TABLES if name not in names]
-    if missing:
-        text = f"the store {path} cannot be used: it has no table {missing[0]}"
-        raise StoreDamaged(text, hint=_FROM_COPY)
+    version = schema_version(connection)
+    if create and not names and not version:
+        return
+    wanted = TABLES if version <= migrations()[-1][0] else TABLES[:1]  # a newer one may have others
+    missing = [f"no table {name}" for name in wanted if name not in names]
+    if missing or not version:
+        lacks = (missing or ["no number of a schema"])[0]
+        raise StoreDamaged(f"the store {path} cannot be used: it has {lacks}", hint=FROM_COPY)
 
 
 def _apply(connection: sqlite3.Connection, number: int, script: str) -> None:
@@ -624,7 +650,7 @@ def explain_error(error: sqlite3.Error, path: Path) -> StoreError:
         )
     text = f"the store {path} cannot be used: {text}"
     if "malformed" in text or "not a database" in text:
-        return StoreDamaged(text, hint=_FROM_COPY)
+        return StoreDamaged(text, hint=FROM_COPY)
     return StoreError(text)
 
 

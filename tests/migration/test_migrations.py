@@ -237,4 +237,4 @@ def test_death_at_any_statement_leaves_the_old_or_the_new_schema(tmp_path: Path)
         assert (schema_version(whole), shape(whole)) == (NEWEST, shapes[NEWEST])
         whole.close()
     assert at > len(NUMBERS) * 3
-    assert found == set(NUMBERS)
+    assert found == set(NUMBERS[:-1])  # nothing is left to die at behind the last commit

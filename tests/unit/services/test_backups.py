@@ -14,7 +14,7 @@ import pytest
 
 from pushjuju.core.clock import FakeClock
 from pushjuju.core.errors import Conflict, LeaseLost, NotValid, StoreDamaged, StoreError, StoreTooNew
-from pushjuju.services import applications, backups
+from pushjuju.services import applications, backups, controllers
 from pushjuju.state.backup import check_copy, copy_store
 from pushjuju.state.datadir import DataDir
 from pushjuju.state.lease import LeasedStore
@@ -370,3 +370,16 @@ def test_a_file_that_cannot_be_a_copy_is_refused_before_anybody_is_asked(
         archive.add(tmp_path / "a.txt", "a.txt")
     with pytest.raises(NotValid, match=r"is no copy of a controller: it holds a\.txt"):
         backups.check_archive(tmp_path / "other.tar")
+
+
+def test_a_bootstrap_does_not_take_over_the_store_of_a_controller_that_lost_its_settings(
+    shop: World, tmp_path: Path
+) -> None:
+    made = backups.create(shop.ctx, tmp_path / "copy.tar")
+    controller, before = shop.ctx.controller, shop.dump()
+    (controller.root / "controller.toml").unlink()
+    with pytest.raises(StoreDamaged, match="has the store of a controller, and no"):
+        controllers.bootstrap(shop.ctx.datadir, "local", controller.name, now=shop.clock.now())
+    assert shop.dump() == before
+    backups.restore_anywhere(shop.ctx.datadir, made.path, clock=shop.clock)
+    assert controller.exists()

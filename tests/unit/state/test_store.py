@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import stat
 import subprocess
@@ -283,6 +284,47 @@ def test_a_database_of_another_program_is_refused(path: Path) -> None:
     connection.close()
     with pytest.raises(StoreDamaged, match="it has no table model"):
         Store.open(path)
+
+
+def test_a_store_of_another_program_is_left_as_it_is(path: Path) -> None:
+    for number in (0, 1, migrations()[-1][0] + 7):
+        connection = sqlite3.connect(path)
+        connection.execute("CREATE TABLE IF NOT EXISTS theirs (a TEXT)")
+        connection.execute(f"PRAGMA user_version = {number}")
+        connection.close()
+        before = path.read_bytes()
+        for create in (False, True):
+            with pytest.raises(StoreDamaged, match="it has no table model"):
+                Store.open(path, create=create)
+        assert path.read_bytes() == before
+        assert [entry.name for entry in path.parent.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("what", ["emptied", "directory", "pipe", "device", "no number"])
+def test_a_store_that_lost_its_content_is_not_taken_for_a_new_one(store: Store, what: str) -> None:
+    store.close()
+    path, wal = store.path, store.path.with_name("state.db-wal")
+    if what == "no number":
+        connection = sqlite3.connect(path)
+        connection.execute("PRAGMA user_version = 0")
+        connection.close()
+    elif what == "emptied":
+        path.write_bytes(b"")
+        wal.write_bytes(b"what a person may still want to read")
+    else:
+        path.unlink()
+        makers = {
+            "directory": path.mkdir,
+            "pipe": lambda: os.mkfifo(path),
+            "device": lambda: path.symlink_to("/dev/null"),
+        }
+        makers[what]()
+    with pytest.raises(StoreDamaged) as caught:
+        Store.open(path)
+    assert caught.value.hint.startswith("pushjuju restore-backup FILE")
+    if what == "emptied":
+        assert path.stat().st_size == 0
+        assert wal.read_bytes() == b"what a person may still want to read"
 
 
 def test_a_store_held_for_too_long_is_busy(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
