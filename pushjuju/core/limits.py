@@ -11,36 +11,54 @@ MIB = 1024 * KIB
 
 # --- a frame ----------------------------------------------------------------------------------------------
 
-FRAME_VALUES = 2_000_000  # JSON values of one frame: what 10 MiB of shortest log lines come to
+FRAME_MARKS = 3_000_000  # brackets, commas and colons of one frame: what 10 MiB of shortest log lines come to
+FRAME_WIDE = 16 * MIB  # bytes of a frame that is not ASCII: in memory each of its characters may take four
 DEPTH = 64  # lists and maps within each other
+
+# --- what brings nothing ----------------------------------------------------------------------------------
+
+FRAME_COST = 256  # bytes that a frame counts beside its text
+PAYS_FOR = 6  # bytes of a frame that each byte kept of it pays for: a control character takes so many
+WASTE = 64 * MIB  # bytes that a machine may say in vain before it is not listened to for a while
+WASTE_EACH_S = 64 * KIB  # of them, forgiven each second
+WASTE_CPU = 2.0  # seconds of processor time that it may take in vain
+WASTE_CPU_EACH_S = 0.005  # of them, forgiven each second
+LARGE = 64 * KIB  # bytes of a frame from which on it is weighed what is kept of it
 
 # --- a contact --------------------------------------------------------------------------------------------
 
 NAME = 256  # characters of host names, ids, words: what a file system and DNS take
 BOOT_TEXT = 64 * KIB  # bytes of one answer while the program starts
-DEVICES = 1000  # network devices, and addresses of each
+DEVICES = 1000  # network devices, and addresses of all of them
 SUBNETS = 1000  # subnets of a model that machines have addresses in
-UNITS = 1000  # units that a machine says it has files of
+NAMED_UNITS = 1000  # units that a machine says it has files of
+PARTS = 1000  # files that it says it has begun to receive
+DIGEST = 64  # characters of the name of such a file
+KEPT = 128 * MIB  # bytes of memory that all that is kept of a contact may take
 JOURNAL = 10_000  # operations that a machine says it knows
 BLOBS = 100_000  # files that a machine says it has
 REQUESTS = 1000  # requests of juju-exec that wait at once
 SCRIPT_OUTPUT = 1 * MIB  # characters that a plain script of a provider may print on each stream
 SCRIPT = 2 * MIB  # characters of such a request: more cannot be passed to a program
+SCRIPTS = 32 * MIB  # characters of all of them: four times what machines let wait
 LIVE_CALLS = 8 * MIB  # characters of one operation's hook tool calls that wait for the controller at once
+LIVE_WORD = 32  # characters that each of their words costs beside its text
+LIVE_AT_ONCE = 4  # of them that are being answered
+LIVE_CPU = 5.0  # seconds of processor time of the answers to one machine before they are slowed down
+LIVE_CPU_EACH_S = 0.1  # of them, given back each second
 RESTARTS = 5  # times in a row that a machine may ask to begin a transfer anew
 LOSSES = 10  # times in a row that it may hang up without a new word about what it is to do
 
 # --- what an operation says -------------------------------------------------------------------------------
 
-EVENTS = 32 * MIB  # characters of all its messages: 2 MiB of output, 8 MiB of log, their modules, and room
-EVENT_COST = 64  # characters that a message costs beside its text
+EVENTS = 64 * MIB  # bytes of memory of all its messages: 2 MiB of output, 8 MiB of log, modules, and room
+EVENT_COST = 256  # bytes that a message costs beside its text
 EVENT_NUMBER = EVENTS // EVENT_COST  # so no message has a higher number
+EVENTS_AT_ONCE = 500  # messages that are taken into the model in one transaction: others write in between
+OUTPUT_LINES = 20_000  # lines of an action's output that go into the log; its results hold all of it
 MESSAGE = 128 * KIB  # characters of one log line, status, version: the longest argument that Linux passes
 OUTPUT = 6 * MIB  # characters of standard output and of standard error; 4 MiB of odd bytes in base64
 ACTION_RESULTS = 16 * MIB  # characters of an action's results as JSON: the largest record of Juju's database
-
-# --- what a machine is told -------------------------------------------------------------------------------
-
 
 # --- what a unit keeps in the model -----------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ import asyncio
 import binascii
 import json
 import shlex
+import time
 import zlib
 from collections.abc import Callable, Mapping
 from functools import lru_cache
@@ -22,10 +23,11 @@ from pushjuju.core.errors import (
     RemoteFailed,
     SudoRefused,
 )
-from pushjuju.runner import intake
+from pushjuju.runner import frames
 from pushjuju.runner.packer import REMOTE, Program
 from pushjuju.runner.remote import wire
 from pushjuju.runner.transport import Connection
+from pushjuju.runner.waste import Waste
 
 if TYPE_CHECKING:
     import asyncssh
@@ -95,17 +97,21 @@ class Link:
         hello: The machine's first message.
         lost: Done when the channel is gone, with the reason as its value.
         fault: What the machine said that breaks the protocol; no use to connect again at once.
-        on_message: Called with each JSON message.
+        hello_cost: How many bytes that is, and the processor time that it took.
+        on_message: Called with each JSON message and its size; returns how many bytes of it were of use.
+        waste: Where it is noted what was of none.
         frames_in: Frames received after hello.
         frames_out: Frames sent.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, waste: Waste | None = None) -> None:
         loop = asyncio.get_running_loop()
         self.hello: dict[str, Any] = {}
         self.lost: asyncio.Future[str] = loop.create_future()
         self.fault: BadAnswer | None = None
-        self.on_message: Callable[[dict[str, Any]], None] = lambda _: None
+        self.hello_cost = (0, 0.0)
+        self.on_message: Callable[[dict[str, Any], int], int] = lambda _, size: size
+        self.waste = waste or Waste()
         self.frames_in = 0
         self.frames_out = 0
         self.stderr = b""
@@ -134,6 +140,7 @@ class Link:
             return
         if datatype is not None:
             self.stderr = (self.stderr + data)[-STDERR_KEEP:]
+            self._wasted(len(data))
         elif self._reader is None:
             self._boot_received(data)
         else:
@@ -179,16 +186,29 @@ class Link:
 
     def _frames_received(self, data: bytes) -> None:
         assert self._reader is not None
+        begun = time.thread_time()
         try:
             for flag, payload in self._reader.feed(data):
-                message = intake.read_frame(flag, payload)
-                if not self._greeted.done():
-                    self.hello = message
-                    self._greeted.set_result(None)
-                else:
+                message, size = frames.read(flag, payload)
+                if self._greeted.done():
                     self.frames_in += 1
-                    self.on_message(message)
+                    useless = limits.FRAME_COST + size - limits.PAYS_FOR * self.on_message(message, size)
+                    if useless > 0:
+                        now = time.thread_time()
+                        self.waste.add(useless, now - begun)
+                        begun = now
+                else:
+                    self.hello, self.hello_cost = message, (size, time.thread_time() - begun)
+                    self._greeted.set_result(None)
         except ValueError as error:
+            self._wasted(len(data), time.thread_time() - begun)
+            self.break_off(str(error))
+
+    def _wasted(self, size: int, seconds: float = 0.0) -> None:
+        """Note what brought nothing, and hang up when there is no end of it."""
+        try:
+            self.waste.add(limits.FRAME_COST + size, seconds)
+        except wire.BadFrame as error:
             self.break_off(str(error))
 
     def break_off(self, why: str) -> None:
@@ -282,10 +302,10 @@ class Link:
             self.channel.close()
 
 
-async def _open_channel(connection: Connection, line: str) -> Link:
+async def _open_channel(connection: Connection, line: str, waste: Waste | None = None) -> Link:
     import asyncssh
 
-    link = Link()
+    link = Link(waste)
 
     class Session(asyncssh.SSHClientSession[bytes]):
         def data_received(self, data: bytes, datatype: int | None) -> None:
@@ -312,7 +332,13 @@ async def _open_channel(connection: Connection, line: str) -> Link:
 
 
 async def attach(
-    connection: Connection, program: Program, root: str, options: Mapping[str, Any], *, name: str
+    connection: Connection,
+    program: Program,
+    root: str,
+    options: Mapping[str, Any],
+    *,
+    name: str,
+    waste: Waste | None = None,
 ) -> Link:
     """Start or join the program on a machine.
 
@@ -322,6 +348,7 @@ async def attach(
         root: Directory that stands for ``/`` below which everything is kept; empty on real machines.
         options: Options of the machine's server.
         name: The machine, for error texts.
+        waste: What it has said in vain until now.
 
     Raises:
         SudoRefused: Logged in as another user than root, and sudo says no.
@@ -332,7 +359,7 @@ async def attach(
     """
     line = command(program, root, options)
     for attempt in range(2):
-        link = await _open_channel(connection, line)
+        link = await _open_channel(connection, line, waste)
         try:
             async with asyncio.timeout(HELLO_TIMEOUT):
                 if await _converse(link, program, name):

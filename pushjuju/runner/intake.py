@@ -21,11 +21,10 @@ from pushjuju.core import limits
 from pushjuju.core.errors import BadAnswer
 from pushjuju.core.storage import MOST as MOST_STORAGE
 from pushjuju.core.storage import is_store
-from pushjuju.runner import secret_writes
+from pushjuju.runner import frames, secret_writes
 from pushjuju.runner.remote import wire
 
 Document = dict[str, Any]
-_TEXTS = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 _MOST = 1 << 53  # whole numbers that everybody can keep
 _STREAMS = ("stdout", "stderr")
 _EVENT_TEXTS = {
@@ -35,40 +34,16 @@ _EVENT_TEXTS = {
     "action-log": ("message",),
     "version": ("version",),
 }
+_CALL = ("call", "argv", "stdin", "stdin-encoding")
+_REQUEST = ("unit", "script", "relation", "remote_unit", "remote_app", "force")
+_WRITES = ("status_set", "reboot", "relations", "ports", "state", "storage", "secrets", "action")
 
 
 class Odd(wire.BadFrame):
     """A field is not what it should be; the text says which and why."""
 
 
-# --- frames -----------------------------------------------------------------------------------------------
-
-
-def read_frame(flag: int, payload: bytes) -> Document:
-    """Return the message of a frame.
-
-    Raises:
-        BadFrame: It is none, or too large or too deep to be built.
-    """
-    data = wire.payload_of(flag, payload)
-    if _values(data) > limits.FRAME_VALUES:
-        raise wire.BadFrame(f"frame with more than {limits.FRAME_VALUES} values")
-    try:
-        message = json.loads(data)
-    except RecursionError:
-        raise wire.BadFrame("frame with too many levels") from None
-    if not isinstance(message, dict):
-        raise wire.BadFrame("frame is not an object")
-    return message
-
-
-def _values(data: bytes) -> int:
-    """Return about how many values a JSON text holds; its strings are looked at only where it matters."""
-    found = data.count(b",") + data.count(b"[") + data.count(b"{")
-    if found <= limits.FRAME_VALUES:
-        return found
-    plain = _TEXTS.sub(b"", data)
-    return plain.count(b",") + plain.count(b"[") + plain.count(b"{")
+# --- messages ---------------------------------------------------------------------------------------------
 
 
 def numbered(message: Mapping[str, Any], key: str) -> list[tuple[int, Document]]:
@@ -89,9 +64,24 @@ def _numbered(item: object) -> tuple[int, Document]:
     number, event = item.get("seq"), item.get("e")
     if not _is_event_number(number):
         raise Odd("an event without a number")
-    if not isinstance(event, dict) or any(isinstance(part, (dict, list)) for part in event.values()):
-        raise Odd("an event that is not flat")
-    return number, event
+    if not isinstance(event, dict):
+        raise Odd("an event that is not an object")
+    return number, _known_event(event)
+
+
+def _known_event(event: Document) -> Document:
+    """Return what is known of an event; an empty map for one that cannot be read."""
+    kind, time = event.get("k"), event.get("time")
+    names = _EVENT_TEXTS.get(kind) if isinstance(kind, str) else None
+    if names is None:
+        return {}
+    for name in names:
+        if not isinstance(event.get(name), str):
+            return {}
+    if (isinstance(time, float) or (time is None and "time" in event)) and len(event) == len(names) + 2:
+        return event  # nothing else is in it
+    is_time = isinstance(time, float) or (isinstance(time, int) and abs(time) <= _MOST)
+    return {"k": kind, "time": time if is_time else None, **{name: event[name] for name in names}}
 
 
 def _is_event_number(value: object) -> TypeGuard[int]:
@@ -99,8 +89,37 @@ def _is_event_number(value: object) -> TypeGuard[int]:
 
 
 def cost(event: Mapping[str, Any]) -> int:
-    """Return what an event counts of its operation's budget."""
-    return limits.EVENT_COST + sum(len(part) for part in event.values() if isinstance(part, str))
+    """Return what an event counts of its operation's budget: the memory that it takes."""
+    found = limits.EVENT_COST
+    for part in event.values():
+        if isinstance(part, str):
+            found += len(part) if part.isascii() else 4 * len(part)
+    return found
+
+
+def known_fields(message: Document, size: int) -> Document:
+    """Return what is known of a result: nobody keeps the rest. A small one is not worth looking at."""
+    if size < limits.LARGE:
+        return message
+    found = {key: message[key] for key in _FIELDS if key in message}
+    writes = message.get("writes")
+    if isinstance(writes, dict):
+        found["writes"] = {key: writes[key] for key in _WRITES if key in writes}
+    elif writes is not None:
+        found["writes"] = ""  # it fails its operation, whatever it is
+    return found
+
+
+def lease_of(result: Mapping[str, Any]) -> int:
+    """Return the lease that a machine says it has heard of; 0 for what is none."""
+    lease = result.get("lease")
+    return lease if isinstance(lease, int) and 0 < lease <= _MOST else 0
+
+
+def known_call(message: Mapping[str, Any]) -> Document:
+    """Return what is known of a hook tool call."""
+    found = {key: message[key] for key in _CALL if key in message}
+    return found | {key: text(message.get(key), limits.NAME * 16) for key in ("tool", "cwd")}
 
 
 def live_call(message: Mapping[str, Any]) -> Document:
@@ -125,7 +144,9 @@ def live_call(message: Mapping[str, Any]) -> Document:
 
 def live_cost(call: Mapping[str, Any]) -> int:
     """Return what a call holds while it waits for its answer."""
-    return limits.EVENT_COST + len(call["stdin"]) + sum(len(word) + 1 for word in call["argv"])
+    words = sum(frames.width(word) + limits.LIVE_WORD for word in call["argv"])
+    names = frames.width(call["tool"]) + frames.width(call["cwd"])
+    return limits.EVENT_COST + len(call["stdin"]) + names + words
 
 
 def requests_of(items: object) -> dict[str, Document]:
@@ -136,17 +157,24 @@ def requests_of(items: object) -> dict[str, Document]:
     """
     if not isinstance(items, list) or len(items) > limits.REQUESTS:
         raise Odd("requests are not a list, or too many")
-    found = {}
+    found: dict[str, Document] = {}
     for item in items:
         if not isinstance(item, dict) or not isinstance(item.get("id"), str):
             raise Odd("a request without an id")
-        if any(isinstance(part, (dict, list)) for part in item.values()) or cost(item) > limits.SCRIPT:
+        name = text(item["id"], limits.NAME)
+        found[name] = {"id": name, **{key: _plain(item[key]) for key in _REQUEST if key in item}}
+        if cost(found[name]) > limits.SCRIPT:
             raise Odd("a request that is too large")
-        plain = {
-            key: text(part, limits.SCRIPT) if isinstance(part, str) else part for key, part in item.items()
-        }
-        found[text(item["id"], limits.NAME)] = plain
     return found
+
+
+def _plain(value: object) -> object:
+    """Return a field of a request."""
+    if isinstance(value, (dict, list)):
+        raise Odd("a request that is not flat")
+    if isinstance(value, int) and abs(value) > _MOST:
+        raise Odd("a request with a number that is too large")
+    return text(value, limits.SCRIPT) if isinstance(value, str) else value
 
 
 # --- plain values -----------------------------------------------------------------------------------------
@@ -156,9 +184,12 @@ def text(value: object, most: int = limits.MESSAGE) -> str:
     """Return a text that a store keeps: without lone surrogates, cut at its limit; empty for what is none."""
     if not isinstance(value, str):
         return ""
+    length = len(value)
+    if length > most:
+        value = value[:most]
     if not value.isascii():
         value = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return value if len(value) <= most else f"{value[:most]}[... {len(value) - most} more characters]"
+    return value if length <= most else f"{value}[... {length - most} more characters]"
 
 
 def _need_text(where: str, value: object, most: int = limits.MESSAGE) -> str:
@@ -184,7 +215,9 @@ def _number(where: str, value: object) -> int | None:
 def _moment(where: str, value: object) -> float | None:
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise Odd(f"{where} is not a time")
+    if not (math.isfinite(value) if isinstance(value, float) else abs(value) <= _MOST):
         raise Odd(f"{where} is not a time")
     return min(max(float(value), 0.0), 1e11)
 
@@ -238,13 +271,15 @@ def _hello(message: Mapping[str, Any]) -> Document:
     found["os"] = {key: _short_text(f"os.{key}", system.get(key)) for key in ("id", "version_id") if system}
     found.update(network_facts(message))
     found["journal"] = [_entry(item) for item in _list("journal", message.get("journal"), limits.JOURNAL)]
-    lists = {
-        "blobs": limits.BLOBS, "running": limits.JOURNAL, "units": limits.UNITS, "charms": limits.UNITS,
-    }  # fmt: skip
+    lists = {"running": limits.JOURNAL, "units": limits.NAMED_UNITS, "charms": limits.NAMED_UNITS}
     for key, most in lists.items():
         found[key] = [_short_text(key, item) for item in _list(key, message.get(key), most)]
+    blobs = _list("blobs", message.get("blobs"), limits.BLOBS)
+    found["blobs"] = [_need_text("blobs", item, limits.DIGEST) for item in blobs]
     parts = _map("parts", message.get("parts"))
-    found["parts"] = {text(key, limits.NAME): max(_number("parts", parts[key]) or 0, 0) for key in parts}
+    if len(parts) > limits.PARTS:
+        raise Odd(f"parts has more than {limits.PARTS} entries")
+    found["parts"] = {text(key, limits.DIGEST): max(_number("parts", parts[key]) or 0, 0) for key in parts}
     if message.get("requests") is not None:
         found["requests"] = list(requests_of(message["requests"]).values())
     if crash := text(message.get("crash")):
@@ -284,10 +319,14 @@ def network_facts(message: Mapping[str, Any]) -> Document:
     Raises:
         Odd: A field is not what it should be.
     """
+    nics = [_map("nics", nic) for nic in _list("nics", message.get("nics"), limits.DEVICES)]
+    addresses = [_list("nics.addresses", nic.get("addresses"), limits.DEVICES) for nic in nics]
+    if sum(map(len, addresses)) > limits.DEVICES:
+        raise Odd(f"nics has more than {limits.DEVICES} addresses")
     return {
         "hostname": _short_text("hostname", message.get("hostname")),
         "gateway": _gateway(message.get("gateway")),
-        "nics": [_nic(nic) for nic in _list("nics", message.get("nics"), limits.DEVICES)],
+        "nics": [_nic(nic) for nic in nics],
     }
 
 
@@ -296,15 +335,12 @@ def _entry(item: object) -> Document:
     return {"id": _need_text("journal.id", entry.get("id"), limits.NAME), "done": bool(entry.get("done"))}
 
 
-def _nic(item: object) -> Document:
-    nic = _map("nics", item)
+def _nic(nic: Document) -> Document:
     found: Document = {
         "name": _need_text("nics.name", nic.get("name"), limits.NAME),
         "mac": _short_text("nics.mac", nic.get("mac")),
         "up": bool(nic.get("up")),
-        "addresses": [
-            _address(each) for each in _list("nics.addresses", nic.get("addresses"), limits.DEVICES)
-        ],
+        "addresses": [_address(each) for each in nic.get("addresses") or ()],
     }
     if mtu := _number("nics.mtu", nic.get("mtu")):
         found["mtu"] = mtu
@@ -368,20 +404,23 @@ def read_events(items: Iterable[tuple[Any, Any]]) -> tuple[list[tuple[int, Docum
     return sorted(found.items()), odd
 
 
-def read_result(message: Mapping[str, Any]) -> Document:
-    """Return the result of an operation; one that cannot be read is that of an operation that failed."""
+def events_of(message: Mapping[str, Any]) -> list[tuple[Any, Any]]:
+    """Return the messages that a result carries, each with its number, as they are."""
     items = message.get("events")
-    pairs = [
-        (item.get("seq"), item.get("e"))
-        for item in (items if isinstance(items, list) else [])
-        if isinstance(item, dict)
-    ]
+    listed = items if isinstance(items, list) else []
+    return [(item.get("seq"), item.get("e")) for item in listed if isinstance(item, dict)]
+
+
+def read_result(message: Mapping[str, Any]) -> Document:
+    """Return the result of an operation without its messages.
+
+    One that cannot be read is that of an operation that failed.
+    """
     try:
         result = _result(message)
     except (Odd, secret_writes.OddSecret, RecursionError) as error:
         why = f"the machine sent a result that cannot be read: {error}"
         result = {"outcome": "failed", "message": why, "writes": {}}
-    result["events"] = [{"seq": number, "e": event} for number, event in pairs]
     return result
 
 
@@ -414,6 +453,17 @@ _RESULT: dict[str, Callable[[str, object], Any]] = {
     "started": _moment,
     "ended": _moment,
 }
+
+
+_FIELDS = (
+    "t",
+    "id",
+    "outcome",
+    "events",
+    *_RESULT,
+    *_STREAMS,
+    *(f"{stream}-encoding" for stream in _STREAMS),
+)
 
 
 def _stream(message: Mapping[str, Any], stream: str) -> Document:

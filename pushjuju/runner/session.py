@@ -12,24 +12,21 @@ import base64
 import contextlib
 import errno
 import uuid
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
 from pushjuju.core import limits
 from pushjuju.core.errors import BadAnswer, ConnectionLost, DiskFull, Overtaken, RemoteFailed, Unreachable
 from pushjuju.runner import bootstrap, delta, intake
+from pushjuju.runner.heard import Ahead, OnEvent, OnLive, Pending, Room, held_by
 from pushjuju.runner.packer import Program, pack
 from pushjuju.runner.remote import wire
 from pushjuju.runner.target import MachineTarget
 from pushjuju.runner.transport import Connector
-
-OnEvent = Callable[[int, dict[str, Any]], None]
-"""Called with the sequence number and the event, once per event and session, in order."""
-
-OnLive = Callable[[dict[str, Any]], Awaitable[tuple[int, bytes, bytes]]]
-"""Answers a live hook tool call (``tool``, ``argv``, ``stdin`` as bytes, ``cwd``) with rc, stdout, stderr."""
+from pushjuju.runner.waste import Answers, Waste
 
 TAIL = 0
 """The number of what is no event: the last line that a hook printed, for somebody who looks on."""
@@ -39,6 +36,7 @@ CHUNK = 256 * 1024
 _OF_OPERATIONS = ("event", "live", "result", "error")
 BEAT_EVERY = 20.0  # seconds
 BEAT = wire.pack({"t": "beat"})
+MOMENT = 1.0  # seconds that a connection must last, so that what came over it counts
 REATTACH_FOR = 30.0  # seconds of trying to connect again before the caller hears of it
 REATTACH_PAUSE = 0.25  # seconds before the second try; doubled each time, at most 4
 
@@ -60,74 +58,6 @@ class ExecResult:
     stderr: str
 
 
-class _Pending:
-    """An operation somebody waits for."""
-
-    def __init__(self, on_event: OnEvent | None, on_live: OnLive | None) -> None:
-        self.on_event = on_event
-        self.on_live = on_live
-        self.events: dict[int, dict[str, Any]] = {}
-        self.spent = 0  # what the events come to
-        self.asking = 0  # what live calls without an answer come to
-        self.result: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
-
-    def take(self, events: Sequence[tuple[int, dict[str, Any]]]) -> None:
-        """Take events; those seen before are dropped.
-
-        Raises:
-            BadFrame: There is no end of them.
-        """
-        for seq, event in events:
-            if seq in self.events:
-                continue
-            self.spent += intake.cost(event)
-            if self.spent > limits.EVENTS:
-                raise wire.BadFrame("more messages of one operation than it may keep")
-            self.events[seq] = event
-            self.tell(seq, event)
-
-    def tell(self, seq: int, event: dict[str, Any]) -> None:
-        """Call the listener; its error is the caller's of `run`, never the connection's."""
-        if self.on_event is None or self.result.done():
-            return
-        try:
-            self.on_event(seq, event)
-        except Exception as error:  # noqa: BLE001 - handed on
-            self.result.set_exception(error)
-
-    def finish(self, message: dict[str, Any]) -> None:
-        """Take the result."""
-        self.take(intake.numbered(message, "events"))
-        message["events"] = [{"seq": seq, "e": self.events[seq]} for seq in sorted(self.events)]
-        if not self.result.done():
-            self.result.set_result(message)
-
-
-class _Ahead:
-    """What the machine says of an operation that was sent behind another one, until somebody waits for it."""
-
-    def __init__(self, link: bootstrap.Link) -> None:
-        self.link = link
-        self.messages: list[dict[str, Any]] = []
-        self._spent = 0
-        self._asking = 0
-
-    def take(self, message: dict[str, Any]) -> None:
-        """Keep a message.
-
-        Raises:
-            BadFrame: It is none, or there is no end of them.
-        """
-        if message.get("t") == "live":
-            self._asking += intake.live_cost(intake.live_call(message))
-        else:
-            events = intake.numbered(message, "es" if message.get("t") == "event" else "events")
-            self._spent += sum(intake.cost(event) for _, event in events)
-        if self._spent > limits.EVENTS or self._asking > limits.LIVE_CALLS:
-            raise wire.BadFrame("more messages of one operation than it may keep")
-        self.messages.append(message)
-
-
 class MachineSession:
     """An attachment to one machine, made by `open_session`.
 
@@ -146,6 +76,7 @@ class MachineSession:
         root: str,
         options: Mapping[str, Any],
         reattach: float,
+        waste: Waste | None = None,
     ) -> None:
         self.target = target
         self._program = program
@@ -157,11 +88,15 @@ class MachineSession:
         self._stack = contextlib.AsyncExitStack()
         self._opening = asyncio.Lock()
         self._putting = asyncio.Lock()
-        self._pending: dict[str, _Pending] = {}
-        self._ahead: dict[str, _Ahead] = {}
+        self._pending: dict[str, Pending] = {}
+        self._ahead: dict[str, Ahead] = {}
+        self._room = Room()
+        self._waste = waste or Waste()
+        self._answers = Answers()
         self._puts: dict[str, asyncio.Future[dict[str, Any]]] = {}
         self._blobs: set[str] = set()
         self._told = asyncio.Event()
+        self._asks = False  # for what may have changed
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
         self._next_beat: asyncio.TimerHandle | None = None
@@ -207,10 +142,16 @@ class MachineSession:
             if self._link and not self._link.lost.done():
                 return self._link
             await self._drop_link()
+            self._check_waste()
             async with contextlib.AsyncExitStack() as stack:
                 connection = await stack.enter_async_context(self._connector.connect(self.target))
                 link = await bootstrap.attach(
-                    connection, self._program, self._root, self._options, name=str(self.target)
+                    connection,
+                    self._program,
+                    self._root,
+                    self._options,
+                    name=str(self.target),
+                    waste=self._waste,
                 )
                 link.hello = self._hello(link)
                 link.on_message = self._on_message
@@ -221,12 +162,31 @@ class MachineSession:
             self._beat(link)
             return link
 
+    def _check_waste(self) -> None:
+        """Leave a machine alone that has said too much in vain.
+
+        Raises:
+            BadAnswer: It is not listened to now.
+        """
+        if over := self._waste.over_s():
+            raise BadAnswer(
+                f"{self.target} said much that makes no sense, and is not listened to for {over:.0f} seconds"
+            )
+
     def _hello(self, link: bootstrap.Link) -> dict[str, Any]:
+        size, seconds = link.hello_cost
+        used = 0
         try:
-            return intake.read_hello(link.hello, str(self.target))
+            found = intake.read_hello(link.hello, str(self.target))
+            used = held_by(found, size)
         except BadAnswer:
             link.close()
             raise
+        finally:
+            if limits.PAYS_FOR * used < size:
+                with contextlib.suppress(wire.BadFrame):  # it counts from the next contact on
+                    self._waste.add(size, seconds)
+        return found
 
     async def look_again(self) -> None:
         """Have the machine say anew what may have changed since it was met: its name and its addresses.
@@ -239,6 +199,7 @@ class MachineSession:
         if link is not met:
             return
         self._told.clear()
+        self._asks = True
         link.send({"t": "facts"})
         told = asyncio.ensure_future(self._told.wait())
         try:
@@ -294,71 +255,91 @@ class MachineSession:
 
     # -- messages of the machine ---------------------------------------------------------------------------
 
-    def _on_message(self, message: dict[str, Any]) -> None:
-        kind = message.get("t")
+    def _on_message(self, message: dict[str, Any], size: int) -> int:
+        """Take a message; return how many bytes of it were of use."""
+        kind, op_id = message.get("t"), message.get("id")
+        if kind in _OF_OPERATIONS and isinstance(op_id, str):
+            if pending := self._pending.get(op_id):
+                return self._give(pending, message, size)
+            ahead = self._ahead.get(op_id)
+            return ahead.take(message, size) if ahead else 0
         if kind in ("ok", "put-error"):
-            put = self._puts.get(str(message.get("sha256")))
-            if put and not put.done():
-                put.set_result(message)
-            return
+            return self._take_put(message, size)
         if kind == "requests":
-            self._take_requests(message)
-            return
-        if kind == "facts" and self._link is not None:
-            self._link.hello.update(intake.network_facts(message))
-            self._told.set()
-            return
-        pending = self._pending.get(str(message.get("id")))
-        if pending is not None:
-            self._give(pending, message)
-        elif (ahead := self._ahead.get(str(message.get("id")))) and kind in _OF_OPERATIONS:
-            ahead.take(message)
+            return self._take_requests(message)
+        return self._take_facts(message, size) if kind == "facts" else 0
 
-    def _give(self, pending: _Pending, message: dict[str, Any]) -> None:
-        """Give a message to who waits for its operation."""
+    def _give(self, pending: Pending, message: dict[str, Any], size: int) -> int:
+        """Give a message to who waits for its operation; return how many bytes of it were of use."""
         kind = message.get("t")
         if kind == "event":
-            pending.take(intake.numbered(message, "es"))
+            found = pending.take(intake.numbered(message, "es"))
             if "tail" in message:
-                pending.tell(TAIL, {"k": "tail", "line": intake.text(message["tail"])[:TAIL_LETTERS]})
-        elif kind == "result":
-            pending.finish(message)
-        elif kind == "error":
-            text = intake.text(message.get("message"))
-            pending.finish(
-                {"id": message["id"], "outcome": "error", "message": text, "writes": {}, "reboot": ""}
-            )
-        elif kind == "live":
-            self._take_call(pending, message)
+                line = intake.text(message["tail"], TAIL_LETTERS)[:TAIL_LETTERS]
+                pending.tell(TAIL, {"k": "tail", "line": line})
+            return found
+        if kind == "live":
+            return self._take_call(pending, message)
+        if pending.result.done():
+            return 0
+        kept = intake.known_fields(message if kind == "result" else _refused(message), size)
+        return pending.finish(kept) + held_by(kept, size)
 
-    def _take_requests(self, message: dict[str, Any]) -> None:
-        self.requests.update(intake.requests_of(message.get("requests")))
-        if len(self.requests) > limits.REQUESTS:
+    def _take_put(self, message: dict[str, Any], size: int) -> int:
+        digest = message.get("sha256")
+        put = self._puts.get(digest) if isinstance(digest, str) else None
+        if put is None or put.done():
+            return 0
+        said = {key: message.get(key) for key in ("t", "errno", "restart")}
+        put.set_result({**said, "message": intake.text(message.get("message"))})
+        return min(size, limits.LARGE)
+
+    def _take_facts(self, message: dict[str, Any], size: int) -> int:
+        if not self._asks or self._link is None:
+            return 0
+        self._asks = False
+        found = intake.network_facts(message)
+        self._link.hello.update(found)
+        self._told.set()
+        return held_by(found, size)
+
+    def _take_requests(self, message: dict[str, Any]) -> int:
+        found = intake.requests_of(message.get("requests"))
+        new = {key: item for key, item in found.items() if self.requests.get(key) != item}
+        if not new:
+            return 0
+        self.requests.update(new)
+        size = sum(map(intake.cost, self.requests.values()))
+        if len(self.requests) > limits.REQUESTS or size > limits.SCRIPTS:
             raise wire.BadFrame("more requests than may wait")
         self.on_requests()
+        return sum(map(intake.cost, new.values()))
 
-    def _take_call(self, pending: _Pending, message: dict[str, Any]) -> None:
-        """Begin to answer a live call.
+    def _take_call(self, pending: Pending, message: dict[str, Any]) -> int:
+        """Begin to answer a live call, or let it wait for its turn; return what it comes to.
 
         Raises:
             BadFrame: It is none, or one too many.
         """
-        call = intake.live_call(message)
-        size = intake.live_cost(call)
-        if pending.asking + size > limits.LIVE_CALLS:
-            raise wire.BadFrame("more hook tool calls at once than may wait")
-        pending.asking += size
-        answering = self._answer_live(pending, dict(call, id=message["id"]))
-        task = asyncio.create_task(answering, name=f"live {call['tool']}")
-        self._tasks.add(task)
+        found = pending.ask(dict(intake.live_call(message), id=message["id"]))
+        if pending.calls and pending.answering < limits.LIVE_AT_ONCE:
+            pending.answering += 1
+            task = asyncio.create_task(self._answer_calls(pending), name="live calls")
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        return found
 
-        def answered(task: asyncio.Task[None]) -> None:
-            pending.asking -= size
-            self._tasks.discard(task)
+    async def _answer_calls(self, pending: Pending) -> None:
+        """Answer what waits, one call after the other; several of us may do so."""
+        try:
+            while pending.calls:
+                call = pending.calls.popleft()
+                await self._answers.give(partial(self._answer_live, pending, call))
+                pending.answered(call)
+        finally:
+            pending.answering -= 1
 
-        task.add_done_callback(answered)
-
-    async def _answer_live(self, pending: _Pending, message: dict[str, Any]) -> None:
+    async def _answer_live(self, pending: Pending, message: dict[str, Any]) -> None:
         if pending.on_live is None:
             rc, out, err = 1, b"", f"ERROR {message['tool']} needs a live controller\n".encode()
         else:
@@ -409,7 +390,7 @@ class MachineSession:
         result = await self._carry(self._order(op), on_event, on_live, behind)
         if result.get("code") == "lease":
             text = f"{self.target} works for another controller process now"
-            raise Overtaken(text, int(result.get("lease") or 0))
+            raise Overtaken(text, intake.lease_of(result))
         return result
 
     def _order(self, op: Mapping[str, Any]) -> dict[str, Any]:
@@ -417,13 +398,15 @@ class MachineSession:
 
     def forget(self, op_id: str) -> None:
         """Let go of an operation of a plan that nobody will wait for."""
-        self._ahead.pop(op_id, None)
+        if ahead := self._ahead.pop(op_id, None):
+            ahead.forget()
 
     def _send(self, link: bootstrap.Link, message: dict[str, Any], behind: Sequence[dict[str, Any]]) -> None:
         """Send an operation and what follows it."""
         link.send(message)
         for item in behind:
-            self._ahead[str(item["id"])] = _Ahead(link)
+            self.forget(str(item["id"]))
+            self._ahead[str(item["id"])] = Ahead(self._room, link)
             link.send(item)
 
     async def fetch(
@@ -446,15 +429,15 @@ class MachineSession:
         op_id = str(message["id"])
         if op_id in self._pending:
             raise ValueError(f"operation {op_id} is being waited for already")
-        pending = self._pending[op_id] = _Pending(on_event, on_live)
+        pending = self._pending[op_id] = Pending(self._room, on_event, on_live)
         sent_on = self._claim(op_id, pending)
         loop = asyncio.get_running_loop()
         lost_at = loop.time()
-        losses = 0  # in a row, without a new word about the operation
+        losses = 0  # in a row, at once or without a new word about the operation
         try:
             while True:
                 link = await self._attach_again(lost_at)
-                heard = pending.spent
+                heard, since = pending.spent, loop.time()
                 if link is not sent_on:
                     self._send(link, message, behind)
                 await asyncio.wait(_either(pending.result, link.lost), return_when=asyncio.FIRST_COMPLETED)
@@ -462,20 +445,23 @@ class MachineSession:
                     return pending.result.result()
                 self._check_fault(link)
                 lost_at = loop.time()
-                losses = 0 if pending.spent > heard else losses + 1
+                is_news = pending.spent > heard and lost_at - since > MOMENT
+                losses = 0 if is_news else losses + 1
                 if losses > limits.LOSSES:
                     raise ConnectionLost(f"{self.target} hangs up each time", detail=link.lost.result())
         finally:
             del self._pending[op_id]
+            pending.forget()
             self.requests.pop(str(message.get("request")), None)
 
-    def _claim(self, op_id: str, pending: _Pending) -> bootstrap.Link | None:
+    def _claim(self, op_id: str, pending: Pending) -> bootstrap.Link | None:
         """Take over what an operation of a plan has said; return the link that it was sent on."""
         ahead = self._ahead.pop(op_id, None)
         if ahead is None:
             return None
-        for said in ahead.messages:
-            self._give(pending, said)
+        ahead.forget()
+        for said, size in ahead.messages:
+            self._give(pending, said, size)
         return ahead.link
 
     def _check_fault(self, link: bootstrap.Link) -> None:
@@ -621,6 +607,12 @@ class MachineSession:
         raise RemoteFailed(f"{self.target} does not take {path.name}", detail=text)
 
 
+def _refused(message: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the result of an operation that the machine does not take."""
+    text = intake.text(message.get("message"))
+    return {"id": message["id"], "outcome": "error", "message": text, "writes": {}, "reboot": ""}
+
+
 def _either(*futures: asyncio.Future[Any]) -> set[asyncio.Future[Any]]:
     return set(futures)
 
@@ -656,6 +648,7 @@ async def open_session(
     root: str = "",
     options: Mapping[str, Any] | None = None,
     reattach: float = REATTACH_FOR,
+    waste: Waste | None = None,
 ) -> AsyncIterator[MachineSession]:
     """Attach to a machine for the length of the block.
 
@@ -666,6 +659,7 @@ async def open_session(
         root: Directory that stands for ``/``; for tests.
         options: Of the machine's server: ``linger`` and ``live_timeout`` (seconds), ``client`` (perl or
         python). reattach: Seconds of trying to connect again after a cut, before the caller hears of it.
+        waste: What the machine has said in vain until now.
 
     Raises:
         TransportError: One of its subclasses tells why the machine cannot be used.
@@ -678,6 +672,7 @@ async def open_session(
         root=root,
         options=options or {},
         reattach=reattach,
+        waste=waste,
     )
     try:
         yield await session.open()

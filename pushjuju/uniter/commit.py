@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from io import StringIO
+from itertools import islice
 from typing import Any
 
 from pushjuju.core import limits
@@ -45,6 +47,7 @@ from pushjuju.uniter.resolver import LocalState, Operation, OperationName
 from pushjuju.uniter.snapshot import View, look, store_local
 
 _FREE_TEXTS = ("message", "line", "version")
+STREAMS = ("stdout", "stderr")
 _DEPLOYS = (OperationName.INSTALL, OperationName.UPGRADE)
 UNITER_LOGGER = "juju.worker.uniter.operation"
 CONFLICT = "conflict"  # the code of an upgrade that the machine could not unpack
@@ -84,20 +87,80 @@ def take_events(ctx: Context, operation_id: str, events: Iterable[tuple[int, Eve
     with ctx.store.write() as tx:
         found = tx.find(OperationRecord, "operation_get", id=operation_id)
         if found is not None:
-            _take_events(ctx, tx, found, events)
+            _take_events(ctx, tx, found, *intake.read_events(events))
+
+
+def take_flood(ctx: Context, operation_id: str, result: Result) -> Iterator[None]:
+    """Take in the messages of a result that are too many for one transaction, before it is committed.
+
+    They are taken as if they had been streamed: in parts, each kept at once, so that no other writer waits
+    for long, and what broke off goes on where it was.
+
+    Yields:
+        After each part; others may have their turn.
+    """
+    items = intake.events_of(result)
+    good = intake.read_events(items)[0] if len(items) > limits.EVENTS_AT_ONCE else []
+    yield from _take_parts(ctx, operation_id, [*good, *_printed(ctx, operation_id, result)])
+
+
+def _take_parts(ctx: Context, operation_id: str, good: Sequence[tuple[int, Event]]) -> Iterator[None]:
+    """Take in messages in parts; none of them when they are few, or taken already."""
+    if len(good) <= limits.EVENTS_AT_ONCE:
+        return
+    with ctx.store.read() as tx:
+        found = tx.find(OperationRecord, "operation_get", id=operation_id)
+    last = found.events if found is not None else 0
+    new = [item for item in good if item[0] > last]
+    for at in range(0, len(new), limits.EVENTS_AT_ONCE):
+        with ctx.store.write(later=False) as tx:
+            found = tx.find(OperationRecord, "operation_get", id=operation_id)
+            if found is None or found.state != "prepared":
+                return
+            _take_events(ctx, tx, found, new[at : at + limits.EVENTS_AT_ONCE])
+        yield
+
+
+def _printed(ctx: Context, operation_id: str, result: Result) -> list[tuple[int, Event]]:
+    """Return the lines that an action printed, where they are many; they follow its other messages."""
+    if not any(_is_long(result, stream) for stream in STREAMS):
+        return []
+    with ctx.store.read() as tx:
+        found = tx.find(OperationRecord, "operation_get", id=operation_id)
+        if found is None or found.name == EXEC or not found.unit:
+            return []
+        if read_operation(found.document).name is not OperationName.RUN_ACTION:
+            return []
+    listed = [item for stream in STREAMS for item in _lines(result, stream)]
+    return list(enumerate(listed, limits.EVENT_NUMBER + 1))
+
+
+def _is_long(result: Result, stream: str) -> bool:
+    text = result.get(stream)
+    return isinstance(text, str) and text.count("\n") > limits.EVENTS_AT_ONCE
+
+
+def _lines(result: Result, stream: str) -> Iterator[Event]:
+    """Yield the lines of an action's output as messages; of very many the first ones."""
+    if result.get(f"{stream}-encoding"):
+        return
+    lines = iter(StringIO(str(result.get(stream) or ""), newline=None))
+    for line in islice(lines, limits.OUTPUT_LINES):
+        yield {"k": "output", "stream": stream, "time": None, "line": intake.text(line.rstrip("\n"))}
+    if rest := sum(1 for _ in lines):
+        text = f"{rest} more lines are in the results of the action only"
+        yield {"k": "output", "stream": stream, "time": None, "line": text}
 
 
 def _take_events(
-    ctx: Context, tx: Tx, operation: OperationRecord, events: Iterable[tuple[int, Event]]
+    ctx: Context, tx: Tx, operation: OperationRecord, good: Sequence[tuple[int, Event]], odd: int = 0
 ) -> None:
     last = operation.events
     logging_config = str(model_config.get(tx, operation.model, "logging-config"))
-    good, odd = intake.read_events(events)
     mask = mask_of(ctx, tx, operation.model, operation.unit) if good else plain
-    for number, read in good:
-        event = masked(read, mask)
+    for number, event in good:
         if number > last:
-            odd += not _take_event(ctx, tx, operation, event, logging_config)
+            odd += not _take_event(ctx, tx, operation, masked(event, mask), logging_config)
             last = number
     if odd:
         text = f"{odd} messages of the machine were left out: they cannot be read, or it may not send them"
@@ -175,12 +238,15 @@ def _set_status(tx: Tx, model: str, unit: str, event: Event, now: datetime) -> b
 
 def commit(ctx: Context, operation_id: str, result: Result) -> Committed:
     """Take the result of an operation into the model."""
+    good, odd = intake.read_events(intake.events_of(result))
+    for _ in _take_parts(ctx, operation_id, [*good, *_printed(ctx, operation_id, result)]):
+        pass
+    result = intake.read_result(result)  # nobody waits for the store while it is read
     with ctx.store.write() as tx:
         found = tx.find(OperationRecord, "operation_get", id=operation_id)
         if found is None or found.state != "prepared":
             return Committed(ok=True, message="committed before")
-        result = intake.read_result(result)
-        _take_events(ctx, tx, found, ((item["seq"], item["e"]) for item in result["events"]))
+        _take_events(ctx, tx, found, good, odd)
         if found.unit:
             done = _commit_unit(ctx, tx, found, result)
             if not done.next:
@@ -263,14 +329,14 @@ def _commit_action(ctx: Context, tx: Tx, found: OperationRecord, view: View, res
 
 
 def _log_output(ctx: Context, tx: Tx, found: OperationRecord, result: Result) -> None:
-    """Log what an action printed, as the output of hooks is logged."""
+    """Log what an action printed, as the output of hooks is logged; many lines are in the log already."""
+    if any(_is_long(result, stream) for stream in STREAMS):
+        return
     config = str(model_config.get(tx, found.model, "logging-config"))
     mask = mask_of(ctx, tx, found.model, found.unit)
-    for stream, level in (("stdout", "DEBUG"), ("stderr", "WARNING")):
-        if result.get(f"{stream}-encoding"):
-            continue
-        for line in str(result.get(stream) or "").splitlines():
-            _log(tx, found, level, f"unit.{found.unit}.{found.name}", mask(line), ctx.clock.now(), config)
+    for line in (item for stream in STREAMS for item in _lines(result, stream)):
+        level = "DEBUG" if line["stream"] == "stdout" else "WARNING"
+        _log(tx, found, level, f"unit.{found.unit}.{found.name}", mask(line["line"]), ctx.clock.now(), config)
 
 
 def _ask_reboot(ctx: Context, tx: Tx, view: View) -> str:

@@ -10,6 +10,7 @@ import contextlib
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from pushjuju.core import limits
 from pushjuju.core.errors import StoreError
 from pushjuju.runner.session import TAIL
 from pushjuju.services.context import Context
@@ -101,9 +102,12 @@ class EventSink:
 
     def _flush(self) -> None:
         self._handle = None
-        events, self._waiting = self._waiting, []
+        most = limits.EVENTS_AT_ONCE
+        events, self._waiting = self._waiting[:most], self._waiting[most:]
         with contextlib.suppress(StoreError):  # busy, or not ours any more: the result holds every event
             take_events(self._ctx, self._id, events)
+        if self._waiting:
+            self._handle = asyncio.get_running_loop().call_later(EVENTS_S, self._flush)
 
     def close(self) -> None:
         """Leave the rest to the commit: the result holds every event."""

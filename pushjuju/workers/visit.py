@@ -36,7 +36,7 @@ from pushjuju.services.context import Context
 from pushjuju.state.group import DeferredStore
 from pushjuju.state.records import Machine, Operation, Relation, Seat, Unit
 from pushjuju.uniter.actions import MACHINE, is_unwanted, next_lock
-from pushjuju.uniter.commit import commit
+from pushjuju.uniter.commit import commit, take_flood
 from pushjuju.uniter.prepared import Prepared, prepared_operation, read_operation
 from pushjuju.uniter.requests import Request, relation_of
 from pushjuju.uniter.resolver import Answer
@@ -374,13 +374,13 @@ class Visit:
             )
             self.shop.checkpoint("charm-pushed")
         try:
-            following = self._take_in(prepared, await self._run(prepared, plan))
+            following = await self._take_in(prepared, await self._run(prepared, plan))
             while following:
                 await self._save()
                 prepared = self._promoted(following, plan)
                 self._tell_unit(prepared, "running", "running")
                 self.shop.checkpoint("promoted")
-                following = self._take_in(prepared, await self._run_planned(prepared))
+                following = await self._take_in(prepared, await self._run_planned(prepared))
             await self._end_strays(plan)
         finally:
             for item in plan:
@@ -413,9 +413,11 @@ class Visit:
             result = await self._run(self._built_anew(prepared.id))
         return result
 
-    def _take_in(self, prepared: Prepared, result: dict[str, Any]) -> str:
+    async def _take_in(self, prepared: Prepared, result: dict[str, Any]) -> str:
         """Take the result of an operation into the model; return the id of the one that must run now."""
         self.shop.checkpoint("result")
+        for _ in take_flood(self.ctx, prepared.id, result):
+            await asyncio.sleep(0)  # others have their turns
         done = commit(self.ctx, prepared.id, result)
         self._committed.append((prepared.id, str(prepared.frame.get("request", "")), done.error))
         self.shop.checkpoint("committed")

@@ -29,6 +29,7 @@ from pushjuju.runner.packer import Program, pack, tool_names
 from pushjuju.runner.session import MachineSession, open_session
 from pushjuju.runner.target import MachineTarget
 from pushjuju.runner.transport import Connector
+from pushjuju.runner.waste import Waste
 from pushjuju.services import firewall, machines, model_config, models
 from pushjuju.services.context import Context
 from pushjuju.state.lease import LeasedStore
@@ -93,6 +94,7 @@ class Workshop:
         self._providers: dict[tuple[str, str], Provider] = {}
         self._firewalls: dict[tuple[str, str], Firewall | None] = {}
         self._sessions: dict[tuple[str, str], tuple[MachineSession, AsyncExitStack]] = {}
+        self._waste: dict[tuple[str, str], Waste] = {}
         self._features: dict[str, frozenset[str]] = {}
         self._links: dict[tuple[str, str], HostLink] = {}
         self._containers: dict[tuple[str, str], Provider] = {}
@@ -270,7 +272,10 @@ class Workshop:
         """Return an attachment to a machine, to be entered."""
         options = {"owner": self.owner_of(machine)}
         target = self.target(machine)
-        return open_session(target, program=self.program, connector=self.connector, options=options)
+        waste = self._waste.setdefault((machine.model, machine.id), Waste())
+        return open_session(
+            target, program=self.program, connector=self.connector, options=options, waste=waste
+        )
 
     def owner_of(self, machine: Machine) -> str:
         """Return the line by which a machine knows who holds it."""

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pushjuju.core import limits
-from pushjuju.core.errors import BadAnswer, ConnectionLost, PushjujuError
-from pushjuju.runner import bootstrap, intake
+from pushjuju.core.errors import BadAnswer, ConnectionLost, Overtaken, PushjujuError
+from pushjuju.runner import bootstrap, frames, intake
 from pushjuju.runner.packer import pack
 from pushjuju.runner.remote import wire
 from pushjuju.runner.session import MachineSession
@@ -24,6 +24,7 @@ from pushjuju.runner.target import MachineTarget
 from tests.fuzz.hostile import ODD, deep, fuzz, spoilt
 from tests.fuzz.test_results import ACTION, EVENTS, HOOK, NUMBERED
 from tests.unit.services.world import Box
+from tests.waiting import until
 
 HELLO: dict[str, Any] = {
     **Box("0").hello(),
@@ -98,10 +99,11 @@ class Played:
             async def connect(self, _: Any) -> Any:
                 yield None
 
-        async def attach(*_: Any, **__: Any) -> bootstrap.Link:
+        async def attach(*_: Any, **more: Any) -> bootstrap.Link:
             pieces = contacts(self.contacts)
             self.contacts += 1
             link = new_link(Answering(pieces))
+            link.waste = more["waste"]
             self.links.append(link)
             link.channel.link = link  # type: ignore[union-attr]
             link.data_received(b"PJ1R" + pieces.pop(0), None)
@@ -119,6 +121,7 @@ class Answering(Channel):
     """Says its pieces once it is asked for something, then hangs up."""
 
     link: bootstrap.Link
+    stays = 0.01  # seconds
 
     def __init__(self, pieces: list[bytes]) -> None:
         super().__init__()
@@ -127,13 +130,13 @@ class Answering(Channel):
     def write(self, data: bytes) -> None:
         """Answer an operation."""
         super().write(data)
-        if b'"op"' in data:
+        if b'"op"' in data and b'"live-result"' not in data:
             asyncio.get_running_loop().call_soon(self._say)
 
     def _say(self) -> None:
         for piece in self.pieces:
             self.link.data_received(piece, None)
-        asyncio.get_running_loop().call_later(0.01, self.link.connection_lost, None)
+        asyncio.get_running_loop().call_later(self.stays, self.link.connection_lost, None)
 
     def write_eof(self) -> None:
         """Hang up."""
@@ -161,7 +164,7 @@ async def test_any_bytes_before_and_behind_hello(pieces: list[bytes]) -> None:
 @given(messages=st.lists(spoilt(HELLO, *MESSAGES) | ODD, max_size=5), cut=st.integers(1, 50))
 async def test_any_frames_behind_the_mark(messages: list[Any], cut: int) -> None:
     link, told = new_link(), []
-    link.on_message = told.append
+    link.on_message = lambda message, size: told.append(message) or size  # type: ignore[func-returns-value]
     stream = b"PJ1R" + b"".join(packed(message) for message in messages)
     for at in range(0, len(stream), cut):
         link.data_received(stream[at : at + cut], None)
@@ -181,7 +184,7 @@ async def test_any_frames_behind_the_mark(messages: list[Any], cut: int) -> None
         wire.frame(wire.RAW, b"\xff\xfe\x00"),
         wire.frame(wire.RAW, b'"x"'),
         (wire.MAX_FRAME + 1).to_bytes(4, "big") + b"\0",
-        wire.frame(wire.ZLIB, zlib.compress(b'{"a":[' + b"[]," * limits.FRAME_VALUES + b"0]}")),
+        wire.frame(wire.ZLIB, zlib.compress(b'{"a":[' + b"[]," * (limits.FRAME_MARKS // 2) + b"0]}")),
     ],
     ids=["not zlib", "cut zlib", "a blob", "lists", "maps", "numbers", "utf-16", "a text", "large", "values"],
 )  # fmt: skip
@@ -199,15 +202,15 @@ async def test_a_zlib_bomb_costs_no_more_than_a_frame() -> None:
     bomb = zlib.compress(b" " * (wire.MAX_FRAME + 1000), 9)
     tracemalloc.start()
     with pytest.raises(wire.BadFrame, match="inflates beyond the limit"):
-        intake.read_frame(wire.ZLIB, bomb)
+        frames.read(wire.ZLIB, bomb)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 3 * wire.MAX_FRAME
 
 
 def test_commas_in_texts_are_no_values() -> None:
-    message = {"text": ",[{" * limits.FRAME_VALUES, "quoted": '",' * 10}
-    assert intake.read_frame(*wire.Reader().feed(packed(message))[0]) == message
+    message = {"text": ",[{" * limits.FRAME_MARKS, "quoted": '",' * 10}
+    assert frames.read(*wire.Reader().feed(packed(message))[0])[0] == message
 
 
 @pytest.mark.parametrize(
@@ -390,3 +393,140 @@ async def test_a_plain_command_with_an_odd_answer_fails_with_a_sentence(
 def test_levels_within_levels_are_no_use() -> None:
     with pytest.raises(wire.BadFrame):
         intake.numbered({"events": deep(3)}, "events")
+
+
+# --- what brings nothing ----------------------------------------------------------------------------------
+
+
+async def test_a_machine_that_says_much_in_vain_is_not_listened_to_for_a_while(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    nothing = packed({"t": "pong", "x": "y" * 50_000})
+    monkeypatch.setattr(limits, "WASTE", 100_000)
+    monkeypatch.setattr(limits, "WASTE_EACH_S", 1000)
+    played = Played(monkeypatch, lambda _: [packed(HELLO), nothing, nothing, nothing, nothing])
+    session = await played.session.open()
+    with pytest.raises(BadAnswer, match="more that brings nothing than is listened to"):
+        await session.run({"id": "op", "kind": "hook"})
+    with pytest.raises(BadAnswer, match=r"is not listened to for [0-9]+ seconds"):
+        await session.run({"id": "op", "kind": "hook"})
+    assert played.contacts == 1
+    await session.close()
+
+
+@pytest.mark.parametrize(
+    "nothing",
+    [
+        {"t": "pong"},
+        {"t": "facts", "hostname": "m", "nics": HELLO["nics"], "gateway": ""},
+        {"t": "ok", "sha256": "00"},
+        {"t": "event", "id": "op", "es": []},
+        {"t": "event", "id": "op", "es": NUMBERED},
+        {"t": "event", "id": ["op"], "es": NUMBERED},
+        {"t": "event", "id": "theirs", "es": NUMBERED},
+        {"t": "requests", "requests": HELLO["requests"]},
+        {},
+    ],
+    ids=["pong", "facts", "ok", "no event", "old events", "no id", "another's", "old requests", "nothing"],
+)  # fmt: skip
+async def test_frames_that_bring_nothing_come_to_an_end(
+    monkeypatch: pytest.MonkeyPatch, nothing: dict[str, Any]
+) -> None:
+    monkeypatch.setattr(limits, "WASTE", 20_000)
+    played = Played(monkeypatch, lambda _: [packed(HELLO), *[packed(nothing)] * 200])
+    session = await played.session.open()
+    with pytest.raises(BadAnswer, match="more that brings nothing than is listened to"):
+        await session.run({"id": "op", "kind": "hook"})
+    await session.close()
+
+
+async def test_frames_that_bring_something_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "WASTE", 2000)
+    lines = [
+        packed({"t": "event", "id": "op", "es": [{"seq": n, "e": {**EVENTS[0], "message": "\u0001" * 500}}]})
+        for n in range(1, 100)
+    ]
+    played = Played(monkeypatch, lambda _: [packed(HELLO), *lines, packed(dict(ACTION, id="op", events=[]))])
+    session = await played.session.open()
+    assert len((await session.run({"id": "op", "kind": "hook"}))["events"]) == 99
+    await session.close()
+
+
+async def test_a_machine_has_a_thousand_addresses_at_most() -> None:
+    address = {"value": "10.0.0.1", "cidr": "10.0.0.0/8"}
+    nic = {"name": "eth0", "mac": "", "up": True, "addresses": [address] * 600}
+    assert intake.network_facts({"nics": [nic]})
+    with pytest.raises(intake.Odd, match="more than 1000 addresses"):
+        intake.network_facts({"nics": [nic, nic]})
+
+
+@pytest.mark.parametrize("field", ["blobs", "parts", "units"])
+def test_what_a_machine_lists_has_an_end(field: str) -> None:
+    many = {f"{n}": 1 for n in range(200_000)}
+    with pytest.raises(BadAnswer, match=f"{field} has more than [0-9]+ entries"):
+        intake.read_hello({**HELLO, field: many if field == "parts" else list(many)}, "machine 0")
+
+
+async def test_hook_tool_calls_are_answered_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Answering, "stays", 5.0)
+    calls = [packed(dict(CALL, call=number)) for number in (*range(50), *range(50))]
+    end = packed(dict(ACTION, id="op", events=[]))
+    played = Played(monkeypatch, lambda _: [packed(HELLO), *calls])
+    session = await played.session.open()
+    at_once, most, asked = 0, 0, []
+
+    async def on_live(call: dict[str, Any]) -> tuple[int, bytes, bytes]:
+        nonlocal at_once, most
+        at_once += 1
+        most = max(most, at_once)
+        asked.append(call["call"])
+        await asyncio.sleep(0)
+        at_once -= 1
+        if len(asked) == 50:
+            played.links[-1].data_received(end, None)
+        return 0, b"", b""
+
+    await session.run({"id": "op", "kind": "hook"}, None, on_live)
+    assert most == limits.LIVE_AT_ONCE
+    assert sorted(asked) == list(range(50))  # none twice, though each was asked twice
+    await session.close()
+
+
+async def test_calls_of_an_operation_that_has_ended_are_not_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = [packed(dict(CALL, call=number)) for number in range(50)]
+    played = Played(monkeypatch, lambda _: [packed(HELLO), *calls, packed(dict(ACTION, id="op", events=[]))])
+    session = await played.session.open()
+    asked: list[int] = []
+
+    async def on_live(call: dict[str, Any]) -> tuple[int, bytes, bytes]:
+        asked.append(call["call"])
+        await asyncio.sleep(0)
+        return 0, b"", b""
+
+    await session.run({"id": "op", "kind": "hook"}, None, on_live)
+    await until(lambda: not session._tasks)
+    assert len(asked) < 50
+    await session.close()
+
+
+@pytest.mark.parametrize("lease", ["x", [1], 10**400, -1, 1.5, None])
+async def test_an_odd_lease_is_none(monkeypatch: pytest.MonkeyPatch, lease: Any) -> None:
+    refusal = {"t": "result", "id": "op", "outcome": "error", "code": "lease", "lease": lease}
+    played = Played(monkeypatch, lambda _: [packed(HELLO), packed(refusal)])
+    session = await played.session.open()
+    with pytest.raises(Overtaken) as caught:
+        await session.run({"id": "op", "kind": "hook"})
+    assert caught.value.lease == 0
+    await session.close()
+
+
+async def test_nothing_is_kept_of_operations_that_are_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = [{"t": "event", "id": "op", "es": NUMBERED}, dict(CALL, id="op"), dict(ACTION, id="op", events=[])]
+    ahead = [{"t": "event", "id": "next", "es": NUMBERED}, dict(CALL, id="next"), dict(ACTION, id="next")]
+    played = Played(monkeypatch, lambda _: [packed(HELLO), *map(packed, (*ahead, *said))])
+    session = await played.session.open()
+    await session.run({"id": "op", "kind": "hook"}, plan=[{"id": "next", "kind": "hook", "after": "op"}])
+    assert session._room.taken > 0
+    await session.run({"id": "next", "kind": "hook"})
+    assert session._room.taken == 0
+    await session.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -508,7 +509,13 @@ def test_output_has_a_limit(world: World) -> None:
 
 
 def test_what_an_honest_machine_keeps_fits_into_what_is_taken() -> None:
-    assert output.EVENT_LIMIT + 2 * output.TAIL + 3 * host.LOG_LIMIT < limits.EVENTS
+    share = max(limits.EVENT_COST / output.LINE_COST, 4)  # of a short line, and of one that is not ASCII
+    assert share * (output.EVENT_LIMIT + 2 * output.TAIL + 1.5 * host.LOG_LIMIT) < limits.EVENTS
+    events = (output.EVENT_LIMIT + host.LOG_LIMIT) // output.LINE_COST + 2 * output.TAIL_LINES
+    line = {"k": "output", "stream": "stdout", "line": "", "time": 1.5}
+    entry = {"k": "log", "level": "INFO", "module": "m", "message": "", "time": 1.5}
+    longest = max(len(re.findall("[,:{[]", json.dumps({"seq": 1, "e": item}))) for item in (line, entry))
+    assert events * (longest + 1) < limits.FRAME_MARKS
     assert (output.CAPTURE_LIMIT + output.TAIL + 100) * 4 / 3 < limits.OUTPUT
     assert (state_tools.MAX_KEY, state_tools.MAX_VALUE) == (limits.STATE_KEY, limits.STATE_VALUE)
     assert payload_tools.STATUSES == payloads.STATUSES

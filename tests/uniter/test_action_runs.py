@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from pushjuju.services import actions, tasks
+from pushjuju.core import limits
+from pushjuju.services import actions, logs, tasks
 from pushjuju.services.actions import ActionRequest, CommandRequest
-from pushjuju.uniter.commit import take_events
+from pushjuju.uniter.commit import take_events, take_flood
 from tests.unit.services.world import UBUNTU, World, event
 
 ACTIONS = """
@@ -358,6 +359,24 @@ def test_what_an_action_prints_is_logged(shop: World) -> None:
     )
     found = [(row["level"], row["module"], row["message"]) for row in rows]
     assert found == [("WARNING", "unit.web/0.backup", "a"), ("WARNING", "unit.web/0.backup", "b")]
+
+
+def test_an_action_that_prints_very_many_lines_holds_nobody_up(
+    shop: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "OUTPUT_LINES", 3 * limits.EVENTS_AT_ONCE)
+    run(shop)
+    prepared = shop.prepared()
+    text = "".join(f"line {n}\n" for n in range(4 * limits.EVENTS_AT_ONCE))
+    parts = take_flood(shop.ctx, prepared.id, result(stderr=text))
+    next(parts)
+    parts.close()  # it dies here, and goes on
+    assert shop.commit(prepared, result(stderr=text)).ok
+    found = [row.message for row in logs.after(shop.ctx.store, shop.model, 0)]
+    assert found == [
+        *(f"line {n}" for n in range(3 * limits.EVENTS_AT_ONCE)),
+        f"{limits.EVENTS_AT_ONCE} more lines are in the results of the action only",
+    ]
 
 
 def test_commands_may_ask_for_a_reboot(shop: World) -> None:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
+from pushjuju.core import limits
 from pushjuju.core.status import StatusKind
 from pushjuju.services import logs, model_config, removal, statuses, units
-from pushjuju.uniter.commit import commit, take_events
+from pushjuju.uniter.commit import commit, take_events, take_flood
+from pushjuju.uniter.prepared import Prepared
 from pushjuju.uniter.resolver import LocalState, OperationKind, Step, from_wire
 from tests.unit.services.world import World, event, failed, moment, ok, status_event
 
@@ -396,3 +401,75 @@ def test_relation_settings_reach_the_others(shop: World) -> None:
     assert {unit: shop.of(unit) for unit in ("web/0", "web/1", "web/2")} == {
         "web/0": [], "web/1": ["cluster-relation-changed"], "web/2": ["cluster-relation-changed"],
     }  # fmt: skip
+
+
+# --- floods -----------------------------------------------------------------------------------------------
+
+
+def _update_status(shop: World) -> Prepared:
+    shop.clock.advance(4000)
+    return shop.until("update-status")
+
+
+def _flood(count: int, *, status: bool = False) -> list[dict[str, Any]]:
+    if status:
+        return [status_event(n, "active", f"step {n}") for n in range(1, count + 1)]
+    return [event(n, "log", level="ERROR", module="m", message=f"line {n}") for n in range(1, count + 1)]
+
+
+def _longest_hold(shop: World, monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Return where it is noted how long each transaction holds the store."""
+    holds: list[float] = []
+    write = type(shop.ctx.store).write
+
+    @contextmanager
+    def timed(self: Any, **more: Any) -> Iterator[Any]:
+        with write(self, **more) as tx:
+            begun = time.thread_time()
+            yield tx
+            holds.append(time.thread_time() - begun)
+
+    monkeypatch.setattr(type(shop.ctx.store), "write", timed)
+    return holds
+
+
+@pytest.mark.parametrize("status", [False, True], ids=["lines", "statuses"])
+def test_a_flood_of_messages_holds_the_store_for_moments_only(
+    shop: World, monkeypatch: pytest.MonkeyPatch, status: bool
+) -> None:
+    shop.active()
+    small, large = 4, 16
+    each = limits.EVENTS_AT_ONCE
+    longest = []
+    for parts in (small, large):
+        prepared = _update_status(shop)
+        holds = _longest_hold(shop, monkeypatch)
+        assert shop.commit(prepared, ok(events=_flood(parts * each, status=status))).ok
+        assert len(holds) >= parts
+        longest.append(max(holds))
+        monkeypatch.undo()
+    print(f"longest of {small * each} messages: {longest[0]:.3f} s, of {large * each}: {longest[1]:.3f} s")
+    assert longest[1] < 3 * longest[0] + 0.05
+
+
+def test_a_flood_that_breaks_off_goes_on_where_it_was(shop: World) -> None:
+    shop.active()
+    prepared = _update_status(shop)
+    result = ok(events=_flood(3 * limits.EVENTS_AT_ONCE + 1))
+    parts = take_flood(shop.ctx, prepared.id, result)
+    next(parts)
+    next(parts)
+    parts.close()  # it dies here
+    assert shop.commit(prepared, result).ok
+    lines = [item[3] for item in _log(shop) if item[3].startswith("line ")]
+    assert lines == [f"line {n}" for n in range(1, 3 * limits.EVENTS_AT_ONCE + 2)]
+
+
+def test_few_messages_stay_in_the_one_transaction_of_their_result(
+    shop: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop.active()
+    prepared = _update_status(shop)
+    holds = _longest_hold(shop, monkeypatch)
+    assert shop.commit(prepared, ok(events=_flood(limits.EVENTS_AT_ONCE))).ok
+    assert len(holds) == 1

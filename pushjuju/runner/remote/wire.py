@@ -81,6 +81,8 @@ class Reader:
     def feed(self, data: bytes) -> list[tuple[int, bytes]]:
         """Add bytes; return the frames that are complete now, as (flag, payload)."""
         buffer = self._buffer
+        if not buffer and len(data) >= 5 and len(data) == 5 + int.from_bytes(data[:4], "big") <= MAX_FRAME:
+            return [(data[4], data[5:])]  # just one, as most of them come
         buffer += data
         frames = []
         start = 0
@@ -91,7 +93,8 @@ class Reader:
             end = start + 5 + size
             if len(buffer) < end:
                 break
-            frames.append((buffer[start + 4], bytes(buffer[start + 5 : end])))
+            with memoryview(buffer) as view:  # a slice of the buffer itself would be a second copy
+                frames.append((buffer[start + 4], bytes(view[start + 5 : end])))
             start = end
         if start:
             del buffer[:start]

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from pushjuju.core import limits
+from pushjuju.runner.heard import Ahead, Room
 from pushjuju.runner.remote import wire
-from pushjuju.runner.session import _Ahead
 
 LINK: Any = object()
 
@@ -21,15 +21,16 @@ def live(stdin: str) -> dict[str, Any]:
 
 def event(seq: int, text: str) -> dict[str, Any]:
     """Return a frame of one event."""
-    return {"t": "event", "id": "a", "es": [{"seq": seq, "e": {"k": "output", "line": text}}]}
+    line = {"k": "output", "stream": "stdout", "line": text, "time": None}
+    return {"t": "event", "id": "a", "es": [{"seq": seq, "e": line}]}
 
 
 def test_messages_are_kept_in_their_order() -> None:
-    ahead = _Ahead(LINK)
+    ahead = Ahead(Room(), LINK)
     said = [event(1, "one"), live(""), {"t": "result", "id": "a", "outcome": "ok", "events": []}]
     for message in said:
-        ahead.take(message)
-    assert ahead.messages == said
+        ahead.take(message, 100)
+    assert [message for message, _ in ahead.messages] == said
 
 
 def test_there_is_an_end_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,12 +43,12 @@ def test_there_is_an_end_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _flood(messages: Iterable[dict[str, Any]]) -> None:
-    ahead = _Ahead(LINK)
+    ahead = Ahead(Room(), LINK)
     for message in messages:
-        ahead.take(message)
+        ahead.take(message, 100)
 
 
 @pytest.mark.parametrize("message", [{"t": "live"}, {"t": "event", "es": 7}, {"t": "result", "events": [{}]}])
 def test_what_is_no_message_ends_the_contact(message: dict[str, Any]) -> None:
     with pytest.raises(wire.BadFrame):
-        _Ahead(LINK).take(message)
+        Ahead(Room(), LINK).take(message, 100)
