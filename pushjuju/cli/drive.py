@@ -11,10 +11,15 @@ from typing import TYPE_CHECKING
 from pushjuju.cli import session
 from pushjuju.cli.progress import progress, wants_output
 from pushjuju.core.errors import HookFailed
+from pushjuju.core.names import is_application, is_machine, is_unit
 from pushjuju.services.context import Context
+from pushjuju.state.records import Unit
 
 if TYPE_CHECKING:
     from pushjuju.cli.command import Cli
+
+EVERY_MACHINE = ("every machine",)
+"""What a command touched that is about the machines of the model, whatever runs on them."""
 
 _LINES = 10  # of the failing unit's log
 _NO_WAIT = ("0", "false", "no")
@@ -34,8 +39,8 @@ def settle(
         cli: The call.
         ctx: The controller.
         model: UUID.
-        touched: Applications or units that this command is about: only their failures make it fail;
-            None: all.
+        touched: Applications, units or machines that this command is about: only their failures, and those
+            of the machines that they are on, make it fail; EVERY_MACHINE: of all machines; None: all.
         no_wait: Record only.
 
     Raises:
@@ -48,14 +53,15 @@ def settle(
 
     from pushjuju.workers.drive import Driver
 
+    homes = machines_of(ctx, model, touched or ())  # some are gone at the end
     with progress(cli.console) as report:
         watched = wants_output(cli.console)
         since = session.first_claim(cli)
         driver = Driver(ctx, model, tell=report, warn=cli.console.warn, watched=watched, since=since)
         settled = asyncio.run(driver.settle())
     for problem in settled.elsewhere:
-        cli.console.info(f"In error in another model: {problem}")
-    judge(cli, ctx, model, settled.problems, touched)
+        cli.console.warn(f"in another model: {problem}")
+    judge(cli, ctx, model, settled.problems, None if touched is None else (*touched, *homes))
 
 
 def judge(
@@ -66,12 +72,30 @@ def judge(
     Raises:
         HookFailed: Something that was touched is in error.
     """
+    if touched is not None:
+        touched = (*touched, *machines_of(ctx, model, touched))
     mine = [problem for problem in problems if _concerns(problem, touched)]
     for problem in problems:
         if problem not in mine:
-            cli.console.info(f"Still in error: {problem}")
+            cli.console.warn(f"elsewhere in the model: {problem}")
     if mine:
         raise _failure(cli, ctx, model, mine)
+
+
+def machines_of(ctx: Context, model: str, names: Sequence[str]) -> Sequence[str]:
+    """Return the machines that the named applications and units are on, and the hosts of those."""
+    from pushjuju.services import units
+
+    found: list[Unit] = []
+    with ctx.store.read() as tx:
+        for name in names:
+            if is_unit(name):
+                found += filter(None, [tx.find(Unit, "unit_get", model=model, name=name)])
+            elif is_application(name):
+                found += units.of_application(tx, model, name)
+    homes = {unit.machine for unit in found if unit.machine is not None}
+    parts = [home.split("/") for home in homes.union(filter(is_machine, names))]
+    return sorted({"/".join(words[:end]) for words in parts for end in range(1, len(words) + 1, 2)})
 
 
 def background(cli: Cli, ctx: Context) -> None:
@@ -91,12 +115,14 @@ def in_background(ctx: Context) -> bool:
 
 
 def _concerns(problem: str, touched: Sequence[str] | None) -> bool:
-    """Tell whether a problem is of what was touched; machines always are."""
+    """Tell whether a problem is of what was touched; one of neither unit nor machine always is."""
     word, _, rest = problem.partition(" ")
-    if touched is None or word != "unit":
+    name = rest.partition(":")[0]
+    if touched is None or word not in ("unit", "machine"):
         return True
-    unit = rest.partition(":")[0]
-    return unit in touched or unit.partition("/")[0] in touched
+    if word == "machine" and EVERY_MACHINE[0] in touched:
+        return True
+    return name in touched or (word == "unit" and name.partition("/")[0] in touched)
 
 
 def _failure(cli: Cli, ctx: Context, model: str, problems: Sequence[str]) -> HookFailed:

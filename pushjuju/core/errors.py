@@ -26,6 +26,8 @@ Layer: core. The tree (callers catch a branch, not a leaf):
     │   └── LeaseLost         another process has taken the work over
     ├── TransportError        reaching a machine
     │   ├── Unreachable       no answer
+    │   │   ├── InstanceStopped ... because its cloud has stopped it
+    │   │   └── InstanceGone    ... because its cloud does not know it any more
     │   ├── HostKeyChanged    the machine shows another key than the known one
     │   ├── AuthFailed        the machine refuses our keys
     │   ├── SudoRefused       logged in, but not allowed to become root
@@ -290,6 +292,20 @@ class Unreachable(TransportError):
 
     message = "the machine does not answer"
     code = "unreachable"
+
+
+class InstanceStopped(Unreachable):
+    """The machine's cloud says that it is stopped."""
+
+    message = "the machine is stopped"
+    code = "instance-stopped"
+
+
+class InstanceGone(Unreachable):
+    """The machine's cloud does not know it any more."""
+
+    message = "the machine is gone from its cloud"
+    code = "instance-gone"
 
 
 class HostKeyChanged(TransportError):

@@ -70,6 +70,7 @@ class InstanceStatus(StrEnum):
     RUNNING = "running"
     ERROR = "error"
     PROVISIONING_ERROR = "provisioning error"
+    STOPPED = "stopped"
     UNKNOWN = "unknown"
 
 

@@ -65,6 +65,7 @@ __all__ = [
     "Reachable",
     "Reached",
     "RemoteRunner",
+    "Resumer",
     "SSHTarget",
     "ScriptResult",
     "SecretBackend",
@@ -442,6 +443,20 @@ class Zoned(Protocol):
 
         Raises:
             NotValid: The placement names a zone that is not there.
+        """
+        ...
+
+
+@runtime_checkable
+class Resumer(Protocol):
+    """A provider that starts an instance again which it tells as `stopped`. Since 1.5."""
+
+    async def resume(self, instance_id: str) -> None:
+        """Start a stopped instance; one that runs is left as it is.
+
+        Raises:
+            NotFound: The instance is gone.
+            ProviderError: It could not be started.
         """
         ...
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,7 @@ class Context:
     Attributes:
         environ: The process environment, for plugins.
         random: Draws jitter; seeded in tests.
+        routine_until: update-status that becomes due later is left to others; None: to nobody.
     """
 
     datadir: DataDir
@@ -40,6 +42,7 @@ class Context:
     user: str = DEFAULT_USER
     environ: Mapping[str, str] = field(default_factory=dict)
     random: Random = field(default_factory=_unseeded)
+    routine_until: datetime | None = None
 
     def close(self) -> None:
         """Close the store."""

@@ -245,6 +245,10 @@ def retry_provisioning(tx: Tx, model: str, machine_id: str, now: datetime) -> No
     if machine.instance_id:
         shown = statuses.get_status(tx, model, StatusKind.INSTANCE, machine_id)
         state = shown.status if shown else InstanceStatus.UNKNOWN
+        if state == InstanceStatus.STOPPED:
+            tx.run("machine_see_again", model=model, id=machine_id)  # which starts it, where its cloud can
+            touch.machine(tx, model, machine_id, now, "retry provisioning")
+            return
         if machine.last_seen or state != InstanceStatus.PROVISIONING_ERROR:
             raise NotValid(f"machine {machine_id} is not in an error state ({state})")
         tx.run("machine_forget_instance", model=model, id=machine_id)

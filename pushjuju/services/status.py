@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from pushjuju import JUJU_VERSION
 from pushjuju.charms.url import name_in
 from pushjuju.core.clock import from_iso
+from pushjuju.core.errors import InstanceGone
 from pushjuju.core.natural import natural_key
 from pushjuju.core.status import (
     AGENT_INITIALISING,
@@ -24,6 +25,7 @@ from pushjuju.core.status import (
     MODEL_SUSPENDED,
     NOT_COMMUNICATING,
     Agent,
+    InstanceStatus,
     MachineStatus,
     StatusKind,
     Workload,
@@ -151,16 +153,21 @@ def _machines(rows: Rows, parent: str | None) -> dict[str, Any]:
     return {machine.id: _machine(rows, machine) for machine in rows.contained.get(parent, ())}
 
 
-def _silent(machine: MachineRow, now: datetime) -> bool:
-    """Tell whether a machine did not answer for so long that it counts as down."""
+def _silent(rows: Rows, machine: MachineRow) -> bool:
+    """Tell whether a machine counts as down: seen stopped or gone, or without an answer for so long."""
+    seen = _seen(rows, StatusKind.INSTANCE, machine.id, _PENDING)
+    if seen.status == InstanceStatus.STOPPED:
+        return True
+    if seen.status == InstanceStatus.UNKNOWN and json.loads(seen.data).get("code") == InstanceGone.code:
+        return True
     if machine.unreachable_since is None:
         return False
-    return now - from_iso(machine.unreachable_since) >= timedelta(seconds=LOST_AFTER_S)
+    return rows.now - from_iso(machine.unreachable_since) >= timedelta(seconds=LOST_AFTER_S)
 
 
 def _machine(rows: Rows, machine: MachineRow) -> dict[str, Any]:
     agent = _seen(rows, StatusKind.MACHINE, machine.id, _PENDING)
-    if agent.status not in (MachineStatus.PENDING, MachineStatus.STOPPED) and _silent(machine, rows.now):
+    if agent.status not in (MachineStatus.PENDING, MachineStatus.STOPPED) and _silent(rows, machine):
         agent = Seen(str(MachineStatus.DOWN), NOT_COMMUNICATING, since=agent.since)
     found: dict[str, Any] = {"juju-status": _status(agent, version=True, life=machine.life)}
     if machine.hostname:
@@ -334,11 +341,11 @@ def _shown(rows: Rows, unit: UnitRow) -> tuple[Seen, Seen]:
         workload = Seen(str(Workload.WAITING), agent.message, since=agent.since)
         agent = Seen(str(Agent.IDLE), since=agent.since)
     machine = rows.machines.get(unit.machine or "")
-    if machine is None or machine.unreachable_since is None:
-        if machine is not None and agent.status == Agent.FAILED and machine.id in rows.failing:
-            agent = _with_next(rows, agent, machine.id)
+    if machine is None:
         return workload, agent
-    if not _silent(machine, rows.now) or not _can_be_lost(workload, agent):
+    if agent.status == Agent.FAILED and machine.unreachable_since is None and machine.id in rows.failing:
+        agent = _with_next(rows, agent, machine.id)
+    if not _silent(rows, machine) or not _can_be_lost(workload, agent):
         return workload, agent
     lost = Seen(str(Agent.LOST), NOT_COMMUNICATING, since=agent.since)
     if workload.status in (Workload.ERROR, Workload.TERMINATED):

@@ -9,7 +9,7 @@ Each claim has a number of its own, so that one who lost its lease without knowi
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -23,6 +23,12 @@ LEASE_S = 30.0  # a claim that is not renewed for this long is free for others
 HEARTBEAT_S = 10.0
 _LOOK_AT = 8  # rows of the queue that are read at least
 _CONTROLLER = ""  # scope of numbers that belong to no model
+
+
+Resting = Mapping[str, int]
+"""Keys that are left alone until they are touched again, with the generation at which they came to rest."""
+
+_NOTHING: Resting = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,13 +87,24 @@ class WorkQueue(Protocol):
         ...
 
     def claim_some(
-        self, prefix: str, now: datetime, most: int, *, busy: Container[str] = (), later: bool = False
+        self,
+        prefix: str,
+        now: datetime,
+        most: int,
+        *,
+        busy: Container[str] = (),
+        left: Resting = _NOTHING,
+        later: bool = False,
     ) -> list[Claim]:
         """Take some keys at once, those first that are due the longest."""
         ...
 
     def anything_due(self, prefix: str, now: datetime) -> bool:
         """Tell whether a key is due, in anybody's hands or in none."""
+        ...
+
+    def anything_asked(self, prefix: str, now: datetime, since: datetime, left: Resting) -> bool:
+        """Tell whether a key is due for another reason than that its time has come since a moment."""
         ...
 
     def heartbeat(self, claim: Claim, now: datetime) -> bool:
@@ -206,32 +223,56 @@ class SqliteWorkQueue:
         return found[0] if found else None
 
     def claim_some(
-        self, prefix: str, now: datetime, most: int, *, busy: Container[str] = (), later: bool = False
+        self,
+        prefix: str,
+        now: datetime,
+        most: int,
+        *,
+        busy: Container[str] = (),
+        left: Resting = _NOTHING,
+        later: bool = False,
     ) -> list[Claim]:
         """Take some keys in one transaction, those first that are due the longest.
 
         Args:
             most: How many.
             busy: Keys that this process still works on, with or without a lease.
+            left: Keys that are left alone until they are touched again.
             later: The claims may become durable with the next shared commit; nobody else sees them before.
         """
         with self._store.read() as tx:
-            if not self._next(tx, prefix, now, 1, busy):
+            if not self._next(tx, prefix, now, 1, busy, left):
                 return []
         with self._store.write(later=later) as tx:
-            return [self._take(tx, row, now) for row in self._next(tx, prefix, now, most, busy)]
+            return [self._take(tx, row, now) for row in self._next(tx, prefix, now, most, busy, left)]
 
     def anything_due(self, prefix: str, now: datetime) -> bool:
         """Tell whether a key is due, in anybody's hands or in none."""
         with self._store.read() as tx:
             return tx.row("work_any_due", prefix=prefix, now=to_iso(now)) is not None
 
-    def _next(self, tx: Tx, prefix: str, now: datetime, most: int, busy: Container[str]) -> list[Row]:
+    def anything_asked(self, prefix: str, now: datetime, since: datetime, left: Resting) -> bool:
+        """Tell whether a key is due, but for machines whose time has come since a moment.
+
+        A machine that was touched names a reason; one that came to rest and is due again later does not.
+
+        Args:
+            left: Keys that are left alone until they are touched again.
+        """
+        with self._store.read() as tx:
+            rows = tx.rows("work_asked", prefix=prefix, now=to_iso(now), since=to_iso(since))
+            return any(left.get(row["key"]) != row["generation"] for row in rows)
+
+    def _next(
+        self, tx: Tx, prefix: str, now: datetime, most: int, busy: Container[str], left: Resting
+    ) -> list[Row]:
         """Return the rows of the next free keys; of a long queue only its beginning is read."""
         asked, read = {"prefix": prefix, "now": to_iso(now), "owner": self._owner}, 2 * most + _LOOK_AT
         while True:
             due = tx.rows("work_due", **asked, most=read)
-            free = (row for row in due if row["key"] not in busy)
+            free = (
+                row for row in due if row["key"] not in busy and left.get(row["key"]) != row["generation"]
+            )
             found = [row for row in free if self._free(row["owner"], row["leased_until"], now)]
             if len(found) >= most or len(due) < read:
                 return found[:most]

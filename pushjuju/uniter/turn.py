@@ -150,7 +150,7 @@ def _tick_update_status(ctx: Context, tx: Tx, unit: Unit) -> None:
         return  # nobody is to knock at a machine that is being upgraded by hand
     now = ctx.clock.now()
     due = from_iso(unit.update_status_due) if unit.update_status_due else None
-    if due is not None and due > now:
+    if due is not None and due > min(now, ctx.routine_until or now):
         return
     interval = parse_duration(str(model_config.get(tx, unit.model, model_config.INTERVAL)))
     again = now + timedelta(seconds=next_update_status(interval, ctx.random.random()))

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable
 from typing import TypeVar
 
-from pushjuju.core.errors import NotFound, ProviderError, Unreachable
+from pushjuju.core.errors import InstanceGone, NotFound, ProviderError
 from pushjuju.plugins.types import Instance, Provider, SSHTarget
 from pushjuju.state.records import Machine
 
@@ -17,9 +17,9 @@ CALL_S = 300.0  # one call for a list, a check, an end
 T = TypeVar("T")
 
 
-def lost(machine: Machine) -> Unreachable:
+def lost(machine: Machine) -> InstanceGone:
     """Return the error of a machine whose instance the cloud does not know any more."""
-    return Unreachable(
+    return InstanceGone(
         f"machine {machine.id} is gone from its cloud: no instance {machine.instance_id}",
         hint=f"pushjuju remove-machine {machine.id} --force",
     )
@@ -29,7 +29,7 @@ async def login(provider: Provider, machine: Machine, instance: Instance) -> SSH
     """Return how a machine's instance answers.
 
     Raises:
-        Unreachable: The instance went since it was looked up.
+        InstanceGone: The instance went since it was looked up.
     """
     try:
         return await within(CALL_S, provider.ssh_target(instance))

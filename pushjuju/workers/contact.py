@@ -15,6 +15,9 @@ from pushjuju.core.errors import (
     BadAnswer,
     HeldElsewhere,
     HostKeyChanged,
+    InstanceGone,
+    InstanceStopped,
+    ProviderError,
     PushjujuError,
     TransportError,
     Unreachable,
@@ -23,6 +26,7 @@ from pushjuju.core.holding import way_out
 from pushjuju.core.life import Life
 from pushjuju.core.names import parent_machine
 from pushjuju.core.status import InstanceStatus, MachineStatus, StatusKind
+from pushjuju.plugins.types import Provider, Resumer
 from pushjuju.runner.session import MachineSession
 from pushjuju.services import (
     firewall,
@@ -43,7 +47,7 @@ from pushjuju.services.machine_work import UNUSABLE
 from pushjuju.state.records import Machine
 from pushjuju.state.store import Tx
 from pushjuju.workers import firstboot, requests
-from pushjuju.workers.answers import CALL_S, login, lost
+from pushjuju.workers.answers import CALL_S, START_S, login, lost
 from pushjuju.workers.events import Event
 from pushjuju.workers.hostkeys import moved
 from pushjuju.workers.provisioner import given
@@ -57,6 +61,7 @@ BOOT_POLL_S = 0.05
 NOTE_EVERY_S = 30.0  # how old a machine's last contact may get while it is worked
 LOGGER = "pushjuju.contact"
 _FAILED = "failed"  # in the data of an instance's status: why a machine that answers could not be used
+RESUMING = "is stopped; starting it again"
 _STARTING = (InstanceStatus.PENDING, InstanceStatus.ALLOCATING)
 
 
@@ -147,15 +152,48 @@ async def _look_up(shop: Workshop, machine: Machine) -> Machine | None:
     instance = (await shop.within(CALL_S, provider.get([machine.instance_id])))[0]
     if instance is None:
         raise lost(machine)
+    resumed = instance.status is InstanceStatus.STOPPED and await _resume(shop, machine, provider)
     ssh = target_document(await login(provider, machine, instance))
     seen = (await shop.within(CALL_S, provider.get([machine.instance_id])))[0] or instance
-    coming = seen.status != instance.status or seen.status in _STARTING
+    if seen.status is InstanceStatus.STOPPED and not resumed:
+        raise InstanceStopped(
+            f"machine {machine.id} is stopped in its cloud", hint=f"start instance {seen.id} there"
+        )
+    coming = resumed or seen.status != instance.status or seen.status in _STARTING
     if ssh == dict(machine.ssh) and not coming:
         return None
     with shop.ctx.store.write() as tx:
         found = machines.set_ssh(tx, machine, ssh, shop.ctx.clock.now())
     moved(shop.ctx, machine, found)
     return found
+
+
+async def _resume(shop: Workshop, machine: Machine, provider: Provider) -> bool:
+    """Start a stopped machine again where its provider can, and say so; tell whether it did."""
+    if not isinstance(provider, Resumer):
+        return False
+    with shop.ctx.store.write() as tx:
+        now = shop.ctx.clock.now()
+        _set_once(tx, machine, StatusKind.INSTANCE, InstanceStatus.STOPPED, RESUMING, now)
+        logs.append(tx, machine.model, f"machine-{machine.id}", "WARNING", LOGGER, RESUMING, now=now)
+    shop.tell(Event(entity=f"machine {machine.id}", text=RESUMING))
+    await shop.within(START_S, provider.resume(machine.instance_id))
+    shop.checkpoint("machine-resumed")
+    return True
+
+
+async def can_resume(shop: Workshop, machine: Machine) -> bool:
+    """Tell whether a lost machine is stopped and its provider starts it again at the next contact."""
+    if given(machine) or not machine.instance_id:
+        return False
+    try:
+        provider = shop.provider_of(machine)
+        if not isinstance(provider, Resumer):
+            return False
+        (instance,) = await shop.within(CALL_S, provider.get([machine.instance_id]))
+    except PushjujuError:
+        return False  # the next contact tells
+    return instance is not None and instance.status is InstanceStatus.STOPPED
 
 
 async def come_back(shop: Workshop, machine: Machine, boot_id: str) -> MachineSession:
@@ -275,7 +313,19 @@ def _note_unusable(
     data: Mapping[str, Any] = MappingProxyType({}),
 ) -> None:
     known = {**data, UNUSABLE: full_text(error)}
-    _set_once(tx, machine, StatusKind.INSTANCE, InstanceStatus.RUNNING, error.message, now, known)
+    if isinstance(error, InstanceGone):
+        known["code"] = error.code
+    status = _instance_status(tx, machine, error)
+    _set_once(tx, machine, StatusKind.INSTANCE, status, error.message, now, known)
+
+
+def _instance_status(tx: Tx, machine: Machine, error: PushjujuError) -> InstanceStatus:
+    """Return what an error tells of an instance; a stopped one that could not be started is stopped."""
+    present = statuses.get_status(tx, machine.model, StatusKind.INSTANCE, machine.id)
+    was_stopped = present is not None and present.status == InstanceStatus.STOPPED
+    if isinstance(error, InstanceStopped) or (was_stopped and isinstance(error, ProviderError)):
+        return InstanceStatus.STOPPED
+    return InstanceStatus.UNKNOWN if isinstance(error, InstanceGone) else InstanceStatus.RUNNING
 
 
 def _alert_followers(tx: Tx, machine: Machine, now: datetime) -> None:

@@ -43,7 +43,7 @@ async def wait(shop: Workshop, machine: Machine) -> Machine:
         CredentialInvalid: The cloud refused the model's credential.
         DeployFailed: The cloud gave up on it.
         ProviderError: The cloud does not answer.
-        Unreachable: The cloud does not know it any more.
+        InstanceGone: The cloud does not know it any more.
     """
     features = {kind.name: kind.features for kind in shop.host.provider_types()}
     if machine.last_seen or FEATURE not in features.get(machine.provider, ()):

@@ -10,7 +10,7 @@ import contextlib
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from pushjuju.core.errors import LeaseLost, PushjujuError, StoreDamaged, StoreError, StoreGone, StoreTooNew
 from pushjuju.services.context import Context
@@ -82,6 +82,7 @@ class Driver:
         self.shop = Workshop(ctx, tell, warn, checkpoint, watched=watched)
         self.queue = SqliteWorkQueue(ctx.store, process_owner())
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._left: dict[str, int] = {}  # keys that are due for no more than update-status, as they were left
         self._ended = asyncio.Event()  # some task did, since the queue was last looked at
         self._broken: BaseException | None = None
         self._serving = False
@@ -89,18 +90,24 @@ class Driver:
     async def settle(self, until: Callable[[], bool] = lambda: True) -> Settled:
         """Work until nothing is due now, here or in another process; then say what failed.
 
+        An update-status that becomes due meanwhile is left to whoever comes next: where it is due again each
+        second, nobody would ever be ready.
+
         Args:
             until: Called at rest; False: stay for what becomes due later.
         """
         self._check_keys()
+        begun = self.shop.routine_until = self.ctx.clock.now()
         self._prefixes = self._related()
         elsewhere = Follower(self.ctx, self.tell, process_owner())
         try:
             while True:
+                if not (self._tasks or self._broken or self._anything_asked(begun)):
+                    if until():
+                        elsewhere.catch_up()
+                        return self._summary()
+                    self.shop.routine_until = None
                 self._claim_all()
-                if not self._tasks and not self.anything_due() and until():
-                    elsewhere.catch_up()
-                    return self._summary()
                 elsewhere.look(self._prefixes)
                 await self._wait(POLL_S)
         finally:
@@ -176,7 +183,8 @@ class Driver:
             free = LANES - len(self._tasks)
             if free <= 0:
                 return
-            for claim in self.queue.claim_some(prefix, now, free, busy=self._tasks, later=True):
+            left = self._left if self.shop.routine_until else {}
+            for claim in self.queue.claim_some(prefix, now, free, busy=self._tasks, left=left, later=True):
                 task = asyncio.create_task(self._work(claim), name=claim.key)
                 self._tasks[claim.key] = task
                 task.add_done_callback(self._finished)
@@ -208,6 +216,9 @@ class Driver:
             )
             raise
         finally:
+            self._left.pop(claim.key, None)
+            if outcome.routine:
+                self._left[claim.key] = claim.generation
             beat.cancel()
             try:
                 await asyncio.gather(beat, return_exceptions=True)
@@ -252,6 +263,11 @@ class Driver:
         """Tell whether a key is due, here or at another process."""
         now = self.ctx.clock.now()
         return any(self.queue.anything_due(prefix, now) for prefix in self._prefixes)
+
+    def _anything_asked(self, since: datetime) -> bool:
+        """Tell whether a key is due for more than an update-status whose time has come since a moment."""
+        now = self.ctx.clock.now()
+        return any(self.queue.anything_asked(prefix, now, since, self._left) for prefix in self._prefixes)
 
     def _work_ahead(self) -> bool:
         """Tell whether there is something that nobody else may come to do: also a removal's forced end."""

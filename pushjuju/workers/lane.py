@@ -7,10 +7,19 @@ machine's journal know.
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import datetime, timedelta
 
-from pushjuju.core.clock import from_iso, to_iso
-from pushjuju.core.errors import HeldElsewhere, LeaseLost, NotValid, Overtaken, PushjujuError, StoreError
+from pushjuju.core.clock import from_iso
+from pushjuju.core.errors import (
+    HeldElsewhere,
+    LeaseLost,
+    NotValid,
+    Overtaken,
+    PushjujuError,
+    StoreError,
+    TransportError,
+)
 from pushjuju.core.life import Life
 from pushjuju.core.names import parent_machine
 from pushjuju.core.status import InstanceStatus, StatusKind
@@ -99,7 +108,15 @@ class Lane:
             return again_later(self.ctx, self.attempts, str(error))
         except PushjujuError as error:
             await self._gave_up(error)
-            return again_later(self.ctx, self.attempts, contact.with_hint(error))
+            later = again_later(self.ctx, self.attempts, contact.with_hint(error))
+            if isinstance(error, TransportError) and await self._was_stopped():
+                return replace(later, due=self.ctx.clock.now())  # the next contact starts it
+            return later
+
+    async def _was_stopped(self) -> bool:
+        """Tell whether the machine was stopped while it was worked; what stops each time rests between."""
+        machine = self._machine()
+        return machine is not None and not self.attempts and await contact.can_resume(self.shop, machine)
 
     async def _work(self) -> Outcome:
         machine = self._machine()
@@ -171,7 +188,8 @@ class Lane:
         held, stuck = self._held_by_containers(machine)
         failures += [held] if stuck else []
         reason = "; ".join(failures) or held or self._waits(machine)
-        return Outcome(due=due, attempts=attempts, reason=reason, failed=bool(failures))
+        routine = due is not None and due == self._next_update_status()
+        return Outcome(due=due, attempts=attempts, reason=reason, failed=bool(failures), routine=routine)
 
     def _held_by_containers(self, machine: Machine | None) -> tuple[str, bool]:
         """Return which containers a machine that is to go waits for, and whether one of them cannot go."""
@@ -265,8 +283,12 @@ class Lane:
         return turn.answer in WORK
 
     def _wants_to_run(self, tx: Tx, unit: Unit) -> bool:
-        now = to_iso(self.ctx.clock.now())
-        if any(due and due <= now for due in (unit.retry_due, unit.update_status_due)):
+        now = self.ctx.clock.now()
+        routine = min(now, self.ctx.routine_until or now)
+        if any(
+            due and from_iso(due) <= limit
+            for due, limit in ((unit.retry_due, now), (unit.update_status_due, routine))
+        ):
             return True
         try:
             view = look(tx, unit.model, unit.name)
@@ -291,6 +313,12 @@ class Lane:
         with self.ctx.store.read() as tx:
             units = machines.units_on(tx, self.model, self.machine_id)
         dues = [due for unit in units for due in (unit.retry_due, unit.update_status_due) if due]
+        return from_iso(min(dues)) if dues else None
+
+    def _next_update_status(self) -> datetime | None:
+        with self.ctx.store.read() as tx:
+            units = machines.units_on(tx, self.model, self.machine_id)
+        dues = [unit.update_status_due for unit in units if unit.update_status_due]
         return from_iso(min(dues)) if dues else None
 
     async def _gave_up(self, error: PushjujuError) -> None:

@@ -15,9 +15,11 @@ class Outcome:
         attempts: Failures in a row.
         reason: Why it waits, for people.
         failed: It could not do what it should.
+        routine: It is due for nothing but the next update-status.
     """
 
     due: datetime | None = None
     attempts: int = 0
     reason: str = ""
     failed: bool = False
+    routine: bool = False

@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
 
-from pushjuju.core.errors import NotFound, PushjujuError
+from pushjuju.core.errors import InstanceGone, NotFound, PushjujuError
 from pushjuju.core.names import parent_machine
 from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.plugins.types import Instance, Provider
@@ -117,8 +117,9 @@ def _note(
                 touch.machine(tx, machine.model, machine.id, now, "it has an address")
                 changed = True
             if shown is None or (shown.status, shown.message) != (status, message):
+                data = {} if instance else {"code": InstanceGone.code}
                 statuses.set_status(
-                    tx, machine.model, StatusKind.INSTANCE, machine.id, status, message, now=now
+                    tx, machine.model, StatusKind.INSTANCE, machine.id, status, message, now=now, data=data
                 )
                 changed = True
     for before, after in found_again:

@@ -9,6 +9,7 @@ import importlib.util
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -70,6 +71,7 @@ class Workshop:
         ctx: What whoever works here reads and writes through; for a lane it ends with its lease.
         base_ctx: What belongs to the process, whatever lease it holds.
         watched: Somebody looks on: machines are to tell the last line that a long hook printed.
+        routine_until: update-status that becomes due later is left to others; None: worked by the next claim.
     """
 
     def __init__(
@@ -83,6 +85,7 @@ class Workshop:
     ) -> None:
         self.ctx = self.base_ctx = ctx
         self.watched = watched
+        self.routine_until: datetime | None = None
         self._leases = (0, 0)
         self.tell = tell
         self.checkpoint = checkpoint
@@ -115,7 +118,11 @@ class Workshop:
     def holding(self, claim: Claim) -> Self:
         """Return the same workshop for whoever holds a claim: what is written ends with the lease."""
         held = copy.copy(self)
-        held.ctx = replace(self.base_ctx, store=LeasedStore(self.base_ctx.store, claim))
+        store = LeasedStore(self.base_ctx.store, claim)
+        # One claim works what is due at its beginning: where hooks last longer than the interval, it would
+        # never be given back.
+        until = self.routine_until or self.base_ctx.clock.now()
+        held.ctx = replace(self.base_ctx, store=store, routine_until=until)
         held._leases = (claim.lease, claim.previous)
         return held
 

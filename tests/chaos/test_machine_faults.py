@@ -6,10 +6,11 @@ import asyncio
 
 import pytest
 
-from pushjuju.core.status import StatusKind
-from pushjuju.services import explain
+from pushjuju.plugins.providers.local import machines
+from pushjuju.services import explain, logs
 from pushjuju.services import status as status_document
 from pushjuju.uniter.wanted import wanted
+from pushjuju.workers.contact import RESUMING
 from tests.chaos.world import DEPLOY_HOOKS, UNIT, Box, World, until
 
 pytestmark = pytest.mark.machine
@@ -138,20 +139,27 @@ async def test_reboot_of_a_machine_at_rest_runs_start_again(world: World) -> Non
     assert world.agent() == ("idle", "")
 
 
-async def test_machine_that_is_switched_off_is_told(world: World) -> None:
+async def test_machine_that_is_switched_off_is_started_by_what_needs_it(world: World) -> None:
+    """Powered off from inside, then killed from outside; both times the next change finds it, and says so."""
     world.deploy()
     await world.settle()
     box = world.machine()
     box.run("systemctl", "poweroff", "--no-block")
     await until(lambda: not box.pids("systemd-nspawn"))
     world.config(number="2")
-    settled = await world.settle()
-    assert len(settled.problems) == 1
-    assert "cannot reach" in settled.problems[0]
-    assert "cannot reach" in world.message(StatusKind.INSTANCE, "0")
+    assert (await world.settle()).problems == ()
+    assert box.ended()[-2:] == ["start 2", "config-changed 2"]
+    assert world.agent() == ("idle", "")
+
+    await asyncio.to_thread(machines.halt, world.layout, box.record.id, 0)
+    world.config(number="3")
+    assert (await world.settle()).problems == ()
+    assert box.ended()[-2:] == ["start 3", "config-changed 3"]
+    told = logs.newest_first(world.ctx.store, world.uuid, logs.Among(entities=("machine-0",)))
+    assert [line.message for line in told].count(RESUMING) == 2
     world.remove()
     await world.settle()
-    assert world.units() == [UNIT]
+    assert world.units() == []
 
 
 async def in_start(world: World) -> Box:

@@ -250,6 +250,18 @@ async def test_a_container_that_does_not_boot_says_why(opened: Open, lxd: StandI
     assert lxd.instances == {}
 
 
+async def test_a_stopped_instance_is_started_again(opened: Open, lxd: StandIn) -> None:
+    """Of the model only; one that runs is left as it is."""
+    started = await opened().start(_request("3"))
+    lxd.instances["juju-eeeeee-3"]["status"] = "Stopped"
+    assert [item.status for item in await opened().list()] == [InstanceStatus.STOPPED]
+    with pytest.raises(NotFound):
+        await opened(OTHER).resume(started.instance.id)
+    for _ in range(2):
+        await opened().resume(started.instance.id)
+        assert [item.status for item in await opened().list()] == [InstanceStatus.RUNNING]
+
+
 async def test_what_a_cluster_member_has_is_not_gone_when_it_is_down(opened: Open, lxd: StandIn) -> None:
     """LXD tells the names only: the machines are listed, not started again and not given up."""
     started = await opened().start(_request("3"))

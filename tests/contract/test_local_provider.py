@@ -154,14 +154,16 @@ async def test_machine_holds_nothing_that_its_maker_had_open(bench: LocalBench) 
 
 
 async def test_machine_that_was_switched_off_can_be_resumed(bench: LocalBench) -> None:
-    """`poweroff` inside leaves it listed and stopped, with its disk; resume boots it again."""
+    """`poweroff` inside leaves it listed and stopped, with its disk; resume boots it again, nothing else."""
     provider = bench.open()
     started = await provider.start(bench.request("0"))
     target = await provider.ssh_target(started.instance)
     await bench.run(target, "touch /root/stays; (sleep 0.1; poweroff) >/dev/null 2>&1 </dev/null &\n")
     async with asyncio.timeout(30):
-        while (await provider.list())[0].status is not InstanceStatus.UNKNOWN:  # noqa: ASYNC110
+        while (await provider.list())[0].status is not InstanceStatus.STOPPED:  # noqa: ASYNC110
             await asyncio.sleep(0.05)
+    assert (await provider.list())[0].message == "Stopped"
+    await provider.ssh_target(started.instance)
     assert (await provider.list())[0].message == "Stopped"
     await provider.resume(started.instance.id)
     assert (await bench.run(await provider.ssh_target(started.instance), "test -e /root/stays\n")).rc == 0
@@ -209,11 +211,13 @@ async def test_start_that_was_given_up_leaves_alone_what_another_one_took(bench:
 
 
 async def test_machine_comes_back_after_the_host_rebooted(bench: LocalBench) -> None:
-    """Asking how to reach it boots it when the host's boot is another one than the machine's."""
+    """It is told as stopped, as one that was switched off; resume boots it."""
     provider = bench.open()
     started = await provider.start(bench.request("0"))
     await bench.run(await provider.ssh_target(started.instance), "sync\n")
     _pretend_reboot(bench.layout, started.instance.id)
+    assert [item.status for item in await provider.list()] == [InstanceStatus.STOPPED]
+    await provider.resume(started.instance.id)
     target = await provider.ssh_target(started.instance)
     assert target.host_keys == started.host_keys
     assert (await bench.run(target, "echo here\n")).stdout == "here\n"

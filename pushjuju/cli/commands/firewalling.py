@@ -88,7 +88,7 @@ def set_firewall_rule(
         model_config.change(tx, opened.uuid, {_KEYS[args[0]]: ",".join(cidrs)})
         firewall.changed_everywhere(tx, opened.uuid, cli.clock.now(), "model config changed")
         crossmodel.config_changed(tx, opened.uuid, cli.clock.now())
-    drive.settle(cli, opened.ctx, opened.uuid, touched=(), no_wait=no_wait)
+    drive.settle(cli, opened.ctx, opened.uuid, touched=drive.EVERY_MACHINE, no_wait=no_wait)
 
 
 def _cidrs(text: str) -> list[str]:

@@ -100,6 +100,7 @@ def add_machine(
     if target is not None and target.kind is PlacementKind.SSH:
         machine_id = _take_in(cli, opened, str(target), private_key=private_key, public_key=public_key)
         cli.console.info(f"created machine {machine_id}")
+        made = [machine_id]
     else:
         from pushjuju.workers.precheck import precheck
 
@@ -114,6 +115,7 @@ def add_machine(
             directives=[] if inside and inside.parent else [placement],
             warn=cli.console.warn,
         )
+        made = []
         for _ in range(n):
             machine = machines.add_machine(
                 opened.ctx,
@@ -124,8 +126,9 @@ def add_machine(
                 container=inside,
                 disks=volumes,
             )
+            made.append(machine.id)
             cli.console.info(f"created {'container' if '/' in machine.id else 'machine'} {machine.id}")
-    drive.settle(cli, opened.ctx, opened.uuid, touched=(), no_wait=no_wait)
+    drive.settle(cli, opened.ctx, opened.uuid, touched=made, no_wait=no_wait)
 
 
 def _take_in_file(
@@ -164,7 +167,8 @@ def _take_in_file(
         else:
             told = f"{item.name}: {outcome.message}"
             cli.console.error(type(outcome)(told, detail=outcome.detail, hint=outcome.hint))
-    drive.settle(cli, opened.ctx, opened.uuid, touched=(), no_wait=no_wait)
+    made = [outcome for outcome in found if isinstance(outcome, str)]
+    drive.settle(cli, opened.ctx, opened.uuid, touched=made, no_wait=no_wait)
     if any(not isinstance(outcome, str) for outcome in found):
         raise Silent
 
@@ -294,7 +298,7 @@ def remove_machine(
         return
     remove = partial(removal.remove_machines, opened.ctx, opened.uuid)
     plan.carry_out(lambda names: remove(names, force=forced, keep_instance=keep_instance))
-    removals.finish(cli, opened, plan, told=told, touched=())
+    removals.finish(cli, opened, plan, told=told, touched=ids)
 
 
 _LIST_FLAGS = (
@@ -352,6 +356,7 @@ def retry_provisioning(cli: Cli, args: tuple[str, ...], *, model: str, every: bo
         raise UsageError("specify machines or --all" if every else "no machine specified")
     opened = session.open_model(cli, model)
     with opened.ctx.store.write() as tx:
-        for name in [machines.require_id(arg) for arg in args] or machines.not_started(tx, opened.uuid):
+        names = [machines.require_id(arg) for arg in args] or list(machines.not_started(tx, opened.uuid))
+        for name in names:
             machines.retry_provisioning(tx, opened.uuid, name, cli.clock.now())
-    drive.settle(cli, opened.ctx, opened.uuid, touched=())
+    drive.settle(cli, opened.ctx, opened.uuid, touched=names)

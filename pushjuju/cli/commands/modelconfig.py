@@ -81,7 +81,7 @@ def model_config_command(
         if not drive.waits(cli):
             drive.background(cli, opened.ctx)
         elif _WORKED & {*changes, *asked.reset}:
-            drive.settle(cli, opened.ctx, opened.uuid, touched=())
+            drive.settle(cli, opened.ctx, opened.uuid, touched=drive.EVERY_MACHINE)
         return
     with opened.ctx.store.read() as tx:
         document = model_config.effective(tx, opened.uuid, _inherited(opened))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from pushjuju.cli import flags, removals, session
+from pushjuju.cli import drive, flags, removals, session
 from pushjuju.cli.command import Cli, command
 from pushjuju.core.errors import UsageError
 from pushjuju.core.names import is_application, is_unit
@@ -59,8 +59,9 @@ def remove_unit(
     if dry_run:
         return
     remove = partial(removal.remove_units, opened.ctx, opened.uuid)
+    homes = drive.machines_of(opened.ctx, opened.uuid, args)  # they may go as well
     plan.carry_out(lambda names: remove(names, forced, destroy_storage=destroy_storage))
-    removals.finish(cli, opened, plan, told=told, touched=args)
+    removals.finish(cli, opened, plan, told=told, touched=(*args, *homes))
 
 
 @command(
@@ -102,5 +103,6 @@ def remove_application(
     if dry_run:
         return
     remove = partial(removal.remove_application, opened.ctx, opened.uuid)
+    homes = drive.machines_of(opened.ctx, opened.uuid, args)  # they may go as well
     plan.carry_out(lambda names: remove(names, forced, destroy_storage=destroy_storage))
-    removals.finish(cli, opened, plan, told=told, touched=args)
+    removals.finish(cli, opened, plan, told=told, touched=(*args, *homes))

@@ -47,7 +47,7 @@ def add_ssh_key(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool) -
     """Let keys in."""
     opened = session.open_model(cli, model)
     _tell(cli, "add key", service.add(opened.ctx, opened.uuid, args))
-    drive.settle(cli, opened.ctx, opened.uuid, touched=(), no_wait=no_wait)
+    drive.settle(cli, opened.ctx, opened.uuid, touched=drive.EVERY_MACHINE, no_wait=no_wait)
 
 
 @command(
@@ -65,7 +65,7 @@ def remove_ssh_key(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool
     """Let keys in no more."""
     opened = session.open_model(cli, model)
     _tell(cli, "remove key id", service.remove(opened.ctx, opened.uuid, args))
-    drive.settle(cli, opened.ctx, opened.uuid, touched=(), no_wait=no_wait)
+    drive.settle(cli, opened.ctx, opened.uuid, touched=drive.EVERY_MACHINE, no_wait=no_wait)
 
 
 @command(
@@ -89,7 +89,7 @@ def import_ssh_key(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool
         if not keys:
             cli.console.info(f"cannot import key id {quote(text)}: no keys found")
         _tell(cli, "import key id", service.add(opened.ctx, opened.uuid, keys))
-    drive.settle(cli, opened.ctx, opened.uuid, touched=(), no_wait=no_wait)
+    drive.settle(cli, opened.ctx, opened.uuid, touched=drive.EVERY_MACHINE, no_wait=no_wait)
 
 
 def _tell(cli: Cli, what: str, refusals: Sequence[service.Refusal]) -> None:

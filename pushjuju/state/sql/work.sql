@@ -41,6 +41,11 @@ ORDER BY due LIMIT :most
 -- name: work_any_due
 SELECT 1 FROM work WHERE due IS NOT NULL AND due <= :now AND key LIKE :prefix || '%' LIMIT 1
 
+-- name: work_asked
+SELECT key, generation FROM work
+WHERE due IS NOT NULL AND due <= :now AND key LIKE :prefix || '%'
+  AND NOT (reason = '' AND due > :since AND key LIKE '%/machine/%')
+
 -- name: work_claim
 UPDATE work SET owner = :owner, leased_until = :leased_until, lease = :lease
 WHERE key = :key AND generation = :generation AND (owner IS NULL OR owner = :previous)
@@ -55,7 +60,8 @@ UPDATE work SET leased_until = :leased_until WHERE key = :key AND lease = :lease
 -- Touched while it was worked: due at once, whatever the worker thought.
 UPDATE work SET
   due = CASE WHEN generation = :generation THEN :due ELSE :now END,
-  owner = NULL, leased_until = NULL, attempts = :attempts, reason = :reason, failed = :failed
+  reason = CASE WHEN generation = :generation OR :reason <> '' THEN :reason ELSE reason END,
+  owner = NULL, leased_until = NULL, attempts = :attempts, failed = :failed
 WHERE key = :key AND lease = :lease AND owner IS NOT NULL
 
 -- name: work_free_all

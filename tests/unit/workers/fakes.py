@@ -39,6 +39,7 @@ class Cloud:
         asked: Requests for machines.
         stopped: Ids that were stopped.
         destroyed: How often the model was cleared away.
+        halted: Boxes that are stopped, by their machines.
     """
 
     def __init__(self, world: World) -> None:
@@ -48,6 +49,7 @@ class Cloud:
         self.asked: list[StartRequest] = []
         self.stopped: list[str] = []
         self.destroyed = 0
+        self.halted: dict[str, Box] = {}
 
     async def precheck(self, base: Any, constraints: Any, placement: str) -> None:
         """Take everything."""
@@ -68,8 +70,8 @@ class Cloud:
         return Instance(
             id=f"i-{number}",
             machine_id=number,
-            status=InstanceStatus.RUNNING,
-            message="Running",
+            status=InstanceStatus.STOPPED if number in self.halted else InstanceStatus.RUNNING,
+            message="Stopped" if number in self.halted else "Running",
             hardware=Hardware(arch="amd64", cores=2, mem=2048),
             display_name=f"box-{number}",
         )
@@ -90,7 +92,12 @@ class Cloud:
     async def get(self, ids: Sequence[str]) -> Sequence[Instance | None]:
         """Return what runs, by id."""
         numbers = [name.removeprefix("i-") for name in ids]
-        return [self._instance(number) if number in self.world.boxes else None for number in numbers]
+        there = {**self.world.boxes, **self.halted}
+        return [self._instance(number) if number in there else None for number in numbers]
+
+    def halt(self, number: str) -> None:
+        """Switch a box off, as somebody in it or in the cloud does."""
+        self.halted[number] = self.world.boxes.pop(number)
 
     async def ssh_target(self, instance: Instance) -> SSHTarget:
         """Return where a box would answer."""
@@ -110,6 +117,16 @@ def _address(number: str) -> str:
     """Where a box answers; containers have a network of their own."""
     host, _, inner = number.partition("/lxd/")
     return f"10.{int(host) + 1}.0.{int(inner) + 2}" if inner else f"10.0.0.{int(host) + 2}"
+
+
+class Resuming(Cloud):
+    """A cloud that starts stopped boxes again."""
+
+    async def resume(self, instance_id: str) -> None:
+        """Switch a box on."""
+        number = instance_id.removeprefix("i-")
+        self.world.boxes[number] = self.halted.pop(number)
+        self.world.boxes[number].boot_id += "+"
 
 
 class Guard:

@@ -18,7 +18,7 @@ from pushjuju.core.errors import (
     StoreDamaged,
     StoreError,
 )
-from pushjuju.services import applications, machines, removal, touch, units
+from pushjuju.services import applications, machines, model_config, removal, touch, units
 from pushjuju.services.removal import Force
 from pushjuju.state.work import SqliteWorkQueue, WorkItem, lease_at_least, machine_key, next_lease
 from pushjuju.workers import drive as drives
@@ -508,3 +508,76 @@ def _overtake(monkeypatch: pytest.MonkeyPatch, lease: int) -> None:
         return await run(self, *args)
 
     monkeypatch.setattr(Session, "run", refuse)
+
+
+@pytest.fixture
+def slow_hooks(shop: World, monkeypatch: pytest.MonkeyPatch) -> World:
+    """Hooks take two seconds, update-status is due each second."""
+    run = Session.run
+
+    async def slow(self: Session, frame: Any, *args: Any, **more: Any) -> Any:
+        shop.clock.advance(2)
+        await asyncio.sleep(0)
+        return await run(self, frame, *args, **more)
+
+    monkeypatch.setattr(Session, "run", slow)
+    every_second = {model_config.INTERVAL: "1s"}
+    shop.write(lambda tx: model_config.change(tx, shop.model, every_second))
+    return shop
+
+
+async def test_a_command_does_not_wait_for_update_status_that_becomes_due_meanwhile(
+    slow_hooks: World,
+) -> None:
+    """Where it is due each second, no command would ever be ready; what it asked for runs all the same."""
+    shop = slow_hooks
+    shop.deploy(count=3)
+    work = Shop(shop)
+    async with asyncio.timeout(20):
+        assert (await drive(shop, work)).problems == ()
+        assert {shop.agent(f"web/{number}") for number in range(3)} == {("idle", "")}
+        for title, hooks in (
+            ("one", ["config-changed"]),
+            ("two", ["config-changed"]),
+            ("two", ["update-status"]),
+        ):
+            shop.clock.advance(2)
+            applications.set_config(shop.ctx, shop.model, "web", values={"title": title})
+            before = [len(shop.boxes[name].of(f"web/{name}")) for name in "012"]
+            await drive(shop, work)  # what was overdue when it began is worked with it, once
+            after = [
+                shop.boxes[name].of(f"web/{name}")[ran:] for name, ran in zip("012", before, strict=True)
+            ]
+            assert after == [hooks] * 3
+
+
+async def test_who_stays_for_something_works_each_update_status(slow_hooks: World) -> None:
+    shop = slow_hooks
+    shop.deploy()
+    work = Shop(shop)
+    made = driver(shop, work)
+
+    def seen() -> bool:
+        shop.clock.advance(1)
+        return shop.boxes["0"].of("web/0").count("update-status") > 3
+
+    async with asyncio.timeout(20):
+        await made.settle(seen)
+
+
+async def test_what_another_process_does_in_its_own_time_is_not_waited_for(shop: World) -> None:
+    """A background process runs an update-status; a change that somebody asks for there is waited for."""
+    shop.deploy()
+    work = Shop(shop)
+    await drive(shop, work)
+    made = driver(shop, work)
+    since = made.shop.routine_until = shop.clock.now()
+    shop.clock.advance(600)
+    other = SqliteWorkQueue(shop.ctx.store, "another.host:1:1")
+    (claim,) = other.claim_some(f"{shop.model}/machine", shop.clock.now(), 5)
+    assert made.anything_due()
+    assert not made._anything_asked(since)
+    applications.set_config(shop.ctx, shop.model, "web", values={"title": "x"})
+    assert made._anything_asked(since)
+    other.finish(claim, shop.clock.now(), shop.clock.now() + timedelta(seconds=1))
+    assert made._anything_asked(since)  # touched while it was worked

@@ -18,12 +18,12 @@ from pushjuju.core.errors import (
 from pushjuju.core.placement import Placement
 from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.runner.hostkeys import HostKeyFile
-from pushjuju.services import applications, leadership, logs, machines, removal, statuses, units
+from pushjuju.services import applications, leadership, logs, machines, removal, status, statuses, units
 from pushjuju.services.removal import Force
-from pushjuju.workers import hostkeys
+from pushjuju.workers import contact, hostkeys
 from pushjuju.workers.lane import Outcome
 from tests.unit.services.world import SETUP, UBUNTU, Box, World, failed, ok
-from tests.unit.workers.fakes import Shop, drive, lane
+from tests.unit.workers.fakes import Resuming, Shop, drive, lane
 
 HERE = Placement.parse("0")
 
@@ -289,9 +289,9 @@ async def test_an_idle_machine_is_left_alone(shop: World) -> None:
     shop.deploy()
     outcome = await lane(work)
     due = from_iso(str(shop.unit("web/0").update_status_due))
-    assert outcome == Outcome(due=due)
+    assert outcome == Outcome(due=due, routine=True)
     work.unreachable["0"] = Unreachable("no route")
-    assert await lane(work) == Outcome(due=due)  # nobody even tried
+    assert await lane(work) == Outcome(due=due, routine=True)  # nobody even tried
     assert len(work.opened) == 1
 
 
@@ -746,3 +746,93 @@ async def test_machine_that_nobody_began_is_removed_without_its_cloud(shop: Worl
     removal.remove_machines(shop.ctx, shop.model, ["0"])
     assert (await drive(shop, work)).problems == ()
     assert shop.machine_ids() == []
+
+
+def _shown(shop: World) -> tuple[str, str, str]:
+    """Return how the machine, its instance and its unit's agent are shown in status."""
+    document = status.document(shop.ctx, shop.resolve_model())
+    machine = document["machines"]["0"]
+    unit = document["applications"]["web"]["units"]["web/0"]
+    parts = (machine["juju-status"], machine["machine-status"], unit["juju-status"])
+    return tuple(part["current"] for part in parts)  # type: ignore[return-value]
+
+
+async def test_a_stopped_machine_is_started_again_by_the_next_contact(shop: World) -> None:
+    work = Shop(shop)
+    work.cloud = Resuming(shop)
+    shop.deploy()
+    await lane(work)
+    work.cloud.halt("0")
+    applications.set_trust(shop.ctx, shop.model, "web", trusted=True)
+    outcome = await lane(work)
+    assert not outcome.failed
+    assert contact.RESUMING in [event.text for event in work.events]
+    assert shop.of("web/0")[-1] == "config-changed"
+    assert _shown(shop) == ("started", "running", "idle")
+    assert ("stopped", contact.RESUMING) in shop.history(StatusKind.INSTANCE, "0")
+
+
+async def test_a_machine_that_cannot_be_started_again_is_shown_at_once(shop: World) -> None:
+    """Where the cloud leaves that to people, and where it fails: no minute of `active idle` passes."""
+    work = Shop(shop)
+    shop.deploy()
+    await lane(work)
+    work.cloud.halt("0")
+    applications.set_trust(shop.ctx, shop.model, "web", trusted=True)
+    outcome = await lane(work)
+    assert outcome.reason == "machine 0 is stopped in its cloud; next: start instance i-0 there"
+    assert _shown(shop) == ("down", "stopped", "lost")
+    work.cloud = Resuming(shop)
+    work.cloud.halted = {"0": Box(id="0")}
+    work.cloud.resume = _refused  # type: ignore[method-assign]
+    outcome = await lane(work)
+    assert "no room on this host" in outcome.reason
+    assert _shown(shop) == ("down", "stopped", "lost")
+
+
+async def _refused(_: str) -> None:
+    raise ProviderError("no room on this host")
+
+
+async def test_a_machine_that_is_gone_is_lost_at_once(shop: World) -> None:
+    work = Shop(shop)
+    shop.deploy()
+    await lane(work)
+    del shop.boxes["0"]
+    applications.set_trust(shop.ctx, shop.model, "web", trusted=True)
+    await lane(work)
+    assert _shown(shop) == ("down", "unknown", "lost")
+
+
+async def test_a_machine_that_is_stopped_in_the_middle_of_a_hook_is_started_at_once(shop: World) -> None:
+    cloud, halting = Resuming(shop), []
+
+    def stop_once(name: str) -> None:
+        if name == "prepared" and halting:
+            cloud.halt(halting.pop())
+
+    work = Shop(shop, stop_once)
+    work.cloud = cloud
+    shop.deploy()
+    await lane(work)
+    shop.boxes["0"].will("config-changed", {"cut": True})
+    applications.set_trust(shop.ctx, shop.model, "web", trusted=True)
+    halting.append("0")
+    outcome = await lane(work)
+    assert (outcome.failed, outcome.due) == (True, shop.clock.now())
+    assert not (await lane(work, attempts=outcome.attempts)).failed
+    assert _shown(shop) == ("started", "running", "idle")
+
+
+async def test_retry_provisioning_starts_a_stopped_machine(shop: World) -> None:
+    work = Shop(shop)
+    shop.deploy()
+    await lane(work)
+    work.cloud.halt("0")
+    applications.set_trust(shop.ctx, shop.model, "web", trusted=True)
+    await lane(work)
+    work.cloud, halted = Resuming(shop), work.cloud.halted
+    work.cloud.halted = halted
+    shop.write(lambda tx: machines.retry_provisioning(tx, shop.model, "0", shop.clock.now()))
+    assert not (await lane(work)).failed
+    assert _shown(shop) == ("started", "running", "idle")

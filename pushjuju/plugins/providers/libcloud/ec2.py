@@ -33,7 +33,11 @@ _ARM = re.compile(r"(a1|[a-z]+[0-9]+[a-z]*g[a-z]*)\.")
 _OLD = re.compile(
     r"(t1|t2|m1|m2|m3|m4|c1|c3|c4|cc[0-9]|cg1|cr1|hi1|hs1|g2|i2|r3|r4|mac[0-9a-z-]*|.*metal.*)(\.|$)"
 )
-_STATUS = {"pending": InstanceStatus.PENDING, "running": InstanceStatus.RUNNING}
+_STATUS = {
+    "pending": InstanceStatus.PENDING,
+    "running": InstanceStatus.RUNNING,
+    "stopped": InstanceStatus.STOPPED,
+}
 _DRIVER = "compute.drivers.ec2"
 _NAMESPACE = re.compile(rb'xmlns="http://ec2\.amazonaws\.com/doc/[^"]*"')
 

@@ -29,7 +29,6 @@ from pushjuju.plugins.providers.local.machines import MachineSpec
 from pushjuju.plugins.providers.local.network import parse_subnet
 from pushjuju.plugins.providers.local.privileged import Call, caller, sudo_works
 from pushjuju.plugins.providers.local.sources import BasesConfig
-from pushjuju.plugins.providers.local.system import boot_id
 from pushjuju.plugins.types import (
     Address,
     CloudSpec,
@@ -223,12 +222,10 @@ class LocalProvider:
             return _instance(record, InstanceStatus.ALLOCATING, "Starting")
         if Cgroup.of(self._layout.cgroup(record.id)).populated():
             return _instance(record, InstanceStatus.RUNNING, "Running")
-        return _instance(record, InstanceStatus.UNKNOWN, "Stopped")
+        return _instance(record, InstanceStatus.STOPPED, "Stopped")
 
     async def ssh_target(self, instance: Instance) -> SSHTarget:
         """Return the login as root, with the host key that we made.
-
-        A machine that went down with this host is booted again first; one that was switched off stays off.
 
         Raises:
             NotFound: The machine is gone.
@@ -236,12 +233,10 @@ class LocalProvider:
         record = self._find(instance.id)
         if record is None:
             raise NotFound(f"instance {instance.id} not found")
-        if record.ready and record.boot_id != boot_id():
-            await self.resume(instance.id)
         return SSHTarget(host=record.address, user="root", host_keys=(record.host_key,))
 
     async def resume(self, instance_id: str) -> None:
-        """Boot a machine again that is switched off.
+        """Boot a machine again that was switched off, or that went down with this host.
 
         Raises:
             NotFound: The machine is gone.

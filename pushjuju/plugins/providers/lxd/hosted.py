@@ -181,6 +181,10 @@ class HostedLxd:
         last = [line.strip() for line in said.splitlines() if line.strip()][-3:]
         return ProviderError(f"LXD cannot be prepared on machine {host}", detail="; ".join(last), hint=again)
 
+    async def resume(self, instance_id: str) -> None:
+        """Start a container again that somebody stopped, or that did not come back with its host."""
+        await (await self._lxd()).resume(instance_id)
+
     async def stop(self, ids: Sequence[str]) -> None:
         """Delete containers, and the model's profile with the last one."""
         try:

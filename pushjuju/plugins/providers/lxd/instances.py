@@ -23,6 +23,7 @@ _STATUS = {
     "Starting": InstanceStatus.ALLOCATING,
     "Started": InstanceStatus.ALLOCATING,
     "Running": InstanceStatus.RUNNING,
+    "Stopped": InstanceStatus.STOPPED,
 }
 _SIZE = re.compile(r"([0-9]+)\s*(B|kB|MB|GB|TB|KiB|MiB|GiB|TiB)?$")
 _UNITS = {"": 1, "B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}

@@ -257,6 +257,19 @@ class LxdProvider:
 
     # --- afterwards ---------------------------------------------------------------------------------------
 
+    async def resume(self, instance_id: str) -> None:
+        """Start an instance again that somebody stopped, or that did not come back with its host.
+
+        Raises:
+            NotFound: The model has no such instance.
+        """
+        await self._server.run(lambda api: self._boot_own(api, instance_id))
+
+    def _boot_own(self, api: Api, name: str) -> None:
+        if not any(document["name"] == name for document in self._documents(api)):
+            raise NotFound(f"instance {name} not found")
+        _boot(api, name)
+
     async def stop(self, ids: Sequence[str]) -> None:
         """End instances of the model and delete their disks; unknown ids are no error."""
         await asyncio.gather(*(self._stop(name) for name in ids))

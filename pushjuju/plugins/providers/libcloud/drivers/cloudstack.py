@@ -36,6 +36,7 @@ from pushjuju.plugins.providers.libcloud.drivers.identity import Identity
 _STATUS = {
     "Starting": InstanceStatus.PENDING,
     "Running": InstanceStatus.RUNNING,
+    "Stopped": InstanceStatus.STOPPED,
     "Error": InstanceStatus.PROVISIONING_ERROR,
 }
 _ENDING = ("Destroyed", "Expunging")

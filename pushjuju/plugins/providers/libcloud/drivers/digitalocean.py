@@ -23,7 +23,11 @@ from pushjuju.plugins.providers.libcloud.drivers.identity import MODEL_TAG, Iden
 from pushjuju.plugins.providers.libcloud.drivers.library import lead, library, secret
 from pushjuju.plugins.types import StorageItem, StorageSeen
 
-_STATUS = {"new": InstanceStatus.PENDING, "active": InstanceStatus.RUNNING}
+_STATUS = {
+    "new": InstanceStatus.PENDING,
+    "active": InstanceStatus.RUNNING,
+    "off": InstanceStatus.STOPPED,
+}
 _SLUGS = {"ubuntu": "ubuntu-{}-x64", "debian": "debian-{}-x64", "centos": "centos-stream-{}-x64"}
 _VOLUME = "pushjuju-volume"
 

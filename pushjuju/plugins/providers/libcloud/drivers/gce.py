@@ -35,6 +35,7 @@ _STATUS = {
     "PROVISIONING": InstanceStatus.ALLOCATING,
     "STAGING": InstanceStatus.ALLOCATING,
     "RUNNING": InstanceStatus.RUNNING,
+    "TERMINATED": InstanceStatus.STOPPED,  # with its disk; what is deleted is not listed
 }
 _ARM = re.compile(r"(t2a|c4a|n4a)-")
 _OLD = re.compile(r"(n1|f1|g1|m1)-")

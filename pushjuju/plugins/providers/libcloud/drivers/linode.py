@@ -34,6 +34,7 @@ _STATUS = {
     "provisioning": InstanceStatus.PENDING,
     "booting": InstanceStatus.PENDING,
     "running": InstanceStatus.RUNNING,
+    "offline": InstanceStatus.STOPPED,
 }
 _ENDING = ("deleting", "shutting_down")
 _TAG = 50  # letters

@@ -36,6 +36,7 @@ ARCH_KEY, VOLUME_KEY = "pushjuju-arch", "pushjuju-volume"
 _STATUS = {
     "ACTIVE": InstanceStatus.RUNNING,
     "BUILD": InstanceStatus.PENDING,
+    "SHUTOFF": InstanceStatus.STOPPED,
     "ERROR": InstanceStatus.PROVISIONING_ERROR,
 }
 _ARCHES = {"amd64": ("x86_64", "amd64"), "arm64": ("aarch64", "arm64"), "ppc64el": ("ppc64le", "ppc64el")}

@@ -27,7 +27,7 @@ from pushjuju.plugins.providers.libcloud.drivers.vsphere_api import Vcenter, con
 from pushjuju.plugins.providers.libcloud.drivers.vsphere_disks import VmDisks
 
 _ON = "POWERED_ON"
-_STATUS = {_ON: InstanceStatus.RUNNING}
+_STATUS = {_ON: InstanceStatus.RUNNING, "POWERED_OFF": InstanceStatus.STOPPED}
 _NETWORK = "VM Network"  # vSphere's and Juju's default
 _OVF = "/rest/com/vmware/vcenter/ovf/library-item/id:"
 _LIBRARY = "/rest/com/vmware/content/library"
