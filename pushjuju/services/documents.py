@@ -276,7 +276,7 @@ def _show_unit(tx: Tx, unit: Unit) -> dict[str, Any]:
         machine = machines.get(tx, unit.model, unit.machine)
         if machine.instance_id:
             found["public-address"] = network.public_address(machine)
-    found["charm"] = _with_series(unit.charm_url or application.charm_url, application.base)
+    found["charm"] = unit.charm_url or application.charm_url
     found["leader"] = leadership.holder(tx, unit.model, unit.application) == unit.name
     found["life"] = unit.life
     entries = [
@@ -286,15 +286,6 @@ def _show_unit(tx: Tx, unit: Unit) -> dict[str, Any]:
     if entries:
         found["relation-info"] = entries
     return found
-
-
-def _with_series(url: str, base: str) -> str:
-    """Return a charm's URL with the series of its application's base, which local ones are kept without."""
-    from pushjuju.core.base import Base
-
-    name = url.removeprefix("local:")
-    series = Base.parse(base).series if base else ""
-    return f"local:{series}/{name}" if series and name != url and "/" not in name else url
 
 
 def _relation_info(tx: Tx, unit: Unit, relation_id: int) -> dict[str, Any]:

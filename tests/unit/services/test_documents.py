@@ -116,7 +116,7 @@ def test_show_unit_has_what_jubilant_needs(shop: World) -> None:
         "life",
         "relation-info",
     ]
-    assert (shown["opened-ports"], shown["leader"], shown["charm"]) == ([], True, "local:jammy/web-0")
+    assert (shown["opened-ports"], shown["leader"], shown["charm"]) == ([], True, "local:web-0")
     assert _unit(shop, "web/1")["opened-ports"] == ["80/tcp"]
     (relation,) = shown["relation-info"]
     assert (relation["relation-id"], relation["endpoint"], relation["related-endpoint"]) == (
