@@ -12,7 +12,7 @@ from pushjuju.bundles import equal
 from pushjuju.bundles import machines as mapping_rules
 from pushjuju.bundles.bases import application_base, machine_base
 from pushjuju.bundles.export import Fields, directive_text
-from pushjuju.bundles.facts import ApplicationFacts, ModelFacts
+from pushjuju.bundles.facts import ApplicationFacts, ModelFacts, top_machine
 from pushjuju.bundles.machines import MachineMap
 from pushjuju.bundles.plan import (
     same_constraints,
@@ -80,11 +80,11 @@ def _application(bundle: Bundle, app: Application, there: ApplicationFacts, *, a
     base = application_base(bundle, app)
     if base and base != there.base:
         made["base"] = _sides(base, there.base)
-    if not app.is_local and _channel(app.channel) != there.channel:
+    # A bundle that names neither is deployed with what the store gives.
+    if not app.is_local and app.channel and _channel(app.channel) != there.channel:
         made["channel"] = _sides(app.channel, there.channel)
-    revision = -1 if app.revision is None else app.revision
-    if not app.is_local and revision != there.revision:
-        made["revision"] = _sides(revision, there.revision)
+    if not app.is_local and app.revision is not None and app.revision != there.revision:
+        made["revision"] = _sides(app.revision, there.revision)
     if not (there.subordinate or there.subordinate_to) and app.num_units != len(there.units):
         made["num_units"] = _sides(app.num_units, len(there.units))
     if bool(app.exposures) != there.exposed:
@@ -126,7 +126,7 @@ def _resource(there: ApplicationFacts, name: str) -> int | str:
 
 def _channel(text: str) -> str:
     """Return a channel in full, as a model has it; a bundle may leave track or risk out."""
-    return str(Channel.parse(text).full()) if text else ""
+    return str(Channel.parse(text).full())
 
 
 def _exposures(bundle: Mapping[str, Exposed], model: Mapping[str, Exposed]) -> dict[str, Fields]:
@@ -150,11 +150,12 @@ def _exposure(exposed: Exposed | None) -> Fields | None:
 
 
 def _options(app: Application, there: ApplicationFacts) -> dict[str, Fields]:
-    """Compare options; one that nobody set and the bundle does not name is the same."""
-    known = {key: value for key, value in there.effective.items() if value is not None}
+    """Compare options; one that nobody set and the bundle does not name is the same, whatever its default."""
     found = {}
-    for key in {*app.settings, *known}:
-        wanted, value = app.settings.get(key), known.get(key)
+    for key in {*app.settings, *there.settings}:
+        wanted, value = app.settings.get(key), there.effective.get(key)
+        if key not in app.settings and there.settings.get(key) is None:
+            continue
         if not same_value(wanted, value):
             found[key] = _sides(wanted, value)
     return found
@@ -178,7 +179,8 @@ def _machines(
             found[number] = Fields(missing="model")
     for name, machine in model.machines.items():
         if name not in back:
-            found[name] = Fields(missing="bundle")
+            if not _by_units(bundle, model, name):
+                found[name] = Fields(missing="bundle")
             continue
         wanted, made = bundle.machines[back[name]], Fields()
         base = machine_base(bundle, wanted)
@@ -189,6 +191,26 @@ def _machines(
         if made:
             found[name] = made
     return found
+
+
+def _by_units(bundle: Bundle, model: ModelFacts, machine: str) -> bool:
+    """Tell whether a machine is there for units alone that the bundle places on no machine."""
+    here = [
+        name
+        for name, app in model.applications.items()
+        for unit in app.units
+        if not app.subordinate and top_machine(unit.machine) == machine
+    ]
+    return bool(here) and all(_has_free_units(bundle, name) for name in here)
+
+
+def _has_free_units(bundle: Bundle, name: str) -> bool:
+    """Tell whether units of an application are placed on no machine that the bundle names."""
+    app = bundle.applications.get(name)
+    if app is None:
+        return False
+    placed = [target for target in app.to if target.rpartition(":")[2] in bundle.machines]
+    return len(placed) < app.num_units
 
 
 def _relations(bundle: Bundle, model: ModelFacts) -> Fields:

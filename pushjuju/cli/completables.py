@@ -46,7 +46,7 @@ ARGUMENTS: Mapping[str, str] = {
     "restore-backup": "file", "resume-relation": "relation*", "retry-provisioning": "machine*",
     "revoke": "user access model|offerurl*", "revoke-cloud": "user cloudlevel cloud*",
     "revoke-secret": "secret application,", "run": "unit* action", "scale-application": "application",
-    "schema": "ours", "scp": "unit|leader|machine*", "set-application-base": "application base",
+    "schema": "ours", "scp": "unit|leader|machine|localfile*", "set-application-base": "application base",
     "set-constraints": "application constraint*", "set-credential": "cloud credential",
     "set-firewall-rule": "service", "set-model-constraints": "constraint*",
     "show-action": "application action", "show-application": "application*", "show-cloud": "cloud",

@@ -115,7 +115,7 @@ def answer(words: Sequence[str], env: Mapping[str, str]) -> tuple[str, list[Offe
     start = line.current.removeprefix(head)
     offers = ((text, about) for text, about in _offers(line, kind) if text.startswith(start))
     found = [(head + text, about) for text, about in offers if _is_plain(text)]
-    ends_open = bool(found) and all(text.endswith("=") for text, _ in found)
+    ends_open = bool(found) and all(text.endswith(("=", "/")) for text, _ in found)
     return ("nospace" if ends_open else "plain"), found[:_MOST]
 
 
@@ -136,7 +136,7 @@ def _kind(line: Line) -> tuple[str, str]:
     positions = ARGUMENTS.get(line.command, "none").split()
     at = len(line.given)
     if line.command == "run":
-        return "", "unit|leader|action" if at else "unit|leader"
+        return "", "parameter" if _action(line) else "unit|leader|action" if at else "unit|leader"
     last = positions[-1]
     word = positions[at] if at < len(positions) else last if last.endswith("*") else "none"
     return "", word.removesuffix("*")
@@ -344,6 +344,33 @@ def _of_charm(*path: str, ends: str = "") -> Callable[[Line], Iterator[Offer]]:
     return offers
 
 
+def _action(line: Line) -> str:
+    """Return the action that `run` is to run: the first word that is no unit; empty when none is there."""
+    return next((word for word in line.given if "/" not in word), "")
+
+
+def _parameters(line: Line) -> Iterator[Offer]:
+    """Offer the parameters of the action that is given."""
+    actions = _map(_charm(line, line.given[0]).get("actions"))
+    schema = _map(_map(actions.get(_action(line))).get("schema"))
+    given = {word.partition("=")[0] for word in line.given}
+    for name, entry in sorted(_map(schema.get("properties")).items()):
+        if name not in given:
+            yield f"{name}=", str(_map(entry).get("description") or "").partition("\n")[0]
+
+
+def _local_files(line: Line) -> Iterator[Offer]:
+    """Offer what lies in the folder of a path that was begun."""
+    folder, slash, start = line.current.rpartition("/")
+    try:
+        found = sorted(os.scandir(folder or slash or "."), key=lambda entry: entry.name)
+    except OSError:
+        return
+    for entry in found:
+        if entry.name.startswith(start) and (start or not entry.name.startswith(".")):
+            yield f"{folder}{slash}{entry.name}{'/' if entry.is_dir() else ''}", ""
+
+
 def _settings(line: Line) -> Iterator[Offer]:
     """Offer settings, and, behind the `=` of a switch, both of its values."""
     name, equals, _ = line.current.partition("=")
@@ -497,6 +524,8 @@ _OFFERS: Mapping[str, Callable[[Line], Iterator[Offer]]] = {
     "waitedname": _waited_names,
     "config": _settings,
     "configname": _of_charm("config"),
+    "parameter": _parameters,
+    "localfile": _local_files,
     "hook": _hooks,
     "anyaction": _any_actions,
     "storekey": _of_charm("meta", "storage", ends="="),

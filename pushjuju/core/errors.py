@@ -288,10 +288,26 @@ class TransportError(PushjujuError):
 
 
 class Unreachable(TransportError):
-    """No answer from the machine."""
+    """No answer from the machine.
+
+    Attributes:
+        reason: Why, without the name of the machine; empty when that is not known.
+    """
 
     message = "the machine does not answer"
     code = "unreachable"
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        reason: str = "",
+        detail: str = "",
+        hint: str = "",
+        retryable: bool | None = None,
+    ) -> None:
+        super().__init__(message, detail=detail, hint=hint, retryable=retryable)
+        self.reason = reason
 
 
 class InstanceStopped(Unreachable):

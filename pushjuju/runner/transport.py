@@ -260,8 +260,8 @@ class Connector:
             async with asyncio.timeout(target.connect_timeout):
                 ssh = await asyncssh.connect(target.host, tunnel=tunnel or (), **arguments)
         except TimeoutError as error:
-            text = f"cannot reach {target}: no answer within {target.connect_timeout:g} seconds"
-            raise Unreachable(text) from error
+            reason = f"no answer within {target.connect_timeout:g} seconds"
+            raise Unreachable(f"cannot reach {target}: {reason}", reason=reason) from error
         except (OSError, asyncssh.Error) as error:
             raise _explain(target, error, checks) from error
         return Connection(ssh, self._quick_acks)
@@ -386,10 +386,11 @@ def _explain(target: MachineTarget, error: Exception, checks: list[HostKeyCheck]
             hint="Its sshd must allow AllowTcpForwarding, and the machine must answer it.",
         )
     if isinstance(error, socket.gaierror):
-        return Unreachable(f"cannot reach {target}: name not known", detail=str(error))
+        reason = "name not known"
+        return Unreachable(f"cannot reach {target}: {reason}", reason=reason, detail=str(error))
     number = getattr(error, "errno", None)  # asyncio words these itself, and worse
     reason = os.strerror(number) if number else str(error) or type(error).__name__
-    return Unreachable(f"cannot reach {target}: {reason}")
+    return Unreachable(f"cannot reach {target}: {reason}", reason=reason)
 
 
 async def _close(connection: Connection) -> None:

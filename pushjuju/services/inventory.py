@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from pushjuju.core import constraints
@@ -42,6 +43,8 @@ _LONGEST = 80
 _WITH_APPLICATION = ("setting", "binding", "exposure", "resource", "storage directive", "annotation")
 _NOTES = {"storage": "data", "machine": "instance"}  # of what the note on something gone tells
 _SEALED = "sealed"  # content that nobody may see: only that it is another one is told
+_INNER = ("option", "document")  # of a setting: what its default is told from
+_DEFAULT = "default"  # of a setting: what holds where nobody set anything
 _SHOWN = "shown"  # the name for people, where the entity is a number
 
 Key = tuple[str, str, str]  # kind, model, entity
@@ -81,13 +84,27 @@ def take(tx: Tx, settings: Mapping[str, Any] | None = None) -> Inventory:
             fields = {
                 name: _written(kind, name, row[name])
                 for name in row.keys()  # noqa: SIM118
-                if name not in ("model", "entity")
+                if name not in ("model", "entity", *_INNER)
             }
+            if kind == "setting":
+                fields[_DEFAULT] = _default(row["document"], row["option"])
             found[(kind, row["model"], str(row["entity"]))] = fields
     for key in [key for key in found if key[0] == "model_config" and key[2] == ssh_keys.KEY]:
         found.update(_keys(key[1], found.pop(key)["value"]))
     found.update(_settings(settings or {}))
     return found
+
+
+@cache
+def _options(document: str) -> Mapping[str, Any]:
+    options: Mapping[str, Any] = json.loads(document)["config"]
+    return options
+
+
+def _default(document: str, option: str) -> str | None:
+    """Return the default of a charm's option as settings are kept; None when there is none."""
+    default = _options(document).get(option, {}).get("default")
+    return None if default is None else json.dumps(default)
 
 
 def _written(kind: str, name: str, value: Any) -> Any:
@@ -138,7 +155,10 @@ def differences(before: Inventory, after: Inventory, gone: Sequence[Gone] = ()) 
     found = []
     for key in before.keys() | after.keys():
         rank, note = went.get(key, (0, ""))
-        change = _change(key, before.get(key), after.get(key), names, note)
+        old, new = before.get(key), after.get(key)
+        if key[0] == "setting":
+            old, new = _with_defaults(key, old, new, before, after)
+        change = _change(key, old, new, names, note)
         if change is not None:
             found.append((rank if change.action == "remove" else -1, change))
     models = {change.model for _, change in found if change.kind == "model" and change.action == "remove"}
@@ -149,6 +169,23 @@ def differences(before: Inventory, after: Inventory, gone: Sequence[Gone] = ()) 
     left = [pair for pair in found if not _goes_without_saying(pair[1], owners, models)]
     left.sort(key=lambda pair: (pair[0], pair[1].model, order[pair[1].kind], natural_key(pair[1].name)))
     return [change for _, change in left]
+
+
+def _with_defaults(
+    key: Key,
+    old: Mapping[str, Any] | None,
+    new: Mapping[str, Any] | None,
+    before: Inventory,
+    after: Inventory,
+) -> tuple[Mapping[str, Any] | None, Mapping[str, Any] | None]:
+    """Return a setting before and after; where nobody set it, a default of the charm is its value."""
+    application = ("application", key[1], key[2].partition(" ")[0])
+    default = (old or new or {}).get(_DEFAULT)
+    sides = [None if side is None else {"value": side["value"]} for side in (old, new)]
+    known = application in before and application in after
+    if known and default is not None and None in sides and {"value": default} not in sides:
+        sides = [{"value": default} if side is None else side for side in sides]
+    return sides[0], sides[1]
 
 
 def _key_of(gone: Gone) -> Key:

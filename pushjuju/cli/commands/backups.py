@@ -30,7 +30,7 @@ created on host:       {host}
 checksum:              {checksum}
 checksum format:       SHA-1, base64 encoded
 size (B):              {size}
-stored:                0001-01-01 00:00:00 +0000 UTC
+stored:                {finished}
 started:               {started}
 finished:              {finished}
 

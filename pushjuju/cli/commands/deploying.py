@@ -15,6 +15,7 @@ from pushjuju.cli.command import Cli, command
 from pushjuju.cli.gnuflag import FlagSpec, Kind
 from pushjuju.core import limits
 from pushjuju.core.base import Base
+from pushjuju.core.channel import Channel
 from pushjuju.core.charmstore import DEFAULT_ARCH
 from pushjuju.core.errors import HubError, NotFound, NotValid, UsageError
 from pushjuju.core.names import is_application
@@ -88,6 +89,8 @@ def deploy(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **aske
     targets = values.placements(asked["to"])
     stores = values.storage(asked["storage"])
     bind = _bindings(asked["bind"])
+    if asked["channel"]:
+        Channel.parse(asked["channel"])  # a word that is no channel is refused for every charm
     name = args[1] if len(args) > 1 else ""
     if name and not is_application(name):
         raise UsageError(f'invalid application name "{name}"')

@@ -18,8 +18,10 @@ SELECT model, id AS entity, key, life, scope, suspended, egress FROM relation
 
 -- name: inventory_setting
 -- Those of the charm that the application has now.
-SELECT s.model, s.application || ' ' || s.key AS entity, s.value FROM application_setting s
+SELECT s.model, s.application || ' ' || s.key AS entity, s.value, s.key AS option, c.document
+FROM application_setting s
 JOIN application a ON a.model = s.model AND a.name = s.application AND a.charm_url = s.charm_url
+JOIN charm c ON c.model = a.model AND c.url = a.charm_url
 
 -- name: inventory_binding
 SELECT model, application || ':' || endpoint AS entity, space FROM binding

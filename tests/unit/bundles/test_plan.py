@@ -411,15 +411,29 @@ relations: [[db:juju-info, monitor:host]]
             },
             "monitor": {"missing": "model"},
         },
-        "machines": {"4": {"missing": "bundle"}, "5": {"missing": "bundle"}},
         "relations": {
             "bundle-additions": [["db:juju-info", "monitor:host"]],
             "model-additions": [["cache:x", "db:x"]],
         },
     }
+    placed = text.replace("to: []", "to: ['1', '2', '3']").replace(
+        "machines: {}", "machines: {1: , 2: , 3: }"
+    )
+    more = model(app("db", "0@4"), app("cache", "0@5"), hosts=("6",))
+    machines = diff(bundle(placed), more, mapping=MachineMap())["machines"]
+    assert {name: side for name, side in machines.items() if side == {"missing": "bundle"}}.keys() == {
+        "4",
+        "5",
+        "6",
+    }
     with_notes = diff(bundle(text), there, mapping=MachineMap(), annotations=True)
     assert with_notes["applications"]["db"]["annotations"] == {"k": {"bundle": "v", "model": ""}}
     same = "applications: {a: {charm: mysql, channel: latest/stable, revision: 7}}"
+    defaults = model(app("a", effective={"profile": "production"}))
+    assert diff(bundle(same), defaults, mapping=MachineMap()) == {}
+    chosen = model(app("a", effective={"profile": "own"}, settings={"profile": "own"}))
+    options = {"profile": {"bundle": None, "model": "own"}}
+    assert diff(bundle(same), chosen, mapping=MachineMap()) == {"applications": {"a": {"options": options}}}
     assert diff(bundle(same), model(app("a")), mapping=MachineMap()) == {}
 
 
@@ -492,9 +506,7 @@ FILES = {"a": {"site": "abc"}}
 def test_equal_applications_are_left_alone() -> None:
     there = model(app("a", **SAME))
     assert steps(EQUAL, there, equal=True, files=FILES) == ()
-    assert diff(bundle(EQUAL), there, mapping=MachineMap(), files=FILES)["applications"]["a"].keys() == {
-        "channel", "revision",
-    }  # fmt: skip
+    assert diff(bundle(EQUAL), there, mapping=MachineMap(), files=FILES) == {}
     plain = "applications: {a: {charm: mysql}}"  # says nothing of them
     assert steps(plain, there, equal=True) == ()
 

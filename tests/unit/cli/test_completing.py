@@ -38,12 +38,22 @@ HEAVY = (
 )
 
 
+_ACTIONS = """
+greet:
+  description: Says hello
+  params:
+    loud: {type: boolean, description: How loud}
+    name: {type: string}
+grow: {}
+"""
+
+
 @pytest.fixture(scope="module")
 def env(tmp_path_factory: pytest.TempPathFactory, packs: Charms) -> dict[str, str]:
     """A model with two applications, a relation, storage, a secret and an action; its environment."""
     root = tmp_path_factory.mktemp("lab")
     world = World.build(root, packs)
-    actions = {"actions.yaml": "greet:\n  description: Says hello\ngrow: {}\n"}
+    actions = {"actions.yaml": _ACTIONS}
     stored = {"storage": {"data": {"type": "filesystem", "location": "/srv"}}}
     resources = {"resources": {"site": {"type": "file", "filename": "site.tar"}}}
     web = packs.make("web", requires={"db": {"interface": "sql"}}, files=actions, **stored, **resources)
@@ -190,6 +200,28 @@ def test_words_about_the_offers(env: dict[str, str]) -> None:
     assert completing.answer(["deploy", ""], env) == ("files", [])
     assert completing.answer(["config", "web", ""], env)[0] == "nospace"
     assert completing.answer(["show-application", "--output", ""], env)[0] == "files"
+
+
+def test_parameters_of_the_action_that_is_given(env: dict[str, str]) -> None:
+    asked = completing.answer(["run", "web/0", "web/1", "greet", ""], env)
+    assert asked == ("nospace", [("loud=", "How loud"), ("name=", "")])
+    assert completing.answer(["run", "web/leader", "greet", "loud=1", ""], env)[1] == [("name=", "")]
+    assert completing.answer(["run", "web/0", "grow", ""], env)[1] == []
+
+
+def test_scp_completes_what_lies_here(
+    env: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "web.tar").write_text("")
+    (tmp_path / ".hidden").write_text("")
+    assert [text for text, _ in completing.answer(["scp", "s"], env)[1]] == ["site/"]
+    assert completing.answer(["scp", "site/w"], env)[1] == [("site/web.tar", "")]
+    assert completing.answer(["scp", f"{tmp_path}/.h"], env)[1] == [(f"{tmp_path}/.hidden", "")]
+    offered = [text for text, _ in completing.answer(["scp", ""], env)[1]]
+    assert {"web/0", "0", "site/"} <= set(offered)
+    assert ".hidden" not in offered
 
 
 def test_names_of_charms_cannot_say_anything_to_a_shell(tmp_path: Path, packs: Charms) -> None:

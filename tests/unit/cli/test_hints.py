@@ -246,3 +246,10 @@ def test_a_unit_that_a_cloud_has_no_machine_for_is_pointed_to_those_that_are_the
     with pytest.raises(NotPermitted) as caught:
         precheck.precheck_units(shop.ctx, shop.model, **asked)
     assert caught.value.hint == "--to 1 puts a unit on machine 1"
+
+
+def test_a_word_that_is_no_channel_is_refused_for_a_local_charm_too(run: Run) -> None:
+    charm = str(SOURCES.parent / "contrib" / "charms" / "hello-page")
+    ended = run("deploy", charm, "--channel", "a/b/c/d", "--no-wait")
+    assert (ended.status, ended.out) == (1, "")
+    assert ended.err.startswith('ERROR channel is malformed and has too many components "a/b/c/d"')

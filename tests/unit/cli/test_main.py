@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -236,7 +237,9 @@ def test_what_only_reads_works_on_a_read_only_disk(run: Run, tmp_path: Path) -> 
         assert run("status").out.startswith("Model  Controller")
         assert "model" in run("explain").out
         assert "1 to add" in run("plan", "add-machine").out
-        assert run("create-backup", "--filename", str(tmp_path / "copy.tar.gz")).status == 0
+        made = run("create-backup", "--filename", str(tmp_path / "copy.tar.gz"))
+        assert made.status == 0
+        assert len(re.findall(r"^(?:stored|started|finished): +20\d\d-", made.out, re.MULTILINE)) == 3
         refused = run("add-machine", "--no-wait")
         assert (refused.status, "cannot be written: it is read-only" in refused.err) == (1, True)
     finally:

@@ -141,10 +141,13 @@ def test_removals_end_what_hangs_on_them(shop: World, run: Run) -> None:
 
 def test_changes_of_settings(shop: World, run: Run) -> None:
     plan = planned(run, "config", "web", "title=x")
-    assert plan["changes"] == [
-        {"action": "add", "kind": "setting", "name": "web title", "model": "shop", "fields": {"value": '"x"'}}
-    ]
+    title = {"kind": "setting", "name": "web title", "model": "shop"}
+    both = {"value": {"from": '"hello"', "to": '"x"'}}
+    assert plan["changes"] == [{"action": "change", **title, "fields": both}]
     assert hooks(plan, "web/0") == ["config-changed"]
+    assert '~  setting web title  value "hello" -> "x"' in run("plan", "config", "web", "title=x").out
+    without = planned(run, "config", "web", "note=x")  # an option without a default
+    assert [change["action"] for change in without["changes"]] == ["add"]
     limited = planned(run, "set-constraints", "web", "mem=2G", "cores=2")
     assert limited["changes"][0]["fields"] == {"constraints": {"from": "", "to": "cores=2 mem=2048M"}}
     everywhere = planned(run, "set-model-constraints", "mem=2G")

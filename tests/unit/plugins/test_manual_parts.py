@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import subprocess
+from typing import Any
 
 import pytest
 
 from pushjuju.core.base import Base
-from pushjuju.core.errors import NotValid, RemoteFailed
-from pushjuju.plugins.providers.manual.provider import read_facts
+from pushjuju.core.errors import NotValid, RemoteFailed, Unreachable
+from pushjuju.plugins.providers.manual.provider import ManualProvider, read_facts
 from pushjuju.plugins.providers.manual.scripts import DETECT, add_keys, enlist, make_user, release
 from pushjuju.plugins.providers.manual.target import Target
+from pushjuju.plugins.types import SSHTarget
 
 
 @pytest.mark.parametrize(
@@ -48,6 +50,29 @@ def test_target(text: str, target: Target, instance_id: str) -> None:
 def test_bad_target(text: str) -> None:
     with pytest.raises(NotValid):
         Target.parse(text)
+
+
+async def test_a_host_that_does_not_answer_is_named_with_the_login_that_was_asked_for() -> None:
+    class Silent:
+        async def run_script(self, login: SSHTarget, script: str, *, sudo: bool) -> Any:
+            raise Unreachable(f"cannot reach {login.user}@{login.host}: no route", reason="no route")
+
+    class Provider(ManualProvider):
+        def __init__(self) -> None:
+            pass
+
+        def _remote(self) -> Any:
+            return Silent()
+
+    for text, named in (
+        ("bob@host:2222", "bob@host:2222"),
+        ("host", "ubuntu@host"),
+        ("me@fd00::1", "me@fd00::1"),
+    ):
+        place = Target.parse(text)
+        with pytest.raises(Unreachable, match=f"^cannot reach {named}: no route$") as caught:
+            await Provider()._is_set_up(SSHTarget(host=place.host, user="ubuntu"), place)
+        assert caught.value.message == str(caught.value)
 
 
 def test_other_instance_ids_are_not_ours() -> None:

@@ -27,6 +27,7 @@ from pushjuju.core.errors import (
     PushjujuError,
     RemoteFailed,
     SudoRefused,
+    Unreachable,
 )
 from pushjuju.core.holding import owner_line, way_out
 from pushjuju.core.status import InstanceStatus
@@ -152,7 +153,7 @@ class ManualProvider:
     ) -> ScriptResult:
         """Mark the machine as ours, make a login for the controller, and return what the machine is."""
         login = replace(way, user=scripts.USER)
-        if await self._is_set_up(login):
+        if await self._is_set_up(login, place):
             # Who lets us in is the person's own key: the controller must get in without it.
             await self._run(login, scripts.add_keys(owner, keys), f"cannot add our key to {place.host}")
         else:
@@ -168,12 +169,21 @@ class ManualProvider:
                 await self._remote().run_script(login, scripts.release(owner), sudo=True)
                 return
 
-    async def _is_set_up(self, login: SSHTarget) -> bool:
-        """Tell whether `ubuntu` may log in and become root without being asked."""
+    async def _is_set_up(self, login: SSHTarget, place: Target) -> bool:
+        """Tell whether `ubuntu` may log in and become root without being asked.
+
+        Raises:
+            Unreachable: Nobody can log in; the login that was asked for is named.
+        """
         try:
             return (await self._remote().run_script(login, "exit 0\n", sudo=True)).rc == 0
         except (AuthFailed, SudoRefused):
             return False
+        except Unreachable as error:
+            if error.reason and place.user:
+                error.args = (f"cannot reach {place}: {error.reason}",)
+                error.message = error.args[0]
+            raise
 
     async def _set_up(self, login: SSHTarget, owner: str, keys: Sequence[str]) -> None:
         script = scripts.make_user(owner, keys)

@@ -33,6 +33,11 @@ class Target:
             raise NotValid(f'invalid port "{port}" in SSH target "{text}"')
         return cls(host, int(port), user)
 
+    def __str__(self) -> str:
+        """The login as people write it: `bob@host:2222`."""
+        host = f"[{self.host}]" if ":" in self.host and self.port != 22 else self.host
+        return f"{self.user}@" * bool(self.user) + host + f":{self.port}" * (self.port != 22)
+
     @property
     def instance_id(self) -> str:
         """The instance id: `manual:<host>`, with the port unless it is SSH's own."""
