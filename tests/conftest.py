@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +19,24 @@ if TYPE_CHECKING:
 # CI takes the same examples each time, so that a change is judged by itself; people's runs look further.
 settings.register_profile("pushjuju", deadline=None, print_blob=True, derandomize="CI" in os.environ)
 settings.load_profile("pushjuju")
+
+
+# A shell lets what it runs in the background ignore Ctrl-C, and children inherit that: tests that press
+# Ctrl-C on a command would wait for ever. With a handler of ours, children start with the default.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def no_copy_of_a_controller_stays_in_the_checkout() -> Iterator[None]:
+    """A backup holds private keys: a test that leaves one behind would have it committed."""
+    checkout = Path(__file__).parents[1]
+    before = set(checkout.glob("juju-backup-*"))
+    yield
+    left = set(checkout.glob("juju-backup-*")) - before
+    for path in left:
+        path.unlink(missing_ok=True)
+    assert not left
 
 
 @pytest.fixture(scope="session")

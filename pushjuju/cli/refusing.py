@@ -28,7 +28,8 @@ def refused(name: str, reason: str, *, flags: Iterable[FlagSpec] = (), **setting
 
     void = tuple(replace(spec, void=True) for spec in flags)
     details = f"Not supported: {reason}."
-    return Command(name, refuse, flags=void, **{"details": details, **settings})
+    summary = f"{settings.pop('summary').rstrip('.')} (not supported here)."
+    return Command(name, refuse, flags=void, summary=summary, **{"details": details, **settings})
 
 
 def refusal(name: str, reason: str) -> Refused:

@@ -58,7 +58,12 @@ def definition(places: Folders, name: str, host: PluginHost | None = None) -> Cl
         return Cloud(name=name, type=BUILT_IN[name], description=_SUMMARIES[name])
     public = public_clouds(host).get(name) if host else None
     if public is None:
-        raise NotFound(f"cloud {name} not found", hint=f"pushjuju clouds --all; pushjuju add-cloud {name}")
+        # `lxd` is a type; the cloud of that type on this computer has a name of its own.
+        own = next((cloud for cloud, kind in BUILT_IN.items() if kind == name), "")
+        hint = (
+            f"the cloud of type {name} on this computer is `{own}`" if own else f"pushjuju add-cloud {name}"
+        )
+        raise NotFound(f"cloud {name} not found", hint=f"pushjuju clouds --all; {hint}")
     return public
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -150,5 +151,5 @@ def fix_text(item: Finding) -> str:
     if item.fix is None:
         return ""
     packages = [f"apt-get install {' '.join(item.fix.packages)}"] if item.fix.packages else []
-    command = [" ".join(item.fix.command)] if item.fix.command else []
+    command = [shlex.join(item.fix.command)] if item.fix.command else []
     return " && ".join([*packages, *command])

@@ -362,6 +362,24 @@ def test_config_is_shown_set_and_reset(web: Client, tmp_path: Path) -> None:
     assert web.json("config", "web")["application-config"]["trust"]["value"] is False
 
 
+def test_the_demos_charm_takes_many_changes_in_a_row(web: Client) -> None:
+    """A new port restarts its service: systemd's limit of five in ten seconds does not hold."""
+    web.on("0", "for n in 1 2 3 4 5 6 7 8; do systemctl restart page-web-0 || exit 1; done")
+    web.run("config", "web", "port=8123")
+    assert web.agents("web")["web/0"] == ("active", "idle")
+    folder = "/etc/systemd/system/page-web-0.service.d"
+    web.on("0", f"mkdir {folder}; printf '[Service]\\nExecStartPre=/bin/false\\n' > {folder}/no.conf")
+    try:
+        done = web.try_run("config", "web", "port=8124")
+        assert done.rc == 1, str(done)
+        assert any("cannot restart page-web-0: exit-code" in line for line in web.log("unit-web-0"))
+    finally:
+        web.on("0", f"rm -r {folder}; systemctl daemon-reload")
+        web.run("resolved", "web/0")
+        web.run("config", "web", "--reset", "port")
+    assert web.agents("web")["web/0"] == ("active", "idle")
+
+
 def test_looking_on(web: Client) -> None:
     """Status in all forms and with filters, histories, logs."""
     for form in ("tabular", "yaml", "json", "short", "oneline", "line", "summary"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ import pytest
 from pushjuju.core.base import Base
 from pushjuju.core.constraint_rules import check
 from pushjuju.core.errors import CredentialInvalid, NotFound, NotValid, ProviderError, QuotaExceeded
+from pushjuju.core.extras import install_hint
 from pushjuju.core.status import InstanceStatus
 from pushjuju.core.storage import Kind
 from pushjuju.plugins.manager import PluginHost
@@ -412,7 +414,18 @@ async def test_without_the_library(opened: Open, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(sys.modules, "pylxd.client", None)
     with pytest.raises(ProviderError, match="pylxd is not installed") as caught:
         await opened().check()
-    assert caught.value.hint == "pip install 'pushjuju[lxd]'"
+    assert caught.value.hint == (
+        f"{install_hint('lxd')}\nor, for machines on this computer without LXD: pushjuju bootstrap local"
+    )
+
+
+async def test_doctor_and_bootstrap_name_the_same_command_for_a_missing_library(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    (finding,) = await opened().doctor()
+    assert finding.fix is not None
+    assert shlex.join(finding.fix.command) == install_hint("lxd")
 
 
 def test_only_addresses_of_own_cards_that_are_addresses_count() -> None:

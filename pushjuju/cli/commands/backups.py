@@ -51,7 +51,8 @@ notes:{notes}
         flags.text("filename", "Download to this file", default=_NOT_SET),
     ),
     details="The archive holds the store of the controller with all its models, charms, resources and keys:\n"
-    "keep it where nobody else can read it. Everything goes on while it is made.",
+    "keep it where nobody else can read it. It is written into the current directory unless --filename\n"
+    "says otherwise, readable by you only. Everything goes on while it is made.",
     examples="    pushjuju create-backup\n"
     "    pushjuju create-backup --filename shop.tar.gz 'before the move'\n",
     see_also=("restore-backup", "download-backup"),
@@ -72,7 +73,7 @@ def create_backup(cli: Cli, args: tuple[str, ...], *, model: str, no_download: b
         cli.console.warn("--no-download flag is DEPRECATED.")
     started = cli.clock.now()
     name = filename if chosen else f"{started:juju-backup-%Y%m%d-%H%M%S.tar.gz}"
-    target = Path(name).expanduser()
+    target = Path(name).expanduser() if chosen else Path.cwd() / name
     if no_download:
         target = ctx.controller.root / "backups" / name
         private_dir(target.parent)
@@ -83,6 +84,16 @@ def create_backup(cli: Cli, args: tuple[str, ...], *, model: str, no_download: b
         cli.console.info(f"Remote backup stored on the controller as {target}")
     else:
         cli.console.info(f"Downloaded to {target}")
+    if tree := _work_tree(target):
+        cli.console.warn(
+            f"{target.name} holds the private key of the controller, and lies in the git work tree {tree}: "
+            "keep it out of commits"
+        )
+
+
+def _work_tree(path: Path) -> Path | None:
+    """Return the git work tree that a file lies in, or None when it lies in none."""
+    return next((folder for folder in path.resolve().parents if (folder / ".git").exists()), None)
 
 
 def _described(made: Backup, started: datetime, finished: datetime) -> str:

@@ -761,3 +761,30 @@ def test_what_is_gone_may_be_in_the_log(lab: Run, tmp_path: Path) -> None:
     for name in ("old/3", "old"):
         ended = lab("debug-log", "--no-tail", "--include", name)
         assert ("bye" in ended.out, ended.err) == (True, ""), name
+
+
+def test_help_commands_marks_what_is_not_supported_here(lab: Run) -> None:
+    listed = dict(line.split(maxsplit=1) for line in ok(lab("help", "commands")).splitlines())
+    marked = {name for name, summary in listed.items() if summary.endswith("(not supported here).")}
+    assert {"migrate", "enable-ha", "dump-db", "add-branch", "add-k8s", "scale-application"} <= marked
+    for name in marked:
+        assert "Not supported: " in ok(lab("help", name)) or "not supported here" in ok(lab("help", name))
+    assert not marked & {"deploy", "status", "agree", "download-backup", "add-user"}
+
+
+def test_a_backup_without_a_path_names_where_it_lies_and_warns_inside_a_work_tree(
+    lab: Run, tmp_path: Path
+) -> None:
+    """It holds the private key of the controller."""
+    ended = lab("create-backup")
+    assert ended.status == 0
+    (made,) = tmp_path.glob("juju-backup-*.tar.gz")
+    assert f"Downloaded to {made}" in ended.err
+    assert made.stat().st_mode & 0o777 == 0o600
+    assert "WARNING" not in ended.err
+    (tmp_path / ".git").write_text("gitdir: elsewhere\n")  # as in a linked work tree
+    inside = lab("create-backup", "--filename", "copy.tar.gz")
+    assert (
+        f"copy.tar.gz holds the private key of the controller, and lies in the git work tree {tmp_path}"
+        in " ".join(inside.err.split())
+    )

@@ -77,12 +77,15 @@ service_text() {
 [Unit]
 Description=hello-page of $JUJU_UNIT_NAME
 After=network.target
+# Each new port is a restart; a person may try many of them in a row.
+StartLimitIntervalSec=0
 
 [Service]
 ExecStart=/usr/bin/python3 -m http.server --directory $PAGES $1
 DynamicUser=yes
 AmbientCapabilities=CAP_NET_BIND_SERVICE
 Restart=on-failure
+RestartSec=1
 
 [Install]
 WantedBy=multi-user.target
@@ -97,6 +100,14 @@ write_service() {
   mkdir -p "${UNIT_FILE%/*}"
   printf '%s\n' "$wanted" > "$UNIT_FILE"
   systemctl daemon-reload
+}
+
+# Starts or restarts the service; the log says why when it cannot.
+service() {
+  systemctl "$1" "$SERVICE" && return
+  juju-log --log-level ERROR "cannot $1 $SERVICE: $(systemctl show --property Result --value "$SERVICE")"
+  journalctl --unit "$SERVICE" --lines 5 --output cat --no-pager >&2
+  return 1
 }
 
 open_only() {
@@ -117,9 +128,9 @@ serve() {
   write_page
   if write_service "$port"; then
     systemctl enable --quiet "$SERVICE"
-    systemctl restart "$SERVICE"
+    service restart
   else
-    systemctl start "$SERVICE"
+    service start
   fi
   open_only "$port"
   publish "$port"

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from pushjuju.core.errors import CredentialInvalid, NotFound, ProviderError, PushjujuError, QuotaExceeded
+from pushjuju.core.extras import install_hint
 
 T = TypeVar("T")
 
@@ -167,7 +168,7 @@ def as_ours(error: Exception, words: ErrorWords = PLAIN) -> PushjujuError:
         return Gone(f"not found in the cloud: {text}")
     if "ImportError" in names or "ModuleNotFoundError" in names:
         return ProviderError(
-            "apache-libcloud is not installed", hint="pip install 'pushjuju[libcloud]'", retryable=False
+            "apache-libcloud is not installed", hint=install_hint("libcloud"), retryable=False
         )
     if found := _UNTRUSTED.search(text):
         return ProviderError(

@@ -24,6 +24,7 @@ from pushjuju.core.errors import (
     PushjujuError,
     QuotaExceeded,
 )
+from pushjuju.core.extras import install_command
 from pushjuju.core.firewall import MachineRules
 from pushjuju.core.instance_types import InstanceType
 from pushjuju.core.status import InstanceStatus
@@ -361,7 +362,7 @@ class CloudProvider:
     async def doctor(self) -> Sequence[Finding]:
         """Say whether libcloud is there and the account answers."""
         if find_spec("libcloud") is None:
-            fix = Fix(command=("pip", "install", "apache-libcloud"))
+            fix = Fix(command=install_command("libcloud"))
             return [Finding(name="libcloud", ok=False, message="apache-libcloud is not installed", fix=fix)]
         try:
             await self._call.run(self.adapter.check, tries=2)

@@ -17,6 +17,7 @@ from pushjuju.core.base import Base
 from pushjuju.core.constraint_rules import ConstraintRules
 from pushjuju.core.constraints import Constraints
 from pushjuju.core.errors import NotFound, NotValid, ProviderError, PushjujuError
+from pushjuju.core.extras import install_command
 from pushjuju.core.firewall import EVERYWHERE, MachineRules
 from pushjuju.core.instance_types import InstanceType
 from pushjuju.core.status import InstanceStatus
@@ -380,7 +381,7 @@ class Ec2Provider:
     async def doctor(self) -> Sequence[Finding]:
         """Say whether libcloud is there and the account answers."""
         if not self._has_library:
-            fix = Fix(command=("pip", "install", "apache-libcloud"))
+            fix = Fix(command=install_command("libcloud"))
             return [Finding(name="libcloud", ok=False, message="apache-libcloud is not installed", fix=fix)]
         try:
             await self._known_zones()

@@ -15,6 +15,7 @@ from pushjuju.core.base import Base
 from pushjuju.core.constraint_rules import ConstraintRules
 from pushjuju.core.constraints import Constraints
 from pushjuju.core.errors import CredentialInvalid, NotFound, NotValid, ProviderError, PushjujuError
+from pushjuju.core.extras import install_command
 from pushjuju.core.status import InstanceStatus
 from pushjuju.plugins.providers.arches import juju_arch
 from pushjuju.plugins.providers.lxd import instances, profiles
@@ -361,7 +362,7 @@ class LxdProvider:
         from importlib.util import find_spec
 
         if find_spec("pylxd") is None:
-            fix = Fix(command=("pip", "install", "pylxd"))
+            fix = Fix(command=install_command("lxd"))
             return [Finding(name="pylxd", ok=False, message="pylxd is not installed", fix=fix)]
         try:
             reached = await self.check()

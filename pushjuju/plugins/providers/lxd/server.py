@@ -25,6 +25,7 @@ from pushjuju.core.errors import (
     PushjujuError,
     QuotaExceeded,
 )
+from pushjuju.core.extras import install_hint
 from pushjuju.plugins.types import CloudSpec, Credential, Services
 
 T = TypeVar("T")
@@ -77,7 +78,10 @@ def connect(cloud: CloudSpec, credential: Credential, services: Services, projec
         from pylxd.client import _APINode, get_session_for_url
         from requests.utils import get_environ_proxies
     except ImportError:
-        raise ProviderError(_MISSING, hint="pip install 'pushjuju[lxd]'", retryable=False) from None
+        hint = (
+            f"{install_hint('lxd')}\nor, for machines on this computer without LXD: pushjuju bootstrap local"
+        )
+        raise ProviderError(_MISSING, hint=hint, retryable=False) from None
 
     place = endpoint(cloud, services.environ)
     if not place.startswith("https://"):

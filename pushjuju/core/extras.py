@@ -1,0 +1,37 @@
+"""Says how to install a library that a cloud needs and that pushjuju goes without otherwise. Layer: core."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import sys
+from importlib import metadata
+from urllib.parse import unquote, urlsplit
+
+_NAME = "pushjuju"
+
+
+def install_command(extra: str) -> tuple[str, ...]:
+    """Return the command that installs the libraries of an extra beside this pushjuju.
+
+    From a checkout it names the checkout; otherwise the libraries themselves, because the place that pushjuju
+    came from is not known.
+
+    Args:
+        extra: A name of `[project.optional-dependencies]`.
+    """
+    found = metadata.distribution(_NAME)
+    pip = (sys.executable, "-m", "pip", "install")
+    origin = json.loads(found.read_text("direct_url.json") or "{}")
+    place = urlsplit(str(origin.get("url", "")))
+    if place.scheme == "file" and origin.get("dir_info", {}).get("editable"):
+        return (*pip, "-e", f"{unquote(place.path)}[{extra}]")
+    marker = re.compile(rf"""\bextra\s*==\s*["']{re.escape(extra)}["']""")
+    split = (text.partition(";") for text in found.requires or ())
+    return (*pip, *(wanted.strip() for wanted, _, when in split if marker.search(when)))
+
+
+def install_hint(extra: str) -> str:
+    """Return the same command as a line for a shell."""
+    return shlex.join(install_command(extra))
