@@ -25,6 +25,20 @@ def summary(writes: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
+def statuses(events: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the workload statuses that a hook set, in their order; what is said again at once counts once.
+
+    Args:
+        events: As `runner.intake.read_events` gives them, without the values of secrets.
+    """
+    found: list[str] = []
+    for event in events:
+        word = f"{event['status']}: {event['message']}" if event["message"] else str(event["status"])
+        if found[-1:] != [word]:
+            found.append(word)
+    return found if len(found) <= MOST_NAMES else [*found[:MOST_NAMES], f"and {len(found) - MOST_NAMES} more"]
+
+
 def _names(names: Iterable[str]) -> list[str]:
     """Return names, sorted and cut: a machine may send thousands, of any length."""
     listed = sorted(names)

@@ -6,7 +6,7 @@ Rows are read as they are: records of every table take as long to import as the 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from sqlite3 import Row
@@ -15,7 +15,6 @@ from typing import Any
 from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import NotFound
 from pushjuju.core.natural import natural_key
-from pushjuju.core.status import StatusKind
 from pushjuju.services.context import Context
 from pushjuju.state.store import Tx
 
@@ -23,7 +22,6 @@ _FOREVER = 2**62
 _KINDS = {"run-hook": "hook", "install": "charm", "upgrade": "charm", "run-action": "action"}
 _UNDER_WAY = {"prepared": "running", "planned": "planned"}
 _RESULTS = {"terminated": "killed", "gone": "forgotten"}
-_MOST_STATUSES = 1000  # changes of one unit that are looked at
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,16 +104,10 @@ def _of_unit(tx: Tx, model: str, name: str, hook: str, wanted: Wanted) -> list[H
         failed=int(wanted.failed),
         most=wanted.most or _FOREVER,
     )
-    if not rows:
-        return []
-    kind, since = StatusKind.WORKLOAD.value, rows[-1]["prepared"]
-    told = tx.rows(
-        "history_list", model=model, entity=name, kind=kind, other=kind, limit=_MOST_STATUSES, since=since
-    )
-    return [_run(row, told) for row in rows]
+    return [_run(row) for row in rows]
 
 
-def _run(row: Row, told: Iterable[Row]) -> HookRun:
+def _run(row: Row) -> HookRun:
     result, begun = json.loads(row["result"]), from_iso(row["prepared"])
     over = from_iso(row["committed"]) if row["committed"] else None
     operation = json.loads(row["document"]).get("operation", {}).get("name", "")
@@ -133,7 +125,7 @@ def _run(row: Row, told: Iterable[Row]) -> HookRun:
         started=_within(result.get("started"), begun, over),
         committed=over,
         took_s=_seconds(result),
-        changes=_changes(result, told, begun, over),
+        changes=result.get("changes", {}),
     )
 
 
@@ -147,19 +139,3 @@ def _within(seconds: float | None, begun: datetime, over: datetime | None) -> da
 def _seconds(result: Mapping[str, Any]) -> float | None:
     started, ended = result.get("started"), result.get("ended")
     return None if started is None or ended is None else round(max(ended - started, 0.0), 3)
-
-
-def _changes(
-    result: Mapping[str, Any], told: Iterable[Row], begun: datetime, over: datetime | None
-) -> dict[str, Any]:
-    """Return what a run wrote, with the workload statuses that were set meanwhile."""
-    found = dict(result.get("changes", {}))
-    if over is not None:
-        words = [
-            f"{item['status']}: {item['message']}" if item["message"] else item["status"]
-            for item in told
-            if begun <= from_iso(item["since"]) <= over
-        ]
-        if words:
-            found["status"] = words
-    return found

@@ -49,6 +49,12 @@ def set_status(
     tx.know("status_get", written, model=model, kind=str(kind), entity=entity)
 
 
+def not_before(tx: Tx, model: str, unit: str, moment: datetime) -> datetime:
+    """Return a moment, or that of a unit's newest status when it comes later: histories go in their order."""
+    known = (get_status(tx, model, kind, unit) for kind in (StatusKind.WORKLOAD, StatusKind.AGENT))
+    return max([moment, *(status.since for status in known if status is not None and status.since)])
+
+
 def set_agent_status(
     tx: Tx,
     model: str,

@@ -22,9 +22,8 @@ from pushjuju.core.names import unit_tag
 from pushjuju.core.status import CHARM_STATUSES, Agent, StatusKind
 from pushjuju.core.tasks import EXEC
 from pushjuju.runner import intake
-from pushjuju.services import actions, leadership, logs, model_config, statuses, touch
+from pushjuju.services import actions, hook_changes, leadership, logs, model_config, statuses, touch
 from pushjuju.services.context import Context
-from pushjuju.services.hook_changes import summary
 from pushjuju.services.secret_masks import Mask, mask_of, plain
 from pushjuju.state.records import Operation as OperationRecord
 from pushjuju.state.store import Tx
@@ -229,6 +228,8 @@ def _set_status(tx: Tx, model: str, unit: str, event: Event, now: datetime) -> b
         kind, entity = StatusKind.APPLICATION, unit.partition("/")[0]
         if leadership.holder(tx, model, entity) != unit:
             return False
+    else:
+        now = statuses.not_before(tx, model, unit, now)
     statuses.set_status(tx, model, kind, entity, event["status"], event["message"], now=now)
     return True
 
@@ -247,23 +248,38 @@ def commit(ctx: Context, operation_id: str, result: Result) -> Committed:
         if found is None or found.state != "prepared":
             return Committed(ok=True, message="committed before")
         _take_events(ctx, tx, found, good, odd)
+        said = _statuses_said(ctx, tx, found, (event for _, event in good))
         if found.unit:
             done = _commit_unit(ctx, tx, found, result)
             if not done.next:
                 drop(tx, found.document.get("then", ""))
         else:
             done = Committed(ok=True, message=commit_commands(ctx, tx, found, result))
-        _close(ctx, tx, found, result, done)
+        _close(ctx, tx, found, result, done, said)
         return done
 
 
-def _close(ctx: Context, tx: Tx, found: OperationRecord, result: Result, done: Committed) -> None:
+def _statuses_said(ctx: Context, tx: Tx, found: OperationRecord, events: Iterable[Event]) -> list[str]:
+    """Return the workload statuses that a run set itself: those of others fall into the same time."""
+    mine = [event for event in events if event["k"] == "status" and event["scope"] != "app"]
+    if not (mine and found.unit):
+        return []
+    mask = mask_of(ctx, tx, found.model, found.unit)
+    return hook_changes.statuses(masked(event, mask) for event in mine if event["status"] in CHARM_STATUSES)
+
+
+def _close(
+    ctx: Context, tx: Tx, found: OperationRecord, result: Result, done: Committed, said: list[str]
+) -> None:
     kept = {
         key: result[key] for key in ("exit", "signal", "via", "message", "started", "ended") if key in result
     }
     outcome = str(result.get("outcome", "")) if done.ok else "failed"
     error = {"error": done.error} if done.error else {}
-    if done.ok and (changes := summary(result["writes"])):
+    changes = hook_changes.summary(result["writes"]) if done.ok else {}
+    if said:
+        changes["status"] = said
+    if changes:
         kept["changes"] = changes
     text = json.dumps({**kept, **error, "message": done.message}, sort_keys=True)
     tx.run("operation_commit", id=found.id, outcome=outcome, result=text, now=to_iso(ctx.clock.now()))
@@ -284,13 +300,14 @@ def _commit_unit(ctx: Context, tx: Tx, found: OperationRecord, result: Result) -
     following = ""
     writes = result.get("writes") or {}
     local = executed(view.local, operation, outcome, status_set=bool(writes.get("status_set")))
-    _workload_after(ctx, tx, view, operation, outcome, writes)
+    over = _when_over(ctx, tx, found, result)
+    _workload_after(tx, view, operation, outcome, writes, over)
     if is_success(outcome):
         flush(ctx, tx, view, operation, writes)
     if is_success(outcome) and outcome is not Outcome.REBOOT_AFTER:
         local = _finish(ctx, tx, view, operation, local, missing=outcome is Outcome.MISSING)
         if then := found.document.get("then", ""):
-            local, following = promote(ctx, tx, view, local, then)
+            local, following = promote(tx, view, local, then, over)
     store_local(tx, view.unit, local)
     reboot = _ask_reboot(ctx, tx, view) if outcome in (Outcome.REBOOT_AFTER, Outcome.REBOOT_NOW) else ""
     _after(ctx, tx, view, operation, outcome, problem)
@@ -384,16 +401,30 @@ def _reason(result: Result) -> str:
     return f"exit status {result.get('exit')}"
 
 
+def _when_over(ctx: Context, tx: Tx, found: OperationRecord, result: Result) -> datetime:
+    """Return when a run was over, for the statuses that follow it.
+
+    What was sent behind it began then, not when its result came: what that says of itself is to come after.
+    """
+    if not found.document.get("then") or result.get("ended") is None:
+        return ctx.clock.now()
+    return statuses.not_before(tx, found.model, found.unit, _moment(ctx, found, result["ended"]))
+
+
 def _workload_after(
-    ctx: Context, tx: Tx, view: View, operation: Operation, outcome: Outcome, writes: Mapping[str, Any]
+    tx: Tx,
+    view: View,
+    operation: Operation,
+    outcome: Outcome,
+    writes: Mapping[str, Any],
+    now: datetime,
 ) -> None:
     after = workload_after(
         view.local, operation, success=is_success(outcome), status_set=bool(writes.get("status_set"))
     )
     if after:
         statuses.set_status(
-            tx, view.unit.model, StatusKind.WORKLOAD, view.unit.name, after.status, after.message,
-            now=ctx.clock.now(),
+            tx, view.unit.model, StatusKind.WORKLOAD, view.unit.name, after.status, after.message, now=now
         )  # fmt: skip
 
 

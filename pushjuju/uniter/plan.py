@@ -192,8 +192,11 @@ def _record(
 # --- when the one before has ended ------------------------------------------------------------------------
 
 
-def promote(ctx: Context, tx: Tx, view: View, local: LocalState, then: str) -> tuple[LocalState, str]:
+def promote(tx: Tx, view: View, local: LocalState, then: str, now: datetime) -> tuple[LocalState, str]:
     """Take up the hook that was planned behind one that ended well; its turn is taken with that.
+
+    Args:
+        now: When it began, for its statuses.
 
     Returns:
         What the unit remembers then, and the id of the hook; an empty one when there is none any more.
@@ -205,7 +208,7 @@ def promote(ctx: Context, tx: Tx, view: View, local: LocalState, then: str) -> t
     for before in row.document["between"]:
         local = committed(local, from_wire(Operation, before))
     text = _keep_decision(tx, view, local, operation, row)
-    announce(ctx, tx, view, local, operation)
+    announce(tx, view, local, operation, now)
     tx.run("operation_promote", id=then, decided=packed(text))
     return prepare(local, operation, view.remote), then
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from pushjuju.core.status import Agent, StatusKind
 from pushjuju.services import charms, model_config, models, statuses
-from pushjuju.services.context import Context
 from pushjuju.state.store import Tx
 from pushjuju.uniter.actions import action_frame
 from pushjuju.uniter.environment import hook_environment
@@ -59,9 +59,9 @@ def read_operation(document: Mapping[str, Any]) -> Operation:
     return from_wire(Operation, document["operation"])
 
 
-def announce(ctx: Context, tx: Tx, view: View, local: LocalState, operation: Operation) -> None:
+def announce(tx: Tx, view: View, local: LocalState, operation: Operation, now: datetime) -> None:
     """Say in the statuses that an operation begins."""
-    unit, now = view.unit, ctx.clock.now()
+    unit = view.unit
     if before := workload_before(local, operation):
         statuses.set_status(
             tx, unit.model, StatusKind.WORKLOAD, unit.name, before.status, before.message, now=now

@@ -259,7 +259,7 @@ def _take_up(
         return None
     store_local(tx, view.unit, prepare(local, operation, view.remote))
     perform(ctx, tx, view, begin_effects(operation))
-    announce(ctx, tx, view, local, operation)
+    announce(tx, view, local, operation, ctx.clock.now())
     if operation.name is OperationName.RUN_ACTION:
         actions.start(tx, view.unit.model, int(operation.action_id), ctx.clock.now())
     document = document_of(operation, request)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pushjuju.core.status import StatusKind
-from pushjuju.services import applications, integrate, removal
+from pushjuju.services import applications, hook_runs, integrate, removal, statuses
 from pushjuju.state.records import Operation
 from pushjuju.uniter.commit import Committed, commit
 from pushjuju.uniter.prepared import Prepared, prepared_operation, read_operation
@@ -204,3 +204,64 @@ def test_nothing_is_planned_behind_a_hook_that_is_tried_again(shop: World) -> No
     turn = ahead(shop)
     assert titles(turn)[0] == "install"
     assert ended(shop, turn.prepared or turn.plan[0]).ok
+
+
+# --- what is told afterwards ------------------------------------------------------------------------------
+
+
+def run_at(shop: World, turn: Turn, clock: float) -> list[str]:
+    """Let a machine run a plan while nobody hears of it, then take all in; return what hooks said.
+
+    Args:
+        clock: Seconds that the machine's clock is ahead.
+    """
+    assert turn.prepared is not None
+    begun, said = shop.clock.now().timestamp() + clock, []
+    shop.clock.advance(60)
+    for number, item in enumerate((turn.prepared, *turn.plan)):
+        start = begun + 10 * number
+        told = status_event(1, "maintenance", f"{item.title} says")
+        told["e"]["time"] = start + 5
+        said.append(told["e"]["message"])
+        events = [told] if number else []
+        writes = {"status_set": bool(number)}
+        ended(shop, item, ok(events=events, writes=writes, started=start, ended=start + 9))
+    return said[1:]
+
+
+@pytest.mark.parametrize("clock", [0.0, -3600.0, 3600.0])
+def test_statuses_are_listed_in_the_order_in_which_they_were_set(shop: World, clock: float) -> None:
+    """Also of hooks whose results came together, and of machines whose clock is wrong."""
+    lone(shop)
+    said = run_at(shop, ahead(shop), clock)
+    entries = shop.read(
+        lambda tx: statuses.history(
+            tx, shop.model, StatusKind.WORKLOAD, UNIT, also=StatusKind.AGENT, limit=99
+        )
+    )
+    assert [item.since for item in entries] == sorted(item.since for item in entries)
+    texts = [item.message for item in entries if item.message.endswith((" says", " hook"))]
+    hooks = [f"running {name} hook" for name in ALL[1:]]
+    assert texts == [text for pair in zip(hooks, said, strict=True) for text in pair]
+    assert shop.workload()[1] == said[-1] == [item.message for item in entries if item.kind == "workload"][-1]
+    if not clock:
+        seconds = [(item.since - entries[0].since).total_seconds() for item in entries]
+        assert seconds[texts.index("running start hook")] < 60
+
+
+def test_each_hook_is_told_with_its_own_statuses(shop: World) -> None:
+    lone(shop)
+    run_at(shop, ahead(shop), 0.0)
+    told = {run.hook: run.changes for run in hook_runs.history(shop.ctx, shop.model, hook_runs.Wanted())}
+    assert told == {ALL[0]: {}, **{name: {"status": [f"maintenance: {name} says"]} for name in ALL[1:]}}
+
+
+def test_a_failed_hook_is_told_with_the_statuses_that_it_set(shop: World) -> None:
+    lone(shop)
+    turn = ahead(shop)
+    assert turn.prepared is not None
+    ended(shop, turn.prepared)
+    events = [status_event(1, "blocked", "no disk"), status_event(2, "blocked", "no disk")]
+    ended(shop, turn.plan[0], failed(events=events))
+    run = hook_runs.history(shop.ctx, shop.model, hook_runs.Wanted())[-1]
+    assert (run.hook, run.changes) == ("install", {"status": ["blocked: no disk"]})
