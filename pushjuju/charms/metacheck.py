@@ -12,7 +12,7 @@ from typing import Any
 
 from pushjuju.charms.goform import quote
 from pushjuju.charms.model import CharmMeta, Endpoint, Manifest, Role, Scope
-from pushjuju.core.names import is_user
+from pushjuju.core.names import is_endpoint, is_file, is_storage, is_user
 
 Fault = tuple[str, str]
 
@@ -20,6 +20,7 @@ _SERIES = re.compile(r"[a-z]+(?:[a-z0-9]+)?")
 _PAYLOAD = re.compile(r"[a-zA-Z](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?")
 _TERM = re.compile(r"[a-z](?:-?[a-z0-9])+")
 _TERM_LENGTH = 256
+_SHOWN = 60  # of a name that is too long
 _VERSION = re.compile(r"\d{1,9}\.\d{1,9}(?:[.-](?:[a-z]+)?\d{1,9}){0,2}")
 _USERS = ("root", "sudoer", "non-root")
 
@@ -107,6 +108,8 @@ def _relation_faults(meta: CharmMeta) -> Iterator[Fault]:
     seen: set[str] = set()
     for endpoint in meta.endpoints():
         key = f"{_section(endpoint.role)}.{endpoint.name}"
+        if not is_endpoint(endpoint.name):
+            yield key, f"charm {charm} using an invalid relation name: {_shown(endpoint.name)}"
         if _reserved(endpoint.name) and not _may_use_reserved(meta, endpoint):
             yield key, f"charm {charm} using a reserved relation name: {quote(endpoint.name)}"
         if endpoint.role is not Role.REQUIRER and _reserved(endpoint.interface) and not _is_juju(meta):
@@ -160,7 +163,9 @@ def _series_faults(meta: CharmMeta) -> Iterator[Fault]:
 
 def _storage_faults(meta: CharmMeta) -> Iterator[Fault]:
     for name, store in meta.storage.items():
-        prefix = f"charm {quote(meta.name)} storage {quote(name)}: "
+        prefix = f"charm {quote(meta.name)} storage {_shown(name)}: "
+        if not is_storage(name):
+            yield f"storage.{name}", f"{prefix}invalid storage name"
         if store.location and store.type == "block":
             text = 'location may not be specified for "type: block"'
             yield f"storage.{name}.location", prefix + text
@@ -170,7 +175,9 @@ def _storage_faults(meta: CharmMeta) -> Iterator[Fault]:
 
 def _device_faults(meta: CharmMeta) -> Iterator[Fault]:
     for name, device in meta.devices.items():
-        prefix = f"charm {quote(meta.name)} device {quote(name)}: "
+        prefix = f"charm {quote(meta.name)} device {_shown(name)}: "
+        if not is_storage(name):
+            yield f"devices.{name}", f"{prefix}invalid device name"
         if not device.type:
             yield f"devices.{name}.type", prefix + "type must be specified"
         if device.count_max < device.count_min:
@@ -193,12 +200,20 @@ def _resource_faults(meta: CharmMeta) -> Iterator[Fault]:
         key = f"resources.{name}"
         if not name:
             yield key, "resource missing name"
+        elif not is_file(name):
+            yield key, f"invalid resource name {_shown(name)}"
         if resource.type not in ("file", "oci-image"):
             yield f"{key}.type", f"unsupported resource type {quote(resource.type)}"
         elif resource.type == "file" and not resource.filename:
             yield f"{key}.filename", "resource missing filename"
         if "/" in resource.filename:
             yield f"{key}.filename", f'filename cannot contain "/" (got {quote(resource.filename)})'
+        elif resource.filename in (".", ".."):
+            yield f"{key}.filename", f"filename cannot be {quote(resource.filename)}"
+
+
+def _shown(name: str) -> str:
+    return quote(name if len(name) <= _SHOWN else f"{name[:_SHOWN]}...")
 
 
 def _term_faults(meta: CharmMeta) -> Iterator[Fault]:

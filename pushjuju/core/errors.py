@@ -22,6 +22,7 @@ Layer: core. The tree (callers catch a branch, not a leaf):
     │   ├── StoreTooNew       made by a newer pushjuju
     │   ├── StoreBusy         another process holds it for too long
     │   ├── StoreDamaged      the file is no sound store
+    │   ├── StoreGone         the file was removed or replaced
     │   ├── WrongKey          the key file does not open the secrets of the store
     │   └── LeaseLost         another process has taken the work over
     ├── TransportError        reaching a machine

@@ -21,6 +21,9 @@ _MACHINE = re.compile(r"(?:0|[1-9][0-9]*)(?:/[a-z]+/(?:0|[1-9][0-9]*))*")
 _ENDPOINT = re.compile(r"[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*")
 _SPACE = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _MODEL = re.compile(r"[a-z0-9]+[a-z0-9-]*")
+_MODEL_MOST = 128
+_CONTROLLER = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+_FILE_MOST = 200  # of names that files are called after on machines, with more before and behind
 _USER = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9.+-]*[a-zA-Z0-9])?")
 
 
@@ -54,7 +57,23 @@ class UnitName:
 
 def is_application(text: str) -> bool:
     """Tell whether a text can name an application or a charm."""
-    return bool(_APPLICATION.fullmatch(text))
+    return len(text) <= _FILE_MOST and bool(_APPLICATION.fullmatch(text))
+
+
+def is_storage(text: str) -> bool:
+    """Tell whether a text can name a storage or a device of a charm: Juju's form is that of applications."""
+    return is_application(text)
+
+
+def is_file(text: str) -> bool:
+    """Tell whether a text can be the name of a file that commands and people meet."""
+    odd = not text.isprintable() or "/" in text or text.startswith((".", "-"))
+    return 0 < len(text.encode()) <= _FILE_MOST and not odd
+
+
+def is_controller(text: str) -> bool:
+    """Tell whether a text can name a controller."""
+    return bool(_CONTROLLER.fullmatch(text))
 
 
 def is_space(text: str) -> bool:
@@ -74,12 +93,12 @@ def is_machine(text: str) -> bool:
 
 def is_endpoint(text: str) -> bool:
     """Tell whether a text can name an endpoint."""
-    return bool(_ENDPOINT.fullmatch(text))
+    return len(text) <= _FILE_MOST and bool(_ENDPOINT.fullmatch(text))
 
 
 def is_model(text: str) -> bool:
     """Tell whether a text can name a model."""
-    return bool(_MODEL.fullmatch(text))
+    return len(text) <= _MODEL_MOST and bool(_MODEL.fullmatch(text))
 
 
 def is_user(text: str) -> bool:

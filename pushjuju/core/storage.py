@@ -13,6 +13,7 @@ from pushjuju.core.errors import NotValid
 from pushjuju.core.names import APPLICATION
 
 STORAGE_DIR = "/var/lib/juju/storage"
+_OURS = ("/var/lib/juju", "/var/lib/pushjuju", "/var/log/juju")  # what machines keep of us
 DEFAULT_SIZE = 1024  # MiB
 MOST = 1000  # instances of one store of a unit, whatever the charm says
 _POOL = re.compile(r"[a-zA-Z]+[-?a-zA-Z0-9]*")
@@ -210,12 +211,16 @@ def mount_point(location: str, most: int, storage_id: str) -> str:
     """
     if not location:
         return join(STORAGE_DIR, storage_id)
-    if not location.startswith("/") or not location.isprintable() or normpath(location) in ("/", "//"):
+    clean = "/" + normpath(location).lstrip("/")  # POSIX keeps two slashes in front
+    if not location.startswith("/") or not location.isprintable() or clean == "/":
         raise NotValid(f'invalid location "{location}": must be an absolute path below /')
-    clean = normpath(location)
-    if clean == STORAGE_DIR or clean.startswith(STORAGE_DIR + "/"):
-        raise NotValid(f'invalid location "{location}": must not fall within "{STORAGE_DIR}"')
-    return clean if most == 1 else join(clean, storage_id)
+    place = clean if most == 1 else join(clean, storage_id)
+    for folder in (STORAGE_DIR, *_OURS):
+        if f"{clean}/".startswith(f"{folder}/") or f"{place}/".startswith(f"{folder}/"):
+            raise NotValid(f'invalid location "{location}": must not fall within "{folder}"')
+        if f"{folder}/".startswith(f"{place}/"):
+            raise NotValid(f'invalid location "{location}": must not hide "{folder}"')
+    return place
 
 
 def check_nesting(name: str, path: str, present: Iterable[tuple[str, str]]) -> None:

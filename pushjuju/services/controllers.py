@@ -13,6 +13,7 @@ from pushjuju.core.clock import to_iso
 from pushjuju.core.clouds import DEFAULT_REGION, Cloud
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError, StoreDamaged
 from pushjuju.core.ids import new_uuid
+from pushjuju.core.names import is_controller
 from pushjuju.services import clouds
 from pushjuju.state.datadir import ControllerDir, DataDir
 from pushjuju.state.store import Store
@@ -20,8 +21,6 @@ from pushjuju.state.unfinished import Unfinished, left_behind, taken_over
 
 if TYPE_CHECKING:
     from pushjuju.plugins.manager import PluginHost
-
-_FORBIDDEN = set("/\\:\x00 ")
 
 
 def bootstrap(
@@ -55,7 +54,7 @@ def bootstrap(
     region = clouds.choose_region(places, found, asked)
     chosen_credential = clouds.choose_credential(places, cloud_name, credential)
     chosen = name or (cloud_name if region == DEFAULT_REGION else f"{cloud_name}-{region}")
-    if not chosen or chosen.startswith(".") or _FORBIDDEN & set(chosen):
+    if not is_controller(chosen):
         raise NotValid(f'"{chosen}" is not a valid controller name')
     return datadir.create_controller(
         chosen,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -127,3 +128,28 @@ def test_model_names(text: str, valid: bool) -> None:
 )
 def test_user_names(text: str, valid: bool) -> None:
     assert names.is_user(text) is valid
+
+
+ODD = ["", "$(id)", "../x", "a/b", "a b", "a\nb", "-a", "`id`", "a;b", "a\x1b[31m", "\u202ea"]
+
+
+@pytest.mark.parametrize(
+    ("valid", "most"),
+    [
+        (names.is_application, 200),
+        (names.is_storage, 200),
+        (names.is_endpoint, 200),
+        (names.is_model, 128),
+        (names.is_controller, 128),
+    ],
+)
+def test_names_are_plain_and_have_an_end(valid: Callable[[str], bool], most: int) -> None:
+    assert [text for text in ODD if valid(text)] == []
+    assert [valid("a" * most), valid("a" * (most + 1)), valid("a" * 5000)] == [True, False, False]
+
+
+def test_names_of_files_stay_in_their_folder() -> None:
+    assert [text for text in ("a", "a.tar.gz", "A_b", "web image") if not names.is_file(text)] == []
+    assert [
+        text for text in (".", "..", ".a", "-a", "a/b", "a\nb", "", "a" * 201) if names.is_file(text)
+    ] == []

@@ -112,12 +112,24 @@ def test_mount_points() -> None:
 
 
 @pytest.mark.parametrize(
-    "location", ["srv", "/", "/..", "/srv\n/etc", "/var/lib/juju/storage", "/srv/../var/lib/juju/storage/x"]
-)
+    "location",
+    [
+        "srv", "/", "//", "/..", "/srv\n/etc", "/var/lib/juju/storage", "/srv/../var/lib/juju/storage/x",
+        "//var/lib/juju/storage", "/var/lib/juju", "/var/lib/juju/agents", "/var/lib/pushjuju/machine",
+        "/var", "/var/lib", "/var/log", "/var/log/juju",
+    ],
+)  # fmt: skip
 def test_refused_locations(location: str) -> None:
     """Nothing comes below Juju's own directory, however it is written, nor into two lines of fstab."""
     with pytest.raises(NotValid, match="invalid location"):
         mount_point(location, 1, "data/0")
+
+
+def test_a_location_of_many_comes_below_nothing_of_ours() -> None:
+    assert mount_point("/var", -1, "lib/0") == "/var/lib/0"
+    for location, storage in (("/var/lib", "juju/0"), ("/var/lib/juju", "data/0")):
+        with pytest.raises(NotValid, match="must not fall within"):
+            mount_point(location, -1, storage)
 
 
 def test_mount_points_do_not_hold_each_other() -> None:
