@@ -54,6 +54,7 @@ LOSSES = 10  # times in a row that it may hang up without a new word about what 
 EVENTS = 64 * MIB  # bytes of memory of all its messages: 2 MiB of output, 8 MiB of log, modules, and room
 EVENT_COST = 256  # bytes that a message costs beside its text
 EVENT_NUMBER = EVENTS // EVENT_COST  # so no message has a higher number
+TEXT_AT_ONCE = 1 * MIB  # bytes of memory of such messages
 EVENTS_AT_ONCE = 500  # messages that are taken into the model in one transaction: others write in between
 OUTPUT_LINES = 20_000  # lines of an action's output that go into the log; its results hold all of it
 MESSAGE = 128 * KIB  # characters of one log line, status, version: the longest argument that Linux passes
@@ -64,6 +65,8 @@ ACTION_RESULTS = 16 * MIB  # characters of an action's results as JSON: the larg
 
 STATE = 2 * MIB  # bytes of charm state: Juju's max-charm-state-size
 STATE_KEY = 256  # bytes
+SETTINGS = STATE // 8  # keys that a hook writes into its state, and into a bag
+RELATIONS = 10_000  # relations that it writes into
 STATE_VALUE = 64 * KIB  # bytes
 BAG = 2 * MIB  # bytes of one bag of a relation, and of an application's leader settings
 UNITS = 10_000  # that one command adds

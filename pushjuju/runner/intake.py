@@ -508,6 +508,8 @@ def as_bytes(message: Mapping[str, Any], name: str) -> bytes:
 def _writes(writes: Document) -> Document:
     found: Document = {"status_set": _flag("writes.status_set", writes.get("status_set"))}
     relations = _map("writes.relations", writes.get("relations"))
+    if len(relations) > limits.RELATIONS:
+        raise Odd(f"writes.relations has more than {limits.RELATIONS} entries")
     if relations:
         found["relations"] = {_relation_id(key): _bags(bags) for key, bags in relations.items()}
     ports = _map("writes.ports", writes.get("ports"))
@@ -560,7 +562,10 @@ def _bags(value: object) -> Document:
 
 def _settings(where: str, value: object) -> dict[str, str | None]:
     found: dict[str, str | None] = {}
-    for key, item in _map(where, value).items():
+    settings = _map(where, value)
+    if len(settings) > limits.SETTINGS:
+        raise Odd(f"{where} has more than {limits.SETTINGS} entries")
+    for key, item in settings.items():
         if item is not None and not isinstance(item, str):
             raise Odd(f"{where} holds what is not a text")
         found[text(key, limits.BAG)] = None if item is None else text(item, limits.BAG * 2)

@@ -33,6 +33,8 @@ TAIL = 0
 
 TAIL_LETTERS = 400
 CHUNK = 256 * 1024
+ANSWER_S = 60.0  # seconds that a machine may take for what takes it no time: to end what is killed
+TAKE_S = 900.0  # seconds that it may take for a piece of a file, and to look at the whole
 _OF_OPERATIONS = ("event", "live", "result", "error")
 BEAT_EVERY = 20.0  # seconds
 BEAT = wire.pack({"t": "beat"})
@@ -193,6 +195,7 @@ class MachineSession:
 
         Raises:
             ConnectionLost: The connection was cut, and could not be had again.
+        BadAnswer: It says nothing.
         """
         met = self._link
         link = await self._attach()
@@ -203,7 +206,11 @@ class MachineSession:
         link.send({"t": "facts"})
         told = asyncio.ensure_future(self._told.wait())
         try:
-            await asyncio.wait(_either(told, link.lost), return_when=asyncio.FIRST_COMPLETED)
+            waits = asyncio.wait(
+                _either(told, link.lost), timeout=ANSWER_S, return_when=asyncio.FIRST_COMPLETED
+            )
+            if not (await waits)[0]:
+                raise BadAnswer(f"{self.target} does not say what addresses it has")
         finally:
             told.cancel()
 
@@ -488,9 +495,24 @@ class MachineSession:
             self._link.send_soon({"t": "answer", "request": request, "error": error})
 
     async def cancel(self, op_id: str, signal: str = "KILL") -> None:
-        """Interrupt an operation: ``KILL`` or ``TERM`` to the hook and everything in its group."""
+        """Interrupt an operation: ``KILL`` or ``TERM`` to the hook and everything in its group.
+
+        Who waits for the operation waits for moments only after ``KILL``, whatever the machine does.
+        """
         link = await self._attach()
         link.send({"t": "cancel", "id": op_id, "signal": signal})
+        if signal == "KILL":
+            self._limit(op_id, ANSWER_S)
+
+    def _limit(self, op_id: str, seconds: float) -> asyncio.TimerHandle:
+        """Wait for an operation for some time only."""
+        return asyncio.get_running_loop().call_later(seconds, self._give_up, op_id)
+
+    def _give_up(self, op_id: str) -> None:
+        pending = self._pending.get(op_id)
+        if pending is not None and not pending.result.done():
+            text = f"{self.target} does not end what it should have ended long ago"
+            pending.result.set_exception(BadAnswer(text))
 
     async def exec(
         self,
@@ -514,7 +536,12 @@ class MachineSession:
             "timeout": timeout,
         }
         op.update({"argv": list(argv)} if argv else {"script": script}, env=dict(env or {}))
-        result = await self.run(op)
+        limit = self._limit(op["id"], timeout + ANSWER_S) if timeout is not None else None
+        try:
+            result = await self.run(op)
+        finally:
+            if limit is not None:
+                limit.cancel()
         await self.ack(op["id"])
         result = intake.read_result(result)
         raise_for_error(result, str(self.target))
@@ -535,6 +562,7 @@ class MachineSession:
             DiskFull: The machine has no room for it.
             RemoteFailed: The machine did not take it.
             ConnectionLost: The connection was cut and could not be had again in time.
+        BadAnswer: The machine does nothing with it.
         """
         async with self._putting:  # one after the other: they share the wire anyway
             await self._put(sha256, path, like)
@@ -555,9 +583,15 @@ class MachineSession:
             try:
                 source = like if like and not restarts and like[0] in self._blobs else None
                 await self._send_blob(link, sha256, path, done, source)
-                await asyncio.wait(_either(done, link.lost), return_when=asyncio.FIRST_COMPLETED)
+                waits = asyncio.wait(
+                    _either(done, link.lost), timeout=TAKE_S, return_when=asyncio.FIRST_COMPLETED
+                )
+                if not (await waits)[0]:
+                    raise TimeoutError
             except ConnectionLost:
                 pass
+            except TimeoutError:
+                raise BadAnswer(f"{self.target} does not take {path.name}") from None
             finally:
                 self._puts.pop(sha256, None)
                 if not done.done():
@@ -596,7 +630,8 @@ class MachineSession:
                 while left and not done.done() and (data := file.read(min(CHUNK, left))):
                     left -= len(data)
                     link.send_frame(wire.BLOB, name + data)
-                    await link.drain()
+                    async with asyncio.timeout(TAKE_S):
+                        await link.drain()
 
     def _check_put(self, answer: dict[str, Any], path: Path) -> None:
         if answer.get("t") == "ok":

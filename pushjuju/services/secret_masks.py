@@ -7,6 +7,7 @@ the unit may know, because it may have kept a value since, and nobody knows who 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 
 from pushjuju.core.errors import StoreError
 from pushjuju.core.secrets import MASK, Content
@@ -18,6 +19,7 @@ from pushjuju.state.store import Tx
 
 SHORTEST = 4  # characters: a shorter value would mask half of every text
 MOST = 200  # revisions that are looked into
+MOST_VALUES = 1000  # of them, the newest first: each text is searched for every one
 Mask = Callable[[str], str]
 
 
@@ -78,10 +80,18 @@ def _revisions(tx: Tx, unit: Unit, *, far: bool) -> list[RevisionRow]:
 
 
 def _values(contents: Iterable[Content]) -> set[str]:
-    """Return values as they may stand in a line: plain, line by line, and in base64."""
+    """Return values as they may stand in a line: plain, line by line, and in base64; of many the newest."""
     found: set[str] = set()
-    for content in contents:
-        for value in content.plain().values():
-            found.update((value, *value.splitlines()))
-        found.update(content.values())
-    return {value for value in found if len(value.strip()) >= SHORTEST}
+    for value in chain.from_iterable(map(_forms, contents)):
+        if len(value.strip()) >= SHORTEST:
+            found.add(value)
+        if len(found) >= MOST_VALUES:
+            break
+    return found
+
+
+def _forms(content: Content) -> Iterator[str]:
+    for value in content.plain().values():
+        yield value
+        yield from value.splitlines()
+    yield from content.values()

@@ -99,25 +99,39 @@ def take_flood(ctx: Context, operation_id: str, result: Result) -> Iterator[None
         After each part; others may have their turn.
     """
     items = intake.events_of(result)
-    good = intake.read_events(items)[0] if len(items) > limits.EVENTS_AT_ONCE else []
+    good = intake.read_events(items)[0] if len(items) * limits.MESSAGE > limits.TEXT_AT_ONCE else []
     yield from _take_parts(ctx, operation_id, [*good, *_printed(ctx, operation_id, result)])
 
 
 def _take_parts(ctx: Context, operation_id: str, good: Sequence[tuple[int, Event]]) -> Iterator[None]:
-    """Take in messages in parts; none of them when they are few, or taken already."""
-    if len(good) <= limits.EVENTS_AT_ONCE:
+    """Take in messages in parts; none of them when they are one part, or taken already."""
+    if next(_parts(good), good) == good:
         return
     with ctx.store.read() as tx:
         found = tx.find(OperationRecord, "operation_get", id=operation_id)
     last = found.events if found is not None else 0
     new = [item for item in good if item[0] > last]
-    for at in range(0, len(new), limits.EVENTS_AT_ONCE):
+    for part in _parts(new):
         with ctx.store.write(later=False) as tx:
             found = tx.find(OperationRecord, "operation_get", id=operation_id)
             if found is None or found.state != "prepared":
                 return
-            _take_events(ctx, tx, found, new[at : at + limits.EVENTS_AT_ONCE])
+            _take_events(ctx, tx, found, part)
         yield
+
+
+def _parts(good: Sequence[tuple[int, Event]]) -> Iterator[list[tuple[int, Event]]]:
+    """Yield messages by as many as one transaction takes."""
+    part: list[tuple[int, Event]] = []
+    size = 0
+    for item in good:
+        part.append(item)
+        size += intake.cost(item[1])
+        if len(part) == limits.EVENTS_AT_ONCE or size > limits.TEXT_AT_ONCE:
+            yield part
+            part, size = [], 0
+    if part:
+        yield part
 
 
 def _printed(ctx: Context, operation_id: str, result: Result) -> list[tuple[int, Event]]:

@@ -217,9 +217,12 @@ def _state_refused(tx: Tx, view: View, writes: Writes) -> str:
 
 
 def _flush_state(tx: Tx, view: View, writes: Writes) -> None:
+    if not writes.get("state"):
+        return
     key = {"model": view.unit.model, "unit": view.unit.name}
-    for name, value in writes.get("state", {}).items():
-        if value is None:
+    present = {row["key"]: row["value"] for row in tx.rows("charm_state_list", **key)}
+    for name, value in writes["state"].items():
+        if value is None and name in present:
             tx.run("charm_state_delete", **key, key=name)
-        else:
+        elif value is not None and present.get(name) != value:
             tx.run("charm_state_set", **key, key=name, value=value)

@@ -12,6 +12,7 @@ from typing import Any
 
 from pushjuju.core import limits
 from pushjuju.core.errors import StoreError
+from pushjuju.runner import intake
 from pushjuju.runner.session import TAIL
 from pushjuju.services.context import Context
 from pushjuju.uniter.commit import take_events
@@ -102,12 +103,21 @@ class EventSink:
 
     def _flush(self) -> None:
         self._handle = None
-        most = limits.EVENTS_AT_ONCE
+        most = self._at_once()
         events, self._waiting = self._waiting[:most], self._waiting[most:]
         with contextlib.suppress(StoreError):  # busy, or not ours any more: the result holds every event
             take_events(self._ctx, self._id, events)
         if self._waiting:
             self._handle = asyncio.get_running_loop().call_later(EVENTS_S, self._flush)
+
+    def _at_once(self) -> int:
+        """Return how many of those that wait one transaction takes."""
+        size = 0
+        for number, (_, event) in enumerate(self._waiting[: limits.EVENTS_AT_ONCE], 1):
+            size += intake.cost(event)
+            if size > limits.TEXT_AT_ONCE:
+                return number
+        return limits.EVENTS_AT_ONCE
 
     def close(self) -> None:
         """Leave the rest to the commit: the result holds every event."""

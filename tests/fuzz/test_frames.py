@@ -8,6 +8,7 @@ import json
 import tracemalloc
 import zlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 from pushjuju.core import limits
 from pushjuju.core.errors import BadAnswer, ConnectionLost, Overtaken, PushjujuError
 from pushjuju.runner import bootstrap, frames, intake
+from pushjuju.runner import session as session_module
 from pushjuju.runner.packer import pack
 from pushjuju.runner.remote import wire
 from pushjuju.runner.session import MachineSession
@@ -529,4 +531,43 @@ async def test_nothing_is_kept_of_operations_that_are_over(monkeypatch: pytest.M
     assert session._room.taken > 0
     await session.run({"id": "next", "kind": "hook"})
     assert session._room.taken == 0
+    await session.close()
+
+
+# --- who says nothing -------------------------------------------------------------------------------------
+
+
+async def test_a_machine_that_does_not_end_what_is_killed_holds_nobody_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Answering, "stays", 1000.0)
+    monkeypatch.setattr(session_module, "ANSWER_S", 0.05)
+    played = Played(monkeypatch, lambda _: [packed(HELLO), packed({"t": "pong"})])
+    session = await played.session.open()
+    running = asyncio.create_task(session.run({"id": "op", "kind": "hook"}))
+    await asyncio.sleep(0)
+    await session.cancel("op")
+    with pytest.raises(BadAnswer, match="does not end what it should have ended long ago"):
+        await asyncio.wait_for(running, 10)
+    await session.cancel("other")
+    with pytest.raises(BadAnswer, match="does not end what it should have ended long ago"):
+        await asyncio.wait_for(session.fetch("other"), 10)
+    with pytest.raises(BadAnswer, match="does not end what it should have ended long ago"):
+        await asyncio.wait_for(session.exec(["true"], timeout=0.05), 10)
+    with pytest.raises(BadAnswer, match="does not say what addresses it has"):
+        await asyncio.wait_for(session.look_again(), 10)
+    await session.close()
+
+
+@pytest.mark.parametrize("writable", [True, False], ids=["no answer", "not read"])
+async def test_a_machine_that_does_not_take_a_file_holds_nobody_up(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, writable: bool
+) -> None:
+    monkeypatch.setattr(session_module, "TAKE_S", 0.05)
+    played = Played(monkeypatch, lambda _: [packed(HELLO)])
+    session = await played.session.open()
+    (tmp_path / "web.charm").write_bytes(b"x" * 100)
+    played.links[-1].set_writable(writable)
+    with pytest.raises(BadAnswer, match=r"does not take web\.charm"):
+        await asyncio.wait_for(session.put_blob("ab" * 32, tmp_path / "web.charm"), 10)
     await session.close()

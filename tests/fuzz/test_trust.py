@@ -436,9 +436,15 @@ async def test_a_machine_that_never_reboots_is_given_up(
         ({"state": {f"k{n}": "v" * 65000 for n in range(33)}}, "max allowed size (2097152) exceeded"),
         ({"relations": {"0": {"unit": {"k": "v" * limits.BAG}}}}, "writing relation 0: max allowed size"),
         (opens(*range(1, limits.PORTS + 2)), "writes.ports.open has more than 1000 entries"),
+        ({"relations": {f"{n}": {} for n in range(limits.RELATIONS + 1)}}, "has more than 10000 entries"),
+        ({"state": dict.fromkeys(map(str, range(limits.SETTINGS + 1)))}, "writes.state has more than"),
+        (
+            {"relations": {"0": {"unit": dict.fromkeys(map(str, range(limits.SETTINGS + 1)))}}},
+            "writes.relations.unit has more than",
+        ),
         ({"action": {"results": {"a": "b" * (limits.ACTION_RESULTS + 1)}}}, "action.results is larger than"),
     ],
-    ids=["state key", "state value", "state", "bag", "ports", "results"],
+    ids=["state key", "state value", "state", "bag", "ports", "relations", "keys", "bag keys", "results"],
 )  # fmt: skip
 def test_what_a_unit_keeps_in_the_model_has_limits(world: World, writes: dict[str, Any], fault: str) -> None:
     done = world.hook("update-status", ok(writes=writes), "web/1")

@@ -473,3 +473,17 @@ def test_few_messages_stay_in_the_one_transaction_of_their_result(
     holds = _longest_hold(shop, monkeypatch)
     assert shop.commit(prepared, ok(events=_flood(limits.EVENTS_AT_ONCE))).ok
     assert len(holds) == 1
+
+
+def test_long_lines_are_taken_in_parts_as_well(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    shop.active()
+    prepared = _update_status(shop)
+    monkeypatch.setattr(limits, "TEXT_AT_ONCE", 2 * limits.MESSAGE)
+    lines = [
+        event(n, "log", level="ERROR", module="m", message=f"{n}" + "x" * (limits.MESSAGE - 8))
+        for n in range(1, 21)
+    ]
+    holds = _longest_hold(shop, monkeypatch)
+    assert shop.commit(prepared, ok(events=lines)).ok
+    assert len(holds) > 10
+    assert sum(item[3].endswith("xxx") for item in _log(shop)) == 20

@@ -63,6 +63,21 @@ def test_short_values_would_mask_half_of_every_text(town: World) -> None:
     assert "yes, all is well" in messages(town)
 
 
+def test_very_many_values_cost_a_bounded_search(town: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(secret_masks, "MOST_VALUES", 20)
+    add(town, "db/0", " ".join(f"old{n}=oldvalue{n:03}" for n in range(30)))
+    town.clock.advance(10)
+    add(town, "db/0", f"password={HUSH}")
+    found: list[set[str]] = []
+    masking = secret_masks._masking
+    monkeypatch.setattr(secret_masks, "_masking", lambda values: found.append(set(values)) or masking(values))
+    hook = begin(town, "db/0")
+    line = event(1, "log", level="INFO", module="juju-log", message=f"got {HUSH}")
+    town.commit(hook.prepared, ok(events=[line]))
+    assert "got *****" in messages(town)  # the newest ones are among them
+    assert {len(values) for values in found} == {20}
+
+
 def test_a_unit_without_secrets_pays_nothing(town: World) -> None:
     def look(tx: Any) -> Any:
         return secret_masks.mask_of(town.ctx, tx, town.model, "web/0")
