@@ -109,6 +109,14 @@ FORCED = {"force_charm": True, "charm_url": "ch:2"}
 ROWS = [
     ("2 forced and modified", {}, FORCED, "upgrade to ch:2", []),
     ("2 forced, not modified", {"retry_timer_running": True}, {"force_charm": True}, "idle", []),
+    ("2 forced, its profile is not there", {}, {**FORCED, "profile_ready": False}, "idle", []),
+    (
+        "2 forced, its profile is not there: resolved waits",
+        {},
+        {**FORCED, "profile_ready": False, "resolved": ResolvedMode.RETRY_HOOKS},
+        "idle",
+        [],
+    ),
     (
         "2 forced wins over resolved",
         {},

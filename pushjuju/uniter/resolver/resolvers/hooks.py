@@ -18,7 +18,7 @@ from pushjuju.uniter.resolver.decision import (
 )
 from pushjuju.uniter.resolver.naming import hook_error
 from pushjuju.uniter.resolver.remote import RemoteState
-from pushjuju.uniter.resolver.resolvers.upgrade import charm_modified, upgrade_to
+from pushjuju.uniter.resolver.resolvers.upgrade import NO_PROFILE, charm_modified, upgrade_to
 from pushjuju.uniter.resolver.state import (
     HookInfo,
     HookKind,
@@ -58,6 +58,8 @@ def _failed(local: LocalState, remote: RemoteState, hook: HookInfo) -> Decision:
     """Answer for a hook that failed, or whose fate is unknown."""
     report = hook_error(hook, remote)
     if remote.force_charm and charm_modified(local, remote):
+        if not remote.profile_ready:  # the charm may need the profile as soon as it is there
+            return idle(NO_PROFILE, report)
         return upgrade_to(remote, remote.charm_url, Variant.PLAIN, "another charm was forced", report)
     if remote.resolved is ResolvedMode.RETRY_HOOKS:
         return run_hook(remote, hook, "it was resolved: retry", report, _DISARM, _CLEAR)

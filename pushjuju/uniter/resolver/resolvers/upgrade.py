@@ -24,8 +24,8 @@ from pushjuju.uniter.resolver.decision import (
 from pushjuju.uniter.resolver.remote import RemoteState
 from pushjuju.uniter.resolver.state import LocalState, OperationKind, ResolvedMode, Step
 
-_NO_PROFILE = "required charm profile not yet applied to machine"
-_TELL_NO_PROFILE = Effect(kind=EffectKind.REPORT_WAITING, message=_NO_PROFILE)
+NO_PROFILE = "required charm profile not yet applied to machine"
+_TELL_NO_PROFILE = Effect(kind=EffectKind.REPORT_WAITING, message=NO_PROFILE)
 
 
 def charm_modified(local: LocalState, remote: RemoteState) -> bool:
@@ -45,7 +45,7 @@ def upgrade_to(remote: RemoteState, url: str, variant: Variant, reason: str, *ef
 def take_charm(local: LocalState, remote: RemoteState, reason: str) -> Decision:
     """Decide to upgrade to the application's charm as soon as its profile is applied."""
     if not remote.profile_ready:
-        return idle(_NO_PROFILE, _TELL_NO_PROFILE)
+        return idle(NO_PROFILE, _TELL_NO_PROFILE)
     return upgrade_to(remote, remote.charm_url or local.charm_url, Variant.PLAIN, reason)
 
 
@@ -56,7 +56,7 @@ def install_charm(local: LocalState, remote: RemoteState) -> Verdict:
     if remote.life is Life.DYING and not local.storage:
         return dead("the unit goes before its charm was installed")
     if not remote.profile_ready:
-        return idle(_NO_PROFILE, _TELL_NO_PROFILE)
+        return idle(NO_PROFILE, _TELL_NO_PROFILE)
     # What is unpacked already is used; otherwise the newest charm saves an upgrade.
     known = local.step is Step.DONE or not remote.charm_url
     url = local.charm_url if known else remote.charm_url
@@ -92,7 +92,7 @@ def _conflicted(local: LocalState, remote: RemoteState) -> Decision:
     """Wait for a person, who says `resolved` or forces another charm."""
     report = Effect(kind=EffectKind.REPORT_ERROR, message="upgrade failed")
     if not remote.profile_ready:
-        return idle(_NO_PROFILE, report)
+        return idle(NO_PROFILE, report)
     if remote.resolved is not ResolvedMode.NONE:
         clear = Effect(kind=EffectKind.CLEAR_RESOLVED)
         reason = "the conflict of the upgrade was resolved"
