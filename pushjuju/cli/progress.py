@@ -115,7 +115,7 @@ class _Screen:
         home = self._rows.get(machine)
         if home is None:
             self._rows[machine] = Row(entity=machine, state="done")
-        elif home.state == "running":
+        elif home.state in ("running", "waiting"):
             home.text, home.state = "", "done"
 
     def _tick(self) -> None:

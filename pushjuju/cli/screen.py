@@ -64,7 +64,7 @@ class Painter:
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
-        self._drawn = 0
+        self._drawn: list[int] = []  # how wide each line is
         self.lock = RLock()
 
     def draw(self, lines: Sequence[str]) -> None:
@@ -74,14 +74,14 @@ class Painter:
         with self.lock:
             text = "".join(f"{line}{_LINE_END}\n" for line in shown)
             self._write(f"{_HIDE}{self._up()}{text}{_BELOW}")
-            self._drawn = len(shown)
+            self._drawn = [width(line) for line in shown]
 
     def clear(self) -> None:
         """Take the lines away."""
         with self.lock:
             if self._drawn:
                 self._write(f"{self._up()}{_BELOW}{_SHOW}")
-            self._drawn = 0
+            self._drawn = []
 
     @contextmanager
     def aside(self) -> Iterator[None]:
@@ -91,7 +91,10 @@ class Painter:
             yield
 
     def _up(self) -> str:
-        return f"\r\x1b[{self._drawn}A" if self._drawn else "\r"
+        """Return how to get to the first line; a terminal that was made narrower has broken long ones."""
+        columns = size(self._stream)[0]
+        lines = sum(max(-(-taken // columns), 1) for taken in self._drawn)
+        return f"\r\x1b[{lines}A" if lines else "\r"
 
     def _write(self, text: str) -> None:
         self._stream.write(text)

@@ -95,7 +95,7 @@ async def attach(shop: Workshop, machine: Machine) -> MachineSession:
 
 
 async def _attach(shop: Workshop, machine: Machine) -> MachineSession:
-    known = shop.attached(machine)
+    known, comes_up = shop.attached(machine), not machine.last_seen
     if not machine.last_seen:
         await _patiently(shop, machine, lambda: firstboot.apply(shop, machine), patient=not given(machine))
     try:
@@ -106,7 +106,7 @@ async def _attach(shop: Workshop, machine: Machine) -> MachineSession:
             if not (machine.last_seen or error.hint):
                 error.hint = f"pushjuju remove-machine {machine.id} --force, if it never will answer"
             raise
-        machine = found
+        machine, comes_up = found, True
         session = await _open(shop, machine, patient=True)
     if not machine.last_seen and not given(machine):
         await firstboot.wait(shop, machine, session)
@@ -117,6 +117,9 @@ async def _attach(shop: Workshop, machine: Machine) -> MachineSession:
         session.hello.pop("charms", None)  # said long ago: another process may have brought some since
     if _is_news(machine, session.hello, shop.ctx.clock.now()):
         note_facts(shop.ctx, machine, session.hello)
+    if comes_up:
+        text = f"started, {machine.ssh['host']}"
+        shop.tell(Event(entity=f"machine {machine.id}", text=text, state="done"))
     return session
 
 
@@ -131,7 +134,10 @@ async def _patiently(
     begun, told = shop.ctx.clock.now(), False
     while True:
         try:
-            return await reach()
+            reached = await reach()
+            if told:
+                shop.tell(Event(entity=f"machine {machine.id}", text="answers"))
+            return reached
         except TransportError as error:
             waited = (shop.ctx.clock.now() - begun).total_seconds()
             if not patient or not error.retryable or waited > BOOT_WAIT_S:

@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from pushjuju.core.errors import LeaseLost, PushjujuError, StoreDamaged, StoreError, StoreGone, StoreTooNew
@@ -17,7 +17,7 @@ from pushjuju.services.context import Context
 from pushjuju.services.crossmodel import connected
 from pushjuju.services.forced_ends import any_ahead
 from pushjuju.services.secrets import LOOP
-from pushjuju.state.records import Status
+from pushjuju.state.records import Model, Status
 from pushjuju.state.work import (
     HEARTBEAT_S,
     Claim,
@@ -28,7 +28,7 @@ from pushjuju.state.work import (
 )
 from pushjuju.workers import firewaller, poller, secrets, storage
 from pushjuju.workers.cleaner import clean
-from pushjuju.workers.events import Tell, silent
+from pushjuju.workers.events import Event, Tell, silent
 from pushjuju.workers.following import Follower
 from pushjuju.workers.lane import Lane
 from pushjuju.workers.outcome import Outcome
@@ -78,8 +78,9 @@ class Driver:
         self._since = self._from_now() if since is None else since
         self.prefix = prefix
         self._prefixes: tuple[str, ...] = (prefix,)
-        self.tell = tell
-        self.shop = Workshop(ctx, tell, warn, checkpoint, watched=watched)
+        self.tell: Tell = lambda event: tell(self._named(event))
+        self._names: dict[str, str] = {}
+        self.shop = Workshop(ctx, self.tell, warn, checkpoint, watched=watched)
         self.queue = SqliteWorkQueue(ctx.store, process_owner())
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._left: dict[str, int] = {}  # keys that are due for no more than update-status, as they were left
@@ -143,6 +144,18 @@ class Driver:
     def _from_now(self) -> int:
         with self.ctx.store.read() as tx:
             return next_lease(tx)
+
+    def _named(self, event: Event) -> Event:
+        """Name the model of what is told, where it is another one than the driver is for."""
+        if not event.model or event.model == self.prefix:
+            return event
+        if event.model not in self._names:
+            with self.ctx.store.read() as tx:
+                found = tx.find(Model, "model_by_uuid", uuid=event.model)
+            self._names[event.model] = found.name if found is not None else event.model
+        name = self._names[event.model]
+        parent = f"{event.parent} ({name})" if event.parent else ""
+        return replace(event, entity=f"{event.entity} ({name})", parent=parent)
 
     def _related(self) -> tuple[str, ...]:
         """Return what is worked: a model, and those that its applications are related to."""

@@ -16,6 +16,7 @@ class Event:
         state: `running`, `done`, `failed` or `waiting`.
         parent: Where a unit is: `machine 0`; empty for what stands by itself.
         line: A line that it printed; then the rest says nothing new.
+        model: UUID of the model that it is about, where it may be one of several.
     """
 
     entity: str
@@ -23,6 +24,7 @@ class Event:
     state: str = "running"
     parent: str = ""
     line: str = ""
+    model: str = ""
 
 
 Tell = Callable[[Event], None]

@@ -152,7 +152,7 @@ class Firewaller:
                 boot_id=str(session.hello.get("boot_id", "")),  # it may have gone since
                 now=to_iso(self._ctx.clock.now()),
             )
-        if not wanted.in_force:
+        if not wanted.in_force and self._machine.last_seen:  # of a new machine that is no news
             told = Event(entity=f"machine {self._machine.id}", text="firewall rules in force", state="done")
             self._shop.tell(told)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from sqlite3 import Row
 
@@ -49,7 +50,7 @@ class Follower:
         events: list[Event] = []
         with self._ctx.store.read() as tx:
             for model, machine in sorted(self._machines, key=lambda key: natural_key("/".join(key))):
-                events += self._of_machine(tx, model, machine)
+                events += [replace(event, model=model) for event in self._of_machine(tx, model, machine)]
         for event in events:
             self._tell(event)
 

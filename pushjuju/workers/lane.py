@@ -377,7 +377,7 @@ class Lane:
             await keywriter.clear(self.shop, machine)
             await self._leave(machine)
         await self.shop.drop(machine)
-        self._tell("stopping")
+        self._tell("being released" if stays(machine) else "stopping")
         try:
             await provisioner.stop(self.shop, machine)
         except PushjujuError as error:
@@ -412,7 +412,7 @@ class Lane:
             if machines.units_on(tx, machine.model, machine.id):
                 raise NotValid(f"machine {machine.id} still has units")
             removal.remove_machine(tx, machine, self.ctx.clock.now())
-        self._tell("removed", "done")
+        self._tell("released" if stays(machine) else "removed", "done")
 
     # --- telling ------------------------------------------------------------------------------------------
 

@@ -124,6 +124,8 @@ class Workshop:
         until = self.routine_until or self.base_ctx.clock.now()
         held.ctx = replace(self.base_ctx, store=store, routine_until=until)
         held._leases = (claim.lease, claim.previous)
+        model = claim.key.partition("/")[0]
+        held.tell = lambda event: self.tell(replace(event, model=model))
         return held
 
     @property

@@ -5,11 +5,16 @@ from __future__ import annotations
 import io
 import sys
 import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
 
 from pushjuju.cli.console import Console
 from pushjuju.cli.livetree import Row, tree
 from pushjuju.cli.progress import ProgressEvent, progress, wants_output
-from pushjuju.cli.screen import cut, width
+from pushjuju.cli.screen import Painter, cut, width
+from pushjuju.workers import background
 
 
 class Terminal(io.StringIO):
@@ -126,7 +131,7 @@ ROWS = [
     Row(
         entity="web/2", parent="machine 0", text="install: running", began=90.0, line="Setting\tup \x1bnginx"
     ),
-    Row(entity="machine 0", text="firewall rules in force", began=60.0),
+    Row(entity="machine 0", text="setting itself up (cloud-init)", began=60.0),
     Row(entity="machine 1", text="connection refused", state="failed"),
     Row(entity="model shop", text="destroying", began=-3600.0),
 ]
@@ -135,7 +140,7 @@ ROWS = [
 def test_the_tree_has_units_below_their_machines() -> None:
     assert tree(ROWS, now=100.0, since=30.0, room=20) == [
         "Working for 1:10: 1 failed, 3 running, 1 done",
-        "    40s machine 0   firewall rules in force",
+        "    40s machine 0   setting itself up (cloud-init)",
         "    10s   web/2     install  Setting up \\x1bnginx",
         "        machine 1   connection refused",
         "          web/10    start: done",
@@ -145,7 +150,7 @@ def test_the_tree_has_units_below_their_machines() -> None:
 
 def test_what_failed_or_runs_has_room_first() -> None:
     assert tree(ROWS, now=100.0, since=30.0, room=5)[1:] == [
-        "    40s machine 0   firewall rules in force",
+        "    40s machine 0   setting itself up (cloud-init)",
         "        machine 1   connection refused",
         "1:01:40 model shop  destroying",
         "        and 2 more",
@@ -160,3 +165,40 @@ def test_lines_are_cut_by_cells_and_keep_their_colours() -> None:
     assert width("e\u0301日") == 3
     assert cut("\x1b[91mabcdef\x1b[0m", 3) == "\x1b[91mabc\x1b[0m"
     assert cut("\x1b[91mab\x1b[0m", 3) == "\x1b[91mab\x1b[0m"
+
+
+def test_a_line_that_is_over_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that was waited for answers once its units are worked."""
+    drawn: list[list[str]] = []
+    monkeypatch.setattr(Painter, "draw", lambda _self, lines: drawn.append(lines))
+    with progress(_console(Terminal(), TERM="xterm", NO_COLOR="1")) as report:
+        report(ProgressEvent(entity="machine 0", text="waits until it can be reached: no", state="waiting"))
+        report(ProgressEvent(entity="web/0", text="install: running", parent="machine 0"))
+        end = time.monotonic() + 10
+        while not drawn:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+    assert [line.strip() for line in drawn[0][1:]] == ["machine 0", "0s   web/0    install"]
+
+
+def test_lines_that_a_narrower_terminal_has_broken_are_written_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream, columns = io.StringIO(), [80]
+    monkeypatch.setattr("pushjuju.cli.screen.size", lambda _: (columns[0], 24))
+    painter = Painter(stream)
+    painter.draw(["x" * 60, "short"])
+    columns[0] = 25
+    painter.draw(["x" * 60, "short"])
+    assert "\x1b[4A" in stream.getvalue()  # three lines of the long one, and the short one
+    painter.draw(["y"])
+    assert stream.getvalue().rpartition("y")[0].endswith("\r\x1b[2A")
+
+
+def test_a_controller_process_says_what_it_does(
+    run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(background, "LINGER_S", 0.1)
+    assert run("bootstrap", "local", "lab").status == 0
+    ended = run("controller", "run", "--until-idle")
+    assert ended.err.startswith(
+        "Working all that comes due in controller lab, until nothing is due any more\n"
+    )

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from pushjuju.state.work import machine_key
+from pushjuju.state.records import Model
+from pushjuju.state.work import Claim, machine_key
 from pushjuju.workers.drive import Driver
+from pushjuju.workers.events import Event
 from tests.unit.services.twins import Twins
 from tests.unit.services.world import Charms
 
@@ -38,6 +40,20 @@ def test_work_of_a_related_model_is_due(twins: Twins) -> None:
 def _due(twins: Twins) -> dict[str, str]:
     now = twins.shop.clock.now().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     return {"key": machine_key(twins.prod.model, "0"), "due": now, "reason": "a test"}
+
+
+def test_what_is_told_of_another_model_names_it(twins: Twins) -> None:
+    """Both have a machine 0."""
+    told: list[Event] = []
+    driver = Driver(twins.ctx, twins.shop.model, tell=told.append)
+    for world in (twins.shop, twins.prod):
+        claim = Claim(
+            key=machine_key(world.model, "0"), owner="me", lease=1, generation=1, attempts=0, reason=""
+        )
+        driver.shop.holding(claim).tell(Event(entity="db/0", text="start: running", parent="machine 0"))
+    name = twins.prod.read(lambda tx: tx.get(Model, "model_by_uuid", "", uuid=twins.prod.model)).name
+    shown = [(event.entity, event.parent) for event in told]
+    assert shown == [("db/0", "machine 0"), (f"db/0 ({name})", f"machine 0 ({name})")]
 
 
 def test_what_fails_elsewhere_is_no_failure_of_the_command(twins: Twins) -> None:

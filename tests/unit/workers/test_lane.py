@@ -23,7 +23,7 @@ from pushjuju.services.removal import Force
 from pushjuju.workers import contact, hostkeys
 from pushjuju.workers.lane import Outcome
 from tests.unit.services.world import SETUP, UBUNTU, Box, World, failed, ok
-from tests.unit.workers.fakes import Resuming, Shop, drive, lane
+from tests.unit.workers.fakes import Guard, Resuming, Shop, drive, lane
 
 HERE = Placement.parse("0")
 
@@ -710,6 +710,26 @@ async def test_stopping_is_told(shop: World) -> None:
         ("machine 0", "stopping", "running"),
         ("machine 0", "removed", "done"),
     ]
+
+
+async def test_a_new_machine_ends_on_its_address(shop: World) -> None:
+    """Whatever is done on it at the first contact besides, as its firewall."""
+    work = Shop(shop)
+    work.guard = Guard()
+    machines.add_machine(shop.ctx, shop.model, base=UBUNTU, constraints={})
+    await lane(work)
+    assert work.guard.times("0") == 1
+    last = [item for item in work.events if item.entity == "machine 0"][-1]
+    assert (last.text, last.state) == (f"started, {shop.machine('0').ssh['host']}", "done")
+
+
+async def test_a_machine_that_is_let_go_is_released(shop: World) -> None:
+    work = Shop(shop)
+    machines.add_machine(shop.ctx, shop.model, base=UBUNTU, constraints={})
+    await lane(work)
+    removal.remove_machines(shop.ctx, shop.model, ["0"], keep_instance=True)
+    await lane(work)
+    assert [item.text for item in work.events][-2:] == ["being released", "released"]
 
 
 async def test_failed_hook_is_told(shop: World) -> None:
