@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -259,6 +261,17 @@ def test_back_to_an_older_revision(lab: Run) -> None:
     ok(deploy(lab, "web", "--channel", "edge"))
     assert "revision 12 in channel 14/edge" in refresh(lab, "web", "--revision", "12").err
     assert application(lab)["charm-rev"] == 12
+
+
+def test_the_same_revision_can_be_forced_on_units_in_error(lab: Run, tmp_path: Path) -> None:
+    """They were in error when the revision came, and so did not take it."""
+    ok(deploy(lab, "web"))
+    (store,) = tmp_path.glob("data/controllers/*/state.db")
+    for words, forced in (((), 0), (("--force-units",), 1)):
+        ended = refresh(lab, "web", *words)
+        assert (ended.status, ended.err) == (0, 'charm "web": already up-to-date\n')
+        with closing(sqlite3.connect(store)) as found:
+            assert found.execute("SELECT force_charm FROM application").fetchall() == [(forced,)]
 
 
 def test_another_channel_with_the_same_revision(lab: Run, shelf: HubStore) -> None:
