@@ -1,6 +1,6 @@
 # One entry for the daily work. `make` or `make help` lists the targets from the comments behind `##`.
 .DEFAULT_GOAL := help
-.PHONY: help setup check format lint types imports old-python unit test fuzz machine chaos golden lxd toolclient bench bench-fleet docs demo dist clean
+.PHONY: help setup check format lint types imports old-python unit test fuzz machine chaos golden lxd toolclient bench bench-fleet docs demo dist clean lock lowest audit
 BIN := .venv/bin
 QUICK := not machine and not sshd and not bench and not lxd
 WORKERS ?= $(shell nproc)
@@ -8,12 +8,12 @@ WORKERS ?= $(shell nproc)
 help:  ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-$(BIN)/installed-dev: pyproject.toml
+$(BIN)/installed-dev: pyproject.toml contrib/locks/dev.txt
 	python3 contrib/dev.py setup
 
 setup: $(BIN)/installed-dev  ## Make .venv with all that developers need
 
-check: lint types imports old-python unit  ## All quick checks, under a minute
+check: lint types imports old-python audit unit  ## All quick checks, under a minute
 
 format: setup  ## Format the code and fix what can be fixed
 	$(BIN)/ruff check --fix-only -q
@@ -71,6 +71,23 @@ docs: setup  ## Check that every link and file named in the docs exists
 
 demo:  ## Deploy the example charm onto a new local machine
 	python3 contrib/dev.py demo
+
+# uv reads its own settings (UV_INDEX_URL and so on), not those of pip; no index is written into the locks.
+UV := $(BIN)/uv
+COMPILE := $(UV) pip compile -q pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --no-emit-index-url
+lock: setup  ## Write the locks of the dependencies anew (contrib/locks; needs an index)
+	$(BIN)/python -m pip install -q uv
+	$(COMPILE) --upgrade -o contrib/locks/run.txt
+	$(COMPILE) --upgrade --group dev -o contrib/locks/dev.txt
+
+lowest: setup  ## The quick tests with the lowest versions that pyproject.toml allows (needs an index)
+	$(BIN)/python -m pip install -q uv
+	$(UV) venv -q --clear .venv-lowest
+	$(UV) pip install -q --python .venv-lowest --resolution lowest-direct --group dev -e .
+	.venv-lowest/bin/python -m pytest -q -p no:cacheprovider -n $(WORKERS) -m "$(QUICK)" tests/unit tests/uniter tests/migration
+
+audit: setup  ## Known vulnerabilities of what is locked (pip-audit); says so when their list cannot be had
+	$(BIN)/python contrib/audit.py
 
 dist: setup  ## Build the wheel and the sdist
 	$(BIN)/python -m hatchling build

@@ -121,15 +121,17 @@ def set_up(*, dev: bool) -> None:
     if sys.version_info < (3, 11):  # noqa: UP036 - an older one shall say so, not fail somewhere
         sys.exit(f"ERROR pushjuju needs Python 3.11 or newer; {sys.executable} is {sys.version.split()[0]}")
     project = (ROOT / "pyproject.toml").read_bytes()
-    wanted = hashlib.sha256(project + bytes([dev])).hexdigest()
-    stamp = VENV / f"installed-{'dev' if dev else 'run'}"
+    lock = ROOT / "contrib" / "locks" / f"{'dev' if dev else 'run'}.txt"
+    wanted = hashlib.sha256(project + lock.read_bytes()).hexdigest()
+    stamp = VENV / f"installed-{lock.stem}"
     if PYTHON.exists() and stamp.exists() and stamp.read_text() == wanted:
         return
     if not PYTHON.exists():
         make_venv()
     say("installing pushjuju into .venv")
-    extra = dev_requirements(project.decode()) if dev else []
-    run(PYTHON, "-m", "pip", "install", "-q", "--disable-pip-version-check", "-e", ".", *extra)
+    pip = [PYTHON, "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+    run(*pip, "--require-hashes", "-r", lock.relative_to(ROOT))
+    run(*pip, "--no-deps", "-e", ".")
     stamp.write_text(wanted)
 
 
@@ -145,13 +147,6 @@ def make_venv() -> None:
         install_packages(["python3-venv"])
     say("making .venv")
     run(sys.executable, "-m", "venv", "--clear", VENV)
-
-
-def dev_requirements(project: str) -> list[str]:
-    """Return what the dev group of pyproject.toml asks for; the pip of Debian 12 cannot read groups."""
-    import tomllib
-
-    return list(tomllib.loads(project)["dependency-groups"]["dev"])
 
 
 def demo() -> int:
@@ -212,6 +207,7 @@ def clean() -> int:
     """Delete what a checkout gathered, the state of its controllers apart."""
     for name in (
         ".venv",
+        ".venv-lowest",
         ".mypy_cache",
         ".ruff_cache",
         ".pytest_cache",

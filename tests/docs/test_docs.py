@@ -6,9 +6,12 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(
@@ -126,6 +129,23 @@ print(*script["as_root"]("apt-get", "update"))
         [sys.executable, "-c", program], env=environ, capture_output=True, text=True, check=True
     )
     assert done.stdout == "sudo --preserve-env=HTTPS_PROXY,PIP_INDEX_URL -- env PATH=/bin apt-get update\n"
+
+
+@pytest.mark.parametrize("name", ["run", "dev"])
+def test_the_locks_hold_what_is_needed_with_hashes_and_name_no_index(name: str) -> None:
+    """pip installs a lock from any index; a dependency that `make lock` has not seen fails here."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    needed = project["project"]["dependencies"] + (
+        project["dependency-groups"]["dev"] if name == "dev" else []
+    )
+    text = (ROOT / "contrib" / "locks" / f"{name}.txt").read_text()
+    assert "://" not in text
+    assert not re.search(r"^ *--(?!hash=sha256:)", text, re.MULTILINE)
+    entries = re.findall(r"^([a-z0-9-]+)(?:\[.*?\])?==([^ ;]+).*\\\n +--hash=sha256:", text, re.MULTILINE)
+    assert len(entries) == len(re.findall(r"^\S", text, re.MULTILINE))
+    locked = {canonicalize_name(package): version for package, version in entries}
+    for requirement in map(Requirement, needed):
+        assert requirement.specifier.contains(locked[canonicalize_name(requirement.name)]), requirement
 
 
 def test_an_old_python_can_read_the_set_up_script_to_say_that_it_is_too_old() -> None:
