@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from pushjuju.cli import session
 from pushjuju.cli.progress import progress, wants_output
+from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import HookFailed
 from pushjuju.core.names import is_application, is_machine, is_unit
 from pushjuju.services.context import Context
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 EVERY_MACHINE = ("every machine",)
 """What a command touched that is about the machines of the model, whatever runs on them."""
 
-_LINES = 10  # of the failing unit's log
+_LINES = 10  # of the failed run's log that are shown from its start, and as many from its end
+_MOST_LINES = 1000  # that are looked at
 _NO_WAIT = ("0", "false", "no")
 
 
@@ -128,23 +130,31 @@ def _concerns(problem: str, touched: Sequence[str] | None) -> bool:
 def _failure(cli: Cli, ctx: Context, model: str, problems: Sequence[str]) -> HookFailed:
     from pushjuju.cli import hints
 
-    first, *others = problems
+    first, *others = sorted(problems, key=lambda problem: not problem.startswith("unit "))
     word, _, rest = first.partition(" ")
     unit = rest.partition(":")[0] if word == "unit" else ""
-    detail = [*others, *(_last_lines(ctx, model, unit) if unit else ())]
+    detail = [*(_own_lines(ctx, model, unit) if unit else ()), *others]
     machine = rest.partition(":")[0] if word == "machine" else ""
     hint = hints.after_failure(cli, ctx, model, unit=unit, machine=machine)
     return HookFailed(first, detail="\n".join(detail), hint=hint)
 
 
-def _last_lines(ctx: Context, model: str, unit: str) -> list[str]:
-    """Return the newest lines of a unit's log, oldest first."""
+def _own_lines(ctx: Context, model: str, unit: str) -> list[str]:
+    """Return the log of the run that failed last on a unit, from its start; of a long one both ends."""
     from itertools import islice
 
     from pushjuju.cli.formatters.loglines import Look, Selection, line
-    from pushjuju.services import logs
+    from pushjuju.services import hook_runs, logs
 
+    runs = hook_runs.history(ctx, model, hook_runs.Wanted(units=(unit,), failed=True, most=1))
+    if not runs:
+        return []
+    start = to_iso(runs[0].started)
     selection = Selection(include=(unit,), level="INFO")
     among = logs.Among(levels=selection.levels(), entities=selection.tags())
-    newest = islice(logs.newest_first(ctx.store, model, among), _LINES)
-    return [line(record, Look()) for record in reversed(list(newest))]
+    newest = islice(logs.newest_first(ctx.store, model, among), _MOST_LINES)
+    found = [line(record, Look()) for record in newest if record.time >= start][::-1]
+    if len(found) <= 2 * _LINES:
+        return found
+    left = f"... {len(found) - 2 * _LINES} lines more: pushjuju debug-log --include {unit} --replay"
+    return [*found[:_LINES], left, *found[-_LINES:]]
