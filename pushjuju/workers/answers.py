@@ -7,7 +7,7 @@ from collections.abc import Awaitable
 from typing import TypeVar
 
 from pushjuju.core.errors import InstanceGone, NotFound, ProviderError
-from pushjuju.plugins.types import Instance, Provider, SSHTarget
+from pushjuju.plugins.types import SSHTarget
 from pushjuju.state.records import Machine
 
 START_S = 3600.0  # an image that is fetched first, or a bare-metal machine that a provider waits for
@@ -25,14 +25,14 @@ def lost(machine: Machine) -> InstanceGone:
     )
 
 
-async def login(provider: Provider, machine: Machine, instance: Instance) -> SSHTarget:
-    """Return how a machine's instance answers.
+async def login(machine: Machine, asked: Awaitable[SSHTarget]) -> SSHTarget:
+    """Return how a machine's instance answers, as its provider says.
 
     Raises:
         InstanceGone: The instance went since it was looked up.
     """
     try:
-        return await within(CALL_S, provider.ssh_target(instance))
+        return await asked
     except NotFound as gone:
         raise lost(machine) from gone
 

@@ -159,7 +159,7 @@ async def _look_up(shop: Workshop, machine: Machine) -> Machine | None:
     if instance is None:
         raise lost(machine)
     resumed = instance.status is InstanceStatus.STOPPED and await _resume(shop, machine, provider)
-    ssh = target_document(await login(provider, machine, instance))
+    ssh = target_document(await login(machine, shop.within(CALL_S, provider.ssh_target(instance))))
     seen = (await shop.within(CALL_S, provider.get([machine.instance_id])))[0] or instance
     if seen.status is InstanceStatus.STOPPED and not resumed:
         raise InstanceStopped(

@@ -102,7 +102,7 @@ def _note(ctx: Context, machine: Machine, instance: Instance) -> bool:
 
 async def _reach(ctx: Context, provider: Provider, machine: Machine, instance: Instance) -> Machine:
     """Note where an installed machine answers, which may not have been known before."""
-    ssh: Mapping[str, Any] = target_document(await login(provider, machine, instance))
+    ssh: Mapping[str, Any] = target_document(await login(machine, provider.ssh_target(instance)))
     if not ssh["host_keys"]:
         ssh = {**ssh, "host_keys": machine.ssh.get("host_keys") or []}
     if dict(ssh) == dict(machine.ssh):
