@@ -14,9 +14,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from pushjuju.core.errors import StoreDamaged, StoreError
-from pushjuju.state import unchanging
+from pushjuju.state import full, unchanging
 from pushjuju.state.files import explained, sync_dir
-from pushjuju.state.store import Store, Tx, schema_version
+from pushjuju.state.store import Store, Tx, is_full, schema_version
 from pushjuju.state.work import lease_at_least
 
 _BUSY_S = 30.0
@@ -33,6 +33,21 @@ def _opened(path: Path, mode: str = "ro") -> Iterator[sqlite3.Connection]:
         connection.close()
 
 
+@contextlib.contextmanager
+def _source(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open a store to be copied: WAL needs its files also to read, for which a full disk has no room."""
+    with contextlib.ExitStack() as stack:
+        source = stack.enter_context(_opened(path, "rw"))
+        try:
+            source.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+        except sqlite3.Error as error:
+            if not is_full(error, path):
+                raise
+            source.close()  # its lock, too, would keep the copy from being alone
+            source = stack.enter_context(contextlib.closing(full.copied(path)[0]))
+        yield source
+
+
 def copy_store(path: Path, target: Path) -> None:
     """Copy a store as it is at one moment, with all that was committed before; durable when this returns.
 
@@ -45,7 +60,7 @@ def copy_store(path: Path, target: Path) -> None:
         with explained(target):
             new.unlink(missing_ok=True)
             os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        with _opened(path, "rw") as source, _opened(new, "rw") as copy:  # WAL needs its files, also to read
+        with _source(path) as source, _opened(new, "rw") as copy:
             source.backup(copy)  # all pages in one step: one moment, whoever writes meanwhile
             copy.execute("PRAGMA journal_mode = DELETE")  # one file, complete by itself
         check_copy(new)

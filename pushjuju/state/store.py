@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, cast
 from pushjuju.core.errors import NotFound, StoreBusy, StoreDamaged, StoreError, StoreGone, StoreTooNew
 from pushjuju.core.jsontext import compact
 from pushjuju.core.values import changed, slots
-from pushjuju.state import unchanging
+from pushjuju.state import full, unchanging
 from pushjuju.state.files import explained, locked
 from pushjuju.state.waits import TOLD_AFTER_S, is_busy, patiently
 
@@ -277,6 +277,7 @@ class Store:
         self._group: CommitGroup | None = None
         self._memo: Memo | None = None
         self._unchanging = False  # nobody can write to its disk
+        self._copy_of: tuple[full.Stamp, StoreError] | None = None  # of a store whose disk is full, and why
         self._file = _identity(path)
 
     @classmethod
@@ -303,9 +304,12 @@ class Store:
         try:
             return cls(path, _connect(path, create=create))
         except sqlite3.Error as error:
-            if create or not unchanging.is_unchanging(path):
-                raise explain_error(error, path) from error
-        return cls._open_unchanging(path)
+            told = explain_error(error, path)
+            if create or not (unchanging.is_unchanging(path) or is_full(error, path)):
+                raise told from error
+        if unchanging.is_unchanging(path):
+            return cls._open_unchanging(path)
+        return cls._open_on_full_disk(path, told)
 
     @classmethod
     def _open_unchanging(cls, path: Path) -> Store:
@@ -317,12 +321,32 @@ class Store:
         made._unchanging = True
         return made
 
+    @classmethod
+    def _open_on_full_disk(cls, path: Path, told: StoreError) -> Store:
+        """Open what a store holds now, for reading only.
+
+        Raises:
+            StoreError: It cannot be read either; what is told is why it could not be opened.
+        """
+        try:
+            connection, stamp = full.copied(path)
+        except sqlite3.Error as error:
+            raise told from error
+        _check_ours(connection, path, create=False)
+        _migrate(connection, path)
+        made = cls(path, connection)
+        made._copy_of = (stamp, told)
+        return made
+
     def check(self) -> None:
         """Look at every page and reference; takes as long as reading the file.
 
         Raises:
             StoreDamaged: Something does not fit; the first problem is in the detail.
+            StoreError: Nothing can be written, because its disk is full.
         """
+        if self._copy_of is not None:
+            raise self._copy_of[1]
         try:
             problems = [row[0] for row in self._connection.execute("PRAGMA quick_check(1)")]
             problems = [] if problems == ["ok"] else problems
@@ -357,6 +381,8 @@ class Store:
             StoreGone: The file is not there any more.
         """
         self.require_file()
+        if self._copy_of is not None:
+            return hash(full.stamp(self.path)), 0
         found = self._connection.execute("PRAGMA data_version").fetchone()
         return int(found[0]), self._connection.total_changes
 
@@ -435,10 +461,31 @@ class Store:
         if self._unchanging and not unchanging.is_unchanging(self.path):
             text = f"the disk of the store {self.path} can be written to again"
             raise StoreError(text, hint="run the command again: what it has read may be of old")
+        if self._copy_of is not None:
+            self._copy_again(*self._copy_of, reads=begin == "BEGIN")
         try:
             patiently(self._connection, self.path, BUSY_TIMEOUT_S, lambda: self._lock(begin))
         except sqlite3.Error as error:  # what is open already, if anything, is somebody else's
             raise explain_error(error, self.path) from error
+
+    def _copy_again(self, stamp: full.Stamp, told: StoreError, *, reads: bool) -> None:
+        """Copy a store whose disk was full anew, if others have written to it.
+
+        Raises:
+            StoreError: It is for writing, or others have it open now.
+        """
+        self.require_file()
+        if not reads:
+            raise told
+        if full.stamp(self.path) == stamp:
+            return
+        try:
+            self._copy_of = (full.copy_into(self._connection, self.path), told)
+            _migrate(self._connection, self.path)
+        except sqlite3.Error as error:
+            text = f"the disk of the store {self.path} has room again, and others write to it"
+            raise StoreError(text, hint="run the command again: what it has read may be of old") from error
+        self.forget()
 
     def _lock(self, begin: str) -> None:
         """Begin a transaction and get all locks that it needs: no later statement has to wait."""
@@ -636,7 +683,7 @@ def explain_error(error: sqlite3.Error, path: Path) -> StoreError:
             f"the store {path} is held by another process",
             hint="wait for the other pushjuju to end, then run the command again",
         )
-    if "full" in text or ("disk I/O" in text and _no_room(path)):  # the files beside it cannot be made, too
+    if is_full(error, path):
         return StoreError(
             f"the store {path} cannot be written: the disk is full",
             detail=text,
@@ -659,6 +706,12 @@ def _is_read_only(path: Path) -> bool:
     import os
 
     return path.exists() and not os.access(path.parent, os.W_OK)
+
+
+def is_full(error: sqlite3.Error, path: Path) -> bool:
+    """Tell whether there is no room for what SQLite wanted to write: also the files beside a store."""
+    text = str(error)
+    return "full" in text or ("disk I/O" in text and _no_room(path))
 
 
 def _no_room(path: Path) -> bool:

@@ -18,6 +18,7 @@ import pytest
 from pushjuju.core.errors import NotFound, StoreBusy, StoreDamaged, StoreError, StoreTooNew
 from pushjuju.state import store as store_module
 from pushjuju.state import waits
+from pushjuju.state.backup import copy_store
 from pushjuju.state.records import Application, CharmRecord, Machine, Model, Unit
 from pushjuju.state.store import Store, migrations
 from pushjuju.state.unchanging import is_unchanging
@@ -460,6 +461,76 @@ def test_a_store_cannot_be_made_on_a_full_disk(small_disk: Path) -> None:
     assert "full" in caught.value.message
     (small_disk / "ballast").unlink()
     Store.open(small_disk / "state.db", create=True).close()
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_a_store_on_a_full_disk_can_be_read(
+    small_disk: Path, tmp_path: Path, model: Model, killed: bool
+) -> None:
+    path = small_disk / "state.db"
+    store = Store.open(path, create=True)
+    with store.write() as tx:
+        tx.insert("model", model)
+    kept = {name: (small_disk / name).read_bytes() for name in ("state.db", "state.db-wal")}
+    store.close()
+    if killed:  # what was written last is in the WAL alone
+        for name, data in kept.items():
+            (small_disk / name).write_bytes(data)
+    fill(small_disk / "ballast")
+    first, second = Store.open(path), Store.open(path)
+    for each in (first, second):
+        with each.read() as tx:
+            assert [row["name"] for row in tx.rows("model_list")] == ["test"]
+        assert each.version() == each.version()
+        copy = tmp_path / "copy.db"
+        copy_store(path, copy)
+        with sqlite3.connect(copy) as connection:
+            assert connection.execute("SELECT name FROM model").fetchall() == [("test",)]
+        connection.close()
+        for refused in (each.begin, each.check, lambda each=each: each.write().__enter__()):
+            with pytest.raises(StoreError, match="the disk is full"):
+                refused()
+    (small_disk / "ballast").unlink()
+    writer = Store.open(path)
+    with writer.write() as tx:
+        tx.run("model_config_set", model=model.uuid, key="late", value="x")
+    with pytest.raises(StoreError, match="others write to it") as caught, first.read():
+        pass
+    assert "run the command again" in caught.value.hint
+    before = second.version()
+    writer.close()
+    with second.read() as tx:
+        assert tx.row("model_config_get", model=model.uuid, key="late") is not None
+    assert second.version() != before
+    for each in (first, second):
+        each.close()
+
+
+def test_a_store_on_a_full_disk_can_be_read_beside_others_and_brought_up_to_date(
+    small_disk: Path, model: Model
+) -> None:
+    path = small_disk / "state.db"
+    connection = sqlite3.connect(path, isolation_level=None)
+    for number, script in migrations()[:-1]:
+        store_module._apply(connection, number, script)
+    connection.close()
+    fill(small_disk / "ballast")
+    before = path.read_bytes()
+    store = Store.open(path)
+    with store.read() as tx:
+        assert tx.rows("model_list") == []
+    store.close()
+    assert path.read_bytes() == before
+    (small_disk / "ballast").unlink()
+    other = Store.open(path)
+    with other.write() as tx:
+        tx.insert("model", model)
+    fill(small_disk / "ballast")
+    store = Store.open(path)  # the files that are shared are there
+    with store.read() as tx:
+        assert [row["name"] for row in tx.rows("model_list")] == ["test"]
+    store.close()
+    other.close()
 
 
 def test_a_read_only_disk_is_named(small_disk: Path) -> None:
