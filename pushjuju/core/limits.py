@@ -23,6 +23,9 @@ WASTE = 64 * MIB  # bytes that a machine may say in vain before it is not listen
 WASTE_EACH_S = 64 * KIB  # of them, forgiven each second
 WASTE_CPU = 2.0  # seconds of processor time that it may take in vain
 WASTE_CPU_EACH_S = 0.005  # of them, forgiven each second
+DRIBBLE = 1 * KIB  # bytes of a piece of a frame below which it counts four times as much as waste
+PACKETS = 10_000  # packets of SSH that belong to no channel, before a connection is cut
+PACKETS_EACH_S = 10  # of them, forgiven each second
 LARGE = 64 * KIB  # bytes of a frame from which on it is weighed what is kept of it
 
 # --- a contact --------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ Clock = Callable[[], float]
 class Bucket:
     """An amount that runs off with time."""
 
-    def __init__(self, most: float, each_s: float, now: Clock) -> None:
+    def __init__(self, most: float, each_s: float, now: Clock = time.monotonic) -> None:
         self._most = most
         self._each_s = each_s
         self._now = now

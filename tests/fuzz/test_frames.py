@@ -442,6 +442,20 @@ async def test_frames_that_bring_nothing_come_to_an_end(
     await session.close()
 
 
+async def test_a_frame_that_comes_in_crumbs_counts_as_waste(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "WASTE", 100 * limits.DRIBBLE)
+    line = wire.frame(wire.RAW, json.dumps({"t": "pong", "x": "y" * 10_000}).encode())
+    pieces = [line[at : at + 10_000] for at in range(0, len(line), 10_000)]
+    crumbs = [line[at : at + 1] for at in range(len(line))]
+    played = Played(monkeypatch, lambda _: [packed(HELLO), *pieces, *crumbs])
+    session = await played.session.open()
+    with pytest.raises(BadAnswer, match="more that brings nothing than is listened to"):
+        await session.run({"id": "op", "kind": "hook"})
+    assert session._link is not None
+    assert session._link.frames_in == 1
+    await session.close()
+
+
 async def test_frames_that_bring_something_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "WASTE", 2000)
     lines = [
