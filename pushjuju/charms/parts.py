@@ -24,6 +24,10 @@ from pushjuju.core.errors import InvalidCharm, NotValid
 Read = Callable[[str], bytes | None]
 """Returns the bytes of a file of the tree, None if it is not there."""
 
+HINT = (
+    "run `charmcraft pack` and deploy the .charm file that it makes; scripts can be run in a machine that is "
+    "thrown away: --allow-build-scripts"
+)
 _PYTHON = ("charm", "uv", "python", "poetry")
 _PLUGINS = (*_PYTHON, "dump", "nil")
 # Tools of the build itself, which pip stands in for; what else a build installs is not needed for wheels.
@@ -33,9 +37,27 @@ _HARMLESS = frozenset(
         "stage", "after", "build-attributes", "charm-entrypoint", "charm-requirements",
         "charm-python-packages", "charm-binary-python-packages", "charm-strict-dependencies",
         "python-requirements", "python-packages", "python-constraints", "uv-extras", "uv-groups",
-        "poetry-with", "poetry-keep-bins", "python-keep-bins", "uv-keep-bins", "parse-info",
+        "poetry-with", "poetry-keep-bins", "python-keep-bins", "uv-keep-bins", "parse-info", "source-depth",
+        "source-submodules", "build-for", "permissions", "override-build", "poetry-export-extra-args",
     }
 )  # fmt: skip
+# What a script says that is of no use where packages come as wheels: nothing is compiled.
+_POINTLESS = re.compile(r"rustup(?:\s+[\w.@=+/:-]+)*")
+_NOTHING = re.compile(r"(?:craftctl\s+default|set\s+[-+][\w\s-]*|#.*|)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Script:
+    """A part that is built by running what its author wrote.
+
+    Attributes:
+        text: The script.
+        packages: Packages of the base that the build needs.
+    """
+
+    part: str
+    text: str
+    packages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +71,8 @@ class BuildPlan:
         locked: The lines are all that is needed: nothing else is resolved.
         dumps: Folders of the tree whose content goes to the charm's root.
         wanted_by: The file that asks for the packages, for texts.
+        left_out: What of the parts' scripts is not run, for people.
+        scripts: What has to be run to build the charm, where no wheels could stand in.
     """
 
     requirements: tuple[str, ...] = ()
@@ -57,6 +81,8 @@ class BuildPlan:
     locked: bool = False
     dumps: tuple[str, ...] = ()
     wanted_by: str = ""
+    left_out: tuple[str, ...] = ()
+    scripts: tuple[Script, ...] = ()
 
     @property
     def installs(self) -> bool:
@@ -73,15 +99,19 @@ class _Found:
     problems: list[str] = field(default_factory=list)
     locked: bool = False
     wanted_by: str = ""
+    allowed: bool = False
+    left_out: list[str] = field(default_factory=list)
+    scripts: list[Script] = field(default_factory=list)
 
 
-def plan(data: bytes, read: Read, origin: str = "") -> BuildPlan:
+def plan(data: bytes, read: Read, origin: str = "", *, scripts: bool = False) -> BuildPlan:
     """Return what a source tree's parts ask for.
 
     Args:
         data: Bytes of `charmcraft.yaml`.
         read: Reads files of the tree.
         origin: What stands before the names of files in errors.
+        scripts: Whether scripts of the tree may be run to build it.
 
     Raises:
         InvalidCharm: Something cannot be built here; all of it is named, with its line.
@@ -95,7 +125,7 @@ def plan(data: bytes, read: Read, origin: str = "") -> BuildPlan:
         parts = {"charm": {"plugin": "charm", "source": "."}}  # as charmcraft did before it wanted parts
     if not isinstance(parts, dict):
         raise InvalidCharm(f"{PREFIX}parts: expected map, got {typed(parts)}", file=FILE, key="parts")
-    found, problems = _Found(), Problems()
+    found, problems = _Found(allowed=scripts), Problems()
     for name, part in parts.items():
         _part(str(name), part if isinstance(part, dict) else {}, read, found)
         for text in found.problems:
@@ -104,7 +134,7 @@ def plan(data: bytes, read: Read, origin: str = "") -> BuildPlan:
     problems.raise_if_any(
         Places(lambda name: data if name == FILE else read(name), origin).of,
         prefix="charm cannot be built here: ",
-        hint="run `charmcraft pack` and deploy the .charm file that it makes",
+        hint=HINT,
     )
     return BuildPlan(
         requirements=tuple(dict.fromkeys(found.requirements)),
@@ -113,6 +143,8 @@ def plan(data: bytes, read: Read, origin: str = "") -> BuildPlan:
         locked=found.locked,
         dumps=tuple(found.dumps),
         wanted_by=found.wanted_by,
+        left_out=tuple(found.left_out),
+        scripts=tuple(found.scripts),
     )
 
 
@@ -121,6 +153,7 @@ def _part(name: str, part: Mapping[str, Any], read: Read, found: _Found) -> None
     if plugin not in _PLUGINS:
         found.problems.append(f"part {quote(name)} uses the plugin {quote(plugin)}")
         return
+    _script(name, plugin, part, found)
     for key in part:
         if str(key) not in _HARMLESS:
             found.problems.append(f"part {quote(name)} has {quote(str(key))}")
@@ -138,6 +171,26 @@ def _part(name: str, part: Mapping[str, Any], read: Read, found: _Found) -> None
         _uv(part, read, found)
     elif plugin == "poetry":
         _poetry(part, read, found)
+
+
+def _script(name: str, plugin: str, part: Mapping[str, Any], found: _Found) -> None:
+    """Note the script of a part, where there is more in it than wheels make pointless."""
+    text = part.get("override-build")
+    lines = [line.strip() for line in text.splitlines()] if isinstance(text, str) else []
+    more = [line for line in lines if not _NOTHING.fullmatch(line)]
+    if text is not None and "craftctl default" not in lines and not found.allowed:
+        found.problems.append(f'part {quote(name)} has "override-build"')
+    elif all(_POINTLESS.fullmatch(line) for line in more) and plugin in _PYTHON:
+        found.left_out += [f"{line} (part {quote(name)}): packages come as wheels" for line in more]
+    elif more and found.allowed:
+        found.scripts.append(Script(part=name, text=text or "", packages=_packages(part)))
+    elif more:
+        found.problems.append(f'part {quote(name)} has "override-build"')
+
+
+def _packages(part: Mapping[str, Any]) -> tuple[str, ...]:
+    names = _texts(part, "build-packages")
+    return tuple(name for name in names if re.fullmatch(r"[a-z0-9][a-z0-9.+-]*", name))
 
 
 def _texts(part: Mapping[str, Any], key: str) -> list[str]:
@@ -165,6 +218,9 @@ _TOOLS = ("pip", "setuptools", "wheel")
 def _take_files(names: Iterable[str], read: Read, found: _Found) -> None:
     for name in names:
         content = read(name)
+        if content is None and found.scripts:
+            found.files.append(name)  # a script makes the file
+            continue
         if content is None:
             found.problems.append(f"{name} is missing from the tree")
             continue
@@ -205,7 +261,7 @@ def _take_locked(
     found.requirements += locks.lines(from_index)
     for package in {item[0].name: item[0] for item in reached if not _of_index(item[0].source)}.values():
         source = package.source
-        if isinstance(source, dict) and source.get("type") == "file":
+        if isinstance(source, dict) and source.get("type") in ("file", "directory"):
             source = {"path": source.get("url")}  # as Poetry writes it
         _source(package.name, source, read, found)
 
@@ -230,9 +286,28 @@ def _poetry(part: Mapping[str, Any], read: Read, found: _Found) -> None:
         lines = group if isinstance(group, list) else ()
         roots += [_edge(line) for line in lines if isinstance(line, str)]
         roots += locks.poetry_edges(group.get("dependencies") if isinstance(group, dict) else None)
+    roots += _poetry_extras(project, tool, part, found)
     found.wanted_by = found.wanted_by or "poetry.lock"
     found.locked = True
     _take_locked(locks.poetry_packages(_toml(lock, "poetry.lock")), roots, read, found)
+
+
+def _poetry_extras(
+    project: Mapping[str, Any], tool: Mapping[str, Any], part: Mapping[str, Any], found: _Found
+) -> list[locks.Edge]:
+    """Return the dependencies of the extras that `poetry-export-extra-args` names."""
+    offered = {**_table(project, "project", "optional-dependencies"), **_table(tool, "extras")}
+    names, words = [], iter(_texts(part, "poetry-export-extra-args"))
+    for word in words:
+        key, _, value = word.partition("=")
+        if key in ("--extras", "-E"):
+            names.append(value or next(words, ""))
+        elif key == "--all-extras":
+            names += offered
+        elif key not in ("--without-hashes", "--without-urls"):
+            found.problems.append(f'"poetry-export-extra-args" has {quote(word)}')
+    chosen = locks.chosen("--extras:", names, offered, found.problems)
+    return [_edge(str(line)) for name in chosen for line in offered[name]]
 
 
 def _table(document: Any, *keys: str) -> dict[str, Any]:
@@ -301,10 +376,35 @@ def _of_group(name: str, groups: Mapping[str, Any], above: list[str]) -> list[st
 
 
 def _source(name: str, source: Any, read: Read, found: _Found) -> None:
-    path = source.get("path") if isinstance(source, dict) else None
-    if not isinstance(path, str) or path.startswith("/") or ".." in PurePosixPath(path).parts:
-        found.problems.append(f"package {quote(name)} does not come from PyPI or the tree")
-    elif read(path) is None:
+    """Take a package that does not come from an index: from the tree, a repository, or an address."""
+    table = source if isinstance(source, dict) else {}
+    address = _address(table)
+    path = next((table[key] for key in ("path", "directory", "editable") if key in table), None)
+    if address:
+        found.requirements.append(f"{name} @ {address}")
+    elif not isinstance(path, str) or path.startswith("/") or ".." in PurePosixPath(path).parts:
+        found.problems.append(f"package {quote(name)} does not come from PyPI, a repository or the tree")
+    elif not any(read(place) for place in (path, f"{path}/pyproject.toml", f"{path}/setup.py")):
         found.problems.append(f"{path} is missing from the tree, from which {quote(name)} is installed")
     else:
         found.local.append(path)
+
+
+def _address(source: Mapping[str, Any]) -> str:
+    """Return pip's words for the place of a package, as uv, Poetry and their lock files write it."""
+    git = source.get("git") or (source.get("url") if source.get("type") == "git" else None)
+    if not isinstance(git, str) or not git.startswith(("https://", "http://", "ssh://")):
+        url = source.get("url") if source.get("type") in (None, "url") else None
+        return url if isinstance(url, str) and url.startswith(("https://", "http://")) else ""
+    address, _, commit = git.partition("#")
+    address, _, query = address.partition("?")
+    asked = dict(part.partition("=")[::2] for part in query.split("&") if part) | {
+        key: str(source[key]) for key in source if key not in ("git", "url")
+    }
+    refs = (
+        commit,
+        *(asked.get(key, "") for key in ("resolved_reference", "rev", "tag", "branch", "reference")),
+    )
+    ref = next((f"@{text}" for text in refs if text), "")
+    folder = asked.get("subdirectory", "")
+    return f"git+{address}{ref}" + (f"#subdirectory={folder}" if folder else "")

@@ -26,6 +26,7 @@ NOT_THERE = "not in the bundle"  # under which a plan finds what the model has b
 EXECUTING, WOULD = "Executing changes:", "Changes to deploy bundle:"
 _NOT_FOR_BUNDLES = (
     "bind", "config", "constraints", "num_units", "series", "base", "to", "resource", "attach_storage",
+    "allow_build_scripts",
 )  # fmt: skip
 
 

@@ -112,11 +112,14 @@ Choose = Callable[["Charm"], tuple[Base, str]]
 """Returns the base and architecture of the machines that a charm is for."""
 
 
-def from_place(cli: Cli, argument: str, folder: Path, choose: Choose | None = None) -> Acquired:
+def from_place(
+    cli: Cli, argument: str, folder: Path, choose: Choose | None = None, *, scripts: bool = False
+) -> Acquired:
     """Bring a charm from a path or a git repository, packed; a source tree is built first.
 
     Args:
         choose: Tells what machines it is for; None: those that the charm names, as usual.
+        scripts: Whether its scripts may be run in a machine that is thrown away.
 
     Raises:
         NotFound: There is none.
@@ -128,7 +131,7 @@ def from_place(cli: Cli, argument: str, folder: Path, choose: Choose | None = No
 
     path = bring(cli, argument, folder)
     origin = "" if is_brought(argument) else None
-    tree = built(cli, path, folder, choose, origin=origin)
+    tree = built(cli, path, folder, choose, origin=origin, scripts=scripts)
     return Acquired(packed=pack(tree, folder / "charm", origin=origin), source=is_source(path))
 
 
@@ -140,6 +143,7 @@ def built(
     *,
     origin: str | None = None,
     alone: bool = False,
+    scripts: bool = False,
 ) -> Path:
     """Return a tree with its packages for a source tree that has none yet; any other path as it is.
 
@@ -147,6 +151,7 @@ def built(
         choose: As for `from_place`.
         origin: What stands before the names of files in errors; the path if None.
         alone: Let the charm name these machines only.
+        scripts: Whether its scripts may be run in a machine that is thrown away.
 
     Raises:
         InvalidCharm: It is refused, or cannot be built here.
@@ -173,6 +178,7 @@ def built(
         say=cli.console.info,
         origin=origin,
         alone=alone,
+        scripts=scripts,
     )
 
 

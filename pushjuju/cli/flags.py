@@ -95,6 +95,10 @@ STORAGE = FlagSpec(
     help="Storage directive, [<app>:]<name>=<directive>",
     check=_storage_directive,
 )
+BUILD_SCRIPTS = switch(
+    "allow-build-scripts",
+    "Run a source tree's scripts, and build packages without wheels, in a local machine that is thrown away",
+)
 NO_WAIT = (
     switch(
         "no-wait",

@@ -72,7 +72,7 @@ def get_charm(cli: Cli, opened: Session, known: Known, asked: Mapping[str, Any],
         def choose(_charm: object) -> tuple[Base, str]:
             return base, architectures.of_application(opened.ctx, opened.uuid, known.application)
 
-        found = charmsource.from_place(cli, place, folder, choose)
+        found = charmsource.from_place(cli, place, folder, choose, scripts=asked["allow_build_scripts"])
         return replace(found, files=asked["resource"])
     if known.origin is None and not asked["switch"]:
         raise NotValid(

@@ -10,6 +10,8 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+import re
+import secrets
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +24,7 @@ from pushjuju.charms.version import run_vcs, version_text
 from pushjuju.core.base import Base
 from pushjuju.core.charmstore import DEFAULT_ARCH
 from pushjuju.core.errors import InvalidCharm
-from pushjuju.services import wheels
+from pushjuju.services import build_machine, requirement_files, wheels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +54,7 @@ _LEFT = (
 _KEPT = frozenset({charmcraft.FILE, metadata.FILE, "revision"})
 VENV = "venv"
 PENDING = "pending"
-_FORM = 2  # of what the cache holds
+_FORM = 3  # of what the cache holds
 
 
 def is_source(path: Path) -> bool:
@@ -104,6 +106,7 @@ def built(
     say: Say = lambda _text: None,
     origin: str | None = None,
     alone: bool = False,
+    scripts: bool = False,
 ) -> Path:
     """Return a tree that can be packed: the path itself when nothing has to be installed.
 
@@ -115,6 +118,7 @@ def built(
         say: Told when something slow begins.
         origin: What stands before the names of files in errors; the path if None.
         alone: Let the charm name this base and architecture only: others have archives of their own.
+        scripts: Whether scripts and sources of packages may be run, in a machine that is thrown away.
 
     Raises:
         InvalidCharm: It cannot be built here, or pip does not find a package; all of it is named.
@@ -126,8 +130,12 @@ def built(
     data = tree.read_document(root, charmcraft.FILE)
     if data is None:
         return path
-    plan = parts.plan(data, lambda name: _read(root, name), str(path) if origin is None else origin)
-    if not plan.installs and not plan.dumps:
+    shown = str(path) if origin is None else origin
+    plan = parts.plan(data, lambda name: _read(root, name), shown, scripts=scripts)
+    _check_submodules(root)
+    for text in plan.left_out:
+        say(f"Leaving out {text}")
+    if not plan.installs and not plan.dumps and not plan.scripts:
         return path
     target = work / "tree"
     shutil.copytree(root, target, symlinks=True, ignore=_left_out(root))
@@ -138,9 +146,19 @@ def built(
         shutil.copytree(root / folder, target, symlinks=True, dirs_exist_ok=True)
     for name in plan.local:
         (target / name).unlink(missing_ok=True)
-    if plan.installs:
+    if plan.scripts:
+        with build_machine.machine(base, arch, environ, say) as machine:
+            machine.parts(target, plan, work / "made")
+        target = work / "made"
+        for name in (charmcraft.FILE, "version"):
+            if (work / "tree" / name).exists() and not (target / name).exists():
+                shutil.copy(work / "tree" / name, target / name)
+    elif plan.installs:
         python = PYTHONS.get((base.os, base.track), platform.python_version())
-        packages = _packages(root, plan, wheels.Target(python=python, arch=arch), environ=environ, say=say)
+        wanted = wheels.Target(python=python, arch=arch)
+        with build_machine.machine(base, arch, environ, say) as machine:
+            build = machine.wheel if scripts else None
+            packages = _packages(root, plan, wanted, environ=environ, say=say, build=build)
         shutil.copytree(packages / VENV, target / VENV, symlinks=True)
         if (packages / PENDING).is_dir():
             _check_pending(root, packages / PENDING, target, origin=origin)
@@ -205,8 +223,7 @@ def _check_pending(root: Path, pending: Path, target: Path, *, origin: str | Non
             f"there is no wheel of {names} for the machines, and this charm's own entry does not build it",
             file=charmcraft.FILE,
             detail=f"at {Path(origin or '', charmcraft.FILE)}",
-            hint="leave dispatch and hooks out of the tree, so that packages are built on the machine, or "
-            "run `charmcraft pack`",
+            hint=f"leave dispatch out of the tree, so that packages are built on the machine; {wheels.ALLOW}",
         )
     shutil.copytree(pending, target / PENDING)
 
@@ -219,8 +236,31 @@ def _read(root: Path, name: str) -> bytes | None:
     return path.read_bytes()
 
 
+def _check_submodules(root: Path) -> None:
+    """Refuse a tree whose submodules were not brought: something of the charm is missing.
+
+    Raises:
+        InvalidCharm: A submodule is empty.
+    """
+    text = (tree.read_document(root, ".gitmodules") or b"").decode("utf-8", "replace")
+    for name in re.findall(r"^\s*path\s*=\s*(.+?)\s*$", text, re.MULTILINE):
+        folder = root / name
+        if ".." not in Path(name).parts and not (folder.is_dir() and any(folder.iterdir())):
+            raise InvalidCharm(
+                f"the git submodule {name} is not in the tree",
+                file=".gitmodules",
+                hint="git submodule update --init --recursive",
+            )
+
+
 def _packages(
-    root: Path, plan: BuildPlan, target: wheels.Target, *, environ: Mapping[str, str], say: Say
+    root: Path,
+    plan: BuildPlan,
+    target: wheels.Target,
+    *,
+    environ: Mapping[str, str],
+    say: Say,
+    build: wheels.Build | None,
 ) -> Path:
     """Return a folder with `venv`, from the cache if equal packages were asked for before.
 
@@ -229,9 +269,12 @@ def _packages(
     from pushjuju.services import download_cache
     from pushjuju.services.store_charms import cache_folder
 
-    contents = {name: hashlib.sha256((root / name).read_bytes()).hexdigest() for name in plan.local}
     lines = [*plan.requirements, *(text for name in plan.files for text in _lines(root / name))]
-    key = json.dumps([_FORM, target.python, target.arch, lines, contents, plan.locked])
+    places = [*plan.local, *filter(None, map(requirement_files.place_of, lines))]
+    contents = {name: _digest(root / name) for name in places}
+    # A branch moves on, so what it gave is asked for anew.
+    fresh = secrets.token_hex(8) if any(map(requirement_files.unpinned, lines)) else ""
+    key = json.dumps([_FORM, target.python, target.arch, lines, contents, plan.locked, fresh, bool(build)])
     kept = cache_folder(environ).parent / "venvs" / hashlib.sha256(key.encode()).hexdigest()
     if kept.is_dir():
         download_cache.used(kept)
@@ -239,13 +282,23 @@ def _packages(
     kept.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     say(f"Installing the packages of {plan.wanted_by or charmcraft.FILE} for {target}")
     with _making(kept) as new:
-        wheels.install(root, plan, target, new, say=say)
+        wheels.install(root, plan, target, new, say=say, build=build)
     download_cache.prune_trees(kept.parent)
     return kept
 
 
 def _lines(path: Path) -> list[str]:
     return path.read_text("utf-8", "replace").splitlines()
+
+
+def _digest(path: Path) -> str:
+    """Return a text that differs when the content of a file or folder does."""
+    digest = hashlib.sha256()
+    for found in sorted(path.rglob("*")) if path.is_dir() else [path]:
+        if found.is_file() and not found.is_symlink():
+            digest.update(f"{found.relative_to(path)}\0{found.stat().st_size}\0".encode("utf-8", "replace"))
+            digest.update(found.read_bytes())
+    return digest.hexdigest()
 
 
 @contextmanager

@@ -1,13 +1,14 @@
 """Copies of a tree's requirement files, for a pip that runs outside of the tree. Layer: services.
 
 pip looks for relative paths where it runs, and would read any file of this computer that a line names. In the
-copies paths are absolute, and what leads out of the tree is refused.
+copies paths are absolute, and what leads out of the tree is refused. Lines that name sources by their place
+(a folder, an archive, a repository) are taken out: pip would run what is in there.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from pushjuju.charms.goform import quote
@@ -19,17 +20,29 @@ _FILE_URL = re.compile(r"(?<![A-Za-z0-9])file:", re.IGNORECASE)
 _ARCHIVES = (".whl", ".zip", ".tar.gz", ".tgz", ".tar", ".tar.bz2", ".tbz", ".tar.xz")
 
 
+_URL = re.compile(
+    r"(?:(?:-e|--editable)[\s=]+)?(?:([A-Za-z0-9._-]+)\s*(\[[^\]]*\])?\s*@\s*)?"
+    r"([a-z][a-z0-9+.]*:\S+?)(\s*;.*|\s+.*)?",
+    re.DOTALL,
+)
+
+Take = Callable[[Path | str], str]
+"""Takes sources from a path or an address, and returns `NAME==VERSION`."""
+
+
 class Copies:
     """Makes the copies of one tree.
 
     Args:
         root: The tree.
         folder: An empty folder for the copies.
+        take: Takes the sources that a line names by their place.
     """
 
-    def __init__(self, root: Path, folder: Path) -> None:
+    def __init__(self, root: Path, folder: Path, take: Take) -> None:
         self._root = root
         self._folder = folder
+        self._take = take
         self._done: dict[Path, Path] = {}
 
     def of_lines(self, lines: Iterable[str], wanted_by: str) -> Path:
@@ -67,16 +80,41 @@ class Copies:
         if include and "://" not in include[2]:
             inner = self._inside(folder / include[2], text, file)
             return f"{include[1]} {self.of_file(str(inner.relative_to(self._root.resolve())))}"
+        address = _URL.fullmatch(text)
+        if address and not address[3].split("#")[0].endswith(".whl"):
+            return _pinned(self._take(address[3]), address[2] or "", address[4] or "")
         place = _PLACE.fullmatch(text)
         if place is None or not _is_place(place[2], option=bool(place[1])):
             return text
-        return f"{place[1] or ''}{self._inside(self._root / place[2], text, file)}{place[3]}"
+        found = self._inside(self._root / place[2], text, file)
+        if (place[1] or "-e").startswith(("-e", "--editable")) and found.suffix != ".whl":
+            extras = re.match(r"\[[^\]]*\]", place[3])
+            rest = place[3][extras.end() :] if extras else place[3]
+            return _pinned(self._take(found), extras[0] if extras else "", rest)
+        return f"{place[1] or ''}{found}{place[3]}"
 
     def _inside(self, path: Path, text: str, file: str) -> Path:
         found = path.resolve()
         if not found.is_relative_to(self._root.resolve()):
             raise _outside(text, file)
         return found
+
+
+def _pinned(pin: str, extras: str, rest: str) -> str:
+    name, _, version = pin.partition("==")
+    marker = rest.partition(";")[2].strip()
+    return f"{name}{extras}=={version}" + (f" ; {marker}" if marker else "")
+
+
+def unpinned(line: str) -> bool:
+    """Return True for a line that names a repository without a commit: its content changes."""
+    return bool(re.search(r"\bgit\+", line)) and not re.search(r"@[0-9a-f]{40}\b", line)
+
+
+def place_of(line: str) -> str:
+    """Return the path that a line names, or an empty text."""
+    place = _PLACE.fullmatch(re.sub(r"(^|\s+)#.*$", "", line).strip())
+    return place[2] if place and _is_place(place[2], option=bool(place[1])) else ""
 
 
 def _is_place(word: str, *, option: bool) -> bool:

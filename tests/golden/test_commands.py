@@ -45,6 +45,7 @@ OURS |= {"mirror", "pack"}
 OURS |= {"completion", "man", "backups", "restore-backup", "schema"}
 # Flags that Juju does not have, on any command.
 OWN_FLAGS = {
+    "allow-build-scripts": "builds source trees; Juju takes what charmcraft packed",
     "from": "takes the hosts of a file of another tool; Juju takes one host at a time",
     "no-wait": "leaves the work to the background; Juju's client never works itself",
 }

@@ -60,6 +60,7 @@ _CONFIG = flags.many(
         flags.many("device", "For Kubernetes only", kind=Kind.KEY_VALUE, default=""),
         flags.many("resource", "Resource to be uploaded to the controller", kind=Kind.KEY_VALUE, default=""),
         flags.text("bind", "Configure application endpoint bindings to spaces"),
+        flags.BUILD_SCRIPTS,
         flags.text("map-machines", "Specify the existing machines to use for bundle deployments"),
         *flags.NO_WAIT,
     ),
@@ -114,7 +115,11 @@ def deploy(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **aske
             found = charmsource.uploaded(opened, args[0])
         else:
             found = charmsource.from_place(
-                cli, args[0], folder, _chooser(cli, model, chosen, wanted, targets, force=asked["force"])
+                cli,
+                args[0],
+                folder,
+                _chooser(cli, model, chosen, wanted, targets, force=asked["force"]),
+                scripts=asked["allow_build_scripts"],
             )
         _check_charm_flags(asked)
         charm = found.packed.charm
@@ -397,6 +402,7 @@ def _tell(cli: Cli, request: Any, revision: int, *, dry_run: bool = False) -> No
         flags.text("channel", "Channel to use when getting the charm from Charmhub"),
         flags.text("switch", "Crossgrade to a different charm"),
         flags.text("path", "Refresh to a charm located at path"),
+        flags.BUILD_SCRIPTS,
         flags.number("revision", "Explicit revision of current charm", default=-1),
         flags.many("resource", "Resource to be uploaded to the controller", kind=Kind.KEY_VALUE, default=""),
         flags.STORAGE,

@@ -28,6 +28,7 @@ _USUAL = Base("ubuntu", "24.04")
         flags.text("base", "The base to pack for; without it every base of the charm gets a file"),
         flags.text("platform", "The platform of charmcraft.yaml to pack for"),
         flags.text("destination", "The folder that the files are written to", short="d", default="."),
+        flags.BUILD_SCRIPTS,
     ),
     details="The directory holds a charmcraft.yaml, or a charm that is built already. Of the parts, the\n"
     "plugins charm, uv, python, poetry, dump and nil are known; packages of Python are installed with pip,\n"
@@ -37,7 +38,15 @@ _USUAL = Base("ubuntu", "24.04")
     "    pushjuju pack ./web --platform arm64\n",
     see_also=("deploy", "refresh"),
 )
-def pack(cli: Cli, args: tuple[str, ...], *, base: str, platform: str, destination: str) -> None:
+def pack(
+    cli: Cli,
+    args: tuple[str, ...],
+    *,
+    base: str,
+    platform: str,
+    destination: str,
+    allow_build_scripts: bool,
+) -> None:
     """Write a charm's archives; an architecture that this computer cannot build for is left out."""
     from pushjuju.charms.reader import read_charm
     from pushjuju.services.architectures import own_arch
@@ -55,7 +64,7 @@ def pack(cli: Cli, args: tuple[str, ...], *, base: str, platform: str, destinati
     for target in targets:
         out = folder / f"{charm.name}{target.suffix}.charm"
         try:
-            _write(cli, path, target, out)
+            _write(cli, path, target, out, scripts=allow_build_scripts)
         except InvalidCharm as error:
             if platform or target.arch in ("", own_arch()):
                 raise
@@ -65,7 +74,7 @@ def pack(cli: Cli, args: tuple[str, ...], *, base: str, platform: str, destinati
         raise left[0]
 
 
-def _write(cli: Cli, path: Path, target: _Target, out: Path) -> None:
+def _write(cli: Cli, path: Path, target: _Target, out: Path, *, scripts: bool) -> None:
     """Write one archive of a charm.
 
     Raises:
@@ -74,7 +83,7 @@ def _write(cli: Cli, path: Path, target: _Target, out: Path) -> None:
     from pushjuju.charms.pack import pack as write
 
     with tempfile.TemporaryDirectory(prefix="pushjuju-") as work:
-        tree = charmsource.built(cli, path, Path(work), target.choose, alone=target.alone)
+        tree = charmsource.built(cli, path, Path(work), target.choose, alone=target.alone, scripts=scripts)
         if not target.arch:
             _check_pure(tree)
         packed = write(tree, out)

@@ -15,6 +15,8 @@ PUSHJUJU_API = PLUGIN_API
 DIRECTORY, ARCHIVE, GIT = "directory", "archive", "git"
 _GIT = "git+"
 _SCHEMES = ("https", "http", "ssh", "file")
+_REMOTE = ("https", "http", "ssh")
+_COMMIT = re.compile(r"[0-9a-f]{7,40}")
 _REF = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/+-]*")
 _CLONE_S = 600.0
 
@@ -103,23 +105,58 @@ class GitCheckout:
             NotFound: There is no such folder, or no git on this computer.
         """
         target = work / "checkout"
-        ref = ["--branch", self._ref] if self._ref else []
-        words = [
-            "git", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "clone", "--quiet",
-            "--no-recurse-submodules", "--depth", "1", *ref, "--", self._url, str(target),
-        ]  # fmt: skip
-        try:
-            ran = children.run(words, environ=_git_environment(self._environ), timeout=_CLONE_S)
-        except FileNotFoundError:
-            raise NotFound("git is not on this computer", hint="apt install git") from None
-        except children.TimedOut:
-            raise ProviderError(f"cloning {self._url} takes more than {_CLONE_S:.0f} seconds") from None
-        if ran.returncode:
-            raise ProviderError(f"cannot clone {self._url}", detail=ran.stderr.strip()[-2000:])
+        check_out(self._url, self._ref, target, self._environ)
         found = target / self._folder
         if not found.is_dir() or not found.resolve().is_relative_to(target.resolve()):
             raise NotFound(f'the repository has no folder "{self._folder}"')
         return found
+
+
+def check_out(url: str, ref: str, target: Path, environ: Mapping[str, str]) -> None:
+    """Bring a repository with its submodules here: a branch, tag or commit, or the usual branch if empty.
+
+    No program of the repository runs: neither hooks, nor commands that its files name. Submodules come over
+    the network alone, so that a repository cannot bring files of this computer along.
+
+    Raises:
+        ProviderError: It cannot be cloned; git's own words are the detail.
+        NotFound: There is no git on this computer.
+    """
+    kept = _git_environment(environ)
+    target.mkdir(parents=True)
+
+    def git(*words: str, protocols: Sequence[str] = _SCHEMES) -> children.Ended:
+        argv = [
+            "git",
+            "-c",
+            "core.hooksPath=/dev/null",
+            "-c",
+            "core.fsmonitor=false",
+            "-C",
+            str(target),
+            *words,
+        ]
+        allowed = {**kept, "GIT_ALLOW_PROTOCOL": ":".join(protocols)}
+        return children.run(argv, environ=allowed, timeout=_CLONE_S)
+
+    try:
+        git("init", "--quiet", "--template=")
+        git("remote", "add", "--", "origin", url)
+        ran = git("fetch", "--quiet", "--depth", "1", "--", "origin", ref or "HEAD")
+        if ran.returncode and _COMMIT.fullmatch(ref):  # servers need not give a commit by its name alone
+            ran = git("fetch", "--quiet", "--", "origin")
+        if not ran.returncode:
+            ran = git("checkout", "--quiet", "--detach", ref if _COMMIT.fullmatch(ref) else "FETCH_HEAD")
+        if not ran.returncode and (target / ".gitmodules").is_file():
+            words = ("submodule", "--quiet", "update", "--init", "--recursive")
+            ran = git(*words, "--depth", "1", protocols=_REMOTE)
+            ran = git(*words, protocols=_REMOTE) if ran.returncode else ran
+    except FileNotFoundError:
+        raise NotFound("git is not on this computer", hint="apt install git") from None
+    except children.TimedOut:
+        raise ProviderError(f"cloning {url} takes more than {_CLONE_S:.0f} seconds") from None
+    if ran.returncode:
+        raise ProviderError(f"cannot clone {url}", detail=ran.stderr.strip()[-2000:])
 
 
 def _git_environment(environ: Mapping[str, str]) -> dict[str, str]:

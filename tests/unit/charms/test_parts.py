@@ -124,10 +124,10 @@ def test_parts_that_are_none(text: str) -> None:
         planned(text)
 
 
-@pytest.mark.parametrize("source", ['{path = "../ops"}', '{path = "/ops"}', '{git = "https://x/y"}', '"x"'])
+@pytest.mark.parametrize("source", ['{path = "../ops"}', '{path = "/ops"}', '{git = "ftp://x/y"}', '"x"'])
 def test_packages_from_elsewhere_are_refused(source: str) -> None:
     project = f'[project]\ndependencies = ["ops"]\n[tool.uv.sources]\nops = {source}\n'
-    with pytest.raises(InvalidCharm, match="does not come from PyPI or the tree"):
+    with pytest.raises(InvalidCharm, match="does not come from PyPI, a repository or the tree"):
         planned("parts:\n  x: {plugin: uv, source: .}\n", pyproject__toml=project)
 
 
@@ -306,8 +306,8 @@ def test_plugin_poetry_takes_what_its_lock_leads_to() -> None:
         'tomli==2.0 ; python_version < "3.11"',
     )  # fmt: skip
     assert "pytest==8" in planned("parts:\n  x: {plugin: poetry, poetry-with: [dev]}\n", **files).requirements
-    with pytest.raises(InvalidCharm, match="does not come from PyPI or the tree"):
-        planned("parts:\n  x: {plugin: poetry, poetry-with: [obs]}\n", **files)
+    text = "parts:\n  x: {plugin: poetry, poetry-with: [obs]}\n"
+    assert "cosl @ git+https://x/cosl" in planned(text, **files).requirements
 
 
 def test_plugin_poetry_with_a_standard_project() -> None:
@@ -331,3 +331,44 @@ def test_extras_of_a_lock_that_are_no_list_are_passed_over(extra: str) -> None:
     lines = '[[package]]\nname = "ops"\nversion = "3.0.0"\n'
     found = planned("parts:\n  x: {plugin: poetry}\n", poetry__lock=lines, pyproject__toml=tool)
     assert found.requirements == ("ops==3.0.0",)
+
+
+RUST = "parts:\n  x:\n    plugin: {}\n    source: .\n    build-snaps: [rustup]\n    override-build: |\n{}"
+
+
+def test_a_script_that_only_gets_a_compiler_is_left_out() -> None:
+    script = "      # for cryptography\n      rustup default stable\n      craftctl default\n"
+    found = planned(RUST.format("charm", script), requirements__txt="ops\n")
+    assert found.files == ("requirements.txt",)
+    assert found.left_out == ('rustup default stable (part "x"): packages come as wheels',)
+    assert found.scripts == ()
+
+
+@pytest.mark.parametrize(
+    "script",
+    ["      rustup default stable; id\n      craftctl default\n",
+     "      rustup default $(id)\n      craftctl default\n",
+     "      rustup default stable\n", "      make\n      craftctl default\n"],
+)  # fmt: skip
+def test_other_scripts_are_refused_unless_they_may_run(script: str) -> None:
+    with pytest.raises(InvalidCharm) as caught:
+        planned(RUST.format("charm", script))
+    assert caught.value.message == 'charm cannot be built here: part "x" has "override-build"'
+    assert "--allow-build-scripts" in caught.value.hint
+
+
+def test_scripts_that_may_run_are_planned() -> None:
+    text = RUST.format("charm", "      make\n      craftctl default\n").replace(
+        "build-snaps: [rustup]", "build-packages: [jq]"
+    )
+    (script,) = plan(f"name: web\n{text}".encode(), {}.get, scripts=True).scripts
+    assert (script.part, script.text, script.packages) == ("x", "make\ncraftctl default\n", ("jq",))
+
+
+def test_plugin_poetry_takes_extras_of_its_arguments() -> None:
+    project = TOOL + '[tool.poetry.extras]\nmore = ["pysocks"]\n'
+    text = "parts:\n  x: {plugin: poetry, poetry-export-extra-args: [--without-hashes, --extras=more]}\n"
+    found = planned(text, poetry__lock=POETRY, pyproject__toml=project)
+    assert "pysocks==1.7" in found.requirements
+    with pytest.raises(InvalidCharm, match='"poetry-export-extra-args" has "--format=json"'):
+        planned(text.replace("--extras=more", "--format=json"), poetry__lock=POETRY, pyproject__toml=project)

@@ -12,6 +12,7 @@ from pushjuju.charms.pack import PackedCharm, pack
 from pushjuju.charms.reader import read_charm
 from pushjuju.charms.unpack import unpack
 from pushjuju.core.base import Base
+from pushjuju.core.errors import InvalidCharm
 from pushjuju.services import charm_build
 from tests.charms_tools import trees
 from tests.charms_tools.wheelhouse import wheel
@@ -94,3 +95,10 @@ def test_a_charm_of_plain_hooks_gets_no_dispatch(tmp_path: Path) -> None:
     assert "dispatch" not in pack(tree, tmp_path / "c.charm").members
     (tree / "hooks/start").symlink_to("../src/charm.py")
     assert "dispatch" in pack(tree, tmp_path / "c.charm").members
+
+
+def test_a_submodule_that_is_not_there_is_named(tmp_path: Path, index: Path) -> None:
+    tree = trees.copy("linked-hooks", tmp_path)
+    (tree / ".gitmodules").write_text('[submodule "ops"]\n\tpath = mod/ops\n\turl = https://x/ops\n')
+    with pytest.raises(InvalidCharm, match="the git submodule mod/ops is not in the tree"):
+        built(tmp_path, tree)

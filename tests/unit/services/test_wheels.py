@@ -13,8 +13,10 @@ import pytest
 from pushjuju.charms.pack import pack
 from pushjuju.charms.unpack import unpack
 from pushjuju.core.base import Base
-from pushjuju.core.errors import InvalidCharm
+from pushjuju.core.errors import InvalidCharm, ProviderError
+from pushjuju.plugins.sources.places import GitCheckout
 from pushjuju.services import charm_build
+from tests.charms_tools.gitserver import git, repository, serving
 from tests.charms_tools.wheelhouse import sdist, wheel
 from tests.unit.charms.charmdirs import write_tree
 
@@ -39,7 +41,7 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def build(
-    tmp_path: Path, files: Mapping[str, str], *, track: str = "22.04", arch: str = "amd64"
+    tmp_path: Path, files: Mapping[str, str | bytes], *, track: str = "22.04", arch: str = "amd64"
 ) -> tuple[Path, list[str]]:
     """Build a tree; return it with the names in its venv."""
     root = write_tree(tmp_path / "web", {"charmcraft.yaml": CHARM, "src/charm.py": "", **files})
@@ -74,10 +76,14 @@ def test_markers_mean_the_python_of_the_machine(tmp_path: Path, index: Path) -> 
     assert build(tmp_path, lines, track="24.04", arch="arm64")[1] == ["arm.py", "top.py"]
 
 
-def test_pure_packages_without_a_wheel_are_built_here(tmp_path: Path, index: Path) -> None:
-    sdist(index, "plain", more="Requires-Dist: other\n")
+def test_packages_without_a_wheel_are_left_to_the_machine(tmp_path: Path, index: Path) -> None:
+    """Building them would run what is in them; what they need is read from their files."""
+    sdist(index, "plain", more="Requires-Dist: other\nRequires-Dist: fast\n")
     sdist(index, "other")
-    assert build(tmp_path, {"requirements.txt": "plain>=1\n"})[1] == ["other.py", "plain.py"]
+    wheel(index, "fast")
+    tree, names = build(tmp_path, {"requirements.txt": "plain>=1\n"})
+    assert names == ["fast.py"]
+    assert (tree / "pending/requirements.txt").read_text() == "other==1.0\nplain==1.0\n"
 
 
 def compiled(index: Path) -> None:
@@ -116,14 +122,6 @@ def test_a_charm_with_its_own_entry_is_told_so(tmp_path: Path, index: Path) -> N
     assert caught.value.message.startswith("there is no wheel of native==1.0 for the machines")
 
 
-def test_sources_that_cannot_be_built(tmp_path: Path, index: Path) -> None:
-    sdist(index, "broken", suffix='"')
-    with pytest.raises(InvalidCharm) as caught:
-        build(tmp_path, {"requirements.txt": "broken\n"})
-    assert caught.value.message == "broken has no wheel for Python 3.10 on amd64 and cannot be built here"
-    assert "SyntaxError" in caught.value.detail
-
-
 def test_a_package_that_is_nowhere(tmp_path: Path, index: Path) -> None:
     with pytest.raises(InvalidCharm) as caught:
         build(tmp_path, {"requirements.txt": "nowhere-at-all==3\n"})
@@ -151,45 +149,52 @@ def test_files_of_a_tree_are_not_run(tmp_path: Path, index: Path, monkeypatch: p
     monkeypatch.setenv("PATH", f".:{os.environ['PATH']}")
     root = write_tree(tmp_path / "web", tree, executable=("git", "gcc"))
     monkeypatch.chdir(root)
-    assert build(tmp_path, tree)[1] == ["fast.py", "plain.py"]
+    assert build(tmp_path, tree)[1] == ["fast.py"]
     assert not ran.exists()
 
 
-BACKEND = """
-import os, zipfile
-def build_wheel(folder, config_settings=None, metadata_directory=None):
-    with zipfile.ZipFile(folder + "/own-1.0-py3-none-any.whl", "w") as file:
-        file.writestr("own.py", repr(sorted(os.environ)))
-        file.writestr("own-1.0.dist-info/METADATA", "Metadata-Version: 2.1\\nName: own\\nVersion: 1.0\\n")
-        lines = ("Wheel-Version: 1.0", "Root-Is-Purelib: true", "Tag: py3-none-any", "")
-        file.writestr("own-1.0.dist-info/WHEEL", "\\n".join(lines))
-        file.writestr("own-1.0.dist-info/RECORD", "")
-    return "own-1.0-py3-none-any.whl"
+PROJECT = """
+[build-system]
+requires = []
+build-backend = "backend"
+backend-path = ["."]
+[project]
+name = "own"
+dynamic = ["version"]
+dependencies = ["fast"]
+[tool.setuptools.dynamic]
+version = {attr = "own.version.NUMBER"}
 """
-PROJECT = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
 
 
-def test_packages_that_lie_in_a_tree_are_found_and_see_no_secrets(
-    tmp_path: Path, index: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_packages_that_lie_in_a_tree_are_found_and_not_run(tmp_path: Path, index: Path) -> None:
     wheel(index, "fast")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
-    monkeypatch.setenv("SSH_AUTH_SOCK", "/nowhere")
-    tree, names = build(
-        tmp_path,
-        {
-            "requirements.txt": "-r more/lines.txt  # others\n./own ; python_version > '3'\n",
-            "more/lines.txt": "fast \\\n  >= 0\n-c limits.txt\n",
-            "more/limits.txt": "fast < 9\n",
-            "own/pyproject.toml": PROJECT,
-            "own/backend.py": BACKEND,
-        },
-    )
-    assert names == ["fast.py", "own.py"]
-    seen = (tree / "venv/own.py").read_text()
-    assert "'PATH'" in seen
-    assert "AWS_SECRET_ACCESS_KEY" not in seen
-    assert "SSH_AUTH_SOCK" not in seen
+    ran = tmp_path / "ran"
+    code = f"open({str(ran)!r}, 'w').close()\n"
+    files: dict[str, str | bytes] = {
+        "requirements.txt": "-r more/lines.txt  # others\n./own ; python_version > '3'\n",
+        "more/lines.txt": "fast \\\n  >= 0\n-c limits.txt\n",
+        "more/limits.txt": "fast < 9\n",
+        "own/pyproject.toml": PROJECT,
+        "own/backend.py": code,
+        "own/setup.py": code,
+        "own/own/version.py": f"{code}VERSION = '2.1'\n",
+    }
+    tree, names = build(tmp_path, files)
+    assert names == ["fast.py"]
+    assert (tree / "pending/requirements.txt").read_text() == "own==2.1\n"
+    assert not ran.exists()
+    first = (tree / "pending/own-2.1.tar.gz").read_bytes()
+    files["own/own/version.py"] = "VERSION = '2.2'\n"
+    tree, _ = build(tmp_path, files, track="24.04")
+    assert (tree / "pending/own-2.2.tar.gz").read_bytes() != first
+
+
+def test_a_package_that_says_its_version_only_when_built_is_refused(tmp_path: Path, index: Path) -> None:
+    with pytest.raises(InvalidCharm) as caught:
+        build(tmp_path, {"requirements.txt": "./own\n", "own/setup.py": "raise SystemExit(1)\n"})
+    assert caught.value.message == 'package "own" tells its name and version only when it is built'
+    assert "--allow-build-scripts" in caught.value.hint
 
 
 @pytest.mark.parametrize(
@@ -224,3 +229,77 @@ def test_a_line_names_no_command_of_git(tmp_path: Path, index: Path, address: st
     with pytest.raises(InvalidCharm):
         build(tmp_path, {"requirements.txt": f"own @ {address}% {tmp_path}/ran\n"})
     assert not (tmp_path / "ran").exists()
+
+
+SPAM = '[project]\nname = "spam"\nversion = "3.0"\ndependencies = ["fast"]\n'
+
+
+def test_packages_of_repositories_are_brought_and_not_run(tmp_path: Path, index: Path) -> None:
+    wheel(index, "fast")
+    ran = tmp_path / "ran"
+    hostile = f"open({str(ran)!r}, 'w').close()\n"
+    served = tmp_path / "served"
+    shell = f'[submodule "x"]\n\tpath = x\n\turl = ../x\n\tupdate = !touch {ran}\n'
+    files = {"lib/pyproject.toml": SPAM, "lib/setup.py": hostile, ".gitattributes": "* filter=evil\n"}
+    commit = repository(served / "spam", files)
+    git(served / "spam", "tag", "v3")
+    repository(served / "spam", {"lib/pyproject.toml": SPAM.replace("3.0", "4.0")})
+    repository(served / "evil", {"pyproject.toml": SPAM, ".gitmodules": shell})
+    with serving(served) as url:
+        for ref, version in ((f"@{commit}", "3.0"), ("@v3", "3.0"), ("@main", "4.0"), ("", "4.0")):
+            line = f"spam[x] @ git+{url}/spam{ref}#subdirectory=lib ; python_version > '3'\n"
+            tree, names = build(tmp_path / (ref or "none"), {"requirements.txt": line})
+            assert names == ["fast.py"]
+            assert (tree / "pending/requirements.txt").read_text() == f"spam=={version}\n"
+        with pytest.raises(InvalidCharm, match="cannot clone"):
+            build(tmp_path / "gone", {"requirements.txt": f"git+{url}/spam@nothing\n"})
+        with pytest.raises(InvalidCharm, match="holds no package"):
+            build(tmp_path / "empty", {"requirements.txt": f"git+{url}/spam\n"})
+        build(tmp_path / "evil", {"requirements.txt": f"git+{url}/evil\n"})
+    assert not ran.exists()
+
+
+def test_packages_of_lock_files_may_come_from_repositories(tmp_path: Path, index: Path) -> None:
+    served = tmp_path / "served"
+    commit = repository(served / "spam", {"pyproject.toml": SPAM.replace('"fast"', "")})
+    own = '[[package]]\nname = "web"\nversion = "0"\nsource = { virtual = "." }\n'
+    with serving(served) as url:
+        place = f"{url}/spam?rev=main#{commit}"
+        lock = (
+            f'version = 1\n{own}dependencies = [{{ name = "spam" }}]\n'
+            f'[[package]]\nname = "spam"\nversion = "3.0"\nsource = {{ git = "{place}" }}\n'
+        )
+        text = CHARM.replace("plugin: charm", "plugin: uv")
+        tree, _ = build(tmp_path / "uv", {"charmcraft.yaml": text, "uv.lock": lock})
+        assert (tree / "pending/spam-3.0.tar.gz").is_file()
+        source = f'type = "git"\nurl = "{url}/spam"\nreference = "main"\nresolved_reference = "{commit}"\n'
+        lock = f'[[package]]\nname = "spam"\nversion = "3.0"\n[package.source]\n{source}'
+        text = CHARM.replace("plugin: charm", "plugin: poetry")
+        project = "[tool.poetry.dependencies]\nspam = {git = 'x'}\n"
+        files: dict[str, str | bytes] = {
+            "charmcraft.yaml": text,
+            "poetry.lock": lock,
+            "pyproject.toml": project,
+        }
+        tree, _ = build(tmp_path / "poetry", files)
+        assert (tree / "pending/spam-3.0.tar.gz").is_file()
+
+
+def test_repositories_of_charms_come_with_their_submodules(tmp_path: Path) -> None:
+    served = tmp_path / "served"
+    repository(served / "mod", {"code.py": "X = 1\n"})
+    repository(served / "charm", {"charmcraft.yaml": CHARM, "src/charm.py": ""})
+    git(served / "charm", "submodule", "--quiet", "add", "../mod", "lib/mod")
+    commit = repository(served / "charm", {})
+    local = tmp_path / "local"
+    repository(local, {"charmcraft.yaml": CHARM})
+    git(local, "submodule", "--quiet", "add", str(served / "mod"), "lib/mod")
+    repository(local, {})
+    with serving(served) as url:
+        for number, ref in enumerate(("", "@main", f"@{commit}")):
+            work = tmp_path / f"brought-{number}"
+            found = GitCheckout(f"git+{url}/charm{ref}", {}).bring(work)
+            assert (found / "lib/mod/code.py").read_text() == "X = 1\n"
+    with pytest.raises(ProviderError) as caught:  # a path of this computer is no place of a submodule
+        GitCheckout(f"git+file://{local}", {}).bring(tmp_path / "refused")
+    assert "transport 'file' not allowed" in caught.value.detail

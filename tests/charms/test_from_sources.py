@@ -1,0 +1,57 @@
+"""Charms from their sources to the right status; scripts of trees run in a machine of their own."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.charms.client import Client
+from tests.charms_tools import trees
+from tests.charms_tools.wheelhouse import wheel
+
+pytestmark = pytest.mark.machine
+# What hooks of public charms call on cloud images, and import.
+_TOOLS = ("add-apt-repository", "crontab", "git", "logrotate", "rsyslogd", "ufw", "iptables", "rsync", "wget")
+_MODULES = ("setuptools", "pkg_resources", "apt", "jinja2", "requests", "six", "yaml")
+
+
+def test_source_trees_reach_their_status_on_one_machine(client: Client, tmp_path: Path) -> None:
+    index = tmp_path / "index"
+    index.mkdir()
+    wheel(index, "fast")
+    client.environ |= {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(index)}
+    for name, placed in (("linked-hooks", ()), ("ignored-venv", ("--to", "0"))):
+        done = client.try_run("deploy", trees.copy(name, tmp_path), *placed)
+        assert done.rc == 0, str(done)
+    status = json.loads(client.try_run("status", "--format", "json").stdout)
+    for name in ("linked-hooks", "ignored-venv"):
+        unit = status["applications"][name]["units"][f"{name}/0"]
+        assert unit["workload-status"] == unit["workload-status"] | {
+            "current": "active", "message": "py3-none-any",
+        }  # fmt: skip
+        assert unit["juju-status"]["current"] == "idle"
+    script = f"command -v {' '.join(_TOOLS)} >/dev/null && python3 -c 'import {', '.join(_MODULES)}'"
+    done = client.try_run("exec", "--machine", "0", "--", f"{script} && systemctl is-active cron rsyslog")
+    assert (done.rc, done.stdout.split()[:2]) == (0, ["active", "active"]), str(done)
+
+
+def test_scripts_run_only_when_asked_for_and_in_a_machine_of_their_own(
+    client: Client, tmp_path: Path
+) -> None:
+    tree = trees.copy("scripted", tmp_path)
+    refused = client.try_run("pack", tree)
+    assert refused.error.startswith('ERROR charm cannot be built here: part "charm" has "override-build"\n')
+    assert "--allow-build-scripts" in refused.stderr
+    done = client.try_run("pack", tree, "--allow-build-scripts", limit=400)
+    assert done.rc == 0, str(done)
+    with zipfile.ZipFile(client.work / "scripted.charm") as archive:
+        assert archive.read("made.txt").decode().startswith("built-by-root-on-24.04\njq-")
+        assert archive.read("venv/own.py") == b"X = 1\n"
+        assert "dispatch" in archive.namelist()
+    assert not (tree / "made.txt").exists()
+    left = client.work / ".cache/pushjuju/build-machines"
+    assert not list(left.glob("*.lock"))
+    assert not list(left.glob("local/machines/*"))
