@@ -533,6 +533,28 @@ def test_a_store_on_a_full_disk_can_be_read_beside_others_and_brought_up_to_date
     other.close()
 
 
+def test_a_disk_that_is_full_in_a_migration_keeps_the_old_schema(small_disk: Path) -> None:
+    path = small_disk / "state.db"
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("PRAGMA journal_mode = WAL")
+    first = migrations()[0]
+    store_module._apply(other, *first)
+    fill(small_disk / "ballast")
+    with (small_disk / "ballast").open("r+b") as stream:  # room for some of the migrations
+        stream.truncate((small_disk / "ballast").stat().st_size - 60_000)
+    with pytest.raises(StoreError, match="the disk is full"):
+        Store.open(path)
+    reached = store_module.schema_version(other)
+    assert first[0] <= reached < migrations()[-1][0]
+    assert other.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    other.close()
+    (small_disk / "ballast").unlink()
+    store = Store.open(path)
+    store.check()
+    assert store_module.schema_version(store._connection) == migrations()[-1][0]
+    store.close()
+
+
 def test_a_read_only_disk_is_named(small_disk: Path) -> None:
     Store.open(small_disk / "state.db", create=True).close()
     subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
