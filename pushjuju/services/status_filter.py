@@ -114,6 +114,8 @@ def _select(document: Document, patterns: Sequence[str]) -> Kept:
     }
     by_unit = matching | {principal for name, _, principal, _ in everything if principal and name in matching}
     by_unit |= {name for name, _, principal, _ in everything if principal in matching}
+    # A principal is shown with all its subordinates, though relations of the others do not match for it.
+    shown = by_unit | {name for name, _, principal, _ in everything if principal in by_unit}
     by_machine = {name for name, _, _, machine in everything if machine in matched_machines}
     needed = {machine for name, _, _, machine in everything if name in by_unit and machine}
     neighbours = {name for name, _, _, machine in everything if machine in needed}
@@ -125,7 +127,7 @@ def _select(document: Document, patterns: Sequence[str]) -> Kept:
     }
     return Kept(
         machines=frozenset(matched_machines | needed),
-        units=frozenset(by_unit | by_machine),
+        units=frozenset(shown | by_machine),
         applications=frozenset(related | _applications_of(by_machine | neighbours)),
         related=frozenset(related),
     )

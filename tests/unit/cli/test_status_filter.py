@@ -111,6 +111,35 @@ def test_an_agent_error_hides_the_workload() -> None:
     assert not filter_status(document, ["idle"])[0]["applications"]
 
 
+@pytest.mark.parametrize("pattern", ["log", "log/0", "log/leader", "blocked"])
+def test_status_of_a_subordinate_shows_the_other_subordinates_of_its_principal(pattern: str) -> None:
+    """As Juju: of each kept principal; nothing of units of the principal that have none that matches."""
+    log = {"leader": True, "workload-status": {"current": "blocked"}}
+    document = {
+        "machines": {"0": {}, "1": {}},
+        "applications": {
+            "web": {
+                "units": {
+                    "web/0": {"machine": "0", "subordinates": {"log/0": log, "nrpe/0": {}}},
+                    "web/1": {"machine": "1", "subordinates": {"nrpe/1": {}}},
+                },
+                "relations": {"juju-info": [{"related-application": name} for name in ("log", "nrpe")]},
+            },
+            "log": {"relations": {"info": [{"related-application": "web"}]}},
+            "nrpe": {"relations": {"info": [{"related-application": "web"}]}},
+            "other": {},
+        },
+    }
+    filtered, _ = filter_status(document, [pattern])
+    applications = filtered["applications"]
+    assert set(applications) == {"web", "log", "nrpe"}
+    assert set(filtered["machines"]) == {"0"}
+    units = applications["web"]["units"]
+    assert {name: set(unit["subordinates"]) for name, unit in units.items()} == {"web/0": {"log/0", "nrpe/0"}}
+    assert applications["web"]["relations"] == {"juju-info": [{"related-application": "log"}]}
+    assert "relations" not in applications["nrpe"]
+
+
 def test_neighbours_on_the_machine_of_a_match_stay_by_name() -> None:
     document = {
         "machines": {"0": {}},
