@@ -180,8 +180,14 @@ def test_a_clone_starts_nothing_of_the_repository(tmp_path: Path, repository: Pa
     services = SourceServices(environ={"GIT_CONFIG_GLOBAL": str(own), "PATH": os.environ["PATH"]})
     place = PluginHost(environ={}).open_charm_place(f"git+file://{repository}@work#charms/web", services)
     assert place is not None
-    (tmp_path / "work").mkdir()
-    assert read_charm(place.bring(tmp_path / "work")).charm.name == "web"
+    ran.unlink(missing_ok=True)  # hooks of the repository ran for its owner
+    with pytest.raises(ProviderError):  # its submodule names a program
+        place.bring(tmp_path / "first")
+    assert not ran.exists()
+    git("rm", "-q", "--cached", "x", ".gitmodules")
+    git("-c", "user.name=n", "-c", "user.email=e", "commit", "-qm", "y")
+    ran.unlink(missing_ok=True)  # a hook of the repository ran for its owner
+    assert read_charm(place.bring(tmp_path / "second")).charm.name == "web"
     assert not ran.exists()
 
 
@@ -198,7 +204,7 @@ def test_a_clone_over_ssh_lends_no_agent(tmp_path: Path) -> None:
         place = PluginHost(environ={}).open_charm_place("git+ssh://git@host.example/web.git", services)
         assert place is not None
         with pytest.raises(ProviderError):
-            place.bring(tmp_path)
+            place.bring(tmp_path / f"work-{bool(text)}")
     said = (tmp_path / "said").read_text().splitlines()  # git asks first what kind of ssh there is
     assert {line.partition(" -G")[0].partition(" git@")[0].partition(" -o")[0] for line in said} == {
         f"{tools}/ssh -a -x",
