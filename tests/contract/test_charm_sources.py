@@ -181,8 +181,9 @@ def test_a_clone_starts_nothing_of_the_repository(tmp_path: Path, repository: Pa
     place = PluginHost(environ={}).open_charm_place(f"git+file://{repository}@work#charms/web", services)
     assert place is not None
     ran.unlink(missing_ok=True)  # hooks of the repository ran for its owner
-    with pytest.raises(ProviderError):  # its submodule names a program
+    with pytest.raises(ProviderError) as caught:  # its submodule names a program
         place.bring(tmp_path / "first")
+    assert "transport 'ext' not allowed" in caught.value.detail
     assert not ran.exists()
     git("rm", "-q", "--cached", "x", ".gitmodules")
     git("-c", "user.name=n", "-c", "user.email=e", "commit", "-qm", "y")

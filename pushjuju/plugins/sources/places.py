@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -156,6 +157,7 @@ def check_out(url: str, ref: str, target: Path, environ: Mapping[str, str]) -> N
     except children.TimedOut:
         raise ProviderError(f"cloning {url} takes more than {_CLONE_S:.0f} seconds") from None
     if ran.returncode:
+        shutil.rmtree(target, ignore_errors=True)
         raise ProviderError(f"cannot clone {url}", detail=ran.stderr.strip()[-2000:])
 
 
