@@ -284,6 +284,8 @@ def update(ctx: Context, tx: Tx, row: SecretRow, change: Change) -> SecretRow:
     elif change.expires is not None:
         _set_expires(ctx, tx, changed, change.expires)
     if rescheduled:
+        if row.next_rotation:  # the loop waits for a moment that means nothing any more
+            touch_loop(tx, row.model, now, f"secret {row.id} has another rotation policy")
         _schedule(tx, changed, from_iso(changed.next_rotation) if changed.next_rotation else None)
     touch_obsolete(tx, changed, now)
     return changed
@@ -343,7 +345,10 @@ def remove(tx: Tx, row: SecretRow, numbers: Iterable[int] | None, now: datetime)
     for item in going:
         _discard(tx, item, now)
         tx.run("secret_revision_delete", model=row.model, secret=row.id, revision=item.revision)
-    if len(going) == len(present):
+    is_gone = len(going) == len(present)
+    if any(item.next_expiry for item in going) or (is_gone and row.next_rotation):
+        touch_loop(tx, row.model, now, f"secret {row.id} is gone, or a revision of it")
+    if is_gone:
         touch_consumers(tx, row, now, f"secret {row.id} is gone")
         touch_owner(tx, row, now, f"secret {row.id} is gone")
         tx.run("secret_delete", model=row.model, id=row.id)

@@ -9,8 +9,9 @@ import pytest
 
 from pushjuju.core.clock import from_iso
 from pushjuju.core.secrets import Content, OwnerKind, Rotation
-from pushjuju.services import removal, secrets
+from pushjuju.services import explain, removal, secrets
 from pushjuju.services.secrets import Change, Owner
+from pushjuju.uniter.wanted import wanted
 from tests.unit.services.world import World
 from tests.unit.workers.fakes import Shop, drive
 
@@ -92,6 +93,32 @@ async def test_a_new_policy_counts_from_its_own_moment_and_never_ends_it(shop: W
     assert await after(shop, work, HOUR) == [("web/0", "secret-rotate")]
     shop.write(lambda tx: secrets.update(shop.ctx, tx, row_in(tx, shop), Change(rotation=Rotation.NEVER)))
     assert await after(shop, work, 48 * HOUR) == []
+
+
+def told_of_secrets(shop: World) -> list[explain.Reason]:
+    """Return what `explain` says that is about the secret."""
+    found = explain.explain(shop.ctx, shop.model, wanted)
+    return [reason for reason in found if ID in f"{reason.doing} {reason.reason}"]
+
+
+@pytest.mark.parametrize("expires", [False, True])
+@pytest.mark.parametrize("owner", [APP, UNIT])
+async def test_explain_forgets_the_secrets_of_an_application_that_is_gone(
+    shop: World, work: Shop, owner: Owner, expires: bool
+) -> None:
+    later = shop.clock.now() + timedelta(hours=1)
+    make(shop, owner, **({"expires": later} if expires else {"rotation": Rotation.HOURLY}))
+    assert [(item.reason, item.due) for item in told_of_secrets(shop)] == [(f"secret {ID} is due", later)]
+    removal.remove_application(shop.ctx, shop.model, ["web"])
+    await drive(shop, work)
+    assert told_of_secrets(shop) == []
+
+
+async def test_explain_forgets_a_rotation_that_was_called_off(shop: World, work: Shop) -> None:
+    make(shop, rotation=Rotation.HOURLY)
+    shop.write(lambda tx: secrets.update(shop.ctx, tx, row_in(tx, shop), Change(rotation=Rotation.NEVER)))
+    await drive(shop, work)
+    assert told_of_secrets(shop) == []
 
 
 def row_in(tx: Any, shop: World) -> Any:
