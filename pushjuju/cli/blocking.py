@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pushjuju.services import blocks
+from pushjuju.services import blocks, models
 
 if TYPE_CHECKING:
     from pushjuju.cli.session import Session
@@ -33,6 +33,7 @@ CHANGES = frozenset(
         "update-secret", "update-storage-pool", "upgrade-machine", "upgrade-model",
     )
 )  # fmt: skip
+_MAKES_MACHINES = frozenset(("add-machine", "apply", "consume", "deploy"))
 MIXED = frozenset(("application-storage", "config", "model-config"))
 
 
@@ -50,7 +51,10 @@ def require(opened: Session, command: str) -> None:
 
     Raises:
         Blocked: It is disabled there; the text is Juju's.
+        NotValid: The model is the controller's own, and has no machines.
     """
+    if command in _MAKES_MACHINES:
+        models.require_machines(opened.model)
     act = act_of(command)
     if act and command not in DESTROYS:  # these have more to say
         with opened.ctx.store.read() as tx:

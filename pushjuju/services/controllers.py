@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pushjuju import JUJU_VERSION
-from pushjuju.core.clock import to_iso
+from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.clouds import DEFAULT_REGION, Cloud
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError, StoreDamaged
 from pushjuju.core.ids import new_uuid
 from pushjuju.core.names import is_controller
-from pushjuju.services import clouds
+from pushjuju.services import clouds, models
 from pushjuju.state.datadir import ControllerDir, DataDir
+from pushjuju.state.model import Model
 from pushjuju.state.store import Store
 from pushjuju.state.unfinished import Unfinished, left_behind, taken_over
 
@@ -67,28 +68,33 @@ def bootstrap(
             **({"credential": chosen_credential} if chosen_credential else {}),
             **({"config": dict(config)} if config else {}),
         },
-        prepare=lambda made: _prepare(made, places, found),
+        prepare=lambda made: _prepare(
+            made, places, found, models.of_controller(found, region, chosen_credential, now)
+        ),
         begin=begin,
     )
 
 
-def _prepare(made: ControllerDir, places: clouds.Folders, cloud: Cloud) -> None:
-    """Make the store, or take the one of a bootstrap that was cut off.
+def _prepare(made: ControllerDir, places: clouds.Folders, cloud: Cloud, model: Model) -> None:
+    """Make the store with the controller's own model, or take the one of a bootstrap that was cut off.
 
     Raises:
         StoreDamaged: What is there is no such store.
     """
     store = Store.open(made.store_path, create=True)
     try:
-        with store.read() as tx:
-            models = tx.rows("model_list")
+        with store.write() as tx:
+            found = tx.list(Model, "model_list")
+            if not all(models.is_controller(item) for item in found):  # people's come after controller.toml
+                raise StoreDamaged(
+                    f"{made.root} has the store of a controller, and no controller.toml",
+                    hint=f"pushjuju restore-backup FILE    restores it from a copy; or move it away: {made.root}",
+                )
+            for item in found:
+                models.delete(tx, item.uuid)
+            models.insert(tx, model, now=from_iso(model.created))
     finally:
         store.close()
-    if models:  # a bootstrap makes none before its controller.toml is there
-        raise StoreDamaged(
-            f"{made.root} has the store of a controller, and no controller.toml",
-            hint=f"pushjuju restore-backup FILE    restores it from a copy; or move it away: {made.root}",
-        )
     clouds.keep_public(made, places, cloud)
 
 
@@ -122,7 +128,7 @@ def used(controller: ControllerDir) -> bool:
     store = Store.open(controller.store_path)
     try:
         with store.read() as tx:
-            found = [row["uuid"] for row in tx.rows("model_list")]
+            found = [row["uuid"] for row in tx.rows("model_list") if row["name"] != models.CONTROLLER]
             names = ("application_list", "remote_application_list", "machine_list")
             return len(found) > 1 or any(tx.rows(name, model=model) for model in found for name in names)
     finally:

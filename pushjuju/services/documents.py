@@ -87,7 +87,7 @@ def model_entry(
         "model-type": "iaas",
         "controller-uuid": settings.get("uuid", ""),
         "controller-name": ctx.controller.name,
-        "is-controller": False,
+        "is-controller": models.is_controller(model),
         "owner": model.owner,
         "cloud": model.cloud,
         "region": model.region,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any
 
 from pushjuju.core.clock import to_iso
@@ -11,13 +12,14 @@ from pushjuju.core.errors import AlreadyExists, NotFound, NotValid, UsageError
 from pushjuju.core.ids import new_uuid
 from pushjuju.core.life import Life
 from pushjuju.services import clouds
-from pushjuju.services.context import Context
+from pushjuju.services.context import DEFAULT_USER, Context
 from pushjuju.state.model import Model
 from pushjuju.state.store import Tx
 
 Check = Callable[[Cloud, str, str, Mapping[str, Any]], None]
 """Looks at a model that is to be made: its cloud, region, credential and settings; may refuse it."""
 
+CONTROLLER = "controller"  # the name of the model that a controller has of itself
 _UUID_PREFIX = 6  # hex digits of a model UUID that are enough to name it
 
 
@@ -62,8 +64,7 @@ def add_model(
         NotFound: No such cloud, credential or owner.
     """
     # Here: every command finds its model through this module, few make one.
-    from pushjuju.core.status import StatusKind
-    from pushjuju.services import model_config, model_defaults, people, statuses, touch
+    from pushjuju.services import model_config, model_defaults, people, touch
 
     require_name(name)
     found, region, chosen = _placed(ctx, cloud, credential)
@@ -82,11 +83,45 @@ def add_model(
         people.require_or_external(tx, model.owner)
         if tx.find(Model, "model_by_name", owner=model.owner, name=name):
             raise AlreadyExists(f'model "{name}" for {model.owner} already exists')
-        tx.insert("model", model)
+        insert(tx, model, now=now)
         model_config.change(tx, model.uuid, settings, new=True)
-        statuses.set_status(tx, model.uuid, StatusKind.MODEL, name, "available", now=now)
         touch.cleaner(tx, model.uuid, now, "new model")
     return model
+
+
+def insert(tx: Tx, model: Model, *, now: datetime) -> None:
+    """Record a model, which is available from now on."""
+    from pushjuju.core.status import StatusKind
+    from pushjuju.services import statuses
+
+    tx.insert("model", model)
+    statuses.set_status(tx, model.uuid, StatusKind.MODEL, model.name, "available", now=now)
+
+
+def of_controller(cloud: Cloud, region: str, credential: str, now: datetime) -> Model:
+    """Return the model that each controller has of itself: it has settings, and no machines."""
+    return Model(
+        uuid=new_uuid(), name=CONTROLLER, owner=DEFAULT_USER, cloud=cloud.name, cloud_type=cloud.type,
+        region=region, credential=credential, life=Life.ALIVE, created=to_iso(now),
+    )  # fmt: skip
+
+
+def is_controller(model: Model) -> bool:
+    """Return True for the model that a controller has of itself."""
+    return (model.owner, model.name) == (DEFAULT_USER, CONTROLLER)
+
+
+def require_machines(model: Model) -> None:
+    """Check that a model may have machines.
+
+    Raises:
+        NotValid: It is the controller's own.
+    """
+    if is_controller(model):
+        raise NotValid(
+            f'the model "{CONTROLLER}" has no machines: a controller here is a directory, and needs none',
+            hint="pushjuju add-model NAME",
+        )
 
 
 def _placed(ctx: Context, asked: str | None, credential: str) -> tuple[Cloud, str, str]:
@@ -185,9 +220,9 @@ def get(tx: Tx, model: str) -> Model:
 
 
 def list_models(ctx: Context) -> list[Model]:
-    """Return all models, by name."""
+    """Return the models that people made, by name: all but the controller's own."""
     with ctx.store.read() as tx:
-        return tx.list(Model, "model_list")
+        return [model for model in tx.list(Model, "model_list") if not is_controller(model)]
 
 
 def require_alive(tx: Tx, model: str) -> Model:

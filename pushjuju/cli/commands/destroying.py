@@ -17,6 +17,7 @@ from pushjuju.core.errors import (
     Conflict,
     HookFailed,
     NotFound,
+    NotValid,
     PushjujuError,
     StoreError,
     UsageError,
@@ -106,6 +107,8 @@ def destroy_model(
     said = _storage(destroy=destroy_storage, release=release_storage)
     opened = session.open_model(cli, args[0])
     ctx, model = opened.ctx, opened.model
+    if models.is_controller(model):
+        raise NotValid(f"\"{model.name}\" is a controller; use 'pushjuju destroy-controller' to destroy it")
     if not force:
         with ctx.store.read() as tx:
             blocks.require(tx, model.uuid, blocks.DESTROY)

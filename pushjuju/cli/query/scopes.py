@@ -13,7 +13,7 @@ from typing import Any
 from pushjuju.cli.query.run import Asked, Scope, Scopes
 from pushjuju.core.base import Base
 from pushjuju.core.status import Agent, MachineStatus, StatusInfo, StatusKind, Workload, most_severe
-from pushjuju.services import machines, model_config, network, statuses, units
+from pushjuju.services import machines, model_config, models, network, statuses, units
 from pushjuju.state.records import Application, Machine, Model, Unit
 from pushjuju.state.store import Tx
 
@@ -43,7 +43,7 @@ def model(tx: Tx, found: Model) -> Scope:
         {
             "name": _is(found.name),
             "life": _is(found.life),
-            "is-controller": _is(False),
+            "is-controller": _is(models.is_controller(found)),
             "status": lambda: _status(tx, found.uuid, StatusKind.MODEL, found.name, "available"),
             "config": lambda: _config(tx, found.uuid),
             "applications": lambda: Scopes(
