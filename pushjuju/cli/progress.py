@@ -23,11 +23,12 @@ Report = Callable[[ProgressEvent], None]
 
 
 @contextmanager
-def progress(console: Console, *, lines: bool = True) -> Iterator[Report]:
+def progress(console: Console, *, lines: bool | None = None) -> Iterator[Report]:
     """Show progress while the block runs.
 
     Args:
-        lines: Whether each change is a line where there is no terminal; with `--verbose` it always is.
+        lines: Whether each change is a line where stderr cannot be drawn on; None: where stdout or stderr is
+            a terminal. Scripts get what Juju prints, and no more; with `--verbose` each change is a line.
 
     Yields:
         The function to call with each event.
@@ -37,10 +38,14 @@ def progress(console: Console, *, lines: bool = True) -> Iterator[Report]:
     elif console.stderr.isatty() and console.env.get("TERM") != "dumb":
         with _Screen(console) as screen:
             yield screen.report
-    elif lines or console.verbose:
+    elif console.verbose or (_is_watched(console) if lines is None else lines):
         yield _Lines(console).report
     else:
         yield lambda _event: None
+
+
+def _is_watched(console: Console) -> bool:
+    return console.stdout.isatty() or console.stderr.isatty()
 
 
 def wants_output(console: Console) -> bool:

@@ -161,6 +161,16 @@ def test_the_demos_charm_exists() -> None:
     assert charm[1].removeprefix("./") in (ROOT / "README.md").read_text()
 
 
+def test_every_difference_for_scripts_names_a_test_that_is_there() -> None:
+    page = (ROOT / "docs/how-to/use-juju-scripts.md").read_text()
+    rows = [line for line in page.partition("by decision")[2].splitlines() if line.startswith("| ")][1:]
+    assert rows
+    for row in rows:
+        named = re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", row)
+        assert named, row
+        assert not [one for file, one in named if f"def {one}(" not in (ROOT / file).read_text()], row
+
+
 def test_every_rule_of_security_names_a_test_that_is_there() -> None:
     page = (ROOT / "docs/explanation/security.md").read_text()
     own = "tests/fuzz/test_trust.py"  # what stands alone in its table

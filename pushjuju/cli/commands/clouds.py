@@ -38,14 +38,23 @@ _NO_CREDENTIAL = (
         *flags.CLIENT_OR_CONTROLLER,
         *flags.LOGIN,
         flags.switch("all", "Show all available clouds", dest="every"),
+        flags.switch(
+            "import-juju", "Copy the clouds and credentials of a Juju client on this computer first"
+        ),
     ),
-    details="Public clouds are shown once there is a credential for them, or with --all.",
-    examples="    pushjuju clouds\n    pushjuju clouds --all\n    pushjuju clouds --client --format yaml\n",
+    details="Public clouds are shown once there is a credential for them, or with --all.\n"
+    "Files of a Juju client are looked for in JUJU_DATA, else in ~/.local/share/juju, and never changed;\n"
+    "what is known here already stays as it is.",
+    examples="    pushjuju clouds\n    pushjuju clouds --all\n    pushjuju clouds --client --format yaml\n"
+    "    pushjuju clouds --import-juju\n",
     see_also=("add-cloud", "credentials", "regions", "show-cloud", "update-cloud"),
 )
-def clouds(cli: Cli, _args: tuple[str, ...], *, client: bool, controller: str, every: bool) -> None:
+def clouds(
+    cli: Cli, _args: tuple[str, ...], *, client: bool, controller: str, every: bool, import_juju: bool
+) -> None:
     """List clouds."""
     where = sides.for_reading(cli, client=client, controller=controller)
+    _juju_files(cli, where, take_over=import_juju)
     stored = where.files.all_credentials()
     here = documents.client_clouds(where.host, where.files) if where.client else {}
     local = {
@@ -108,6 +117,23 @@ def show_cloud(
         shown = [(head, {"name": name, "summary": head.rstrip(":"), **item}) for head, item in shown]
     config = _config_text(documents.kind_of(where.host, kind)) if include_config else ""
     cli.output.text(formatters.show_cloud(cli.output.form, shown) + config)
+
+
+def _juju_files(cli: Cli, where: sides.Sides, *, take_over: bool) -> None:
+    """Take over what a Juju client has here, or tell a person without clouds that it can be."""
+    from pushjuju.cli import jujufiles
+
+    source = jujufiles.folder(cli.env)
+    if take_over:
+        if not jujufiles.has_any(cli.env):
+            raise NotFound(f"no clouds.yaml or credentials.yaml of a Juju client in {source}")
+        for line in jujufiles.take_over(where, source):
+            cli.console.info(line)
+    elif cli.console.stderr.isatty() and jujufiles.has_any(cli.env) and not where.files.clouds():
+        cli.console.info(
+            f"A Juju client has clouds or credentials in {source}; "
+            f"`{cli.program} clouds --import-juju` copies them."
+        )
 
 
 def _remote(where: sides.Sides) -> dict[str, dict[str, Any]]:

@@ -68,7 +68,9 @@ _CONFIG = flags.many(
     "A git repository is written git+https://HOST/REPO@BRANCH#FOLDER; `local:NAME-N` means a charm that was\n"
     "uploaded to the model before. Any other word is the name of a charm\n"
     "in the model's store, its charmhub-url: Charmhub unless a mirror was named when the model was made.\n"
-    "Without any controller one is made for machines on this computer.",
+    "Without any controller one is made for machines on this computer.\n\n"
+    "The command waits until all is at rest, and ends with 1 when a hook fails. Scripts that were written\n"
+    "for Juju set PUSHJUJU_WAIT=0: then it returns once the application is recorded.",
     examples="    pushjuju deploy postgresql --channel 14/stable\n    pushjuju deploy ./web\n"
     "    pushjuju deploy ./web.charm front -n 2 --config port=8080\n"
     "    pushjuju deploy ./web --to 3\n",

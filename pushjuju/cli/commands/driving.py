@@ -85,7 +85,7 @@ def _run(cli: Cli, controller: str, *, until_idle: bool) -> None:
     cli.on_interrupt = "Stopped; the work goes on with the next command."
     end = "nothing is due any more" if until_idle else "it is stopped (Ctrl-C or SIGTERM)"
     cli.console.info(f"Working all that comes due in controller {ctx.controller.name}, until {end}")
-    with progress(cli.console) as report:
+    with progress(cli.console, lines=True) as report:  # the log of a service
         asyncio.run(background.serve(ctx, tell=report, warn=cli.console.warn, until_idle=until_idle))
 
 

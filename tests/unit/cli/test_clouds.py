@@ -445,3 +445,60 @@ def test_a_credential_that_cannot_be_one_is_refused_at_once(
     assert done.err.startswith(f"ERROR {problem}")
     assert SECRET not in done.err
     assert not (tmp_path / "data" / "credentials.toml").exists()
+
+
+JUJU = """clouds:
+  lab: {type: openstack, auth-types: [userpass], endpoint: "https://lab.example/v3", regions: {north: {}}}
+  far: {type: kubernetes, endpoint: "https://far.example"}
+  local: {type: openstack, endpoint: "https://other.example"}
+"""
+JUJUS = """credentials:
+  lab:
+    default-region: north
+    default-credential: bob
+    bob: {auth-type: userpass, username: bob, password: hunter2, tenant-name: lab}
+    ann: {auth-type: oauth9, token: hunter2}
+  nowhere:
+    kim: {auth-type: userpass, username: kim, password: hunter2}
+"""
+
+
+def test_files_of_a_juju_client_are_taken_over_on_request_and_never_changed(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / ".local/share/juju"
+    folder.mkdir(parents=True)
+    texts = {
+        "clouds.yaml": JUJU,
+        "credentials.yaml": JUJUS,
+        "public-clouds.yaml": "clouds: {x: {type: odd}}\n",
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    done = run("clouds", "--import-juju", "--format", "json")
+    assert done.status == 0
+    assert list(json.loads(done.out)) == ["lab", "local", "manual"]
+    assert done.err.splitlines()[:6] == [
+        'cloud "lab" is taken over',
+        'cloud "far" is left out: clouds of type "kubernetes" are not supported',
+        'cloud "local" is known here already',
+        'credential "bob" of cloud "lab" is taken over',
+        'credential "ann" of cloud "lab" is left out: auth-type "oauth9" is not supported',
+        'credential "kim" of cloud "nowhere" is left out: cloud nowhere not found',
+    ]
+    assert SECRET not in (tmp_path / "data" / "credentials.toml").read_text()
+    assert SECRET not in done.err
+    again = run("clouds", "--import-juju")
+    assert 'credential "bob" of cloud "lab" is known here already' in again.err
+    assert {name: (folder / name).read_text() for name in texts} == texts
+    stored = _read(tmp_path, "credentials.toml")["credentials"]["lab"]
+    assert (stored["default-region"], stored["default-credential"]) == ("north", "bob")
+
+
+def test_without_files_of_a_juju_client_there_is_nothing_to_take_over(run: Run, tmp_path: Path) -> None:
+    done = run("clouds", "--import-juju", env={"JUJU_DATA": str(tmp_path / "no")})
+    text = f"ERROR no clouds.yaml or credentials.yaml of a Juju client in {tmp_path}/no\n"
+    assert (done.status, done.err) == (1, text)
+    (tmp_path / "juju").mkdir()
+    (tmp_path / "juju" / "clouds.yaml").write_text("clouds: [")
+    done = run("clouds", "--import-juju", env={"XDG_DATA_HOME": str(tmp_path)})
+    assert (done.status, done.out) == (1, "")
+    assert "clouds.yaml" in done.err

@@ -34,12 +34,28 @@ def _console(stderr: io.StringIO, **env: str) -> Console:
     return Console(stdin=io.StringIO(), stdout=io.StringIO(), stderr=stderr, env=env)
 
 
-def test_without_a_terminal_each_change_is_a_line() -> None:
+LINES = "machine 0: connecting\nweb/0: running install hook\nweb/0: idle\n"
+
+
+def test_a_script_gets_no_progress_unless_it_asks_for_it() -> None:
+    shown = []
+    for verbose, lines in ((False, None), (True, None), (False, True), (False, False)):
+        console = _console(io.StringIO())
+        console.verbose = verbose
+        with progress(console, lines=lines) as report:
+            for event in EVENTS:
+                report(event)
+        shown.append(console.stderr.getvalue())
+    assert shown == ["", LINES, LINES, ""]
+
+
+def test_each_change_is_a_line_in_a_file_beside_a_terminal() -> None:
     err = io.StringIO()
-    with progress(_console(err)) as report:
+    console = Console(stdin=io.StringIO(), stdout=Terminal(), stderr=err, env={})
+    with progress(console) as report:
         for event in EVENTS:
             report(event)
-    assert err.getvalue() == "machine 0: connecting\nweb/0: running install hook\nweb/0: idle\n"
+    assert err.getvalue() == LINES
 
 
 def test_quiet_shows_nothing() -> None:
