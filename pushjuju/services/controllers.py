@@ -88,7 +88,8 @@ def _prepare(made: ControllerDir, places: clouds.Folders, cloud: Cloud, model: M
             if not all(models.is_controller(item) for item in found):  # people's come after controller.toml
                 raise StoreDamaged(
                     f"{made.root} has the store of a controller, and no controller.toml",
-                    hint=f"pushjuju restore-backup FILE    restores it from a copy; or move it away: {made.root}",
+                    hint="pushjuju restore-backup FILE    restores it from a copy; "
+                    f"or move it away: {made.root}",
                 )
             for item in found:
                 models.delete(tx, item.uuid)

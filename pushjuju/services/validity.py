@@ -76,8 +76,8 @@ def _refusal(error: BaseException | None) -> CredentialInvalid | None:
 
 
 def using(tx: Tx, cloud: str, credential: str) -> list[Model]:
-    """Return the models that are worked with a credential, by name."""
-    every = tx.list(Model, "model_list")
+    """Return the models that are worked with a credential, by name; a controller's own asks no cloud."""
+    every = [model for model in tx.list(Model, "model_list") if not models.is_controller(model)]
     return [model for model in every if (model.cloud, model.credential) == (cloud, credential)]
 
 

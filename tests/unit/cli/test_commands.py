@@ -13,7 +13,6 @@ import pytest
 from pushjuju.cli import drive
 from pushjuju.services import models
 from pushjuju.services.context import Context
-from pushjuju.state.records import Model
 
 Run = Callable[..., Any]
 CHARM = str(Path(__file__).parents[3] / "contrib" / "charms" / "hello-page")
@@ -123,13 +122,14 @@ def test_models(lab: Run) -> None:
     )
     assert ok(lab("models")) == (
         "Controller: lab\n\n"
-        "Model  Cloud/Region   Type   Status     Machines  Cores  Units  Access  Last connection\n"
-        "dev    local/default  local  available         0      -  -      admin   just now\n"
-        "shop*  local/default  local  available         0      -  -      admin   just now\n"
+        "Model       Cloud/Region   Type   Status     Machines  Cores  Units  Access  Last connection\n"
+        "controller  local/default  local  available         0      -  -      admin   just now\n"
+        "dev         local/default  local  available         0      -  -      admin   just now\n"
+        "shop*       local/default  local  available         0      -  -      admin   just now\n"
     )
     listed = json.loads(ok(lab("list-models", "--format=json")))
     assert listed["current-model"] == "shop"
-    assert [model["short-name"] for model in listed["models"]] == ["dev", "shop"]
+    assert [model["short-name"] for model in listed["models"]] == ["controller", "dev", "shop"]
     shown = json.loads(ok(lab("show-model", "dev", "--format", "json")))["dev"]
     needed = (
         "name", "short-name", "model-uuid", "model-type", "controller-uuid", "controller-name",
@@ -564,8 +564,9 @@ def test_destroy_model_asks_for_its_name(lab: Run, monkeypatch: pytest.MonkeyPat
 
     def work(_cli: object, ctx: Context) -> None:
         background.append(True)
+        doomed = models.list_models(ctx)[0]
         with ctx.store.write() as tx:
-            models.delete(tx, tx.list(Model, "model_list")[0].uuid)
+            models.delete(tx, doomed.uuid)
 
     monkeypatch.setattr(drive, "background", work)
     ended = lab("destroy-model", "shop", stdin="shop\n", env={"PUSHJUJU_WAIT": "0"})

@@ -373,7 +373,7 @@ def test_destroy_and_kill_controller(shop: World, run: Run) -> None:
 
 def test_bootstrap(run: Run, tmp_path: Path) -> None:
     plan = planned(run, "bootstrap", "local", "home", "--add-model", "shop")
-    assert changes(plan)[:2] == ["add controller home", "add model shop"]
+    assert changes(plan)[:3] == ["add controller home", "add model controller", "add model shop"]
     assert not (tmp_path / "data").exists()
 
 

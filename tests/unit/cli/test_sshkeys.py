@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from pushjuju.cli import drive
+from pushjuju.services import models
 from pushjuju.services.context import open_context
 from pushjuju.state.datadir import DataDir
 from pushjuju.state.records import Machine
@@ -86,8 +87,8 @@ def test_every_machine_is_asked_to_take_a_change(lab: Run, tmp_path: Path) -> No
     ok(lab("add-ssh-key", f"{KIM} kim"))
     ok(lab("add-machine", "--no-wait"))
     ctx = open_context(DataDir(tmp_path / "data"), "lab")
+    model = models.list_models(ctx)[0].uuid
     with ctx.store.read() as tx:
-        model = tx.rows("model_list")[0]["uuid"]
         due = {item.id: item.keys_due for item in tx.list(Machine, "machine_list", model=model)}
     ctx.close()
     assert due == {"0": 1, "1": 1}

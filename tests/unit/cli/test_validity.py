@@ -178,7 +178,7 @@ def test_update_credential_tries_it_on_the_models_first(sky: Sky) -> None:
         "Local client was updated successfully with provided credential information.",
     ]
     told = {item["short-name"]: item["status"]["current"] for item in sky.data("models")["models"]}
-    assert told == {"other": "available", "shop": "available"}
+    assert told == {"controller": "available", "other": "available", "shop": "available"}
     assert sky.data("status")["machines"]["0"]["machine-status"]["current"] == "allocating"
     sky.set(calls=[])
     sky.run("wait-for", "machine", "0", "--timeout", "1s")

@@ -321,6 +321,27 @@ def test_a_setting_that_does_not_fit_changes_nothing(lab: Run, setting: str, tex
     assert ok(lab("model-config", "--format", "yaml")) == before
 
 
+def test_the_model_of_the_controller(lab: Run) -> None:
+    """Each controller has a model of itself, with settings and without machines."""
+    listed = json.loads(ok(lab("models", "--format", "json")))["models"]
+    assert [(item["short-name"], item["is-controller"]) for item in listed] == [
+        ("controller", True),
+        ("shop", False),
+    ]
+    assert json.loads(ok(lab("show-model", "controller", "--format", "json")))["controller"]["is-controller"]
+    ok(lab("model-config", "-m", "lab:controller", "logging-config=<root>=DEBUG"))
+    assert 'Model "admin/controller" is empty.' in lab("status", "-m", "lab:controller").err
+    ok(lab("switch", "controller"))
+    assert "Model:       controller" in ok(lab("whoami"))
+    for words in (("deploy", CHARM), ("add-machine",), ("consume", "shop.web"), ("apply", "./bundle.yaml")):
+        refused(lab(*words), 'the model "controller" has no machines: a controller here is a directory')
+    refused(lab("add-model", "controller"), 'model "controller" for admin already exists')
+    text = "\"controller\" is a controller; use 'pushjuju destroy-controller' to destroy it"
+    refused(lab("destroy-model", "controller", "--no-prompt"), text)
+    done = lab("destroy-controller", "lab", "--no-prompt")
+    assert (done.status, "admin/shop (alive)" in done.err, "admin/controller" in done.err) == (1, True, False)
+
+
 def test_default_series_sets_and_resets_the_default_base(lab: Run) -> None:
     done = lab("model-config", "default-series=jammy")
     assert (done.status, done.err) == (0, "")
