@@ -11,9 +11,10 @@ import asyncio
 import contextlib
 import uuid
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from pushjuju.core.errors import (
@@ -227,7 +228,7 @@ class Visit:
             return True
         if turn.answer is Answer.DEAD and not self._has_subordinates(unit):
             self._locks[unit.name] = MACHINE
-            self._crew.start(unit.name, self._or_aside(unit.name, self._bury(unit)))
+            self._crew.start(unit.name, self._or_aside(unit.name, partial(self._bury, unit)))
             return True
         return False
 
@@ -247,13 +248,17 @@ class Visit:
 
     def _start(self, key: str, prepared: Prepared, plan: tuple[Prepared, ...] = ()) -> None:
         self._locks[key] = str(prepared.frame.get("lock", MACHINE))
-        work = self._execute(prepared, plan)
-        self._crew.start(key, self._or_aside(prepared.unit, work) if prepared.unit else work)
+        work = partial(self._execute, prepared, plan)
+        self._crew.start(key, self._or_aside(prepared.unit, work) if prepared.unit else work())
 
-    async def _or_aside(self, unit: str, work: Coroutine[Any, Any, None]) -> None:
-        """Do the work of one unit; where that fails the unit is set aside, and the others go on."""
+    async def _or_aside(self, unit: str, work: Callable[[], Awaitable[None]]) -> None:
+        """Do the work of one unit; where that fails the unit is set aside, and the others go on.
+
+        Args:
+            work: Called when it is sure to be awaited: a task may be cancelled before it begins.
+        """
         try:
-            await work
+            await work()
         except _OF_MACHINE:
             raise
         except PushjujuError as error:
@@ -295,7 +300,7 @@ class Visit:
         for name in self._unknown_units():
             key = f"files of {name}"
             self._locks[key] = MACHINE
-            self._crew.start(key, self._or_aside(name, self._remove_files(name, last=False)))
+            self._crew.start(key, self._or_aside(name, partial(self._remove_files, name, last=False)))
 
     def _note_lost_charms(self) -> None:
         """Note whose charm is gone from the machine though it was there: such a unit gets it again."""

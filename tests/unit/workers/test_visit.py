@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from pushjuju.core.errors import LeaseLost
 from pushjuju.core.placement import Placement
 from pushjuju.services import actions
 from pushjuju.services.actions import CommandRequest
@@ -238,3 +240,26 @@ async def test_a_unit_that_cannot_decide_holds_nobody_up_while_others_run(
     outcome = await lane(made)
     assert (outcome.failed, states(shop, numbers)) == (True, {"completed"})
     assert shop.agent("web/0") == ("failed", "resolver loop error")
+
+
+async def test_a_lease_that_is_lost_while_units_begin_leaves_nothing_half_made(
+    shop: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    two_units(shop)
+    numbers = execute(shop, ["web/0", "db/0"])
+    turns: list[str] = []
+    take_turn = visit.take_turn
+
+    def lose(ctx: Any, model: str, unit: str, *rest: Any, prepare: bool = True, **more: Any) -> Any:
+        if prepare:
+            turns.append(unit)
+        if len(turns) > 1:
+            raise LeaseLost("another controller process works on it now")
+        return take_turn(ctx, model, unit, *rest, prepare=prepare, **more)
+
+    monkeypatch.setattr(visit, "take_turn", lose)
+    made, gates = gated(shop, monkeypatch)
+    with pytest.raises(LeaseLost):
+        await lane(made)
+    gc.collect()  # a coroutine that nobody awaited would be told here, which fails the test
+    assert (len(turns), gates.order, "completed" in states(shop, numbers)) == (2, [], False)
