@@ -126,6 +126,8 @@ def remove_unit(tx: Tx, unit: Unit, now: datetime) -> None:
     tx.run("unit_delete", model=unit.model, name=unit.name)
     if unit.principal:
         _touch_named(tx, unit.model, unit.principal, now, f"{unit.name} is gone")
+        if unit.forced:  # its principal may be in error, and only wait for this
+            touch.cleaner(tx, unit.model, now, f"{unit.name} is gone")
     finish_application(tx, unit.model, unit.application, now)
     if unit.machine is not None:
         upgrade_machine.advance(tx, unit.model, unit.machine, now)

@@ -19,6 +19,7 @@ from pushjuju.services import (
     removal,
     statuses,
     storage,
+    touch,
     units,
     upgrade_machine,
 )
@@ -47,6 +48,8 @@ def _perform(ctx: Context, tx: Tx, view: View, effect: Effect) -> bool:
             statuses.set_agent_status(
                 tx, unit.model, unit.name, Agent.ERROR, effect.message, now=now, data=effect.data
             )
+            if unit.forced:  # with its whole model it goes at once then
+                touch.cleaner(tx, unit.model, now, f"{unit.name} is in error")
             _tell_consumers(tx, view, now)
         case EffectKind.REPORT_IDLE:
             statuses.set_agent_status(tx, unit.model, unit.name, Agent.IDLE, now=now)

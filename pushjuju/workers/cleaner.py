@@ -9,15 +9,16 @@ from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import PushjujuError
 from pushjuju.core.gotime import parse_duration
 from pushjuju.core.life import Life
+from pushjuju.core.natural import natural_key
 from pushjuju.core.storage import parse_size
 from pushjuju.services import logs, machines, model_config, models, removal, storage
 from pushjuju.services.context import Context
-from pushjuju.state.records import Application, Cleanup, Machine, Model, Unit
+from pushjuju.state.records import Application, Cleanup, Machine, Model, Status, Unit
 from pushjuju.state.store import Tx
 from pushjuju.workers import secrets
 from pushjuju.workers.answers import START_S
 from pushjuju.workers.contact import full_text
-from pushjuju.workers.events import Event
+from pushjuju.workers.events import Event, Tell, silent
 from pushjuju.workers.lane import again_later
 from pushjuju.workers.outcome import Outcome
 from pushjuju.workers.workshop import Workshop
@@ -31,7 +32,7 @@ async def clean(shop: Workshop, model: str, attempts: int = 0) -> Outcome:
     A cloud that fails comes back as a reason; it is asked again later.
     """
     ctx = shop.ctx
-    next_due = forced_ends(ctx, model)
+    next_due = forced_ends(ctx, model, shop.tell)
     with ctx.store.write() as tx:
         removal.finish_applications(tx, model, ctx.clock.now())
     with ctx.store.read() as tx:
@@ -62,17 +63,40 @@ def _prune(ctx: Context, model: str) -> None:
     logs.prune(ctx.store, model, before=before, most_bytes=most * 1024 * 1024)
 
 
-def forced_ends(ctx: Context, model: str) -> datetime | None:
+def forced_ends(ctx: Context, model: str, tell: Tell = silent) -> datetime | None:
     """Force away what had its time; return when the next one is due."""
-    now = ctx.clock.now()
+    hopeless: set[str] = set()
     with ctx.store.write() as tx:
-        while ends := tx.list(Cleanup, "cleanup_list", model=model):
-            due = [cleanup for cleanup in ends if from_iso(cleanup.due) <= now]
-            if not due:
-                return from_iso(ends[0].due)
-            for cleanup in due:  # which may add others that are due at once
-                force(tx, cleanup, now)
+        next_due = _force_due(tx, model, ctx.clock.now(), hopeless)
+    for name in sorted(hopeless, key=natural_key):
+        tell(Event(entity=name, text="is in error: ends without its hooks"))
+    return next_due
+
+
+def _force_due(tx: Tx, model: str, now: datetime, hopeless: set[str]) -> datetime | None:
+    """Do what `forced_ends` does; note the units that go early because they are hopeless."""
+    while ends := tx.list(Cleanup, "cleanup_list", model=model):
+        failed = _hopeless(tx, model)
+        early = [end for end in ends if end.kind == removal.FORCE_UNIT and end.entity in failed]
+        due = [end for end in ends if from_iso(end.due) <= now or end in early]
+        if not due:
+            return from_iso(ends[0].due)
+        hopeless.update(end.entity for end in early)
+        for cleanup in due:  # which may add others that are due at once
+            force(tx, cleanup, now)
     return None
+
+
+def _hopeless(tx: Tx, model: str) -> set[str]:
+    """Return the units in error of a model that is forced away: nobody will resolve what failed there.
+
+    Those with subordinates wait for these. Mirrors: juju state/cleanup.go obliterateUnit (3.6)
+    """
+    found = tx.find(Model, "model_by_uuid", uuid=model)
+    if found is None or found.life == Life.ALIVE or not found.forced:
+        return set()
+    names = [status.entity for status in tx.list(Status, "units_in_error", model=model)]
+    return {name for name in names if not removal.lives_of_subordinates(tx, model, name)}
 
 
 def force(tx: Tx, cleanup: Cleanup, now: datetime) -> None:

@@ -85,7 +85,8 @@ _NO_WAIT = flags.switch("no-wait", "Rush through destruction without waiting for
     details="Removes all applications, machines and storage of a model, then the model itself.\n"
     "Asks for its name first, unless --no-prompt is given. Where there is persistent storage,\n"
     "--destroy-storage or --release-storage has to say what becomes of it.\n"
-    "--force goes on past errors; --timeout says how long each step may take then.",
+    "--force goes on past errors: a unit in error ends at once, without its hooks; --timeout says how long\n"
+    "each other step may take (1m), as of a machine that does not answer.",
     examples="    pushjuju destroy-model test\n"
     "    pushjuju destroy-model test --no-prompt --destroy-storage\n"
     "    pushjuju destroy-model home:test --no-prompt --force --no-wait\n",
@@ -228,6 +229,7 @@ def _await_removal(cli: Cli, ctx: Context, model: Model, *, forced: bool, until:
         NotFound: It is at rest and still there; the detail says what waits for what.
     """
     idle_s = started = 0.0
+    told = ""
     while True:
         if drive.waits(cli):
             _work_on_removal(cli, ctx, model, forced=forced)
@@ -239,6 +241,8 @@ def _await_removal(cli: Cli, ctx: Context, model: Model, *, forced: bool, until:
                 return
             reasons = removal.blockers(tx, model.uuid)
             ends = tx.list(Cleanup, "cleanup_list", model=model.uuid)
+        if reasons and not told and (told := hints.deadline(ctx, model.uuid)):
+            cli.console.info(f"{reasons[0]}; {told} at the latest")
         served = time.monotonic() - started < _START_S or drive.waits(cli) or drive.in_background(ctx)
         working = served and models.being_worked(ctx, model.uuid)
         idle_s = 0.0 if ends or working else idle_s + _LOOK_AGAIN_S

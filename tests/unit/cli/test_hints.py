@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli import hints, registry
+from pushjuju.cli import drive, hints, registry
 from pushjuju.cli.command import GLOBAL_FLAGS, Cli, Command
+from pushjuju.cli.commands import destroying
 from pushjuju.cli.console import Console
 from pushjuju.cli.gnuflag import FlagSet
 from pushjuju.cli.output import Output
@@ -200,6 +201,24 @@ def test_a_model_that_goes_names_itself_and_its_deadline(shop: World) -> None:
     hint = hints.after_failure(cli_of(shop), shop.ctx, shop.model, machine="0")
     assert "--force" not in hint
     assert re.search(r"pushjuju explain -m home:admin/shop    .+ goes at \d\d:01:00", hint)
+
+
+def test_destroying_a_model_by_force_says_what_it_waits_for_and_until_when(
+    shop: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop.active()
+    model = shop.resolve_model()
+    with shop.ctx.store.write() as tx:
+        removal.destroy_model(tx, model, shop.clock.now(), Force(wait_s=60), destroy_storage=None)
+    cli = cli_of(shop)
+    cli.console.env["PUSHJUJU_WAIT"] = "0"
+    monkeypatch.setattr(drive, "background", lambda *_args: None)
+    looks = iter(range(3))
+    monkeypatch.setattr(destroying.time, "sleep", lambda _s: next(looks))
+    with pytest.raises(StopIteration):
+        destroying._await_removal(cli, shop.ctx, model, forced=True)
+    written = str(cli.console.stderr.getvalue())  # type: ignore[attr-defined]
+    assert re.fullmatch(r"machine 0 waits for web/0; .+ goes at \d\d:01:00\S* at the latest\n", written)
 
 
 def test_refresh_of_a_unit_in_error_shows_how_it_takes_the_charm(shop: World) -> None:

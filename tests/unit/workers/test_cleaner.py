@@ -243,6 +243,45 @@ async def test_forced_model_goes_though_nobody_answers(shop: World) -> None:
     assert work.cloud.destroyed == 1
 
 
+async def test_destroying_a_model_by_force_waits_for_no_unit_in_error(shop: World) -> None:
+    """Not for one that is, nor for one that fails on its way out; the others run their last hooks."""
+    shop.deploy(count=3)
+    work = Shop(shop)
+    await drive(shop, work)
+    shop.box("0").fail("config-changed", 9)
+    applications.set_config(shop.ctx, shop.model, "web", values={"title": "x"})
+    shop.box("1").fail("stop", 9)
+    await drive(shop, work)
+    assert [shop.agent(f"web/{number}")[0] for number in range(3)] == ["error", "idle", "idle"]
+    start = shop.clock.now()
+    _destroy(shop, Force())
+    assert (await drive(shop, work)).problems == ()
+    assert shop.dump()["model"] == []
+    assert shop.clock.now() - start < timedelta(seconds=10)
+    assert shop.of("web/0")[-1] == "config-changed"
+    assert shop.of("web/1")[-1] == "stop"
+    assert shop.of("web/2")[-1] == "remove"
+    told = [item.entity for item in work.events if item.text == "is in error: ends without its hooks"]
+    assert sorted(told) == ["web/0", "web/1"]
+
+
+async def test_a_principal_in_error_goes_with_its_model_as_soon_as_its_subordinates_are_gone(
+    shop: World,
+) -> None:
+    work = await _with_subordinate(shop)
+    work.unreachable.clear()
+    shop.box("0").fail("config-changed", 9, unit="web/0")
+    applications.set_config(shop.ctx, shop.model, "web", values={"title": "x"})
+    await drive(shop, work)
+    assert shop.agent("web/0")[0] == "error"
+    start = shop.clock.now()
+    _destroy(shop, Force())
+    await drive(shop, work)
+    assert shop.dump()["model"] == []
+    assert shop.clock.now() - start < timedelta(seconds=10)
+    assert shop.of("sub/0")[-1] == "remove"
+
+
 # --- models -----------------------------------------------------------------------------------------------
 
 
