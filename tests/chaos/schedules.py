@@ -4,17 +4,20 @@
 
 A schedule: people change a model at random while controller processes, connections, machines, disks and
 clocks fail at moments that were drawn before. Then the faults stop, and everything has to come to rest: no
-hook lost, none run twice, no write lost, doubled or halved, no unit stuck.
+hook lost, none run twice, no write lost, doubled or halved, no unit stuck. What Python itself warns of
+(a coroutine that was never awaited, ...) is a failure as well.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 import tempfile
 import time
 import traceback
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -23,6 +26,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 from types import SimpleNamespace
+from typing import Any
 from unittest import mock
 
 from pushjuju.core.status import Agent
@@ -124,7 +128,7 @@ def finish(town: Storm, people: People) -> None:
 
 def run(source: Path, packs: Charms, seed: int, *, story: bool = False) -> Report:
     """Run one schedule."""
-    with storm_of(source, packs) as town:
+    with complaints() as told, storm_of(source, packs) as town:
         chance = town.chance = Random(seed)
         people = People(town, packs)
         problem = ""
@@ -139,7 +143,23 @@ def run(source: Path, packs: Charms, seed: int, *, story: bool = False) -> Repor
             problem = "\n".join([*town.witness.story[-60:], traceback.format_exc()])
         if story:
             print("\n".join(town.witness.story))
-        return Report(seed=seed, struck=town.struck, hooks=town.witness.hooks, problem=problem)
+    problem = "\n".join(filter(None, [problem, *told]))
+    return Report(seed=seed, struck=town.struck, hooks=town.witness.hooks, problem=problem)
+
+
+@contextmanager
+def complaints() -> Iterator[list[str]]:
+    """Collect what Python warns of, and the errors that it could raise nowhere; they come at the end."""
+    told: list[str] = []
+
+    def take(args: Any) -> None:
+        told.append(f"{args.err_msg or 'ignored'}: {args.object!r}: {args.exc_value!r}")
+
+    with warnings.catch_warnings(record=True) as warned, mock.patch.object(sys, "unraisablehook", take):
+        warnings.simplefilter("always")
+        yield told
+        gc.collect()  # what hangs in a cycle is told only when it is collected
+    told += [warnings.formatwarning(w.message, w.category, w.filename, w.lineno) for w in warned]
 
 
 @contextmanager

@@ -99,3 +99,22 @@ def test_failure_is_told_with_its_seed(capsys: pytest.CaptureFixture[str], monke
     assert "python -m tests.chaos.schedules --seed 3" in told
     assert schedules.main(["--seed", "3"]) == 1
     assert "something was lost" in capsys.readouterr().out
+
+
+def test_schedules_do_not_say_all_is_well_over_a_warning(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def forgotten() -> None:
+        """Nobody awaits this."""
+
+    def end(*args: Any) -> None:
+        left: list[Any] = [forgotten()]
+        left.append(left)  # it is collected late
+
+    monkeypatch.setattr(schedules, "finish", end)
+    assert schedules.main(["--count", "1", "--first", "3", "--workers", "1"]) == 1
+    told = capsys.readouterr().out
+    assert "RuntimeWarning: coroutine" in told
+    assert "was never awaited" in told
+    assert "FAILED: [3]" in told
+    assert "all is well" not in told
