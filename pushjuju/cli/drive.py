@@ -5,6 +5,7 @@ Layer: cli. The work itself is the workers'; here it is started, shown and judge
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -119,7 +120,7 @@ def in_background(ctx: Context) -> bool:
 def _concerns(problem: str, touched: Sequence[str] | None) -> bool:
     """Tell whether a problem is of what was touched; one of neither unit nor machine always is."""
     word, _, rest = problem.partition(" ")
-    name = rest.partition(":")[0]
+    name = re.split("[: ]", rest, maxsplit=1)[0]
     if touched is None or word not in ("unit", "machine"):
         return True
     if word == "machine" and EVERY_MACHINE[0] in touched:
@@ -132,7 +133,7 @@ def _failure(cli: Cli, ctx: Context, model: str, problems: Sequence[str]) -> Hoo
 
     first, *others = sorted(problems, key=lambda problem: not problem.startswith("unit "))
     word, _, rest = first.partition(" ")
-    unit = rest.partition(":")[0] if word == "unit" else ""
+    unit = re.split("[: ]", rest, maxsplit=1)[0] if word == "unit" else ""
     detail = [*(_own_lines(ctx, model, unit) if unit else ()), *others]
     machine = rest.partition(":")[0] if word == "machine" else ""
     hint = hints.after_failure(cli, ctx, model, unit=unit, machine=machine)
@@ -144,8 +145,11 @@ def _own_lines(ctx: Context, model: str, unit: str) -> list[str]:
     from itertools import islice
 
     from pushjuju.cli.formatters.loglines import Look, Selection, line
-    from pushjuju.services import hook_runs, logs
+    from pushjuju.services import hook_runs, logs, units
 
+    with ctx.store.read() as tx:
+        if not units.in_error(tx, model, unit):
+            return []  # it was set aside; a hook that failed before has nothing to do with that
     runs = hook_runs.history(ctx, model, hook_runs.Wanted(units=(unit,), failed=True, most=1))
     if not runs:
         return []

@@ -41,7 +41,7 @@ def after_failure(cli: Cli, ctx: Context, model: str, *, unit: str = "", machine
         cli: The call.
         ctx: The controller.
         model: UUID.
-        unit: The unit that is in error, if one is.
+        unit: The unit that is in error or was set aside, if one is.
         machine: The machine that could not be started or used, if one could not.
     """
     with ctx.store.read() as tx:
@@ -102,7 +102,11 @@ def _of_unit(ctx: Context, model: str, name: str, at: str) -> Iterable[str]:
     with ctx.store.read() as tx:
         unit = tx.find(Unit, "unit_get", model=model, name=name)
         owner = tx.find(Application, "application_get", model=model, name=name.partition("/")[0])
+        agent = statuses.get_status(tx, model, StatusKind.AGENT, name)
     yield f"debug-log{at} --replay --include {name}    shows its log"
+    if unit is not None and agent is not None and agent.status == Agent.FAILED:
+        yield from _again(ctx, model, unit.machine or "", at)  # it was set aside: no hook waits
+        return
     yield f"resolved{at} {name}    tries the hook again"
     if unit is None or unit.life == Life.ALIVE:
         return

@@ -31,7 +31,7 @@ from pushjuju.workers.cleaner import clean
 from pushjuju.workers.events import Event, Tell, silent
 from pushjuju.workers.following import Follower
 from pushjuju.workers.lane import Lane
-from pushjuju.workers.outcome import Outcome
+from pushjuju.workers.outcome import Outcome, problems_of
 from pushjuju.workers.workshop import Workshop, no_checkpoint
 
 POLL_S = 0.05  # how often the queue is looked at while other lanes of this process work
@@ -309,7 +309,7 @@ class Driver:
         with self.ctx.store.read() as tx:
             for prefix in self._prefixes:
                 for key, why in failed_since(tx, prefix, self._since).items():
-                    problems.setdefault(key.partition("/")[0], []).append(_problem(key, why))
+                    problems.setdefault(key.partition("/")[0], []).extend(problems_of(tx, key, why))
             for model, found in problems.items():
                 errors = tx.list(Status, "units_in_error", model=model)
                 found += [f"unit {item.entity}: {item.message}" for item in errors]
@@ -323,9 +323,3 @@ class Driver:
     def _is_ours(self, model: str) -> bool:
         """Tell whether a model is what this driver is for; without a model all are."""
         return self.prefix in ("", model)
-
-
-def _problem(key: str, why: str) -> str:
-    """Return a failure as people read it: a machine is named, a loop names what it works on by itself."""
-    _, kind, name = key.split("/", 2)
-    return f"machine {name}: {why}" if kind == "machine" else why

@@ -45,7 +45,7 @@ from pushjuju.workers import (
 )
 from pushjuju.workers.events import Event
 from pushjuju.workers.firewaller import Firewaller
-from pushjuju.workers.outcome import Outcome
+from pushjuju.workers.outcome import Outcome, is_of_unit
 from pushjuju.workers.provisioner import StartFailed, given
 from pushjuju.workers.visit import Visit, ask, stays
 from pushjuju.workers.workshop import Workshop
@@ -178,7 +178,6 @@ class Lane:
         """Return what is left behind when nothing more can be done now."""
         dues = [self._next_due(), storage.next_due(self.ctx, machine) if machine is not None else None]
         failures, attempts = list(self._stored), 0
-        failures += self._setbacks.values()
         if self.unguarded is not None:
             failures.append(contact.full_text(self.unguarded))
         if self.unguarded is not None or self._setbacks:
@@ -187,6 +186,7 @@ class Lane:
         due = min((moment for moment in dues if moment is not None), default=None)
         held, stuck = self._held_by_containers(machine)
         failures += [held] if stuck else []
+        failures += sorted(self._setbacks.values(), key=is_of_unit)  # `problems_of` tells them apart
         reason = "; ".join(failures) or held or self._waits(machine)
         routine = due is not None and due == self._next_update_status()
         return Outcome(due=due, attempts=attempts, reason=reason, failed=bool(failures), routine=routine)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
+
+from pushjuju.services import machines
+from pushjuju.state.store import Tx
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,3 +27,19 @@ class Outcome:
     reason: str = ""
     failed: bool = False
     routine: bool = False
+
+
+def is_of_unit(reason: str) -> bool:
+    """Tell whether a failure is of one unit alone, and not of its machine."""
+    return reason.startswith("unit ")
+
+
+def problems_of(tx: Tx, key: str, reason: str) -> list[str]:
+    """Return what failed, with the unit or the machine in front; a loop names its subject itself."""
+    model, kind, name = key.split("/", 2)
+    if kind != "machine":
+        return [reason]
+    units = "|".join(re.escape(seat.name) for seat in machines.seats_on(tx, model, name))
+    whose = re.compile(rf"unit (?:{units})[: ]")  # others that a machine names are not believed
+    parts = re.split(rf"; (?={whose.pattern})", reason)
+    return [part if whose.match(part) else f"machine {name}: {part}" for part in parts]

@@ -267,7 +267,8 @@ class Visit:
     def _set_aside(self, unit: str, error: PushjujuError) -> None:
         """Leave a unit alone for the rest of the visit, and say so in its status."""
         text = contact.with_hint(error)
-        self.setbacks[unit] = text if unit in text else f"unit {unit}: {text}"
+        named = text.startswith((f"unit {unit}: ", f"unit {unit} "))
+        self.setbacks[unit] = text if named else f"unit {unit}: {text}"
         said = contact.full_text(error) if isinstance(error, RemoteFailed) else LOOP_ERROR
         note_failed(self.ctx, self.model, unit, said, contact.full_text(error))
         machine = f"machine {self.machine.id}"
@@ -534,7 +535,7 @@ class Visit:
         frame |= {"last": last, **({"release": True} if release else {})}
         result = intake.read_result(await self.session.run(frame))
         if result["outcome"] not in ("ok", "missing"):
-            what = f"files of unit {unit}" if unit else "our files"
+            what = f"unit {unit}: its files" if unit else "our files"
             raise RemoteFailed(f"{what} could not be removed: {result.get('message', '')}")
         await self.session.ack(operation_id)
         self.left_nothing = last

@@ -297,8 +297,10 @@ def remove_machine(
     if dry_run:
         return
     remove = partial(removal.remove_machines, opened.ctx, opened.uuid)
+    with opened.ctx.store.read() as tx:
+        there = [unit.name for name in ids for unit in machines.units_on(tx, opened.uuid, name)]
     plan.carry_out(lambda names: remove(names, force=forced, keep_instance=keep_instance))
-    removals.finish(cli, opened, plan, told=told, touched=ids)
+    removals.finish(cli, opened, plan, told=told, touched=(*ids, *there))
 
 
 _LIST_FLAGS = (

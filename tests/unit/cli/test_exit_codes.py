@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pushjuju.cli import drive
+from pushjuju.core.placement import Placement
 from pushjuju.services import integrate
+from pushjuju.state.work import machine_key, touch
 from pushjuju.workers import drive as workers
-from pushjuju.workers.drive import Settled
+from pushjuju.workers import visit
+from pushjuju.workers.drive import Driver, Settled
 from tests.unit.services.world import Charms, World
 
 Run = Callable[..., Any]
@@ -86,3 +90,83 @@ def test_the_end_of_a_relation_is_about_both_sides(shop: World, run: Run) -> Non
     integrate.integrate(shop.ctx, shop.model, "web", "db")
     shop.settle()
     assert run("remove-relation", "web", "db").status == 1
+
+
+# --- a unit that was set aside ----------------------------------------------------------------------------
+
+ASIDE = "unit db/0: start was killed 5 times in a row"
+Build = Callable[[str], World]
+
+
+@pytest.fixture
+def shared(tmp_path: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> Build:
+    """A model with web/0 and db/0 on machine 0, where work ends with a reason; db/0 is set aside."""
+
+    def build(reason: str) -> World:
+        world = World.build(tmp_path, packs)
+        world.active("web", packed=packs.make("web"))
+        world.active("db", packed=packs.make("db"), placements=[Placement.parse("0")])
+        world.ctx.controller.set("current-model", "admin/shop")
+        world.ctx.datadir.set_current_controller("home")
+
+        async def settle(driver: Driver) -> Settled:
+            key, now = machine_key(world.model, "0"), world.clock.now()
+            visit.note_failed(driver.ctx, world.model, "db/0", visit.LOOP_ERROR, ASIDE)
+            with driver.ctx.store.write() as tx:
+                touch(tx, key, now)
+            claim = driver.queue.claim(key, now)
+            assert claim is not None
+            driver.queue.finish(
+                claim, now, now + timedelta(seconds=5), attempts=1, reason=reason, failed=True
+            )
+            return driver._summary()
+
+        monkeypatch.setattr(workers.Driver, "settle", settle)
+        monkeypatch.setattr(drive, "background", lambda *_: None)
+        return world
+
+    return build
+
+
+@pytest.mark.parametrize("words", [("config", "web", "title=x"), ("add-machine", "lxd:0")], ids=" ".join)
+def test_a_neighbour_that_was_set_aside_is_a_warning(shared: Build, run: Run, words: tuple[str, ...]) -> None:
+    shared(ASIDE)
+    ended = run(*words)
+    assert (ended.status, "ERROR" in ended.err) == (0, False), ended.err
+    assert f"WARNING elsewhere in the model: {ASIDE}\n" in ended.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("config", "db", "title=x"),
+        ("update-status", "db/0"),
+        ("update-status",),
+        ("remove-machine", "0", "--force", "--no-prompt"),
+    ],
+    ids=" ".join,
+)
+def test_a_unit_that_was_set_aside_is_an_error_for_who_asked_for_it(
+    shared: Build, run: Run, words: tuple[str, ...]
+) -> None:
+    shared(ASIDE)
+    ended = run(*words)
+    assert (ended.status, f"ERROR {ASIDE}\n" in ended.err) == (1, True), ended.err
+    assert "pushjuju debug-log --replay --include db/0" in ended.err
+    assert "pushjuju resolved" not in ended.err, "there is nothing to resolve"
+
+
+def test_what_the_machine_cannot_do_is_told_beside_the_unit_that_was_set_aside(
+    shared: Build, run: Run
+) -> None:
+    shared(f"no nft on it; {ASIDE}")
+    ended = run("config", "web", "title=x")
+    assert ended.status == 1
+    assert "ERROR machine 0: no nft on it\n" in ended.err
+    assert f"WARNING elsewhere in the model: {ASIDE}\n" in ended.err
+
+
+def test_a_machine_cannot_make_units_of_other_machines_fail(shared: Build, run: Run) -> None:
+    shared("no nft on it; unit web/7: gone")
+    ended = run("config", "web", "title=x")
+    assert "ERROR machine 0: no nft on it; unit web/7: gone\n" in ended.err

@@ -461,14 +461,14 @@ async def test_files_that_cannot_be_removed_hold_nobody_up(shop: World) -> None:
     box.will("remove-unit", refusal, refusal, unit="app/0")
     outcome = await lane(work)
     assert shop.units() == ["app/0", "web/0"]
-    assert outcome.reason == "files of unit app/0 could not be removed: read-only file system"
+    assert outcome.reason == "unit app/0: its files could not be removed: read-only file system"
     assert shop.agent("app/0") == ("failed", outcome.reason)
     shop.write(lambda tx: removal.force_unit(tx, units.get(tx, shop.model, "app/0"), shop.clock.now()))
     box.left = ["app/0", "web/0"]
     applications.set_trust(shop.ctx, shop.model, "web", trusted=True)
     outcome = await lane(work)
     assert shop.of("web/0")[-1] == "config-changed"
-    assert outcome.reason == "files of unit app/0 could not be removed: read-only file system"
+    assert outcome.reason == "unit app/0: its files could not be removed: read-only file system"
     assert not (await lane(work)).failed
 
 
@@ -655,7 +655,7 @@ async def test_files_that_cannot_be_removed(shop: World) -> None:
     removal.remove_machines(shop.ctx, shop.model, ["0"], keep_instance=True)
     shop.boxes["0"].will("remove-unit", {"outcome": "error", "message": "read-only file system"})
     outcome = await lane(work)
-    assert outcome.reason == "files of unit web/0 could not be removed: read-only file system"
+    assert outcome.reason == "unit web/0: its files could not be removed: read-only file system"
     assert shop.units() == ["web/0"]
     await lane(work)
     assert shop.units() == []
