@@ -54,6 +54,7 @@ class Box:
 
     Attributes:
         loud: Operations that wrote something, or were not begun: nothing of a plan begins behind them.
+        charms: Units whose charm lies there, in the order of their arrival.
     """
 
     number: int
@@ -61,6 +62,7 @@ class Box:
     results: set[str] = field(default_factory=set)
     loud: set[str] = field(default_factory=set)
     blobs: list[str] = field(default_factory=list)
+    charms: dict[str, None] = field(default_factory=dict)
 
     @property
     def address(self) -> str:
@@ -75,7 +77,8 @@ class Box:
             "t": "hello", "program": "", "protocol": wire.PROTOCOL, "pid": 1, "python": "3.10",
             "arch": "amd64", "boot_id": "boot", "hostname": f"box-{self.number}", "cores": 2, "mem_mib": 2048,
             "os": {"id": "ubuntu", "version_id": "22.04"}, "nics": nics, "blobs": self.blobs, "running": [],
-            "parts": {}, "units": [], "journal": [{"id": key, "done": True} for key in self.results],
+            "parts": {}, "units": [*self.charms], "charms": [*self.charms],
+            "journal": [{"id": key, "done": True} for key in self.results],
         }  # fmt: skip
 
     def answer(self, message: dict[str, Any]) -> dict[str, Any] | None:
@@ -99,6 +102,10 @@ class Box:
         if message["kind"] == "hook":
             self.tally.hooks += 1
             self._run(message, found)
+        if message["kind"] == "deploy":
+            self.charms[message["unit"]] = None
+        if message["kind"] == "remove-unit":
+            self.charms.pop(message["unit"], None)
         if found["writes"]:
             self.loud.add(message["id"])
         return found

@@ -186,6 +186,7 @@ for user in admin guest; do
   chown -R $user:$user /home/$user/.ssh
 done
 echo 'admin ALL=(ALL) NOPASSWD:ALL' > /etc/sudoers.d/admin
+rm -r /var/lib/pushjuju  # the controller that made the machine has given it up
 """
 
 
