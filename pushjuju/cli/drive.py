@@ -34,7 +34,13 @@ def waits(cli: Cli, *, no_wait: bool = False) -> bool:
 
 
 def settle(
-    cli: Cli, ctx: Context, model: str, *, touched: Sequence[str] | None = None, no_wait: bool = False
+    cli: Cli,
+    ctx: Context,
+    model: str,
+    *,
+    touched: Sequence[str] | None = None,
+    no_wait: bool = False,
+    routine: bool = False,
 ) -> None:
     """Work a model until it is at rest, showing progress; or start a background process for it.
 
@@ -45,6 +51,7 @@ def settle(
         touched: Applications, units or machines that this command is about: only their failures, and those
             of the machines that they are on, make it fail; EVERY_MACHINE: of all machines; None: all.
         no_wait: Record only.
+        routine: The command asked for update-status. Else slow hooks of that are left to the background.
 
     Raises:
         HookFailed: Something that was touched is in error.
@@ -61,7 +68,9 @@ def settle(
         watched = wants_output(cli.console)
         since = session.first_claim(cli)
         driver = Driver(ctx, model, tell=report, warn=cli.console.warn, watched=watched, since=since)
-        settled = asyncio.run(driver.settle())
+        settled = asyncio.run(driver.settle(routine=routine))
+    if settled.left:
+        background(cli, ctx)
     for problem in settled.elsewhere:
         cli.console.warn(f"in another model: {problem}")
     judge(cli, ctx, model, settled.problems, None if touched is None else (*touched, *homes))

@@ -171,7 +171,10 @@ def foreground(
                 if not working.done() and time.monotonic() - busy > patience:
                     drive.background(cli, opened.ctx)
                     return ()
-            return working.result().problems
+            settled = working.result()
+            if settled.left:
+                drive.background(cli, opened.ctx)
+            return settled.problems
         finally:
             working.cancel()
             await asyncio.gather(working, return_exceptions=True)

@@ -22,6 +22,7 @@ from pushjuju.state.store import Store, Tx
 LEASE_S = 30.0  # a claim that is not renewed for this long is free for others
 HEARTBEAT_S = 10.0
 _LOOK_AT = 8  # rows of the queue that are read at least
+ROUTINE = "update-status"  # the reason of a machine on which nothing else is left to do
 _CONTROLLER = ""  # scope of numbers that belong to no model
 
 
@@ -172,7 +173,7 @@ def work_item(row: Row) -> WorkItem:
         due=from_iso(row["due"]) if row["due"] else None,
         owner=row["owner"],
         attempts=row["attempts"],
-        reason=row["reason"],
+        reason="" if row["reason"] == ROUTINE else row["reason"],
         failed=bool(row["failed"]),
         leased_until=from_iso(row["leased_until"]) if row["leased_until"] else None,
     )
@@ -251,17 +252,28 @@ class SqliteWorkQueue:
         with self._store.read() as tx:
             return tx.row("work_any_due", prefix=prefix, now=to_iso(now)) is not None
 
-    def anything_asked(self, prefix: str, now: datetime, since: datetime, left: Resting) -> bool:
-        """Tell whether a key is due, but for machines whose time has come since a moment.
+    def anything_asked(
+        self, prefix: str, now: datetime, since: datetime, left: Resting, *, routine: bool = False
+    ) -> bool:
+        """Return True when a key is due, but for update-status and machines whose time came since a moment.
 
         A machine that was touched names a reason; one that came to rest and is due again later does not.
 
         Args:
             left: Keys that are left alone until they are touched again.
+            routine: An update-status that was due at that moment counts as well.
         """
+        asked = {"prefix": prefix, "now": to_iso(now), "since": to_iso(since), "owner": self._owner}
         with self._store.read() as tx:
-            rows = tx.rows("work_asked", prefix=prefix, now=to_iso(now), since=to_iso(since))
+            rows = tx.rows(
+                "work_asked", **asked, routine=ROUTINE, routine_since=to_iso(since) if routine else ""
+            )
             return any(left.get(row["key"]) != row["generation"] for row in rows)
+
+    def anything_free(self, prefix: str, now: datetime, busy: Container[str], left: Resting) -> bool:
+        """Return True when a key is due that nobody works on."""
+        with self._store.read() as tx:
+            return bool(self._next(tx, prefix, now, 1, busy, left))
 
     def _next(
         self, tx: Tx, prefix: str, now: datetime, most: int, busy: Container[str], left: Resting
@@ -293,6 +305,7 @@ class SqliteWorkQueue:
             previous=row["owner"],
             generation=row["generation"],
             leased_until=to_iso(now + timedelta(seconds=LEASE_S)),
+            routine=ROUTINE,
         )
         return Claim(
             key=row["key"],

@@ -48,6 +48,7 @@ from pushjuju.uniter.resolver import (
     Answer,
     Decision,
     EffectKind,
+    HookKind,
     LocalState,
     Operation,
     OperationName,
@@ -99,6 +100,7 @@ def take_turn(
     *,
     ahead: bool = False,
     prepare: bool = True,
+    routine: bool = True,
 ) -> Turn:
     """Let a unit decide until something must run on its machine or nothing is left to do.
 
@@ -108,6 +110,7 @@ def take_turn(
             to run what its commit names as the next.
         prepare: False: only look. A unit that has something to do is left as it is, and its answer tells
             that; one that has not takes its whole turn.
+        routine: False: an update-status, when nothing else is left, waits for a later turn.
 
     Raises:
         PushjujuError: The unit's state breaks a rule; the store is unchanged.
@@ -122,7 +125,7 @@ def take_turn(
             view = look(tx, model, name, waiting.ids)
             if view is None:
                 return Turn(answer=Answer.DEAD, reason="the unit is gone")
-            turn = _step(ctx, tx, view, waiting, ahead=ahead, prepare=prepare)
+            turn = _step(ctx, tx, view, waiting, ahead=ahead, prepare=prepare, routine=routine)
             if turn is not None:
                 return changed(turn, refused=waiting.refused) if waiting.refused else turn
         raise PushjujuError(f"unit {name} does not come to a decision after {MAX_STEPS} steps")
@@ -171,7 +174,9 @@ def _initialising(ctx: Context, tx: Tx, unit: Unit) -> None:
         )  # fmt: skip
 
 
-def _step(ctx: Context, tx: Tx, view: View, waiting: Waiting, *, ahead: bool, prepare: bool) -> Turn | None:
+def _step(
+    ctx: Context, tx: Tx, view: View, waiting: Waiting, *, ahead: bool, prepare: bool, routine: bool
+) -> Turn | None:
     """Take one decision; None: decide again."""
     if view.unit.life == Life.DEAD:
         return Turn(answer=Answer.DEAD, reason="the unit is dead")
@@ -184,6 +189,8 @@ def _step(ctx: Context, tx: Tx, view: View, waiting: Waiting, *, ahead: bool, pr
     decision = decide(view.local, view.remote)
     if not prepare and decision.answer in WORK:
         return Turn(answer=decision.answer, reason=decision.reason)
+    if not routine and _is_routine(decision):
+        return Turn(answer=Answer.IDLE, reason=decision.reason)
     perform(ctx, tx, view, decision.effects)
     local = apply_effects(view.local, decision.effects)
     text = _keep_decision(tx, view, decision)
@@ -201,6 +208,11 @@ def _step(ctx: Context, tx: Tx, view: View, waiting: Waiting, *, ahead: bool, pr
         if request is None:
             return None
     return _take_up(ctx, tx, view, local, decision.operation, request, text, ahead=ahead)
+
+
+def _is_routine(decision: Decision) -> bool:
+    hook = decision.operation.hook if decision.operation is not None else None
+    return hook is not None and hook.kind is HookKind.UPDATE_STATUS
 
 
 def _rest(tx: Tx, view: View, decision: Decision, turn: Turn) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
 from pushjuju.core import limits
@@ -32,6 +32,9 @@ class Crew:
 
     def __bool__(self) -> bool:
         return bool(self._tasks)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tasks)
 
     def start(self, key: str, work: Coroutine[Any, Any, None]) -> None:
         """Let an operation begin."""

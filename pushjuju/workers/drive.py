@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -39,6 +40,7 @@ IDLE_POLL_S = 0.5  # ... while nothing is due
 STORE_POLL_S = 5.0  # ... while the store cannot be used
 AFTER_BUG_S = 60.0  # how long a key rests after an error that nobody foresaw
 CHARMS = "charms"  # the loop that looks for newer charms; loaded when it is due
+PATIENCE_S = 5.0  # with an update-status that was due, once all that was asked for is over
 LANES = 100  # keys worked at once
 
 
@@ -48,10 +50,12 @@ class Settled:
 
     Attributes:
         problems: One sentence per thing that failed: unit, hook, reason.
+        left: An update-status that was due takes long; somebody else is to go on with it.
         elsewhere: The same of other models, which are related to the one that was worked.
     """
 
     problems: tuple[str, ...] = ()
+    left: bool = False
     elsewhere: tuple[str, ...] = ()
 
 
@@ -88,26 +92,34 @@ class Driver:
         self._broken: BaseException | None = None
         self._serving = False
 
-    async def settle(self, until: Callable[[], bool] = lambda: True) -> Settled:
+    async def settle(self, until: Callable[[], bool] = lambda: True, *, routine: bool = False) -> Settled:
         """Work until nothing is due now, here or in another process; then say what failed.
 
-        An update-status that becomes due meanwhile is left to whoever comes next: where it is due again each
+        An update-status that was due is worked too, and is not waited for: a hook may take long. An
+        update-status that becomes due meanwhile is left to whoever comes next: where it is due again each
         second, nobody would ever be ready.
 
         Args:
             until: Called at rest; False: stay for what becomes due later.
+            routine: The update-status that is due was asked for: it is waited for as anything else.
         """
         self._check_keys()
         begun = self.shop.routine_until = self.ctx.clock.now()
         self._prefixes = self._related()
         elsewhere = Follower(self.ctx, self.tell, process_owner())
         try:
+            calm: float | None = None  # since when all that was asked for is over
             while True:
-                if not (self._tasks or self._broken or self._anything_asked(begun)):
-                    if until():
+                if self._broken or self._anything_asked(begun, routine=routine):
+                    calm = None
+                elif not until():
+                    calm = self.shop.routine_until = None
+                else:
+                    calm = time.monotonic() if calm is None else calm
+                    busy = bool(self._tasks) or self._anything_free(begun)
+                    if not busy or time.monotonic() - calm > PATIENCE_S:
                         elsewhere.catch_up()
-                        return self._summary()
-                    self.shop.routine_until = None
+                        return replace(self._summary(), left=busy)
                 self._claim_all()
                 elsewhere.look(self._prefixes)
                 await self._wait(POLL_S)
@@ -277,10 +289,17 @@ class Driver:
         now = self.ctx.clock.now()
         return any(self.queue.anything_due(prefix, now) for prefix in self._prefixes)
 
-    def _anything_asked(self, since: datetime) -> bool:
-        """Tell whether a key is due for more than an update-status whose time has come since a moment."""
+    def _anything_asked(self, since: datetime, *, routine: bool = False) -> bool:
+        """Return True when a key is due for more than an update-status; see `anything_asked` of the queue."""
         now = self.ctx.clock.now()
-        return any(self.queue.anything_asked(prefix, now, since, self._left) for prefix in self._prefixes)
+        return any(
+            self.queue.anything_asked(prefix, now, since, self._left, routine=routine)
+            for prefix in self._prefixes
+        )
+
+    def _anything_free(self, at: datetime) -> bool:
+        """Return True when a key was due at a moment and is in nobody's hands."""
+        return any(self.queue.anything_free(prefix, at, self._tasks, self._left) for prefix in self._prefixes)
 
     def _work_ahead(self) -> bool:
         """Tell whether there is something that nobody else may come to do: also a removal's forced end."""

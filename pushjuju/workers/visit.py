@@ -36,6 +36,7 @@ from pushjuju.services import actions, logs, machines, removal, statuses
 from pushjuju.services.context import Context
 from pushjuju.state.group import DeferredStore
 from pushjuju.state.records import Machine, Operation, Relation, Seat, Unit
+from pushjuju.state.work import ROUTINE
 from pushjuju.uniter.actions import MACHINE, is_unwanted, next_lock
 from pushjuju.uniter.commit import commit, take_flood
 from pushjuju.uniter.prepared import Prepared, prepared_operation, read_operation
@@ -86,6 +87,8 @@ class Visit:
         )  # the lane did what was due
         self.storage_problems: list[str] = []
         self._crew = self.crew_type()
+        self._asked = shop.asked  # something was, or may have been: it goes before update-status
+        self._routine: set[str] = set()  # what is under way and no more than an update-status
         self._locks: dict[str, str] = {}  # what is under way -> the lock that it holds
         self._last = ""  # the unit that began last: the others come first
         self._kills: Counter[str] = Counter()
@@ -148,7 +151,24 @@ class Visit:
         """Begin what may begin beside what is under way; tell whether something did."""
         if self._reboot_asked:
             return False
+        generation = self.shop.generation()
         began = self._begin_commands()
+        if self._asked:
+            began |= self._begin_units(routine=False)
+        if not began:
+            began = self._begin_units(routine=True)
+        self._note_routine(generation)
+        self._asked = True
+        return began
+
+    def _note_routine(self, generation: int | None) -> None:
+        """Record that only update-status is under way: nobody who asked for something waits for that."""
+        if generation is not None and self._crew and all(key in self._routine for key in self._crew):
+            self.shop.note_routine(generation)
+
+    def _begin_units(self, *, routine: bool) -> bool:
+        """Begin what units have to do, update-status or not; return True when something was begun."""
+        began = False
         with_tasks: frozenset[str] | None = None  # asked for when something is under way
         for unit in self._in_turn():
             if unit.name in self._crew or unit.name in self.setbacks:
@@ -157,7 +177,7 @@ class Visit:
                 with_tasks = self._units_with_tasks() if with_tasks is None else with_tasks
                 if not self._may_begin(unit, held, with_tasks):
                     continue
-            began |= self._begin_unit(unit)
+            began |= self._begin_unit(unit, routine=routine)
         return began
 
     def _begin_firewall(self) -> None:
@@ -220,8 +240,8 @@ class Visit:
                 return True  # its turn says what is wrong, and runs nothing
         return view is not None and next_lock(view) not in held
 
-    def _begin_unit(self, unit: Seat) -> bool:
-        turn = self._ask(unit)
+    def _begin_unit(self, unit: Seat, *, routine: bool) -> bool:
+        turn = self._ask(unit, routine=routine)
         if turn.prepared is not None:
             self._last = unit.name
             self._start(unit.name, turn.prepared, turn.plan)
@@ -232,10 +252,10 @@ class Visit:
             return True
         return False
 
-    def _ask(self, unit: Seat) -> Turn:
+    def _ask(self, unit: Seat, *, routine: bool) -> Turn:
         """Let a unit take its turn; where it only refused requests of `juju-exec`, more may wait."""
         while True:
-            turn = ask(self.ctx, unit, requests.of_unit(self.session, unit.name))
+            turn = ask(self.ctx, unit, requests.of_unit(self.session, unit.name), routine=routine)
             if turn.failed:
                 self.setbacks[unit.name] = f"unit {unit.name}: {turn.reason}"
             requests.refuse(self.session, turn.refused)
@@ -248,6 +268,7 @@ class Visit:
 
     def _start(self, key: str, prepared: Prepared, plan: tuple[Prepared, ...] = ()) -> None:
         self._locks[key] = str(prepared.frame.get("lock", MACHINE))
+        (self._routine.add if prepared.title == ROUTINE else self._routine.discard)(key)
         work = partial(self._execute, prepared, plan)
         self._crew.start(key, self._or_aside(prepared.unit, work) if prepared.unit else work())
 
@@ -561,18 +582,26 @@ def stays(machine: Machine) -> bool:
     return given(machine) or bool(machine.keep_instance)
 
 
-def ask(ctx: Context, unit: Seat, waiting: Iterable[Request] = (), *, prepare: bool = True) -> Turn:
+def ask(
+    ctx: Context,
+    unit: Seat,
+    waiting: Iterable[Request] = (),
+    *,
+    prepare: bool = True,
+    routine: bool = True,
+) -> Turn:
     """Let a unit take its turn; one that cannot decide says so in its status, and holds nobody else up.
 
     Args:
         waiting: What `juju-exec` asks for on its machine.
         prepare: False: only look whether it has something to do.
+        routine: False: leave update-status for a later turn.
 
     Raises:
         StoreError: The store cannot be used.
     """
     try:
-        return take_turn(ctx, unit.model, unit.name, waiting, ahead=True, prepare=prepare)
+        return take_turn(ctx, unit.model, unit.name, waiting, ahead=True, prepare=prepare, routine=routine)
     except StoreError:
         raise
     except PushjujuError as error:

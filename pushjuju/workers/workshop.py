@@ -35,7 +35,7 @@ from pushjuju.services import firewall, machines, model_config, models
 from pushjuju.services.context import Context
 from pushjuju.state.lease import LeasedStore
 from pushjuju.state.records import Machine, Model
-from pushjuju.state.work import Claim
+from pushjuju.state.work import ROUTINE, Claim
 from pushjuju.workers import clouds, live
 from pushjuju.workers.answers import within
 from pushjuju.workers.events import Event, Tell, silent
@@ -87,6 +87,7 @@ class Workshop:
         self.watched = watched
         self.routine_until: datetime | None = None
         self._leases = (0, 0)
+        self._claim: Claim | None = None
         self.tell = tell
         self.checkpoint = checkpoint
         self.warn = warn or (lambda text: tell(Event(entity="controller", text=text, state="waiting")))
@@ -123,10 +124,32 @@ class Workshop:
         # never be given back.
         until = self.routine_until or self.base_ctx.clock.now()
         held.ctx = replace(self.base_ctx, store=store, routine_until=until)
+        held._claim = claim
         held._leases = (claim.lease, claim.previous)
         model = claim.key.partition("/")[0]
         held.tell = lambda event: self.tell(replace(event, model=model))
         return held
+
+    @property
+    def asked(self) -> bool:
+        """Whether something was asked for with the claim; else a time has come."""
+        return self._claim is None or self._claim.reason not in ("", ROUTINE)
+
+    def generation(self) -> int | None:
+        """Return a number that changes when the claimed key is touched; None: only update-status is left."""
+        if self._claim is None:
+            return None
+        with self.ctx.store.read() as tx:
+            row = tx.row("work_generation", key=self._claim.key)
+        return None if row is None or row["reason"] == ROUTINE else int(row["generation"])
+
+    def note_routine(self, generation: int) -> None:
+        """Record that nothing but update-status is left of the claim, unless it was touched meanwhile."""
+        if self._claim is None:
+            return
+        asked = {"key": self._claim.key, "lease": self._claim.lease, "generation": generation}
+        with self.ctx.store.write() as tx:
+            tx.run("work_only_routine", **asked, routine=ROUTINE)
 
     @property
     def host(self) -> PluginHost:

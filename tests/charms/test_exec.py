@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shlex
 import signal
@@ -37,6 +38,10 @@ _DISPATCH = """#!/bin/bash
 set -eu
 juju-log "dispatched ${JUJU_DISPATCH_PATH#hooks/}"
 if [ "${JUJU_DISPATCH_PATH#hooks/}" = start ]; then exec ./start.sh; fi
+while [ "${JUJU_DISPATCH_PATH#hooks/}" = update-status -a -e /var/tmp/hold ]; do
+    touch /var/tmp/held
+    sleep 0.2
+done
 case "$JUJU_DISPATCH_PATH" in *-relation-created) relation-set "name=$JUJU_UNIT_NAME" ;; esac
 """
 
@@ -221,6 +226,20 @@ def test_a_controller_that_dies_meanwhile_leaves_the_answer_to_the_next_one(web:
     assert job.end() == (0, "end\n", WAITS)
     assert web.on("0", "cat /var/tmp/orphan") == "ran\n"
     assert web.units("web")["web/0"]["workload-status"]["message"] == "orphan"
+
+
+def test_a_command_ends_though_an_update_status_that_is_due_takes_long(web: Client) -> None:
+    """What was asked for runs first; the background process goes on with the rest."""
+    web.on("0", "touch /var/tmp/hold")
+    web.run("model-config", "update-status-hook-interval=1s")
+    try:
+        notes = itertools.count()
+        while "held" not in web.on("0", "ls /var/tmp").split():
+            web.run("config", "web", f"note={next(notes)}")  # once beside a hook that does not end
+            assert web.hooks()["web/0"][-1] == "config-changed"
+    finally:
+        web.run("model-config", "--reset", "update-status-hook-interval")
+        web.on("0", "rm -f /var/tmp/hold")
 
 
 def test_a_reboot_that_is_asked_for(web: Client) -> None:

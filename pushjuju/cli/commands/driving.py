@@ -38,7 +38,7 @@ def update_status(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     failures: list[PushjujuError] = []
     for uuid in uuids:
         try:
-            drive.settle(cli, ctx, uuid, touched=list(args) or None)
+            drive.settle(cli, ctx, uuid, touched=list(args) or None, routine=True)
         except PushjujuError as error:  # the other models are worked too
             failures.append(error)
     if failures:

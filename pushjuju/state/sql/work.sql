@@ -42,13 +42,30 @@ ORDER BY due LIMIT :most
 SELECT 1 FROM work WHERE due IS NOT NULL AND due <= :now AND key LIKE :prefix || '%' LIMIT 1
 
 -- name: work_asked
+-- A machine at rest has no reason: when its time comes, nobody asked for that. What of it is a unit's update-status
+-- is told by the time, and by the reason while a process has only that left to do there.
 SELECT key, generation FROM work
 WHERE due IS NOT NULL AND due <= :now AND key LIKE :prefix || '%'
-  AND NOT (reason = '' AND due > :since AND key LIKE '%/machine/%')
+  AND NOT (key LIKE '%/machine/%' AND (
+    (reason = :routine AND due > :routine_since)
+    OR (reason = '' AND owner IS NOT :owner AND (due > :since OR (due > :routine_since AND EXISTS (
+      SELECT 1 FROM unit WHERE unit.model = substr(work.key, 1, instr(work.key, '/') - 1)
+        AND unit.machine = substr(work.key, instr(work.key, '/machine/') + 9)
+        AND unit.update_status_due = work.due))))))
 
 -- name: work_claim
-UPDATE work SET owner = :owner, leased_until = :leased_until, lease = :lease
+UPDATE work SET owner = :owner, leased_until = :leased_until, lease = :lease,
+  reason = CASE WHEN reason = '' AND EXISTS (
+    SELECT 1 FROM unit WHERE unit.model = substr(work.key, 1, instr(work.key, '/') - 1)
+      AND unit.machine = substr(work.key, instr(work.key, '/machine/') + 9) AND unit.update_status_due = work.due)
+    THEN :routine ELSE reason END
 WHERE key = :key AND generation = :generation AND (owner IS NULL OR owner = :previous)
+
+-- name: work_only_routine
+UPDATE work SET reason = :routine WHERE key = :key AND lease = :lease AND generation = :generation AND owner IS NOT NULL
+
+-- name: work_generation
+SELECT generation, reason FROM work WHERE key = :key
 
 -- name: work_holds
 SELECT 1 FROM work WHERE key = :key AND lease = :lease AND owner IS NOT NULL

@@ -18,7 +18,8 @@ from pushjuju.core.errors import (
     StoreDamaged,
     StoreError,
 )
-from pushjuju.services import applications, machines, model_config, removal, touch, units
+from pushjuju.core.placement import Placement
+from pushjuju.services import applications, machines, model_config, removal, touch, units, update_status
 from pushjuju.services.removal import Force
 from pushjuju.state.work import SqliteWorkQueue, WorkItem, lease_at_least, machine_key, next_lease
 from pushjuju.workers import drive as drives
@@ -581,3 +582,81 @@ async def test_what_another_process_does_in_its_own_time_is_not_waited_for(shop:
     assert made._anything_asked(since)
     other.finish(claim, shop.clock.now(), shop.clock.now() + timedelta(seconds=1))
     assert made._anything_asked(since)  # touched while it was worked
+
+
+@pytest.fixture
+def endless(shop: World, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """An update-status hook that takes for ever; what ran, in order."""
+    run, ran = Session.run, list[str]()
+
+    async def held(self: Session, frame: Any, *args: Any, **more: Any) -> Any:
+        ran.append(f"{frame.get('unit')} {frame.get('hook')}")
+        if frame.get("hook") == "update-status":
+            await asyncio.Event().wait()
+        return await run(self, frame, *args, **more)
+
+    monkeypatch.setattr(Session, "run", held)
+    monkeypatch.setattr(drives, "PATIENCE_S", 0.1)
+    return ran
+
+
+async def test_a_command_ends_though_an_update_status_that_was_due_takes_long(
+    shop: World, endless: list[str]
+) -> None:
+    """What was asked for goes first, also where another unit of the machine comes before it by its name."""
+    shop.deploy(count=2)
+    shop.active("db", packed=shop.charms.make("db"), placements=[Placement.parse("0")])
+    work = Shop(shop)
+    await drive(shop, work)
+    shop.clock.advance(600)
+    applications.set_config(shop.ctx, shop.model, "web", values={"title": "x"})
+    endless.clear()
+    async with asyncio.timeout(5):
+        settled = await drive(shop, work)
+    assert (settled.problems, settled.left) == ((), True)
+    assert sorted(endless[:2]) == ["web/0 config-changed", "web/1 config-changed"]
+    assert endless[2:] == ["db/0 update-status"]
+    assert (_items(shop)["machine/0"].owner, _rest(shop, "machine/0")) == (None, 0)  # others go on at once
+
+
+async def test_who_asks_for_update_status_waits_for_it(shop: World, endless: list[str]) -> None:
+    shop.deploy()
+    work = Shop(shop)
+    await drive(shop, work)
+    shop.clock.advance(600)
+    update_status.make_due(shop.ctx, shop.model)
+    made = driver(shop, work)
+    settling = asyncio.create_task(made.settle(routine=True))
+    await until(lambda: "web/0 update-status" in endless)
+    await stays(lambda: not settling.done(), 0.3)
+    settling.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await settling
+
+
+async def test_an_update_status_in_another_process_is_not_waited_for(shop: World, endless: list[str]) -> None:
+    """That process works what was asked for, and goes over to update-status."""
+    shop.deploy()
+    work = Shop(shop)
+    shop.active("db", packed=shop.charms.make("db"), placements=[Placement.parse("0")])
+    await drive(shop, work)
+    shop.clock.advance(600)
+    applications.set_config(shop.ctx, shop.model, "web", values={"title": "x"})
+    endless.clear()
+    other = driver(shop, Shop(shop))
+    other.queue = SqliteWorkQueue(shop.ctx.store, "other:1:1", alive=lambda owner: True)
+    serving = asyncio.create_task(other.run(asyncio.Event()))
+    await until(lambda: "db/0 update-status" in endless)
+    mine = driver(shop, Shop(shop))
+    mine.queue = SqliteWorkQueue(shop.ctx.store, "me:1:1", alive=lambda owner: True)
+    async with asyncio.timeout(5):
+        settled = await mine.settle()
+    assert (settled.problems, settled.left) == ((), False)
+    assert endless == ["web/0 config-changed", "db/0 update-status"]
+    applications.set_config(shop.ctx, shop.model, "web", values={"title": "y"})
+    waiting = asyncio.create_task(mine.settle())
+    await stays(lambda: not waiting.done(), 0.3)  # for its own change there
+    for task in (waiting, serving):
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
