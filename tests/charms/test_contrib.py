@@ -9,6 +9,7 @@ import asyncio
 import hashlib
 import platform
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -233,8 +234,7 @@ def _result(host: Host) -> str:
     return " ".join(sorted(shown, key=["success", "exit-code", "inactive", "failed", "activating"].index))
 
 
-def test_cron(host: Host) -> None:
-    """The line as it is, but for the minutes: cron runs it, and it says nothing."""
+def _need_cron(host: Host) -> None:
     if host.try_run("command -v cron\n").rc:
         done = host.try_run(
             "export DEBIAN_FRONTEND=noninteractive; apt-get update -q && "
@@ -242,6 +242,11 @@ def test_cron(host: Host) -> None:
         )
         if done.rc:
             pytest.skip(f"cron cannot be installed here: {done.stderr.strip().splitlines()[-1:]}")
+
+
+def test_cron(host: Host) -> None:
+    """The line as it is, but for the minutes: cron runs it, and it says nothing."""
+    _need_cron(host)
     before = host.begun("update-status")
     # cron knows its folder by the second of the last change: a start within that second would hide the file.
     host.run(
@@ -254,6 +259,26 @@ def test_cron(host: Host) -> None:
     host.until(host.rests)
     assert "No MTA installed, discarding output" not in host.run("journalctl --no-pager -q -u cron")
     assert host.run("stat -c %a /var/lib/pushjuju-controller/cron.lock") == "600\n"
+
+
+def test_doctor_gives_a_user_a_line_that_cron_runs(host: Host) -> None:
+    """A line of the user's own crontab, but for the minutes; the command of the how-to page takes it out."""
+    _need_cron(host)
+    asked = f"cd /root; {PJ} doctor manual"
+    assert "nothing runs it regularly" in host.run(asked)
+    for _ in range(2):
+        assert "the crontab of pushjuju runs it regularly" in host.run(f"{asked} --schedule")
+    (line,) = host.run("crontab -u pushjuju -l").splitlines()
+    before = host.begun("update-status")
+    host.run("crontab -u pushjuju -l | sed 's|^\\*/5 |* |' | crontab -u pushjuju -; systemctl start cron")
+    host.until(lambda: host.begun("update-status") > before, limit=80)
+    host.until(host.rests)
+    page = (REPOSITORY / "docs/how-to/run-as-a-service.md").read_text()
+    (removal,) = re.findall(r"^    (crontab -l \| grep .*\| crontab -) ", page, re.MULTILINE)
+    host.run(f"sudo -u pushjuju sh -c {shlex.quote(removal)}")
+    assert host.run("crontab -u pushjuju -l") == ""
+    assert line.endswith("--quiet update-status")
+    assert "nothing runs it regularly" in host.run(asked)
 
 
 def test_the_example_plugin(client: Client, host: Host, tmp_path: Path) -> None:

@@ -100,23 +100,32 @@ def _renew_key(cli: Cli, controller: str, *, forget: bool) -> None:
     "doctor",
     usage="[<cloud> ...]",
     summary="Says what this computer has and lacks for a cloud, and how to mend it.",
-    flags=(flags.switch("install", "Install the packages that are missing"),),
+    flags=(
+        flags.switch("install", "Install the packages that are missing"),
+        flags.switch("schedule", "Add a line to your crontab that runs update-status every five minutes"),
+    ),
     formats=("tabular", "yaml", "json"),
-    examples="    pushjuju doctor local\n",
-    see_also=("plugins",),
+    details="It also says whether something runs `update-status` regularly. No command needs that:\n"
+    "each works what is due.",
+    examples="    pushjuju doctor local\n    pushjuju doctor --schedule\n",
+    see_also=("plugins", "update-status"),
 )
-def doctor(cli: Cli, args: tuple[str, ...], *, install: bool) -> None:
+def doctor(cli: Cli, args: tuple[str, ...], *, install: bool, schedule: bool) -> None:
     """Look at what the clouds need."""
     import asyncio
 
     from pushjuju.cli.formatters.listings import findings
     from pushjuju.workers import checkup
+    from pushjuju.workers import schedule as regular
 
     folder = session.data_dir(cli)
+    if schedule:
+        regular.schedule(folder)
     found: list[dict[str, Any]] = []
     for cloud in args or (session.FIRST_CLOUD,):
         look = checkup.examine(folder, cloud, environ=cli.env, warn=cli.console.warn, install=install)
         found += asyncio.run(look)
+    found += regular.look(folder, cli.env)
     cli.output.write(found, {"tabular": lambda entries: findings(entries, colour=cli.output.colour)})
     if any(entry["level"] == "error" for entry in found):
         raise Silent
