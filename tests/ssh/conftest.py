@@ -9,8 +9,8 @@ import os
 import shutil
 import signal
 import socket
-import stat
 import subprocess
+import tempfile
 import time
 import zipfile
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -129,19 +129,21 @@ def free_port() -> int:
 
 
 @pytest.fixture(scope="session")
-def sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sshd]:
-    """One sshd for all tests."""
-    daemon = new_sshd(tmp_path_factory.mktemp("sshd"))
-    yield daemon
-    daemon.stop()
+def sshd() -> Iterator[Sshd]:
+    """One sshd for all tests, and for every user.
+
+    Other users read authorized_keys; pytest's own directories become private again whenever another pytest
+    starts.
+    """
+    with tempfile.TemporaryDirectory(prefix="pushjuju-sshd-") as home:
+        daemon = new_sshd(Path(home))
+        yield daemon
+        daemon.stop()
 
 
 def new_sshd(home: Path, extra: str = "") -> Sshd:
     """Start an sshd of its own."""
     home.chmod(0o755)
-    for parent in home.parents:  # other users read authorized_keys; pytest makes its directories private
-        if parent.stat().st_uid == os.geteuid() and parent != Path("/"):
-            parent.chmod(parent.stat().st_mode | stat.S_IXOTH)
     make_key(home / "host_key")
     key = make_key(home / "user_key")
     shutil.copy(f"{key}.pub", home / "authorized_keys")
