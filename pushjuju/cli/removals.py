@@ -9,13 +9,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pushjuju.cli import drive, flags
+from pushjuju.cli import drive, flags, hints
 from pushjuju.cli.formatters.times import since_text
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import Conflict, NotFound, NotPermitted, NotValid, PushjujuError, UsageError
 from pushjuju.core.life import Life
+from pushjuju.core.names import is_machine
 from pushjuju.services import disks, machines, model_config, removal, storage, units
 from pushjuju.services.applications import get as get_application
+from pushjuju.state.records import Machine
 
 if TYPE_CHECKING:
     from pushjuju.cli.command import Cli
@@ -236,6 +238,21 @@ def finish(cli: Cli, opened: Session, plan: Plan, *, told: bool, touched: Sequen
     if not told:
         tell(cli, plan.text())
     settle(cli, opened, touched=touched)
+    _tell_kept(cli, opened, touched)
+
+
+def _tell_kept(cli: Cli, opened: Session, names: Sequence[str]) -> None:
+    """Say which machines without units stay for storage, and what lets them go."""
+    at = hints.model_flag(cli, opened.ctx, opened.model)
+    with opened.ctx.store.read() as tx:
+        for name in filter(is_machine, names):
+            machine = tx.find(Machine, "machine_get", model=opened.uuid, id=name)
+            if machine is None or machine.life != Life.ALIVE:
+                continue
+            if text := removal.kept_text(tx, machine):
+                stored = " ".join(storage.kept_on(tx, opened.uuid, name))
+                cli.console.info(f"machine {name} is {text}")
+                cli.console.info(f"{cli.program} remove-storage{at} {stored}    lets the machine go")
 
 
 def settle(cli: Cli, opened: Session, *, touched: Sequence[str], no_wait: bool = False) -> None:

@@ -131,8 +131,9 @@ def test_data_on_loop_and_tmpfs_survives_its_unit(client: Client, charm: Path) -
     assert file in loops()
     client.on("keep/0", f"echo precious >> {DATA}/rows; echo warm >> {CACHE}/rows; sync")
 
-    told = client.run("remove-unit", "keep/0", "--no-prompt").splitlines()
-    assert told == [
+    done = client.try_run("remove-unit", "keep/0", "--no-prompt")
+    assert "machine 0 is kept for its storage: cache/0, data/1\n" in done.stderr
+    assert done.stdout.splitlines() == [
         "will remove unit keep/0", "- will detach storage cache/0", "- will detach storage data/1"
     ]  # fmt: skip
     hooks = client.hooks()["keep/0"]
@@ -140,6 +141,7 @@ def test_data_on_loop_and_tmpfs_survives_its_unit(client: Client, charm: Path) -
     assert states(client) == {"cache/0": "detached", "data/1": "detached"}
     kept = client.status()["machines"]["0"]["juju-status"]
     assert kept["message"] == "kept for its storage: cache/0, data/1"
+    assert "kept for its storage: cache/0, data/1" in client.run("status")
     assert "machine 0 has storage" in client.fail("remove-machine", "0", "--no-prompt").error
     assert "persistent storage remaining" in client.fail("destroy-model", "default", "--no-prompt").stderr
 

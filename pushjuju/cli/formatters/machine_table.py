@@ -51,7 +51,8 @@ def _add(table: TabWriter, machines: Mapping[str, Any]) -> None:
 def state_of(machine: Mapping[str, Any]) -> tuple[str, str]:
     """Return the state word and the message to show.
 
-    A failed change of the machine's LXD profile hides its own state.
+    A failed change of the machine's LXD profile hides its own state. The agent's own message follows: why a
+    machine without units is kept.
     """
     if "status-error" in machine:
         return "error", machine["status-error"]
@@ -60,7 +61,8 @@ def state_of(machine: Mapping[str, Any]) -> tuple[str, str]:
         return "error", change.get("message", "")
     if "status-error" in agent:
         return "error", agent["status-error"]
-    return agent.get("current", ""), machine.get("machine-status", {}).get("message", "")
+    texts = (machine.get("machine-status", {}).get("message", ""), agent.get("message", ""))
+    return agent.get("current", ""), "; ".join(filter(None, texts))
 
 
 def base_text(base: Mapping[str, str]) -> str:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import io
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
 
+from pushjuju.cli import drive as of_drive
+from pushjuju.cli import main
+from pushjuju.core.clock import SystemClock
 from pushjuju.core.errors import ConnectionLost, CredentialInvalid, ProviderError
 from pushjuju.core.status import StatusKind
 from pushjuju.core.storage import Directive, Kind
@@ -381,6 +385,39 @@ async def test_a_detach_that_waits_says_for_what(shop: World, ground: Ground) ->
     assert states(shop) == {"data/0": "detached"}
     reasons = [item.reason for item in explain.explain(shop.ctx, shop.model, wanted, ["0"])]
     assert reasons == ["kept for its storage: data/0"]
+
+
+def test_a_machine_that_stays_for_detached_storage_says_so(
+    shop: World, ground: Ground, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command that removes the last unit does, and `status`, until the storage is gone."""
+
+    def work(*_words: Any, **_more: Any) -> None:
+        # What commands record is due now, by the clock on the wall.
+        shop.clock.advance((SystemClock().now() - shop.clock.now()).total_seconds())
+        asyncio.run(drive(shop, StorageShop(shop, ground)))
+
+    def typed(*words: str) -> tuple[int, str, str]:
+        stdin, stdout, stderr = io.StringIO(), io.StringIO(), io.StringIO()
+        env = {"PUSHJUJU_DATA": str(shop.ctx.datadir.root), "HOME": str(shop.ctx.datadir.root)}
+        rc = main.run(words, stdin=stdin, stdout=stdout, stderr=stderr, env=env)
+        return rc, stdout.getvalue(), stderr.getvalue()
+
+    monkeypatch.setattr(of_drive, "settle", work)
+    shop.ctx.datadir.set_current_controller("home")
+    deploy(shop, {"data": "loop", "logs": "tmpfs"}, count=2)
+    shop.ctx.controller.set("current-model", "admin/shop")
+    work()
+    assert typed("remove-application", "web", "--no-prompt")[::2] == (0, (
+        "machine 0 is kept for its storage: data/0, logs/1\n"
+        "pushjuju remove-storage data/0 logs/1    lets the machine go\n"
+        "machine 1 is kept for its storage: data/2, logs/3\n"
+        "pushjuju remove-storage data/2 logs/3    lets the machine go\n"
+    ))  # fmt: skip
+    assert "kept for its storage: data/0, logs/1\n" in typed("status")[1]
+    assert "kept for its storage: data/2, logs/3\n" in typed("machines")[1]
+    assert typed("remove-storage", "data/0", "logs/1")[0] == 0
+    assert shop.machine_ids() == ["1"]
 
 
 async def test_a_new_boot_attaches_again(shop: World, ground: Ground) -> None:
