@@ -12,7 +12,7 @@ import base64
 import contextlib
 import errno
 import uuid
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -32,6 +32,7 @@ TAIL = 0
 """The number of what is no event: the last line that a hook printed, for somebody who looks on."""
 
 TAIL_LETTERS = 400
+IsDown = Callable[[], Awaitable[bool]]
 CHUNK = 256 * 1024
 ANSWER_S = 60.0  # seconds that a machine may take for what takes it no time: to end what is killed
 TAKE_S = 900.0  # seconds that it may take for a piece of a file, and to look at the whole
@@ -79,6 +80,7 @@ class MachineSession:
         options: Mapping[str, Any],
         reattach: float,
         waste: Waste | None = None,
+        is_down: IsDown | None = None,
     ) -> None:
         self.target = target
         self._program = program
@@ -86,6 +88,7 @@ class MachineSession:
         self._root = root
         self._options = dict(options)
         self._reattach = reattach
+        self._is_down = is_down
         self._link: bootstrap.Link | None = None
         self._stack = contextlib.AsyncExitStack()
         self._opening = asyncio.Lock()
@@ -245,13 +248,15 @@ class MachineSession:
         Raises:
             ConnectionLost: The machine did not come back in time.
         """
-        pause = REATTACH_PAUSE
+        pause, down = REATTACH_PAUSE, False
         loop = asyncio.get_running_loop()
         while True:
             try:
                 return await self._attach()
             except (Unreachable, ConnectionLost) as error:
-                if self._closed or loop.time() + pause - since > self._reattach:
+                if pause == REATTACH_PAUSE and self._is_down is not None:
+                    down = await self._is_down()  # then there is nothing to wait for
+                if down or self._closed or loop.time() + pause - since > self._reattach:
                     raise ConnectionLost(
                         f"the connection to {self.target} was lost",
                         detail=error.detail or error.message,
@@ -684,6 +689,7 @@ async def open_session(
     options: Mapping[str, Any] | None = None,
     reattach: float = REATTACH_FOR,
     waste: Waste | None = None,
+    is_down: IsDown | None = None,
 ) -> AsyncIterator[MachineSession]:
     """Attach to a machine for the length of the block.
 
@@ -695,6 +701,7 @@ async def open_session(
         options: Of the machine's server: ``linger`` and ``live_timeout`` (seconds), ``client`` (perl or
         python). reattach: Seconds of trying to connect again after a cut, before the caller hears of it.
         waste: What the machine has said in vain until now.
+        is_down: Asked once after a cut, when the first try to connect again has failed: True ends the tries.
 
     Raises:
         TransportError: One of its subclasses tells why the machine cannot be used.
@@ -708,6 +715,7 @@ async def open_session(
         options=options or {},
         reattach=reattach,
         waste=waste,
+        is_down=is_down,
     )
     try:
         yield await session.open()

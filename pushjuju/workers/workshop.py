@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 from pushjuju.core.errors import NotFound, PushjujuError
 from pushjuju.core.holding import owner_line
 from pushjuju.core.names import parent_machine
+from pushjuju.core.status import InstanceStatus
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.plugins.types import (
     Firewall,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 _OURS = "pushjuju."  # modules that come with the program
 HANDSHAKES = 50  # SSH logins under way at once
 STARTS = 16  # machines of a model that are made at once, when it does not say
+DOWN_S = 10.0  # for a cloud to say that a machine whose connection was cut is stopped or gone
 MANUAL = "manual"
 
 
@@ -306,8 +308,23 @@ class Workshop:
         target = self.target(machine)
         waste = self._waste.setdefault((machine.model, machine.id), Waste())
         return open_session(
-            target, program=self.program, connector=self.connector, options=options, waste=waste
+            target,
+            program=self.program,
+            connector=self.connector,
+            options=options,
+            waste=waste,
+            is_down=lambda: self._is_down(machine),
         )
+
+    async def _is_down(self, machine: Machine) -> bool:
+        """Return True when the cloud says that a machine is stopped or gone; False when it says nothing."""
+        if machine.provider == MANUAL or not machine.instance_id:
+            return False
+        try:
+            (instance,) = await self.within(DOWN_S, self.provider_of(machine).get([machine.instance_id]))
+        except PushjujuError:
+            return False
+        return instance is None or instance.status is InstanceStatus.STOPPED
 
     def owner_of(self, machine: Machine) -> str:
         """Return the line by which a machine knows who holds it."""

@@ -268,12 +268,18 @@ async def test_machine_restarted_in_the_middle(machine: Machine) -> None:
     assert lines(result) == ["begun"]
 
 
-async def test_lost_for_good_is_told(machine: Machine, tmp_path: Path) -> None:
+async def _down() -> bool:
+    return True
+
+
+@pytest.mark.parametrize("patience", [{"reattach": 0.6}, {"is_down": _down}], ids=["in vain", "stopped"])
+async def test_lost_for_good_is_told(machine: Machine, tmp_path: Path, patience: dict[str, Any]) -> None:
+    """After some tries, or at once where its cloud says that the machine is down."""
     (tmp_path / "sshd").mkdir()
     daemon = new_sshd(tmp_path / "sshd")
     machine.target = replace(machine.target, port=daemon.port, identity_files=(daemon.key,))
     started = Started(machine)
-    async with machine.session(reattach=0.6) as session:
+    async with machine.session(**patience) as session:
         task = await started.run(session)
         serving = children_of_listener(daemon)  # nobody's children once the listener is gone
         daemon.process.kill()
