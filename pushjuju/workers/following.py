@@ -13,6 +13,7 @@ from pushjuju.services.context import Context
 from pushjuju.state.records import Machine, Unit
 from pushjuju.state.store import Tx
 from pushjuju.workers.events import Event, Tell
+from pushjuju.workers.visit import stays
 
 EVERY = timedelta(seconds=0.25)
 _BEFORE = timedelta(hours=1)  # how long an operation may have been under way when somebody begins to look
@@ -31,6 +32,8 @@ class Follower:
         self._begun = self._looked = ctx.clock.now()
         self._machines: set[tuple[str, str]] = set()
         self._told: dict[str, str] = {}
+        self._units: dict[tuple[str, str], set[str]] = {}
+        self._ends: dict[tuple[str, str], str] = {}  # machines -> the word for their end
 
     def look(self, prefixes: Iterable[str]) -> None:
         """Tell what has changed; not more often than is of use."""
@@ -63,11 +66,16 @@ class Follower:
     def _of_machine(self, tx: Tx, model: str, name: str) -> Iterable[Event]:
         home = f"machine {name}"
         machine = tx.find(Machine, "machine_get", model=model, id=name)
+        units = tx.list(Unit, "unit_on_machine", model=model, machine=name) if machine is not None else []
+        yield from self._gone(model, name, {unit.name for unit in units})
         if machine is None:
+            if end := self._ends.pop((model, name), ""):
+                yield Event(entity=home, text=end, state="done")
             return
+        self._ends[model, name] = "released" if stays(machine) else "removed"
         if not machine.instance_id and self._is_news(f"{model}/{name}", "starting"):
             yield Event(entity=home, text="starting machine")
-        for unit in tx.list(Unit, "unit_on_machine", model=model, machine=name):
+        for unit in units:
             since = to_iso(self._begun - _BEFORE)
             rows = tx.rows(
                 "operation_history", model=model, unit=unit.name, since=since, name="", failed=0, most=_RUNS
@@ -75,6 +83,14 @@ class Follower:
             for row in reversed(rows):
                 if event := self._of_run(row, home):
                     yield event
+
+    def _gone(self, model: str, machine: str, present: set[str]) -> Iterable[Event]:
+        """Yield the end of units that were here: their last hooks are gone with them."""
+        before = self._units.get((model, machine), set())
+        if present or before:
+            self._units[model, machine] = present
+        for name in sorted(before - present, key=natural_key):
+            yield Event(entity=name, text="removed", state="done")
 
     def _of_run(self, row: Row, home: str) -> Event | None:
         over = row["committed"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from pushjuju.core.clock import to_iso
+from pushjuju.services import removal
 from pushjuju.state.work import SqliteWorkQueue, machine_key
 from pushjuju.workers.events import Event
 from pushjuju.workers.following import EVERY, Follower
@@ -42,6 +43,25 @@ def test_a_machine_in_other_hands_is_told_from_the_store(shop: World) -> None:
     ]
     follower.look((shop.model,))  # too soon
     assert len(told) == 2
+
+
+def test_what_another_process_removes_ends_on_removed(shop: World) -> None:
+    """The record of the last hooks goes with the unit: they may never be seen as done."""
+    shop.deploy(count=2)
+    told: list[Event] = []
+    follower = Follower(shop.ctx, told.append, "me")
+    queue = SqliteWorkQueue(shop.ctx.store, "another process")
+    assert queue.claim(machine_key(shop.model, "0"), shop.clock.now()) is not None
+    _looked(shop, follower, told)
+    _write(shop, "op-1", "remove")
+    assert _looked(shop, follower, told) == [("web/0", "remove: running", "running", "machine 0")]
+    unit = shop.unit("web/0")
+    shop.write(lambda tx: removal.remove_unit(tx, unit, shop.clock.now()))
+    assert _looked(shop, follower, told) == [("web/0", "removed", "done", "")]
+    machine = shop.machine("0")
+    shop.write(lambda tx: removal.remove_machine(tx, machine, shop.clock.now()))
+    assert _looked(shop, follower, told) == [("machine 0", "removed", "done", "")]
+    assert _looked(shop, follower, told) == []
 
 
 def _now(shop: World) -> str:
