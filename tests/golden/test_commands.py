@@ -57,6 +57,7 @@ GONE = {"metrics", "collect-metrics", "set-meter-status"}
 BY_CHOICE: dict[tuple[str, str], str] = {
     ("controllers", "managed"): "Juju's newer clients ask JAAS with it; refused with one line",
     ("config", "branch"): "comes with the feature flag of branches only",
+    ("clouds", "import-juju"): "copies the clouds and credentials of a Juju client, which Juju has already",
     (
         "export-bundle",
         "with-charms",

@@ -1,4 +1,4 @@
-"""Lives by chance of charms with all that charms have: storage, subordinates, actions, secrets, profiles."""
+"""Lives by chance of charms with all that charms have: storage, subordinates, actions and secrets."""
 
 from __future__ import annotations
 
