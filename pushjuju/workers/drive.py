@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from pushjuju.core.errors import LeaseLost, PushjujuError, StoreDamaged, StoreError, StoreGone, StoreTooNew
+from pushjuju.services.clock_jumps import after_jump
 from pushjuju.services.context import Context
 from pushjuju.services.crossmodel import connected
 from pushjuju.services.forced_ends import any_ahead
@@ -91,6 +92,7 @@ class Driver:
         self._ended = asyncio.Event()  # some task did, since the queue was last looked at
         self._broken: BaseException | None = None
         self._serving = False
+        self._latest: datetime | None = None  # what the clock said when it was last looked at
 
     async def settle(self, until: Callable[[], bool] = lambda: True, *, routine: bool = False) -> Settled:
         """Work until nothing is due now, here or in another process; then say what failed.
@@ -104,12 +106,13 @@ class Driver:
             routine: The update-status that is due was asked for: it is waited for as anything else.
         """
         self._check_keys()
-        begun = self.shop.routine_until = self.ctx.clock.now()
+        begun = self.shop.routine_until = self._now()
         self._prefixes = self._related()
         elsewhere = Follower(self.ctx, self.tell, process_owner())
         try:
             calm: float | None = None  # since when all that was asked for is over
             while True:
+                begun = min(begun, self._now())  # where the clock went back, nothing is due since then
                 if self._broken or self._anything_asked(begun, routine=routine):
                     calm = None
                 elif not until():
@@ -152,6 +155,14 @@ class Driver:
                 await self._wait(POLL_S if busy else IDLE_POLL_S)
         finally:
             await self._end()
+
+    def _now(self) -> datetime:
+        """Return the present moment; where the clock went back, due times are brought near first."""
+        now, latest = self.ctx.clock.now(), self._latest
+        if latest is None or now < latest:
+            after_jump(self.ctx, latest)
+        self._latest = now
+        return now
 
     def _from_now(self) -> int:
         with self.ctx.store.read() as tx:
@@ -203,7 +214,7 @@ class Driver:
         self.ctx.store.require_file()
         if self._broken is not None:
             raise self._broken
-        now = self.ctx.clock.now()
+        now = self._now()
         for prefix in self._prefixes:
             free = LANES - len(self._tasks)
             if free <= 0:
@@ -291,7 +302,7 @@ class Driver:
 
     def _anything_asked(self, since: datetime, *, routine: bool = False) -> bool:
         """Return True when a key is due for more than an update-status; see `anything_asked` of the queue."""
-        now = self.ctx.clock.now()
+        now = self._now()
         return any(
             self.queue.anything_asked(prefix, now, since, self._left, routine=routine)
             for prefix in self._prefixes
