@@ -340,3 +340,20 @@ def test_leaders_are_each_model_s_own(twins: Twins) -> None:
     twins.ready()
     assert twins.shop.read(lambda tx: leadership.holder(tx, twins.shop.model, "web")) == "web/0"
     assert twins.prod.read(lambda tx: leadership.holder(tx, twins.prod.model, "db")) == "db/0"
+
+
+def test_a_snapshot_holds_nothing_of_the_other_model_but_its_relation(twins: Twins) -> None:
+    """What hook tools can read is what travels: nothing else of the other side is there to be read."""
+    here = twins.ready()
+    twins.shop.clock.advance(600)
+    twins.prod.hook("update-status", ok(writes={"state": {"k": "mark-of-prod"}}), "db/0")
+    twins.prod.write(
+        lambda tx: leadership.set_settings(
+            tx, units.get(tx, twins.prod.model, "db/0"), {"a": "mark-of-prod"}, twins.shop.clock.now()
+        )
+    )
+    context = dict(twins.shop.until("update-status", "web/0").frame)["context"]
+    seen = context["relations"]
+    assert "mark-of-prod" not in str(context)
+    assert twins.prod.model not in str({**context, "relations": {}})
+    assert set(seen[str(here)]["unit_bags"]) == {"db/0", "web/0"}
