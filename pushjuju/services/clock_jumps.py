@@ -20,7 +20,7 @@ _SETTLED = "clock-jump"  # the sequence that keeps up to which lease this was do
 
 
 def after_jump(ctx: Context, latest: datetime | None = None) -> bool:
-    """Bring due times near where the clock went back; tell whether it did.
+    """Bring due times near where the clock went back; return True when it did.
 
     Args:
         latest: The latest moment that this process has seen; None: look in the store alone.
@@ -41,7 +41,7 @@ def after_jump(ctx: Context, latest: datetime | None = None) -> bool:
 
 
 def _is_ahead(tx: Tx, now: datetime) -> bool:
-    """Tell whether leases are ahead of the clock by more than was settled before."""
+    """Return True when leases are ahead of the clock by more than was settled before."""
     lease, slack = next_lease(tx), int(SLACK_S * 1000)
     if lease <= int(now.timestamp() * 1000) + slack:
         return False

@@ -112,7 +112,7 @@ class Driver:
         try:
             calm: float | None = None  # since when all that was asked for is over
             while True:
-                begun = min(begun, self._now())  # where the clock went back, nothing is due since then
+                begun = min(begun, self._now())  # the clock may have been ahead
                 if self._broken or self._anything_asked(begun, routine=routine):
                     calm = None
                 elif not until():
