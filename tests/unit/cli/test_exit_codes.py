@@ -31,7 +31,7 @@ def shop(tmp_path: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> Worl
     world.ctx.controller.set("current-model", "admin/shop")
     world.ctx.datadir.set_current_controller("home")
 
-    async def settle(_: Any) -> Settled:
+    async def settle(_: Any, **_more: Any) -> Settled:
         return Settled(problems=(DOWN,))
 
     monkeypatch.setattr(workers.Driver, "settle", settle)
@@ -109,7 +109,7 @@ def shared(tmp_path: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> Bu
         world.ctx.controller.set("current-model", "admin/shop")
         world.ctx.datadir.set_current_controller("home")
 
-        async def settle(driver: Driver) -> Settled:
+        async def settle(driver: Driver, **_more: Any) -> Settled:
             key, now = machine_key(world.model, "0"), world.clock.now()
             visit.note_failed(driver.ctx, world.model, "db/0", visit.LOOP_ERROR, ASIDE)
             with driver.ctx.store.write() as tx:
