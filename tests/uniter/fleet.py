@@ -265,6 +265,7 @@ class Shop:
     """What lanes share."""
 
     session_type: type[Session] = Session
+    asked = True
 
     def __init__(self, fleet: Fleet, ctx: Context) -> None:
         self.fleet = fleet
