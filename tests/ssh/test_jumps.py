@@ -19,6 +19,7 @@ from pushjuju.runner.target import MachineTarget
 from pushjuju.runner.transport import Connector
 from pushjuju.services.context import Context, open_context
 from pushjuju.state.datadir import DataDir
+from pushjuju.state.store import Tx
 from pushjuju.workers.reach import reach
 from tests.ssh.conftest import Machine, Sshd, new_sshd, until
 
@@ -157,11 +158,16 @@ def lab(
     key = " ".join((sshd.home / "host_key.pub").read_text().split()[:2])
     ssh = json.dumps({"host": "127.0.0.1", "port": sshd.port, "user": "root", "host_keys": [key]})
     with ctx.store.write() as tx:
-        tx.run("machine_set_ssh", model=tx.rows("model_list")[0]["uuid"], id="0", ssh=ssh)
+        tx.run("machine_set_ssh", model=shop(tx), id="0", ssh=ssh)
     yield ctx
     ctx.close()
     for path, text in zip(files, saved, strict=True):
         path.write_text(text)
+
+
+def shop(tx: Tx) -> str:
+    """Return the UUID of the model; its controller has one of its own too."""
+    return next(str(row["uuid"]) for row in tx.rows("model_list") if row["name"] == "shop")
 
 
 def through(run: Run, gate: Sshd) -> None:
@@ -189,7 +195,7 @@ def test_ssh_and_scp_go_through_the_models_jump_host(
     assert (tmp_path / "b").read_text() == "text"
     assert logins(gate) == 2
     with lab.store.read() as tx:
-        known = lab.controller.known_hosts(tx.rows("model_list")[0]["uuid"])
+        known = lab.controller.known_hosts(shop(tx))
     assert f"[127.0.0.1]:{gate.port}" in known.read_text()  # whom we met there is remembered, by us alone
 
 
@@ -198,7 +204,7 @@ async def test_the_controller_goes_through_it_too(
 ) -> None:
     through(run, gate)
     with lab.store.read() as tx:
-        row = tx.rows("machine_list", model=tx.rows("model_list")[0]["uuid"])[0]
+        row = tx.rows("machine_list", model=shop(tx))[0]
     target = reach(lab, row["model"], json.loads(row["ssh"]), config=False)
     assert target.jump is not None
     assert target.jump.port == gate.port
