@@ -129,6 +129,7 @@ def work(cli: Cli, opened: Session, look: Callable[[], bool]) -> None:
         return
     begun = 0.0
     while not look():
+        opened.ctx.store.require_file()
         if time.monotonic() - begun > _AGAIN_S:
             drive.background(cli, opened.ctx)
             begun = time.monotonic()

@@ -10,11 +10,18 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Thread
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
+from pushjuju.cli import drive, waiting
+from pushjuju.cli.session import Session
+from pushjuju.core.errors import StoreGone
 from pushjuju.workers import background
 from tests.unit.services.world import World
+
+if TYPE_CHECKING:
+    from pushjuju.cli.command import Cli
 
 PROGRAM = shutil.which("pushjuju", path=str(Path(sys.executable).parent)) or "pushjuju"
 WITHIN_S = 60.0
@@ -80,6 +87,17 @@ def test_a_removed_controller_ends_what_follows_it(start: Start, tmp_path: Path)
     assert [follower.wait(WITHIN_S) for follower in followers][1:] == [1, 1, 1, 1]
     for number in range(2, len(followers) + 1):
         assert "ERROR " in (tmp_path / f"{number}.err").read_text(), number
+
+
+def test_a_task_of_a_removed_controller_is_not_waited_for(
+    shop: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drive, "waits", lambda _cli: False)
+    opened = Session(ctx=shop.ctx, model=shop.resolve_model())
+    root = shop.ctx.controller.root
+    root.rename(root.with_name("aside"))
+    with pytest.raises(StoreGone):
+        waiting.work(cast("Cli", None), opened, lambda: False)
 
 
 def test_a_model_is_destroyed_by_one_background_process(start: Start, tmp_path: Path) -> None:
