@@ -32,8 +32,10 @@ from pushjuju.state.work import Claim, SqliteWorkQueue
 from pushjuju.workers.cleaner import clean
 from pushjuju.workers.crew import Crew
 from pushjuju.workers.events import Event
-from pushjuju.workers.lane import Lane, Outcome
+from pushjuju.workers.lane import Lane
+from pushjuju.workers.outcome import Outcome
 from pushjuju.workers.visit import Visit
+from pushjuju.workers.workshop import Workshop
 from tests.unit.services.world import World
 
 MOST_STEPS = 20_000  # of one drive to rest; more means that it goes round in circles
@@ -265,12 +267,15 @@ class Shop:
     """What lanes share."""
 
     session_type: type[Session] = Session
-    asked = True
+    asked: Any = Workshop.asked  # what is left of a claim is told by the product itself
+    generation: Any = Workshop.generation
+    note_routine: Any = Workshop.note_routine
 
     def __init__(self, fleet: Fleet, ctx: Context) -> None:
         self.fleet = fleet
         self.ctx = self.base_ctx = ctx
         self.leases = (0, 0)
+        self._claim: Claim | None = None
         self.sessions: dict[str, Session] = {}
 
     def holding(self, claim: Claim) -> Self:
@@ -278,6 +283,7 @@ class Shop:
         held = copy.copy(self)
         held.ctx = replace(self.base_ctx, store=LeasedStore(self.base_ctx.store, claim))
         held.leases = (claim.lease, claim.previous)
+        held._claim = claim
         return held
 
     def tell(self, event: Event) -> None:
@@ -360,6 +366,9 @@ class HandCrew(Crew):
 
     def __bool__(self) -> bool:
         return bool(self._open)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._open)
 
     def start(self, key: str, work: Coroutine[Any, Any, None]) -> None:
         """Let an operation begin."""
