@@ -273,6 +273,8 @@ def _hello(message: Mapping[str, Any]) -> Document:
     found["journal"] = [_entry(item) for item in _list("journal", message.get("journal"), limits.JOURNAL)]
     lists = {"running": limits.JOURNAL, "units": limits.NAMED_UNITS, "charms": limits.NAMED_UNITS}
     for key, most in lists.items():
+        if key == "charms" and key not in message:
+            continue  # a runner of an older program does not tell: that is not the same as none
         found[key] = [_short_text(key, item) for item in _list(key, message.get(key), most)]
     blobs = _list("blobs", message.get("blobs"), limits.BLOBS)
     found["blobs"] = [_need_text("blobs", item, limits.DIGEST) for item in blobs]

@@ -256,6 +256,13 @@ def test_a_machine_says_of_itself_what_can_be_used_or_is_refused(message: dict[s
     assert len(said) < 1000
 
 
+def test_a_machine_that_does_not_tell_of_charms_is_not_one_without_charms() -> None:
+    """A runner of an older program is still at work there: its units must not get their charms again."""
+    silent = {key: value for key, value in HELLO.items() if key != "charms"}
+    assert "charms" not in intake.read_hello(silent, "machine 0")
+    assert intake.read_hello({**silent, "charms": []}, "machine 0")["charms"] == []
+
+
 def test_an_honest_hello_stays_what_it_is() -> None:
     found = intake.read_hello(HELLO, "machine 0")
     assert {key: HELLO[key] for key in found} == found
