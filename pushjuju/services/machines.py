@@ -232,6 +232,12 @@ def retry_refused(tx: Tx, model: str, now: datetime) -> list[str]:
     return found
 
 
+def see_again(tx: Tx, model: str, machine_id: str, now: datetime, reason: str) -> None:
+    """Let a machine be contacted now, which starts one that is stopped where its cloud can."""
+    tx.run("machine_see_again", model=model, id=machine_id)
+    touch.machine(tx, model, machine_id, now, reason)
+
+
 def retry_provisioning(tx: Tx, model: str, machine_id: str, now: datetime) -> None:
     """Let a machine whose start failed be tried anew.
 
@@ -246,8 +252,7 @@ def retry_provisioning(tx: Tx, model: str, machine_id: str, now: datetime) -> No
         shown = statuses.get_status(tx, model, StatusKind.INSTANCE, machine_id)
         state = shown.status if shown else InstanceStatus.UNKNOWN
         if state == InstanceStatus.STOPPED:
-            tx.run("machine_see_again", model=model, id=machine_id)  # which starts it, where its cloud can
-            touch.machine(tx, model, machine_id, now, "retry provisioning")
+            see_again(tx, model, machine_id, now, "retry provisioning")
             return
         if machine.last_seen or state != InstanceStatus.PROVISIONING_ERROR:
             raise NotValid(f"machine {machine_id} is not in an error state ({state})")

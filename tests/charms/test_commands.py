@@ -438,6 +438,17 @@ def test_ssh_and_scp(web: Client, tmp_path: Path) -> None:
     assert web.try_run("scp", "0:/tmp/nothing", tmp_path).rc == 1
 
 
+def test_ssh_starts_a_machine_that_is_stopped(web: Client) -> None:
+    web.try_run("ssh", "root@web/0", "systemctl", "poweroff", "--no-block")
+    until = time.monotonic() + 60  # it answers for a moment yet
+    while (
+        "machine 0 is stopped; starting it" not in (done := web.try_run("ssh", "web/0", "echo back")).stderr
+    ):
+        assert time.monotonic() < until, str(done)
+    assert (done.rc, done.stdout) == (0, "back\n"), str(done)
+    web.run("config", "web", "greeting=again")
+
+
 def test_the_program_tells_of_itself(web: Client) -> None:
     """version, help, plugins, doctor."""
     assert re.fullmatch(r"3\.6\.\d+-\w+-\w+\n", web.run("version"))

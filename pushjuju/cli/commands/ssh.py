@@ -28,6 +28,7 @@ from pushjuju.state.store import Tx
 
 _GIVEN = "manual"  # who made machines that were taken in
 _POLL_S = 0.1  # how often the end of a session is looked for
+_ASKED_AT_ONCE = ("local", "lxd")  # clouds that tell in a moment whether an instance is stopped
 _EVERY_S = 5.0  # how often a background process is looked after meanwhile
 
 _FLAGS = (
@@ -72,7 +73,7 @@ def ssh(
     """Open a shell on a machine, or run a command there."""
     user, _, name = args[0].rpartition("@")
     opened = session.open_model(cli, model)
-    target = _target(opened, name, user, proxy=_asked(cli, proxy))
+    target = _target(cli, opened, name, user, proxy=_asked(cli, proxy))
     terminal = cli.console.stdin.isatty() and cli.console.stdout.isatty() if pty is None else pty
     options = ["-t", "-t"] if terminal else []
     words = ["ssh", *options, target.alias, *args[1:]]
@@ -96,7 +97,7 @@ def scp(cli: Cli, args: tuple[str, ...], *, model: str, no_host_key_checks: bool
     opened = session.open_model(cli, model)
     targets: list[sshconfig.Target] = []
     way = _asked(cli, proxy)
-    listed = [_scp_word(opened, arg, targets, proxy=way) for arg in args]
+    listed = [_scp_word(cli, opened, arg, targets, proxy=way) for arg in args]
     # Machines do not reach each other with our keys: what goes between two of them goes through here.
     words = ["scp", *(["-3"] if len(targets) > 1 and "-3" not in args else []), *listed]
     _run(opened, words, targets, check_host_keys=not no_host_key_checks)
@@ -108,23 +109,26 @@ def _asked(cli: Cli, proxy: bool) -> bool | None:
 
 
 def _scp_word(
-    opened: session.Session, word: str, targets: list[sshconfig.Target], *, proxy: bool | None
+    cli: Cli, opened: session.Session, word: str, targets: list[sshconfig.Target], *, proxy: bool | None
 ) -> str:
     """Return an argument of scp with our target's alias in place of its name; note the target."""
     place, colon, path = word.partition(":")
     if not colon or word.startswith(("-", ".", "/")):
         return word
     user, _, name = place.rpartition("@")
-    found = _target(opened, name, user, proxy=proxy)
+    found = _target(cli, opened, name, user, proxy=proxy)
     if found not in targets:
         targets.append(found)
     return f"{found.alias}:{path}"
 
 
-def _target(opened: session.Session, name: str, user: str, *, proxy: bool | None) -> sshconfig.Target:
-    """Return the target of a machine id, a unit or `application/leader`.
+def _target(
+    cli: Cli, opened: session.Session, name: str, user: str, *, proxy: bool | None
+) -> sshconfig.Target:
+    """Return the target of a machine id, a unit or `application/leader`; a stopped machine is started first.
 
     Args:
+        cli: The call.
         opened: The model.
         name: What the person wrote.
         user: The login that was asked for; empty for the usual one.
@@ -139,11 +143,12 @@ def _target(opened: session.Session, name: str, user: str, *, proxy: bool | None
     alias = f"juju-{name.replace('/', '-')}{f'-{user}' if user else ''}"
     key, host = opened.ctx.controller.private_key, parent_machine(machine.id)
     if host:  # a container goes through its host, whatever leads there
-        via = _target(opened, host, "", proxy=None if proxy else proxy)
+        via = _target(cli, opened, host, "", proxy=None if proxy else proxy)
         return sshconfig.target(
             alias, machine.ssh, user=user, key=key, key_name=machine_tag(machine.id),
             via=replace(via, alias=f"juju-host-{host}"),
         )  # fmt: skip
+    _start_if_stopped(cli, opened, machine)
     own = sshconfig.own_settings(str(machine.ssh["host"])) if machine.provider == _GIVEN else None
     hops = _hops(opened, machine, proxy, own or {})
     found = sshconfig.target(alias, machine.ssh, user=user, key=key, own=own, hops=hops)
@@ -184,6 +189,24 @@ def _machine(opened: session.Session, name: str) -> Machine:
         if unit.machine is None:
             raise NotFound(f'unit "{name}" has no machine yet', hint="pushjuju status")
         return machines.get(tx, opened.uuid, unit.machine)
+
+
+def _start_if_stopped(cli: Cli, opened: session.Session, machine: Machine) -> None:
+    """Start a machine of this computer that is stopped, as every contact does: OpenSSH could not reach it."""
+    if opened.model.cloud_type not in _ASKED_AT_ONCE:
+        return
+    import asyncio
+
+    from pushjuju.cli import waiting
+    from pushjuju.workers.contact import can_resume
+    from pushjuju.workers.workshop import Workshop
+
+    if not asyncio.run(can_resume(Workshop(opened.ctx, warn=cli.console.warn), machine)):
+        return
+    cli.console.info(f"machine {machine.id} is stopped; starting it")
+    with opened.ctx.store.write() as tx:
+        machines.see_again(tx, opened.uuid, machine.id, cli.clock.now(), "a person logs in")
+    waiting.foreground(cli, opened, lambda: True)
 
 
 def _leader(tx: Tx, model: str, application: str) -> str:
@@ -320,7 +343,7 @@ def _debug(
     terminal = cli.console.stdin.isatty() and cli.console.stdout.isatty()
     if asked["pty"] is False or not (terminal or asked["pty"]):
         raise Conflict(f"debug-{kind} needs a terminal")
-    target = _target(opened, name, "", proxy=_asked(cli, asked["proxy"]))
+    target = _target(cli, opened, name, "", proxy=_asked(cli, asked["proxy"]))
     script = debugsession.script(name, args[1:], kind=kind, at=at, machine=machine.id, program=cli.program)
     words = ["ssh", "-t", "-t", target.alias, debugsession.command(script)]
     # Hooks are to come while somebody waits for them: what is due is worked all the while.
