@@ -118,6 +118,11 @@ class Client:
         """Return the data of a command that prints JSON."""
         return json.loads(self.run(*words, "--format", "json"))
 
+    def models(self) -> list[str]:
+        """Return the names of the models that somebody made: all but the controller's own."""
+        listed = self.json("models")["models"]
+        return [model["short-name"] for model in listed if not model["is-controller"]]
+
     def status(self) -> Any:
         """Return the status of the current model."""
         return self.json("status")

@@ -257,7 +257,7 @@ def test_controllers_and_models(client: Client) -> None:
     assert (
         'key "colour" is not defined in the current model configuration: possible misspelling' in done.stderr
     )
-    assert [model["short-name"] for model in client.json("models")["models"]] == ["second", "shop"]
+    assert client.models() == ["second", "shop"]
     assert client.json("show-model", "shop")["shop"]["controller-name"] == "lab"
     assert client.run("status", "-m", "shop").startswith("Model  Controller  Cloud/Region")
     done = client.try_run("destroy-model", "second", stdin="second\n")

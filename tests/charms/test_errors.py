@@ -102,10 +102,10 @@ def test_a_failing_install_and_the_ways_out(client: Client, tmp_path: Path) -> N
     done = client.fail("destroy-model", "default", "--no-prompt")
     assert "web/0" in done.error
     asked = time.monotonic()
-    done = client.try_run("destroy-model", "default", "--no-prompt", "--force")
+    done = client.try_run("-v", "destroy-model", "default", "--no-prompt", "--force")
     assert time.monotonic() - asked < 45  # the forced end itself would come after a minute
     assert (done.rc, "web/0: is in error: ends without its hooks" in done.stderr) == (0, True), str(done)
-    assert client.json("models")["models"] == []
+    assert client.models() == []
 
 
 def test_interrupted_by_the_person(web: Client) -> None:

@@ -283,4 +283,4 @@ def _offers(juju: jubilant.Juju, controller: Client) -> None:
 
 def _until_models(controller: Client, count: int) -> None:
     """Wait until a controller has so many models."""
-    controller.until(lambda: len(controller.json("models")["models"]) == count)
+    controller.until(lambda: len(controller.models()) == count)

@@ -64,7 +64,7 @@ def test_the_life_of_an_ops_charm(client: Client) -> None:
     assert done.rc == 0, str(done)
     assert done.stderr.startswith("Destroying model\nWaiting for model to be removed, 1 machine(s), 1 appl")
     assert done.stderr.endswith("Model destroyed.\n")
-    assert client.json("models")["models"] == []
+    assert client.models() == []
     assert client.fail("status").error.startswith("ERROR No model in focus.\n")
     assert _machine_folders(client) == []
 

@@ -258,7 +258,7 @@ def test_subordinates(town: Town) -> None:
     assert of(seen, "agent/2", "access")[:3] == FULL
     assert not _files_of(client, "1", gone)
     client.run("destroy-model", "town", "--no-prompt")
-    assert client.json("models")["models"] == []
+    assert client.models() == []
 
 
 def _principals(client: Client) -> dict[str, str]:

@@ -68,15 +68,16 @@ def test_the_last_line_of_a_hook_is_shown(web: Client, screen: Terminal) -> None
     assert "begun\nover" in screen.text()
 
 
-def test_without_a_terminal_nothing_is_said_twice(web: Client) -> None:
-    done = web.try_run("config", "web", "greeting=lines")
+def test_a_script_gets_no_progress_and_who_asks_for_it_nothing_twice(web: Client) -> None:
+    assert web.try_run("config", "web", "greeting=script").stderr == ""
+    done = web.try_run("-v", "config", "web", "greeting=lines")
     assert done.rc == 0
     said = done.stderr.splitlines()
     assert "web/0: config-changed: running" in said
     assert len(said) == len(set(said))
     assert "\x1b" not in done.stderr
     assert web.try_run("-q", "config", "web", "greeting=quiet").stderr == ""
-    assert "web/0: config-changed: done" in web.try_run("-v", "config", "web", "greeting=loud").stderr
+    assert "web/0: config-changed: done" in said
 
 
 def test_ctrl_c_leaves_the_hook_at_work_and_says_how_to_go_on(web: Client, screen: Terminal) -> None:
