@@ -189,7 +189,8 @@ def _step(
     decision = decide(view.local, view.remote)
     if not prepare and decision.answer in WORK:
         return Turn(answer=decision.answer, reason=decision.reason)
-    if not routine and _is_routine(decision):
+    # A retry that somebody asked for with `resolved` is no routine.
+    if not routine and view.unit.resolved == "none" and _is_routine(decision):
         return Turn(answer=Answer.IDLE, reason=decision.reason)
     perform(ctx, tx, view, decision.effects)
     local = apply_effects(view.local, decision.effects)

@@ -65,6 +65,9 @@ class World:
         made = context.SystemClock()
         controllers.bootstrap(datadir, "local", "local", now=made.now())
         self.ctx = context.open_context(datadir, "local", environ=dict(os.environ), clock=clock)
+        own = models.resolve(self.ctx, models.CONTROLLER)
+        with self.ctx.store.write() as tx:  # the tests count the rows of `chaos`
+            models.purge(tx, own.uuid)
         self.model: Model = models.add_model(self.ctx, "chaos")
         self.told: list[str] = []
 

@@ -77,8 +77,9 @@ class Job:
         )
 
     def file(self, name: str) -> str:
-        """Return what it wrote so far."""
-        return self.client.on("0", f"cat /var/tmp/jobs/{self.name}/{name} 2>/dev/null || true")
+        """Return what it wrote so far; nothing while the machine is on its way down or up."""
+        command = shlex.quote(f"cat /var/tmp/jobs/{self.name}/{name} 2>/dev/null || true")
+        return self.client.try_run("ssh", "0", "sudo", "sh", "-c", command).stdout
 
     def over(self) -> bool:
         """Tell whether it has ended."""
