@@ -241,6 +241,8 @@ def test_a_command_ends_though_an_update_status_that_is_due_takes_long(web: Clie
     finally:
         web.run("model-config", "--reset", "update-status-hook-interval")
         web.on("0", "rm -f /var/tmp/hold")
+        web.until(lambda: web.agents("web")["web/0"][1] == "idle")
+        web.end_processes()  # the next test's job would be answered at once
 
 
 def test_a_reboot_that_is_asked_for(web: Client) -> None:
