@@ -184,6 +184,7 @@ async def _resume(shop: Workshop, machine: Machine, provider: Provider) -> bool:
         logs.append(tx, machine.model, f"machine-{machine.id}", "WARNING", LOGGER, RESUMING, now=now)
     shop.tell(Event(entity=f"machine {machine.id}", text=RESUMING))
     await shop.within(START_S, provider.resume(machine.instance_id))
+    shop.checkpoint("machine-resumed")
     return True
 
 

@@ -34,8 +34,9 @@ from tests.uniter.town import Town
 
 PACKAGE = Path(__file__).parents[2] / "pushjuju"
 WAITS = ("connect", "cloud", "push", "send", "begun", "live", "answer", "result", "ack", "write", "wrote")
-# Checkpoints of commands, which no lane passes, and of firewalls, which these machines have not.
-ELSEWHERE = ("enlisted", "firewall-applied", "firewall-cleared")
+# Checkpoints of commands, which no lane passes; of firewalls, which these machines have not; of machines that
+# stay off until somebody starts them, where these come back by themselves.
+ELSEWHERE = ("enlisted", "firewall-applied", "firewall-cleared", "machine-resumed")
 FAULTS = (
     *("kill", "kill", "freeze", "freeze", "cut", "silence", "reboot", "off", "runner"),
     *("full", "store", "clock", "box-clock", "join"),

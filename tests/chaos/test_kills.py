@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import random
 import subprocess
@@ -9,6 +10,7 @@ import subprocess
 import pytest
 
 from pushjuju.core.status import StatusKind
+from pushjuju.plugins.providers.local import machines as local
 from pushjuju.services import firewall, machines, models, removal, ssh_keys
 from tests.chaos.world import DEPLOY_HOOKS, REMOVE_HOOKS, UNIT, World, until
 
@@ -44,6 +46,20 @@ async def test_death_at_each_hook_of_a_deploy(world: World, step: str) -> None:
     }
     assert died == [f"{step} {name}" for name in of_step.get(step, doing)]
     world.at_rest(world.machine(), *DEPLOY_HOOKS)
+
+
+async def test_death_right_after_a_stopped_machine_was_started(world: World) -> None:
+    """The next command finds the machine booting, and does what was asked, once."""
+    world.deploy()
+    await world.settle()
+    box = world.machine()
+    await asyncio.to_thread(local.halt, world.layout, box.record.id, 0)
+    world.config(number="2")
+    assert die_on(world, "machine-resumed") == ["machine-resumed"]
+    assert box.begun()[len(DEPLOY_HOOKS) :] == ["start 2", "config-changed 2"]
+    assert box.ended() == box.begun()
+    assert world.agent() == ("idle", "")
+    assert world.statuses(StatusKind.INSTANCE) == {"0": "running"}
 
 
 async def test_next_contact_clears_what_was_committed_before_a_death(world: World) -> None:

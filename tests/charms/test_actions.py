@@ -213,10 +213,12 @@ def test_a_task_goes_on_without_its_controller(web: Client, target: tuple[str, s
 
 
 def test_an_interrupted_person_is_told_how_to_go_on(web: Client) -> None:
-    number, process = _begun(web, ("exec", "--unit", UNIT, "sleep 2; echo there"))
+    waits = "until [ -e /root/go-on ]; do sleep 0.05; done; echo there"
+    number, process = _begun(web, ("exec", "--unit", UNIT, waits))
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=20)
+    _, err = process.communicate(timeout=60)
     assert process.returncode == 130
+    web.on("0", "sudo touch /root/go-on")
     assert "What was asked for goes on" in err
     assert web.run("show-task", number, "--watch") == "\nthere\n"
 
