@@ -14,6 +14,7 @@ from pushjuju.cli.progress import progress, wants_output
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import HookFailed
 from pushjuju.core.names import is_application, is_machine, is_unit
+from pushjuju.core.storage import DISK_OF
 from pushjuju.services.context import Context
 from pushjuju.state.records import Unit
 
@@ -25,6 +26,7 @@ EVERY_MACHINE = ("every machine",)
 
 _LINES = 10  # of the failed run's log that are shown from its start, and as many from its end
 _MOST_LINES = 1000  # that are looked at
+_MACHINE = re.compile(r"(?:storage \S+ on )?machine ([^: ]+)")
 _NO_WAIT = ("0", "false", "no")
 
 
@@ -63,7 +65,7 @@ def settle(
 
     from pushjuju.workers.drive import Driver
 
-    homes = machines_of(ctx, model, touched or ())  # some are gone at the end
+    around = around_of(ctx, model, touched or ())  # some are gone at the end
     with progress(cli.console) as report:
         watched = wants_output(cli.console)
         since = session.first_claim(cli)
@@ -73,7 +75,7 @@ def settle(
         background(cli, ctx)
     for problem in settled.elsewhere:
         cli.console.warn(f"in another model: {problem}")
-    judge(cli, ctx, model, settled.problems, None if touched is None else (*touched, *homes))
+    judge(cli, ctx, model, settled.problems, None if touched is None else (*touched, *around))
 
 
 def judge(
@@ -85,7 +87,7 @@ def judge(
         HookFailed: Something that was touched is in error.
     """
     if touched is not None:
-        touched = (*touched, *machines_of(ctx, model, touched))
+        touched = (*touched, *around_of(ctx, model, touched))
     mine = [problem for problem in problems if _concerns(problem, touched)]
     for problem in problems:
         if problem not in mine:
@@ -94,9 +96,9 @@ def judge(
         raise _failure(cli, ctx, model, mine)
 
 
-def machines_of(ctx: Context, model: str, names: Sequence[str]) -> Sequence[str]:
-    """Return the machines that the named applications and units are on, and the hosts of those."""
-    from pushjuju.services import units
+def around_of(ctx: Context, model: str, names: Sequence[str]) -> Sequence[str]:
+    """Return what applications and units have: their storage, their machines and the hosts of those."""
+    from pushjuju.services import storage, units
 
     found: list[Unit] = []
     with ctx.store.read() as tx:
@@ -105,9 +107,16 @@ def machines_of(ctx: Context, model: str, names: Sequence[str]) -> Sequence[str]
                 found += filter(None, [tx.find(Unit, "unit_get", model=model, name=name)])
             elif is_application(name):
                 found += units.of_application(tx, model, name)
+        stored = [item for unit in found if unit.storage for item in storage.of_unit(tx, model, unit.name)]
     homes = {unit.machine for unit in found if unit.machine is not None}
     parts = [home.split("/") for home in homes.union(filter(is_machine, names))]
-    return sorted({"/".join(words[:end]) for words in parts for end in range(1, len(words) + 1, 2)})
+    hosts = sorted({"/".join(words[:end]) for words in parts for end in range(1, len(words) + 1, 2)})
+    return [*hosts, *(storage_subject(item.storage) for item in stored)]
+
+
+def storage_subject(storage: str) -> str:
+    """Return how storage that a command is about is told apart from a unit of the same name."""
+    return f"storage {storage}"
 
 
 def background(cli: Cli, ctx: Context) -> None:
@@ -127,11 +136,13 @@ def in_background(ctx: Context) -> bool:
 
 
 def _concerns(problem: str, touched: Sequence[str] | None) -> bool:
-    """Tell whether a problem is of what was touched; one of neither unit nor machine always is."""
-    word, _, rest = problem.partition(" ")
+    """Return True when a problem is of what was touched; those of the model as a whole always are."""
+    word, _, rest = problem.removeprefix(DISK_OF).partition(" ")
     name = re.split("[: ]", rest, maxsplit=1)[0]
-    if touched is None or word not in ("unit", "machine"):
+    if touched is None or word not in ("unit", "machine", "storage"):
         return True
+    if word == "storage":
+        return storage_subject(name) in touched
     if word == "machine" and EVERY_MACHINE[0] in touched:
         return True
     return name in touched or (word == "unit" and name.partition("/")[0] in touched)
@@ -144,8 +155,8 @@ def _failure(cli: Cli, ctx: Context, model: str, problems: Sequence[str]) -> Hoo
     word, _, rest = first.partition(" ")
     unit = re.split("[: ]", rest, maxsplit=1)[0] if word == "unit" else ""
     detail = [*(_own_lines(ctx, model, unit) if unit else ()), *others]
-    machine = rest.partition(":")[0] if word == "machine" else ""
-    hint = hints.after_failure(cli, ctx, model, unit=unit, machine=machine)
+    machine = _MACHINE.match(first)
+    hint = hints.after_failure(cli, ctx, model, unit=unit, machine=machine[1] if machine else "")
     return HookFailed(first, detail="\n".join(detail), hint=hint)
 
 

@@ -104,8 +104,8 @@ def _of_unit(ctx: Context, model: str, name: str, at: str) -> Iterable[str]:
         owner = tx.find(Application, "application_get", model=model, name=name.partition("/")[0])
         agent = statuses.get_status(tx, model, StatusKind.AGENT, name)
     yield f"debug-log{at} --replay --include {name}    shows its log"
-    if unit is not None and agent is not None and agent.status == Agent.FAILED:
-        yield from _again(ctx, model, unit.machine or "", at)  # it was set aside: no hook waits
+    if unit is not None and agent is not None and agent.status != Agent.ERROR:
+        yield from _again(ctx, model, unit.machine or "", at)  # no hook waits for `resolved`
         return
     yield f"resolved{at} {name}    tries the hook again"
     if unit is None or unit.life == Life.ALIVE:

@@ -19,6 +19,7 @@ MOST = 1000  # instances of one store of a unit, whatever the charm says
 _POOL = re.compile(r"[a-zA-Z]+[-?a-zA-Z0-9]*")
 _COUNT = re.compile(r"-?[0-9]+")
 _SIZE = re.compile(r"([-+]?[0-9]*\.?[0-9]+)([MGTPEZY])(?:i?B)?")
+DISK_OF = "disk of "  # begins what failed for the disk of a machine that is gone
 _STORAGE = re.compile(rf"({APPLICATION})/(0|[1-9][0-9]*)")
 _STORE = re.compile(APPLICATION)
 _POWERS = "MGTPEZY"

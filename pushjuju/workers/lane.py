@@ -45,7 +45,7 @@ from pushjuju.workers import (
 )
 from pushjuju.workers.events import Event
 from pushjuju.workers.firewaller import Firewaller
-from pushjuju.workers.outcome import Outcome, is_of_unit
+from pushjuju.workers.outcome import Outcome, is_of_guest
 from pushjuju.workers.provisioner import StartFailed, given
 from pushjuju.workers.visit import Visit, ask, stays
 from pushjuju.workers.workshop import Workshop
@@ -78,7 +78,7 @@ class Lane:
         self.attempts = attempts
         self.left_nothing = False
         self._stored: list[str] = []  # what could not be done for storage
-        self._setbacks: dict[str, str] = {}  # unit or `profiles` -> what is tried again later
+        self._setbacks: dict[str, str] = {}  # unit, or `profiles` with whose -> what is tried again later
         self.unguarded: PushjujuError | None = None  # why the machine's firewall is not in force
 
     async def work(self) -> Outcome:
@@ -156,7 +156,12 @@ class Lane:
             await profiles.apply(self.shop, machine)
         except profiles.ProfilesFailed as error:
             self._tell(str(error), "failed")
-            self._setbacks["profiles"] = contact.with_hint(error)
+            text = contact.with_hint(error)
+            lacking = profiles.lacking(self.shop, machine)
+            waiting = [seat.name for seat in self._seats() if seat.name.partition("/")[0] in lacking]
+            self._setbacks |= {f"profiles of {unit}": f"unit {unit}: {text}" for unit in waiting}
+            if not waiting:  # a profile stays that nobody wants any more
+                self._setbacks["profiles"] = text
             return False
         return True
 
@@ -186,7 +191,7 @@ class Lane:
         due = min((moment for moment in dues if moment is not None), default=None)
         held, stuck = self._held_by_containers(machine)
         failures += [held] if stuck else []
-        failures += sorted(self._setbacks.values(), key=is_of_unit)  # `problems_of` tells them apart
+        failures = sorted([*failures, *self._setbacks.values()], key=is_of_guest)  # `problems_of` splits them
         reason = "; ".join(failures) or held or self._waits(machine)
         routine = due is not None and due == self._next_update_status()
         return Outcome(due=due, attempts=attempts, reason=reason, failed=bool(failures), routine=routine)

@@ -6,8 +6,12 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 
+from pushjuju.core.storage import DISK_OF
 from pushjuju.services import machines
 from pushjuju.state.store import Tx
+
+_STORAGE = r"storage [a-z0-9-]+/[0-9]+"
+_ON_NO_MACHINE = re.compile(rf"; (?=(?:{_STORAGE}|{DISK_OF}machine [0-9]+): )")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,17 +33,18 @@ class Outcome:
     routine: bool = False
 
 
-def is_of_unit(reason: str) -> bool:
-    """Tell whether a failure is of one unit alone, and not of its machine."""
-    return reason.startswith("unit ")
+def is_of_guest(reason: str) -> bool:
+    """Return True when a failure is of one unit or storage alone, and not of its machine."""
+    return reason.startswith(("unit ", "storage "))
 
 
 def problems_of(tx: Tx, key: str, reason: str) -> list[str]:
-    """Return what failed, with the unit or the machine in front; a loop names its subject itself."""
+    """Return what failed, with the unit, storage or machine in front; a loop names its subject itself."""
     model, kind, name = key.split("/", 2)
     if kind != "machine":
-        return [reason]
+        return _ON_NO_MACHINE.split(reason) if name == "storage" else [reason]
     units = "|".join(re.escape(seat.name) for seat in machines.seats_on(tx, model, name))
-    whose = re.compile(rf"unit (?:{units})[: ]")  # others that a machine names are not believed
+    # Others that a machine names are not believed.
+    whose = re.compile(rf"unit (?:{units})[: ]|{_STORAGE} on machine {re.escape(name)}: ")
     parts = re.split(rf"; (?={whose.pattern})", reason)
     return [part if whose.match(part) else f"machine {name}: {part}" for part in parts]

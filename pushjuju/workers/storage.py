@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from datetime import datetime
 
 from pushjuju.core.errors import PushjujuError, StoreError, TransportError
-from pushjuju.core.storage import MOST_MIB, STORAGE_DIR, Kind
+from pushjuju.core.storage import DISK_OF, MOST_MIB, STORAGE_DIR, Kind, is_storage
 from pushjuju.plugins.storage import devices, mounts
 from pushjuju.plugins.types import (
     BootMount,
@@ -27,7 +27,7 @@ from pushjuju.services import disks, machines, models, removal, storage, storage
 from pushjuju.services.context import Context
 from pushjuju.services.storage_work import Step, Todo
 from pushjuju.state.records import Machine
-from pushjuju.state.storage_records import Backing
+from pushjuju.state.storage_records import Backing, StorageInstance
 from pushjuju.workers.answers import STORAGE_S, within
 from pushjuju.workers.events import Event
 from pushjuju.workers.outcome import Outcome
@@ -209,9 +209,21 @@ class StorageWork:
         self.attempted.add((todo.step, todo.backing.kind, todo.backing.id))
         with self.ctx.store.write() as tx:
             storage_work.failed(tx, todo, why, self.ctx.clock.now())
-        text = f"{todo.step} {storage_work.label(todo.backing)}: {why}"
-        self.problems.append(text)
-        self._tell(text, "failed")
+        self.problems.append(
+            f"{self._owner(todo.backing)}{todo.step} {todo.backing.kind} {todo.backing.id}: {why}"
+        )
+        self._tell(f"{todo.step} {storage_work.label(todo.backing)}: {why}", "failed")
+
+    def _owner(self, backing: Backing) -> str:
+        """Return what a failure is of, to stand in front: neighbours on the machine have no part in it."""
+        if is_storage(backing.storage):
+            where = f" on machine {self.machine_id}" if self.machine_id else ""
+            return f"storage {backing.storage}{where}: "
+        if self.machine_id:
+            return ""
+        with self.ctx.store.read() as tx:
+            disk = tx.find(StorageInstance, "storage_instance_get", model=self.model, id=backing.storage)
+        return f"{DISK_OF}machine {disk.owner}: " if disk is not None else ""
 
     def _tell(self, text: str, state: str = "running") -> None:
         entity = f"machine {self.machine_id}" if self.machine_id else "storage"

@@ -59,7 +59,7 @@ def remove_unit(
     if dry_run:
         return
     remove = partial(removal.remove_units, opened.ctx, opened.uuid)
-    homes = drive.machines_of(opened.ctx, opened.uuid, args)  # they may go as well
+    homes = drive.around_of(opened.ctx, opened.uuid, args)  # they may go as well
     plan.carry_out(lambda names: remove(names, forced, destroy_storage=destroy_storage))
     removals.finish(cli, opened, plan, told=told, touched=(*args, *homes))
 
@@ -103,6 +103,6 @@ def remove_application(
     if dry_run:
         return
     remove = partial(removal.remove_application, opened.ctx, opened.uuid)
-    homes = drive.machines_of(opened.ctx, opened.uuid, args)  # they may go as well
+    homes = drive.around_of(opened.ctx, opened.uuid, args)  # they may go as well
     plan.carry_out(lambda names: remove(names, forced, destroy_storage=destroy_storage))
     removals.finish(cli, opened, plan, told=told, touched=(*args, *homes))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from pushjuju.cli import blocking, configargs, flags, removals, session, values
+from pushjuju.cli import blocking, configargs, drive, flags, removals, session, values
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.formatters import storage_table
 from pushjuju.cli.formatters.shapes import struct
@@ -173,6 +173,7 @@ def _finish(
         if answer.error is not None and answer.error.hint:
             cli.console.detail(answer.error.hint)
     touched = [unit for answer in answers for unit in answer.units]
+    touched += [drive.storage_subject(answer.subject) for answer in answers]
     if lines:
         removals.settle(cli, opened, touched=touched, no_wait=no_wait)
     if failed:

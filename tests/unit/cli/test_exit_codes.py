@@ -170,3 +170,91 @@ def test_a_machine_cannot_make_units_of_other_machines_fail(shared: Build, run: 
     shared("no nft on it; unit web/7: gone")
     ended = run("config", "web", "title=x")
     assert "ERROR machine 0: no nft on it; unit web/7: gone\n" in ended.err
+
+
+# --- storage and profiles of a neighbour ------------------------------------------------------------------
+
+MKFS = "storage data/0 on machine 0: create filesystem 0/0: mkfs.ext4: no such program"
+LATER = "storage logs/1 on machine 0: attach filesystem 0/1: no such device"
+DISK = "disk of machine 7: destroy volume 0: busy"
+PROFILE = "unit db/0: machine 0 cannot have the LXD profiles of its charms: no such device"
+
+
+@pytest.fixture
+def stored(tmp_path: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> Callable[..., World]:
+    """A model with web/0 and db/0, which has storage, on machine 0, where work ends with a reason."""
+
+    def build(key: str, reason: str) -> World:
+        world = World.build(tmp_path, packs)
+        world.active("web", packed=packs.make("web"))
+        store = {"data": {"type": "filesystem", "location": "/srv/data"}}
+        world.deploy("db", packed=packs.make("db", storage=store), placements=[Placement.parse("0")])
+        world.ctx.controller.set("current-model", "admin/shop")
+        world.ctx.datadir.set_current_controller("home")
+
+        async def settle(driver: Driver, **_more: Any) -> Settled:
+            claim, now = None, world.clock.now()
+            with driver.ctx.store.write() as tx:
+                touch(tx, f"{world.model}/{key}", now)
+            claim = driver.queue.claim(f"{world.model}/{key}", now)
+            assert claim is not None
+            driver.queue.finish(claim, now, None, attempts=1, reason=reason, failed=True)
+            return driver._summary()
+
+        monkeypatch.setattr(workers.Driver, "settle", settle)
+        monkeypatch.setattr(drive, "background", lambda *_: None)
+        return world
+
+    return build
+
+
+@pytest.mark.parametrize("words", [("config", "web", "title=x"), ("add-machine",)], ids=" ".join)
+@pytest.mark.parametrize(
+    ("key", "reason", "told"),
+    [
+        ("machine/0", f"{MKFS}; {LATER}; {PROFILE}", (MKFS, LATER, PROFILE)),
+        ("model/storage", f"storage data/0: destroy volume 0: busy; {DISK}", (DISK,)),
+    ],
+    ids=["on a machine", "on no machine"],
+)
+def test_storage_or_a_profile_of_a_neighbour_that_fails_is_a_warning(
+    stored: Callable[..., World],
+    run: Run,
+    words: tuple[str, ...],
+    key: str,
+    reason: str,
+    told: tuple[str, ...],
+) -> None:
+    stored(key, reason)
+    ended = run(*words)
+    assert (ended.status, "ERROR" in ended.err) == (0, False), ended.err
+    for text in told:
+        assert f"WARNING elsewhere in the model: {text}\n" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("config", "db", "title=x"), MKFS),
+        (("remove-unit", "db/0", "--no-prompt"), MKFS),
+        (("remove-application", "db", "--no-prompt", "--destroy-storage"), MKFS),
+        (("remove-storage", "data/0", "--force"), MKFS),
+        (("update-status",), MKFS),
+        (("update-status", "db/0"), PROFILE),
+    ],
+    ids=lambda found: " ".join(found) if isinstance(found, tuple) else "",
+)
+def test_storage_or_a_profile_that_fails_is_an_error_for_who_asked_for_it(
+    stored: Callable[..., World], run: Run, words: tuple[str, ...], reason: str
+) -> None:
+    stored("machine/0", reason)
+    ended = run(*words)
+    assert (ended.status, f"ERROR {reason}\n" in ended.err) == (1, True), ended.err
+    assert "pushjuju resolved" not in ended.err, "there is nothing to resolve"
+
+
+def test_a_disk_that_stays_is_an_error_for_who_removed_its_machine(
+    stored: Callable[..., World], run: Run
+) -> None:
+    stored("model/storage", DISK.replace("7", "0"))
+    assert run("remove-machine", "0", "--force", "--no-prompt").status == 1

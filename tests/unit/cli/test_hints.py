@@ -20,8 +20,10 @@ from pushjuju.cli.gnuflag import FlagSet
 from pushjuju.cli.output import Output
 from pushjuju.cli.root import Root
 from pushjuju.core.errors import NotFound, NotPermitted
+from pushjuju.core.status import Agent, StatusKind
 from pushjuju.services import machines, relation_view, removal
 from pushjuju.services.removal import Force
+from pushjuju.services.statuses import set_status
 from pushjuju.state import processes
 from pushjuju.workers import precheck
 from tests.unit.services.world import UBUNTU, Charms, World
@@ -132,8 +134,18 @@ def typed(hint: str) -> list[str]:
     return [line.partition("    ")[0] for line in hint.splitlines()]
 
 
+def in_error(shop: World, *units: str) -> None:
+    """Let hooks of units have failed."""
+    for unit in units:
+        status = functools.partial(
+            set_status, model=shop.model, kind=StatusKind.AGENT, entity=unit, now=shop.clock.now()
+        )
+        shop.write(functools.partial(status, status=Agent.ERROR, message='hook failed: "start"'))
+
+
 def test_a_model_that_is_not_the_current_one_is_named_in_hints(shop: World) -> None:
     shop.active()
+    in_error(shop, "web/0")
     cli = cli_of(shop)
     shop.ctx.controller.set("current-model", "admin/shop")
     assert typed(hints.after_failure(cli, shop.ctx, shop.model, unit="web/0")) == [
@@ -149,6 +161,7 @@ def test_a_model_that_is_not_the_current_one_is_named_in_hints(shop: World) -> N
 
 def test_removing_an_application_whose_hook_fails_shows_the_ways_out(shop: World) -> None:
     shop.active("web", 2)
+    in_error(shop, "web/0", "web/1")
     shop.ctx.controller.set("current-model", "admin/shop")
     removal.remove_units(shop.ctx, shop.model, ["web/0"])
     lines = typed(hints.after_failure(cli_of(shop), shop.ctx, shop.model, unit="web/0"))

@@ -128,7 +128,8 @@ async def test_only_what_needs_a_profile_waits_for_one_that_cannot_be_had(shop: 
     ).tasks
     before = len(shop.of("web/0"))
     problems = (await drive(shop, work)).problems
-    assert "machine 0 cannot have the LXD profiles of its charms: no such device" in problems[0]
+    why = "machine 0 cannot have the LXD profiles of its charms: no such device"
+    assert problems == (f"unit new/0: {why}", f"unit web/0: {why}"), "neighbours have no part in it"
     assert [shop.of(name) for name in ("new/0", "plain/0")] == [[], list(SETUP)]
     assert (shop.of("web/0")[before:], shop.unit("web/0").charm_url) == ([], "local:web-0")
     assert {shop.read(lambda tx, t=t: actions.get_task(tx, shop.model, t.id)).status for t in tasks} == {

@@ -320,7 +320,7 @@ async def test_a_disk_that_the_cloud_keeps_is_tried_again(
     ground.refusals["cloud-destroy"] = "busy"
     removal.remove_machines(shop.ctx, shop.model, ["0"])
     settled = await drive(shop, work)
-    assert "destroy volume 0: busy" in " ".join(settled.problems)
+    assert settled.problems == tuple(f"disk of machine 0: destroy volume {number}: busy" for number in (0, 1))
     assert (shop.machine_ids(), disks(shop)) == ([], {"0": "error", "1": "error"})
     ground.refusals.clear()
     shop.clock.advance(31)
@@ -343,7 +343,7 @@ async def test_what_fails_is_told_and_tried_again_later(shop: World, ground: Gro
     work = StorageShop(shop, ground)
     settled = await drive(shop, work)
     assert settled.problems == (
-        "machine 0: create filesystem 0/0 (data/0): mkfs.ext4: no such program",
+        "storage data/0 on machine 0: create filesystem 0/0: mkfs.ext4: no such program",
     )  # fmt: skip
     assert shop.status(StatusKind.FILESYSTEM, "0/0") == ("pending", "mkfs.ext4: no such program")
     assert shop.of("web/0") == ["logs-storage-attached"]
@@ -374,7 +374,7 @@ async def test_a_detach_that_waits_says_for_what(shop: World, ground: Ground) ->
     why = "umount: /srv/data: target is busy.; used by process 12 (psql)"
     assert shop.status(StatusKind.FILESYSTEM, "0/0") == ("detaching", why)
     reasons = [item.reason for item in explain.explain(shop.ctx, shop.model, wanted, ["0"])]
-    assert reasons == [f"detach filesystem 0/0 (data/0): {why}"]
+    assert reasons == [f"storage data/0 on machine 0: detach filesystem 0/0: {why}"]
     shop.write(lambda tx: touch.machine(tx, shop.model, "0", shop.clock.now(), "look again"))
     await drive(shop, StorageShop(shop, ground))
     reasons = [item.reason for item in explain.explain(shop.ctx, shop.model, wanted, ["0"])]
