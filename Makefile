@@ -30,7 +30,7 @@ imports: setup  ## Layers: who may import whom (import-linter)
 	$(BIN)/lint-imports --no-logo
 
 old-python: setup  ## What runs on machines stays valid Python 3.8 (vermin)
-	$(BIN)/vermin -q --target=3.8- --no-tips --violations pushjuju/runner/remote pushjuju/plugins/hooks
+	$(BIN)/vermin -q --target=3.8- --no-tips --violations pushjuju/portable pushjuju/runner/remote pushjuju/plugins/hooks
 
 unit: setup  ## Tests without machines and without sshd
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m "$(QUICK)" tests/unit tests/uniter tests/fuzz tests/migration tests/golden tests/docs

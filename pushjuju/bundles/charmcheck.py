@@ -14,10 +14,10 @@ from pushjuju.bundles.compose import Composed
 from pushjuju.bundles.values import ALL, Application, Bundle, Fault, Path, endpoint
 from pushjuju.charms.config import validate_settings
 from pushjuju.charms.endpoints import Side, infer_endpoints
-from pushjuju.charms.goform import quote
 from pushjuju.charms.model import Charm, Endpoint, Role
 from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.core.natural import natural_key
+from pushjuju.portable.quote import quote
 
 
 @dataclass(slots=True)

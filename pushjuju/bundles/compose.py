@@ -14,9 +14,9 @@ from typing import Any
 from pushjuju.bundles.source import Source
 from pushjuju.bundles.tree import Places
 from pushjuju.bundles.values import Fault, Place
-from pushjuju.charms.goform import quote
 from pushjuju.charms.yamlsafe import Document, YamlLimits, load_documents
 from pushjuju.core.errors import NotValid
+from pushjuju.portable.quote import quote
 
 _TEXT_KEYS = 6  # levels whose keys are names: applications, their fields, options, endpoints
 _LIMITS = YamlLimits()

@@ -12,8 +12,8 @@ from typing import Any, cast
 
 from pushjuju.bundles.compose import Composed
 from pushjuju.bundles.values import Application, Bundle, Exposed, Fault, Machine, Offer, Path
-from pushjuju.charms.goform import quote
 from pushjuju.charms.yamlsafe import Document
+from pushjuju.portable.quote import quote
 
 _TOP = frozenset(
     (

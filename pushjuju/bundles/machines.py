@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from pushjuju.bundles import placement
 from pushjuju.bundles.facts import ModelFacts, UnitFacts, container_type, top_machine
 from pushjuju.bundles.values import Bundle
-from pushjuju.charms.goform import quote
 from pushjuju.core.errors import NotValid
 from pushjuju.core.natural import natural_key
+from pushjuju.portable.quote import quote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 
-from pushjuju.charms.goform import quote
 from pushjuju.core.errors import NotValid
 from pushjuju.core.names import is_application
+from pushjuju.portable.quote import quote
 
 NEW = "new"
 _CONTAINERS = ("lxd", "kvm")

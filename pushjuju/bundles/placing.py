@@ -11,10 +11,10 @@ from pushjuju.bundles.changes import Draft, Method
 from pushjuju.bundles.facts import ModelFacts, container_type, top_machine
 from pushjuju.bundles.machines import unit_on
 from pushjuju.bundles.values import Application, Bundle
-from pushjuju.charms.goform import quote
 from pushjuju.core import constraints as rules
 from pushjuju.core.errors import NotValid
 from pushjuju.core.natural import natural_order
+from pushjuju.portable.quote import quote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

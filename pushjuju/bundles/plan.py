@@ -16,11 +16,11 @@ from pushjuju.bundles.facts import ApplicationFacts, ModelFacts
 from pushjuju.bundles.machines import MachineMap
 from pushjuju.bundles.placing import place_units
 from pushjuju.bundles.values import Application, Bundle, Exposed, endpoint
-from pushjuju.charms.goform import quote
 from pushjuju.core import constraints as rules
 from pushjuju.core.errors import NotValid
 from pushjuju.core.natural import natural_key
 from pushjuju.core.storage import Directive
+from pushjuju.portable.quote import quote
 
 _TARGETS = {"application": "", "machine": "new machine "}
 

@@ -9,8 +9,8 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from pushjuju.charms.goform import quote
 from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.portable.quote import quote
 
 NAME = "bundle.yaml"
 MAX_TEXT = 2 * 1024 * 1024  # bytes of one document file

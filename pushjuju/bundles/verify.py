@@ -15,7 +15,6 @@ from pushjuju.bundles import placement
 from pushjuju.bundles.compose import Composed, overlay_faults
 from pushjuju.bundles.decode import decode
 from pushjuju.bundles.values import Application, Bundle, Fault, Machine, Path, endpoint
-from pushjuju.charms.goform import quote
 from pushjuju.charms.url import parse_url
 from pushjuju.core import constraints as rules
 from pushjuju.core.base import SERIES, Base
@@ -23,6 +22,7 @@ from pushjuju.core.errors import NotValid
 from pushjuju.core.names import is_application, is_endpoint
 from pushjuju.core.natural import natural_key
 from pushjuju.core.storage import Directive
+from pushjuju.portable.quote import quote
 
 HEADER = "the provided bundle has the following errors:"
 _OFFER_NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]*[a-z][a-z0-9]*)*")

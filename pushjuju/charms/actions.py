@@ -10,10 +10,10 @@ from typing import Any
 
 from pushjuju.charms import yamlsafe
 from pushjuju.charms.coerce import Report
-from pushjuju.charms.goform import quote
 from pushjuju.charms.model import ActionSpec
 from pushjuju.charms.problems import Problems
 from pushjuju.core.errors import NotValid
+from pushjuju.portable.quote import quote
 
 FILE = "actions.yaml"
 PREFIX = f'parsing "{FILE}" file: '

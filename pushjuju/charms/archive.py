@@ -16,9 +16,9 @@ from enum import StrEnum
 from pathlib import Path, PurePosixPath
 from typing import IO, Protocol
 
-from pushjuju.charms.goform import quote
 from pushjuju.charms.problems import Problems
 from pushjuju.core.errors import InvalidCharm
+from pushjuju.portable.quote import quote
 
 METADATA = "metadata.yaml"
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pushjuju.charms.goform import quote
 from pushjuju.charms.url import CharmURL, parse_url
 from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.portable.quote import quote
 
 
 class ArgumentKind(StrEnum):

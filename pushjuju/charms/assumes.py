@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from pushjuju.charms.coerce import Report
-from pushjuju.charms.goform import quote
 from pushjuju.charms.model import Composite, Feature
 from pushjuju.core.errors import NotValid
+from pushjuju.portable.quote import quote
 
 Expression = Feature | Composite
 Version = tuple[int, int, int]

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pushjuju.charms.goform import quote
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid
+from pushjuju.portable.quote import quote
 
 # The workload bases of the Juju whose behaviour is emulated. Admins add theirs (`extra_bases`).
 WORKLOAD_BASES = (

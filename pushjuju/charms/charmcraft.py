@@ -12,9 +12,10 @@ from typing import Any
 
 from pushjuju.charms import yamlsafe
 from pushjuju.charms.coerce import Report
-from pushjuju.charms.goform import quote, typed
+from pushjuju.charms.goform import typed
 from pushjuju.charms.problems import Problem, Problems
 from pushjuju.core.errors import NotValid
+from pushjuju.portable.quote import quote
 
 FILE = "charmcraft.yaml"
 PREFIX = f'parsing "{FILE}" file: '

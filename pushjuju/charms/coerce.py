@@ -10,19 +10,15 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from pushjuju.charms.goform import literal, quote, typed
+from pushjuju.charms.goform import literal, typed
 from pushjuju.core.storage import MOST_MIB
+from pushjuju.portable.quote import bool_of, parse_int, quote
 
 MISSING: Final = object()
 
 Check = Callable[[Any, str, "Report"], Any]
 Report = Callable[[str, str], None]
 
-_TRUE = frozenset(("1", "t", "T", "TRUE", "true", "True"))
-_FALSE = frozenset(("0", "f", "F", "FALSE", "false", "False"))
-_GO_INT = re.compile(
-    r"[-+]?(?:0[xX](_?[0-9a-fA-F])+|0[bB](_?[01])+|0[oO](_?[0-7])+|0(_?[0-7])*|[1-9](_?[0-9])*)"
-)
 _COUNT = re.compile(r"([0-9]+)(?:\+|-([0-9]*))?")
 _LONGEST_SIZE = 80  # characters
 _SIZE = re.compile(r"([0-9]*\.?[0-9]*)(.*)", re.DOTALL)
@@ -45,22 +41,6 @@ def fail(path: str, text: str, report: Report) -> Any:
     return MISSING
 
 
-def parse_bool(text: str) -> bool | None:
-    """Return what a text means to Go's strconv.ParseBool, None for an error."""
-    return True if text in _TRUE else False if text in _FALSE else None
-
-
-def parse_int_any_base(text: str) -> int | None:
-    """Return what a text means to Go's ParseInt with base 0 and 64 bits, None for an error."""
-    if len(text) > 80 or not _GO_INT.fullmatch(text):
-        return None
-    body = text.lstrip("+-").replace("_", "").lower()
-    base = {"0x": 16, "0b": 2, "0o": 8}.get(body[:2], 8 if len(body) > 1 and body[0] == "0" else 10)
-    value = int(body.removeprefix("0x").removeprefix("0b").removeprefix("0o"), base)
-    value = -value if text[0] == "-" else value
-    return value if -(2**63) <= value < 2**63 else None
-
-
 def string(value: Any, path: str, report: Report) -> Any:
     """Accept text."""
     return value if isinstance(value, str) else _wrong("string", value, path, report)
@@ -70,7 +50,7 @@ def boolean(value: Any, path: str, report: Report) -> Any:
     """Accept a truth value or its text."""
     if isinstance(value, bool):
         return value
-    parsed = parse_bool(value) if isinstance(value, str) else None
+    parsed = bool_of(value) if isinstance(value, str) else None
     return parsed if parsed is not None else _wrong("bool", value, path, report)
 
 
@@ -78,8 +58,10 @@ def integer(value: Any, path: str, report: Report) -> Any:
     """Accept a whole number or its text."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value
-    parsed = parse_int_any_base(value) if isinstance(value, str) else None
-    return parsed if parsed is not None else _wrong("int", value, path, report)
+    try:
+        return parse_int(value) if isinstance(value, str) else _wrong("int", value, path, report)
+    except ValueError:
+        return _wrong("int", value, path, report)
 
 
 def anything(value: Any, _path: str, _report: Report) -> Any:

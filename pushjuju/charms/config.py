@@ -10,12 +10,12 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pushjuju.charms import coerce
-from pushjuju.charms.goform import literal, quote, type_name, typed
+from pushjuju.charms.goform import literal, type_name, typed
 from pushjuju.charms.model import ConfigOption, OptionType
 from pushjuju.charms.problems import Problems
 from pushjuju.core.errors import NotValid
 from pushjuju.core.near import did_you_mean
+from pushjuju.portable.quote import bool_of, parse_int, quote
 
 FILE = "config.yaml"
 PREFIX = f'parsing "{FILE}" file: '
@@ -278,7 +278,7 @@ def _text_float(text: str) -> float:
 
 
 def _text_bool(text: str) -> bool:
-    value = coerce.parse_bool(text)
+    value = bool_of(text)
     if value is None:
         raise _Unfit
     return value
@@ -293,10 +293,10 @@ def _native_text(value: Any) -> str:
 def _native_int(value: Any) -> int:
     if isinstance(value, int) and not isinstance(value, bool):
         return _in_64_bits(value)
-    parsed = coerce.parse_int_any_base(value) if isinstance(value, str) else None
-    if parsed is None:
-        raise _Unfit
-    return parsed
+    try:
+        return parse_int(_native_text(value))
+    except ValueError:
+        raise _Unfit from None
 
 
 def _native_float(value: Any) -> float:

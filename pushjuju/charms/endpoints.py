@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 
-from pushjuju.charms.goform import quote
 from pushjuju.charms.model import CharmMeta, Endpoint, Role, Scope, implicit_endpoint
 from pushjuju.core.base import Base
 from pushjuju.core.errors import AlreadyExists, Conflict, NotFound, NotValid
 from pushjuju.core.names import is_application, is_endpoint
+from pushjuju.portable.quote import quote
 
 _ORDER = {Role.REQUIRER: 0, Role.PROVIDER: 1, Role.PEER: 2}
 

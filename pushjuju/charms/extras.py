@@ -12,10 +12,11 @@ from typing import Any
 
 from pushjuju.charms import coerce, yamlsafe
 from pushjuju.charms.coerce import Report
-from pushjuju.charms.goform import quote, typed
+from pushjuju.charms.goform import typed
 from pushjuju.charms.model import LXDProfile, MetricMeta, Metrics
 from pushjuju.charms.problems import Locate, Problem, Problems
 from pushjuju.core.errors import NotValid
+from pushjuju.portable.quote import quote
 
 PROFILE_FILE = "lxd-profile.yaml"
 METRICS_FILE = "metrics.yaml"

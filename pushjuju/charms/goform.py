@@ -5,31 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-_ESCAPES = {
-    "\a": "\\a",
-    "\b": "\\b",
-    "\f": "\\f",
-    "\n": "\\n",
-    "\r": "\\r",
-    "\t": "\\t",
-    "\v": "\\v",
-    "\\": "\\\\",
-    '"': '\\"',
-}
-
-
-def quote(text: str) -> str:
-    """Return a text in double quotes as Go's `%q` prints it."""
-    return '"' + "".join(_ESCAPES.get(char) or _plain(char) for char in text) + '"'
-
-
-def _plain(char: str) -> str:
-    if char == " " or char.isprintable():
-        return char
-    code = ord(char)
-    if code < 0x80:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+from pushjuju.portable.quote import quote
 
 
 def type_name(value: Any) -> str:

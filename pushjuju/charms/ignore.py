@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pushjuju.charms.goform import quote
 from pushjuju.core.errors import InvalidCharm
+from pushjuju.portable.quote import quote
 
 FILE = ".jujuignore"
 BUILT_IN = (".git", ".svn", ".hg", ".bzr", ".tox", "/build/", "/revision", "/version", ".jujuignore")

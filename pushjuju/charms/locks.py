@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pushjuju.charms.goform import quote
 from pushjuju.core.errors import NotValid
+from pushjuju.portable.quote import quote
 
 _NAME = re.compile(r"[-_.]+")
 _MOST = 20_000  # ways to packages; a file with more is no project's

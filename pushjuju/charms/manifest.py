@@ -7,11 +7,12 @@ from typing import Any
 
 from pushjuju.charms import yamlsafe
 from pushjuju.charms.coerce import Report
-from pushjuju.charms.goform import quote, typed
+from pushjuju.charms.goform import typed
 from pushjuju.charms.model import Manifest, ManifestBase
 from pushjuju.charms.problems import Problems
 from pushjuju.core.base import OS_NAMES, RISKS, Base
 from pushjuju.core.errors import NotValid
+from pushjuju.portable.quote import quote
 
 FILE = "manifest.yaml"
 PREFIX = f'parsing "{FILE}" file: '

@@ -10,9 +10,9 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from pushjuju.charms.goform import quote
 from pushjuju.charms.model import CharmMeta, Endpoint, Manifest, Role, Scope
 from pushjuju.core.names import is_endpoint, is_file, is_storage, is_user
+from pushjuju.portable.quote import atoi, quote
 
 Fault = tuple[str, str]
 
@@ -233,20 +233,25 @@ def _term_fault(term: str) -> str:
         owner, name, revision = parts
     elif len(parts) == 2:
         owner, name, revision = ("", *parts) if _is_number(parts[1]) else (*parts, "0")
-    if not _is_number(revision):
-        reason = f"strconv.Atoi: parsing {quote(revision)}: invalid syntax"
-        return f"invalid revision number {quote(revision)} {reason}"
+    try:
+        number = atoi(revision)
+    except ValueError as error:
+        return f"invalid revision number {quote(revision)} {error}"
     if tenant and tenant != "cs" and not _TERM.fullmatch(tenant):
         return f"wrong term tenant format {quote(tenant)}"
     if owner and not is_user(owner):
         return f"wrong owner format {quote(owner)}"
     if not _TERM.fullmatch(name):
         return f"wrong term name format {quote(name)}"
-    return "negative term revision" if int(revision) < 0 else ""
+    return "negative term revision" if number < 0 else ""
 
 
 def _is_number(text: str) -> bool:
-    return re.fullmatch(r"[-+]?[0-9]{1,18}", text) is not None
+    try:
+        atoi(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _version_faults(meta: CharmMeta) -> Iterator[Fault]:

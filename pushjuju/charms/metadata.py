@@ -13,7 +13,7 @@ from typing import Any
 from pushjuju.charms import coerce, yamlsafe
 from pushjuju.charms.assumes import parse_assumes
 from pushjuju.charms.coerce import MISSING, Report
-from pushjuju.charms.goform import quote, typed
+from pushjuju.charms.goform import typed
 from pushjuju.charms.metacheck import check_meta, k8s_faults
 from pushjuju.charms.model import (
     CharmMeta,
@@ -28,6 +28,7 @@ from pushjuju.charms.model import (
 )
 from pushjuju.charms.problems import Problems
 from pushjuju.core.errors import NotValid
+from pushjuju.portable.quote import quote
 
 FILE = "metadata.yaml"
 PREFIX = f'parsing "{FILE}" file: '

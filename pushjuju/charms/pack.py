@@ -21,7 +21,6 @@ from typing import IO
 
 from pushjuju.charms import charmcraft, tree
 from pushjuju.charms.archive import Archive, ArchiveLimits, Kind, check_links, open_archive
-from pushjuju.charms.goform import quote
 from pushjuju.charms.hooks import hook_names
 from pushjuju.charms.model import Charm
 from pushjuju.charms.problems import Problems
@@ -29,6 +28,7 @@ from pushjuju.charms.reader import LoadedCharm, load, read_charm
 from pushjuju.charms.version import VersionRunner, run_vcs, version_text
 from pushjuju.core.errors import InvalidCharm, StoreError
 from pushjuju.core.names import is_application
+from pushjuju.portable.quote import quote
 
 # The oldest time a zip file can hold.
 _EPOCH = (1980, 1, 1, 0, 0, 0)

@@ -16,10 +16,11 @@ from typing import Any
 
 from pushjuju.charms import locks, yamlsafe
 from pushjuju.charms.charmcraft import FILE, PREFIX
-from pushjuju.charms.goform import quote, typed
+from pushjuju.charms.goform import typed
 from pushjuju.charms.places import Places
 from pushjuju.charms.problems import Problems
 from pushjuju.core.errors import InvalidCharm, NotValid
+from pushjuju.portable.quote import quote
 
 Read = Callable[[str], bytes | None]
 """Returns the bytes of a file of the tree, None if it is not there."""

@@ -13,13 +13,13 @@ from typing import TypeVar
 
 from pushjuju.charms import actions, charmcraft, config, extras, manifest, metadata, tree
 from pushjuju.charms.archive import ArchiveLimits, open_archive
-from pushjuju.charms.goform import quote
 from pushjuju.charms.metacheck import charm_format
 from pushjuju.charms.model import Charm, CharmMeta
 from pushjuju.charms.places import Places, Source
 from pushjuju.charms.problems import Locate, Problem, Problems
 from pushjuju.core.errors import InvalidCharm, NotFound
 from pushjuju.core.names import is_application
+from pushjuju.portable.quote import quote
 
 T = TypeVar("T")
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from pushjuju.charms import ignore
 from pushjuju.charms.archive import Kind
-from pushjuju.charms.goform import quote
 from pushjuju.charms.problems import Problems
 from pushjuju.core.errors import InvalidCharm
+from pushjuju.portable.quote import quote
 
 _DOCUMENT = 16 << 20
 _TYPES = (

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import IO
 
 from pushjuju.charms.archive import Archive, ArchiveLimits, Entry, Kind, open_archive
-from pushjuju.charms.goform import quote
 from pushjuju.charms.hooks import hook_names
 from pushjuju.charms.reader import load
 from pushjuju.core.errors import AlreadyExists
+from pushjuju.portable.quote import quote
 
 
 def unpack(

@@ -9,10 +9,10 @@ from pushjuju import JUJU_VERSION
 from pushjuju.charms.config import parse_settings
 from pushjuju.charms.endpoints import Side, implements
 from pushjuju.charms.features import check_features
-from pushjuju.charms.goform import quote
 from pushjuju.charms.model import Charm, Endpoint, Role, StorageMeta
 from pushjuju.core.base import Base
 from pushjuju.core.errors import Conflict, NotValid
+from pushjuju.portable.quote import quote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from pushjuju.charms.goform import quote
 from pushjuju.charms.manifest import normalise_arch
 from pushjuju.core.errors import NotValid
 from pushjuju.core.names import is_application
+from pushjuju.portable.quote import quote
 
 _REVISION = re.compile(r"(.*)-([0-9]{1,9})")
 _SERIES = re.compile(r"[a-z]+(?:[a-z0-9]+)?")

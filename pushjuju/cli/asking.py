@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TextIO
 
-from pushjuju.cli.gnuflag import quote
 from pushjuju.core.errors import Aborted
+from pushjuju.portable.quote import quote
 
 Check = Callable[[str], str | None]
 """Returns None for a good answer, else what is wrong with it (an empty text only asks again)."""

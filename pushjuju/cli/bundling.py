@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pushjuju.cli.gnuflag import quote
 from pushjuju.core.errors import NotFound, NotValid, UsageError
 from pushjuju.core.names import is_application
+from pushjuju.portable.quote import quote
 
 if TYPE_CHECKING:
     from pushjuju.bundles.changes import Change

@@ -16,10 +16,16 @@ import click
 
 from pushjuju.cli import logs
 from pushjuju.cli.console import Console
-from pushjuju.cli.gnuflag import FlagSet, FlagSpec, Kind, dashed, quote_list
+from pushjuju.cli.gnuflag import (
+    FlagSet,
+    FlagSpec,
+    Kind,
+    dashed,
+)
 from pushjuju.cli.output import Output
 from pushjuju.core.clock import Clock, SystemClock
 from pushjuju.core.errors import PushjujuError, UsageError
+from pushjuju.portable.quote import quote_list
 
 Function = Callable[..., None]
 _IGNORED = (

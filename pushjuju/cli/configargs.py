@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pushjuju.cli.gnuflag import quote
 from pushjuju.cli.values import pairs
 from pushjuju.core.errors import UsageError
+from pushjuju.portable.quote import quote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,6 @@ Mirrors: juju/gnuflag flag.go, juju/cmd args.go (3.6)
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -18,16 +17,7 @@ from typing import Any
 from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.core.gotime import parse_duration
 from pushjuju.core.near import did_you_mean
-
-_TRUE = ("1", "t", "T", "true", "TRUE", "True")
-_FALSE = ("0", "f", "F", "false", "FALSE", "False")
-_INT = re.compile(
-    r"([+-]?)(0[xX]_?[0-9a-fA-F](?:_?[0-9a-fA-F])*|0[bB]_?[01](?:_?[01])*|0[oO]?_?[0-7](?:_?[0-7])*|0|[1-9](?:_?[0-9])*)"
-)
-_ESCAPES = {
-    "\a": r"\a", "\b": r"\b", "\f": r"\f", "\n": r"\n", "\r": r"\r", "\t": r"\t", "\v": r"\v",
-    "\\": r"\\", '"': r"\"",
-}  # fmt: skip
+from pushjuju.portable.quote import parse_bool, parse_int, quote
 
 
 class Kind(StrEnum):
@@ -220,9 +210,10 @@ def _store(spec: FlagSpec, name: str, text: str, found: Parsed) -> None:
         if spec.choices and text not in spec.choices:
             raise NotValid(f"unknown {spec.name} {quote(text)}")
         found.values[spec.key] = _value(spec, text, found.values[spec.key])
-    except NotValid as error:
+    except (NotValid, ValueError) as error:
+        hint = error.hint if isinstance(error, NotValid) else ""
         raise UsageError(
-            f"invalid value {quote(text)} for option {dashed(name)}: {error.message}", hint=error.hint
+            f"invalid value {quote(text)} for option {dashed(name)}: {error}", hint=hint
         ) from None
     found.given.add(spec.key)
 
@@ -257,60 +248,6 @@ def _with_pair(before: Mapping[str, str], text: str) -> dict[str, str]:
     return {**before, name: value}
 
 
-def parse_bool(text: str) -> bool:
-    """Read one of Go's words for true and false.
-
-    Raises:
-        NotValid: It is another word; the message is Go's.
-    """
-    if text in _TRUE or text in _FALSE:
-        return text in _TRUE
-    raise NotValid(f"strconv.ParseBool: parsing {quote(text)}: invalid syntax")
-
-
-def parse_int(text: str, *, signed: bool = True) -> int:
-    """Read a Go integer: the prefix gives the base, `_` may separate digits.
-
-    Raises:
-        NotValid: It is none, or does not fit 64 bits; the message is Go's.
-    """
-    function = "strconv.ParseInt" if signed else "strconv.ParseUint"
-    match = _INT.fullmatch(text)
-    if not match or (not signed and match[1]):
-        raise NotValid(f"{function}: parsing {quote(text)}: invalid syntax")
-    digits = match[2].replace("_", "")
-    if len(digits) > 100:  # Python reads no number of thousands of digits
-        raise NotValid(f"{function}: parsing {quote(text)}: value out of range")
-    octal = len(digits) > 1 and digits[0] == "0" and digits[1].isdigit()
-    number = int(digits, 8) if octal else int(digits, 0)
-    number = -number if match[1] == "-" else number
-    low, high = (-(2**63), 2**63 - 1) if signed else (0, 2**64 - 1)
-    if not low <= number <= high:
-        raise NotValid(f"{function}: parsing {quote(text)}: value out of range")
-    return number
-
-
 def dashed(name: str) -> str:
     """Return a flag as people write it: `-n`, `--name`."""
     return f"--{name}" if len(name) > 1 else f"-{name}"
-
-
-def quote(text: str) -> str:
-    """Quote a text as Go's `%q` does."""
-    return '"' + "".join(_escaped(char) for char in text) + '"'
-
-
-def quote_list(texts: Iterable[str]) -> str:
-    """Write a list of texts as Go's `%q` does: `["a" "b"]`."""
-    return "[" + " ".join(quote(text) for text in texts) + "]"
-
-
-def _escaped(char: str) -> str:
-    if char in _ESCAPES:
-        return _ESCAPES[char]
-    if char.isprintable():
-        return char
-    code = ord(char)
-    if code < 0x80:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"

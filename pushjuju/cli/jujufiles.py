@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from pushjuju.charms.goform import quote
 from pushjuju.cli import values
 from pushjuju.cli.commands import credentials
 from pushjuju.cli.sides import Sides
 from pushjuju.core.clouds import Cloud, CloudCredentials, StoredCredential, read_clouds, read_credentials
 from pushjuju.core.errors import NotValid, PushjujuError
+from pushjuju.portable.quote import quote
 from pushjuju.services import cloud_checks
 from pushjuju.services import cloud_documents as documents
 from pushjuju.services import clouds as service

@@ -15,10 +15,11 @@ import click
 
 from pushjuju.cli import helptext, registry
 from pushjuju.cli.command import GLOBAL_FLAGS, Cli, Command, Exited
-from pushjuju.cli.gnuflag import FlagSet, FlagSpec, HelpAsked, quote
+from pushjuju.cli.gnuflag import FlagSet, FlagSpec, HelpAsked
 from pushjuju.cli.version import version_text
 from pushjuju.core.errors import NotFound, UsageError
 from pushjuju.core.near import did_you_mean
+from pushjuju.portable.quote import quote
 
 ROOT_FLAGS = (
     FlagSpec(name="description", help="Show short description of plugin, if any"),

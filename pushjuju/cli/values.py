@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from pushjuju.cli.console import Console
-from pushjuju.cli.gnuflag import quote
 from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, NotValid, UsageError
 from pushjuju.core.placement import Placement
 from pushjuju.core.storage import Directive, parse_directives
+from pushjuju.portable.quote import quote
 
 MAX_FILE = 5 * 1024 * 1024  # bytes; Juju's limit for a value from a file
 

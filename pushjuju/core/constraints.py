@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pushjuju.core.errors import NotValid
+from pushjuju.portable.quote import bool_of
 
 Constraints = Mapping[str, Any]
 """Key -> value: text, int (MiB for sizes), bool, list of text, or None for "explicitly unset"."""
@@ -22,8 +23,6 @@ _SIZES = ("mem", "root-disk")
 _COUNTS = ("cores", "cpu-power")
 _LISTS = ("tags", "spaces", "zones")
 _SUFFIX = {"M": 1, "G": 1024, "T": 1024**2, "P": 1024**3}
-_TRUE = ("1", "t", "T", "true", "TRUE", "True")
-_FALSE = ("0", "f", "F", "false", "FALSE", "False")
 
 
 def parse(texts: str | Iterable[str]) -> dict[str, Any]:
@@ -66,9 +65,10 @@ def _value(name: str, text: str) -> Any:
     if name in _LISTS:
         return [item for item in text.split(",") if item]
     if name == "allocate-public-ip":
-        if text not in _TRUE + _FALSE:
+        found = bool_of(text)
+        if found is None:
             raise NotValid(f"bad \"{name}\" constraint: must be 'true' or 'false'")
-        return text in _TRUE
+        return found
     return text
 
 

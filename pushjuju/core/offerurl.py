@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from pushjuju.core.errors import NotValid
 from pushjuju.core.names import is_application, is_model, is_user
+from pushjuju.portable.quote import quote
 
 _FORM = re.compile(
     r"/?(?:(?P<owner>[^/]+)/)?(?P<model>[^.]*)(?:\.(?P<offer>[^:]*)(?::(?P<endpoint>.*))?)?", re.DOTALL
@@ -43,10 +44,6 @@ class OfferUrl:
         return f"{place}.{self.offer}" + (f":{self.endpoint}" if self.endpoint else "")
 
 
-def _quoted(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
 def _split_controller(text: str) -> tuple[str, str]:
     parts = text.split(":")
     if len(parts) == 3:
@@ -69,7 +66,7 @@ def parse(text: str, *, partial: bool = False) -> OfferUrl:
     found = _FORM.fullmatch(rest)
     if found is None or text.startswith(":") or "/" in found["model"] or "/" in (found["offer"] or ""):
         form = "[<user/]<model>.<appname>"
-        raise NotValid(f"application offer URL has invalid form, must be {form}: {_quoted(text)}")
+        raise NotValid(f"application offer URL has invalid form, must be {form}: {quote(text)}")
     url = OfferUrl(
         controller=controller,
         owner=found["owner"] or "",
@@ -87,8 +84,8 @@ def _check(url: OfferUrl, *, partial: bool) -> None:
     if not partial and not url.offer:
         raise NotValid("application offer URL is missing application")
     if url.owner and not is_user(url.owner.partition("@")[0]):
-        raise NotValid(f"user name {_quoted(url.owner)} not valid")
+        raise NotValid(f"user name {quote(url.owner)} not valid")
     if url.model and not is_model(url.model):
-        raise NotValid(f"model name {_quoted(url.model)} not valid")
+        raise NotValid(f"model name {quote(url.model)} not valid")
     if url.offer and not is_application(url.offer):
-        raise NotValid(f"application name {_quoted(url.offer)} not valid")
+        raise NotValid(f"application name {quote(url.offer)} not valid")

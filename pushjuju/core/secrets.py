@@ -15,6 +15,7 @@ from enum import StrEnum
 
 from pushjuju.core import limits
 from pushjuju.core.errors import NotValid, UsageError
+from pushjuju.portable.quote import quote
 
 MAX_VALUE = limits.SECRET  # bytes of one value in base64
 MAX_CONTENT = limits.SECRET  # bytes of all values in base64
@@ -66,10 +67,6 @@ class Rotation(StrEnum):
                 return _months_later(last, 12)
 
 
-def _quoted(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
 RETRY = timedelta(minutes=5)  # when a rotation or an expiry that led to nothing is told again
 
 
@@ -93,7 +90,7 @@ def parse_uri(text: str) -> tuple[str, str]:
     """
     found = _URI.fullmatch(text)
     if found is None:
-        raise NotValid(f"secret URI {_quoted(text)} not valid")
+        raise NotValid(f"secret URI {quote(text)} not valid")
     return found[1] or "", found[2]
 
 
@@ -161,14 +158,14 @@ def check_content(values: Mapping[str, str]) -> Content:
     total = 0
     for key, value in values.items():
         if not _KEY.fullmatch(key):
-            raise NotValid(f"key {_quoted(key)} not valid")
+            raise NotValid(f"key {quote(key)} not valid")
         try:
             base64.b64decode(value, validate=True)
         except (binascii.Error, ValueError):
-            raise NotValid(f"value of key {_quoted(key)} is not base64") from None
+            raise NotValid(f"value of key {quote(key)} is not base64") from None
         if len(value) > MAX_VALUE:
             raise NotValid(
-                f"base64 encoded secret content for key {_quoted(key)} too large: {len(value)} bytes"
+                f"base64 encoded secret content for key {quote(key)} too large: {len(value)} bytes"
             )
         total += len(value)
     if total > MAX_CONTENT:
@@ -191,7 +188,7 @@ def content_of(words: Iterable[str], document: Mapping[str, str], read: Read) ->
     for word in words:
         key, equals, value = word.partition("=")
         if not equals or not value or not key:
-            raise UsageError(f"key value {_quoted(key or word)} not valid")
+            raise UsageError(f"key value {quote(key or word)} not valid")
         if key.endswith(_FILE):
             key = key.removesuffix(_FILE)
             found[key] = _encoded(_read(key, value, read))
@@ -220,5 +217,5 @@ def _read(key: str, path: str, read: Read) -> bytes:
         return read(path)
     except OSError as error:
         reason = (error.strerror or "input/output error").lower()
-        what = f"reading content for secret key {_quoted(key)}"
+        what = f"reading content for secret key {quote(key)}"
         raise UsageError(f"{what}: open {path}: {reason}") from None

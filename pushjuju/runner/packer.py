@@ -1,4 +1,5 @@
-"""Build the program that is pushed to machines: remote modules, hook tool families, an index of the tools."""
+"""Build the program that is pushed to machines: what is portable, remote modules, hook tool families, an
+index of the tools."""
 
 from __future__ import annotations
 
@@ -15,7 +16,9 @@ from types import MappingProxyType
 
 from pushjuju.core.errors import NotValid
 
-REMOTE = Path(__file__).parent / "remote"
+_SOURCE = Path(__file__).parents[2]
+PORTABLE = _SOURCE / "pushjuju" / "portable"
+REMOTE = _SOURCE / "pushjuju" / "runner" / "remote"
 _NOT_PUSHED = ("boot.py",)
 _ANSWERED = "pushjuju_answered"  # the module of the tools that the controller answers
 _ANSWERED_TEXT = '''"""Hook tools of plugins that the controller answers."""
@@ -55,10 +58,12 @@ class Program:
     tools: tuple[str, ...]
 
 
-def _remote_files() -> dict[str, str]:
+def _our_files() -> dict[str, str]:
+    """Return what travels with every program: what is portable, and the runner."""
     return {
-        f"pushjuju/runner/remote/{path.name}": path.read_text("utf-8")
-        for path in sorted(REMOTE.glob("*.py"))
+        str(path.relative_to(_SOURCE)): path.read_text("utf-8")
+        for folder in (PORTABLE, REMOTE)
+        for path in sorted(folder.glob("*.py"))
         if path.name not in _NOT_PUSHED
     }
 
@@ -110,7 +115,7 @@ def pack(
 
 @lru_cache(maxsize=8)
 def _pack(families: tuple[tuple[str, Path], ...], answered: tuple[tuple[str, str], ...]) -> Program:
-    files = _remote_files()
+    files = _our_files()
     tools: dict[str, str] = {}
     for module, path in families:
         name = module.replace(".", "/")

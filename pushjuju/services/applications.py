@@ -12,7 +12,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.charms import wire
-from pushjuju.charms.coerce import parse_bool
 from pushjuju.charms.config import TRUST, Settings, config_document, parse_settings, parse_settings_yaml
 from pushjuju.charms.goform import typed
 from pushjuju.charms.model import Charm
@@ -26,6 +25,7 @@ from pushjuju.core.near import did_you_mean
 from pushjuju.core.placement import Placement
 from pushjuju.core.status import StatusKind, Workload
 from pushjuju.core.storage import Directive
+from pushjuju.portable.quote import bool_of
 from pushjuju.services import (
     bindings,
     charms,
@@ -374,7 +374,7 @@ def _parse_values(charm: Charm, values: Mapping[str, str]) -> Settings:
 
 def _trust_change(values: Mapping[str, str], reset: Iterable[str]) -> bool | None:
     if TRUST in values:
-        trust = parse_bool(values[TRUST])
+        trust = bool_of(values[TRUST])
         if trust is None:
             raise NotValid(f"{TRUST}: expected bool, got {typed(values[TRUST])}")
         return trust

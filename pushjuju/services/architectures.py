@@ -6,12 +6,12 @@ import platform
 from collections.abc import Mapping
 from typing import Any
 
-from pushjuju.charms.goform import quote
 from pushjuju.charms.manifest import normalise_arch
 from pushjuju.charms.model import Charm
 from pushjuju.core.base import Base
 from pushjuju.core.charmstore import DEFAULT_ARCH, Platform
 from pushjuju.core.errors import NotValid
+from pushjuju.portable.quote import quote
 from pushjuju.services import constraints
 from pushjuju.services.context import Context
 from pushjuju.state.records import Application, Machine

@@ -13,9 +13,9 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from pushjuju.charms.goform import quote
 from pushjuju.charms.model import Charm
 from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.portable.quote import quote
 from pushjuju.services import charms, network, spaces, touch
 from pushjuju.services.context import Context
 from pushjuju.state.records import Application, Machine

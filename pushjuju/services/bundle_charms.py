@@ -15,12 +15,12 @@ from pushjuju.bundles.plan import ResolvedCharm
 from pushjuju.bundles.values import Application, Bundle, Fault
 from pushjuju.charms.bases import BaseRequest, choose_base
 from pushjuju.charms.features import check_features
-from pushjuju.charms.goform import quote
 from pushjuju.charms.model import Charm
 from pushjuju.charms.reader import read_charm
 from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, PushjujuError
+from pushjuju.portable.quote import quote
 from pushjuju.services import charms
 from pushjuju.services.charm_build import is_source
 from pushjuju.services.context import Context

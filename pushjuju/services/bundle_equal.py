@@ -14,11 +14,11 @@ from pushjuju.bundles import equal
 from pushjuju.bundles.changes import Change, Method
 from pushjuju.bundles.facts import ApplicationFacts, ModelFacts
 from pushjuju.bundles.values import Application, Fault
-from pushjuju.charms.goform import quote
 from pushjuju.core import constraints as rules
 from pushjuju.core import offerurl
 from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.core.natural import natural_order
+from pushjuju.portable.quote import quote
 from pushjuju.services import applications, bindings, bundle_store, resources
 from pushjuju.services.context import Context
 

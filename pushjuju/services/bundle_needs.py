@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 from pushjuju.bundles.bases import application_base
 from pushjuju.bundles.facts import ModelFacts
 from pushjuju.bundles.values import Application, Fault
-from pushjuju.charms.goform import quote
 from pushjuju.core import constraints as rules
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.natural import natural_key
 from pushjuju.core.storage import Directive
+from pushjuju.portable.quote import quote
 from pushjuju.services import spaces
 from pushjuju.services.context import Context
 

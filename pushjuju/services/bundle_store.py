@@ -15,12 +15,12 @@ from pushjuju.bundles.bases import application_base
 from pushjuju.bundles.changes import Change, Method
 from pushjuju.bundles.facts import ModelFacts
 from pushjuju.bundles.values import Application, Bundle
-from pushjuju.charms.goform import quote
 from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
 from pushjuju.core.channel import Channel
 from pushjuju.core.charmstore import BUNDLE, DEFAULT_ARCH
 from pushjuju.core.errors import PushjujuError
+from pushjuju.portable.quote import quote
 from pushjuju.services.context import Context
 
 if TYPE_CHECKING:

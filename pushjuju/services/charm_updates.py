@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from random import Random
 
-from pushjuju.charms.goform import quote
 from pushjuju.core.base import Base
 from pushjuju.core.channel import Channel
 from pushjuju.core.charmstore import Ask, Platform, StoreCharm
 from pushjuju.core.errors import HubError
+from pushjuju.portable.quote import quote
 from pushjuju.services import applications, charms, origins
 from pushjuju.services.context import Context
 from pushjuju.services.store_charms import StoreOrigin

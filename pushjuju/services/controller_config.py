@@ -17,6 +17,7 @@ from pushjuju.charms.goform import typed
 from pushjuju.core.constraints import parse_size
 from pushjuju.core.errors import NotValid
 from pushjuju.core.gotime import parse_duration
+from pushjuju.portable.quote import bool_of
 from pushjuju.services.context import Context
 
 
@@ -93,8 +94,6 @@ SETTINGS: Mapping[str, Setting] = {
     "state-port": Setting("int", None, changes=False),
     "system-ssh-keys": Setting("string", None, changes=False),
 }
-_TRUE = ("1", "t", "T", "true", "TRUE", "True")
-_FALSE = ("0", "f", "F", "false", "FALSE", "False")
 _SECRET = ("object-store-s3-static-secret", "object-store-s3-static-session")
 
 
@@ -115,9 +114,10 @@ def parse_value(key: str, value: Any) -> Any:
     if setting.type == "bool":
         if isinstance(value, bool):
             return value
-        if str(value) not in _TRUE + _FALSE:
+        found = bool_of(str(value))
+        if found is None:
             raise NotValid(f"{key}: expected bool, got {typed(value)}")
-        return str(value) in _TRUE
+        return found
     if setting.type == "int":
         if isinstance(value, bool) or not re.fullmatch("[0-9]{1,18}", str(value)):
             raise NotValid(f"{key}: expected number, got {typed(value)}")

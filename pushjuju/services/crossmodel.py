@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from pushjuju.charms.endpoints import Bound, Pair, Side
-from pushjuju.charms.goform import quote
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import AlreadyExists, NotFound, NotValid
 from pushjuju.core.ids import digest
@@ -21,6 +20,7 @@ from pushjuju.core.jsontext import compact
 from pushjuju.core.life import Life
 from pushjuju.core.names import is_application
 from pushjuju.core.offerurl import OfferUrl
+from pushjuju.portable.quote import quote
 from pushjuju.services import models, offers, pairing, relations, remotes, removal
 from pushjuju.services.context import Context
 from pushjuju.state.records import Offer, Relation, RemoteApplication

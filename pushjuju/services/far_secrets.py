@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from pushjuju.charms.goform import quote
 from pushjuju.core.errors import AlreadyExists, NotFound, NotPermitted
+from pushjuju.portable.quote import quote
 from pushjuju.services import relations, secrets
 from pushjuju.state.records import Application, RemoteApplication, Unit
 from pushjuju.state.secret_records import ConsumerRow, SecretRow

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from pushjuju.charms.endpoints import Side, infer_endpoints, parse_endpoint
-from pushjuju.charms.goform import quote
 from pushjuju.charms.model import Role
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.life import Life
 from pushjuju.core.offerurl import OfferUrl
 from pushjuju.core.status import StatusKind
+from pushjuju.portable.quote import quote
 from pushjuju.services import crossmodel, models, pairing, relations, removal, statuses, touch
 from pushjuju.services.context import Context
 from pushjuju.state.records import Relation, RelationEndpoint

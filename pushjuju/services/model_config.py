@@ -13,6 +13,7 @@ from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.gotime import parse_duration
 from pushjuju.core.loglevels import parse_levels
+from pushjuju.portable.quote import bool_of
 from pushjuju.state.store import Tx
 
 
@@ -113,8 +114,6 @@ READ_ONLY = ("agent-version", "name", "type", "uuid")
 UNSHOWN = ("authorized-keys",)  # kept with the settings, but worked by the words for keys alone
 _MAY_BE_EMPTY = ("ssh-allow",)  # nobody but those who work the machines
 _MODES = ("requires-prompts", "strict")
-_TRUE = ("1", "t", "T", "true", "TRUE", "True")
-_FALSE = ("0", "f", "F", "false", "FALSE", "False")
 
 
 def parse_values(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -293,9 +292,10 @@ def _check_modes(text: str) -> None:
 def _bool(key: str, value: Any) -> bool:
     if isinstance(value, bool):
         return value
-    if str(value) not in _TRUE + _FALSE:
+    found = bool_of(str(value))
+    if found is None:
         raise NotValid(f"{key}: expected bool, got {typed(value)}")
-    return str(value) in _TRUE
+    return found
 
 
 def stored(tx: Tx, model: str) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from pushjuju.charms.goform import quote
 from pushjuju.charms.model import Charm, Endpoint, Scope
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import Conflict, NotFound, NotValid
@@ -20,6 +19,7 @@ from pushjuju.core.jsontext import compact
 from pushjuju.core.life import Life
 from pushjuju.core.names import is_application
 from pushjuju.core.offerurl import OfferUrl
+from pushjuju.portable.quote import quote
 from pushjuju.services import applications, models, people, relations, remotes
 from pushjuju.services.context import DEFAULT_USER, Context
 from pushjuju.services.remotes import End

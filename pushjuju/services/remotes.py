@@ -13,13 +13,13 @@ from datetime import datetime
 from typing import Any
 
 from pushjuju.charms.endpoints import Side
-from pushjuju.charms.goform import quote
 from pushjuju.charms.model import Endpoint, Role, Scope
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import AlreadyExists
 from pushjuju.core.jsontext import compact
 from pushjuju.core.life import Life
 from pushjuju.core.status import Agent, StatusInfo, StatusKind, Workload, derive_application_status
+from pushjuju.portable.quote import quote
 from pushjuju.services import relations, statuses, touch
 from pushjuju.state.records import Application, Offer, Relation, RemoteApplication, Status
 from pushjuju.state.store import Tx

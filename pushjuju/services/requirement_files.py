@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from pushjuju.charms.goform import quote
 from pushjuju.core.errors import InvalidCharm
+from pushjuju.portable.quote import quote
 
 _INCLUDE = re.compile(r"(-r|-c|--requirement|--constraint)(?:\s+|=|(?<=-[rc]))(\S+)")
 _PLACE = re.compile(r"((?:-e|-f|--editable|--find-links)(?:\s+|=))?([^\s;\[]+)(.*)", re.DOTALL)

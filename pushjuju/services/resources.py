@@ -15,10 +15,10 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, BinaryIO
 
-from pushjuju.charms.goform import quote
 from pushjuju.charms.model import Charm, ResourceMeta
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError
+from pushjuju.portable.quote import quote
 from pushjuju.services import charms, touch
 from pushjuju.services.context import Context
 from pushjuju.state.blobs import Blobs, Staged

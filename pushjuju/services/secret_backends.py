@@ -16,12 +16,12 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from pushjuju.charms.goform import quote
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import AlreadyExists, BackendError, Conflict, NotFound, NotValid
 from pushjuju.core.secrets import MASK, Content, check_content
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.plugins.types import Attr, SecretBackend, SecretBackendType
+from pushjuju.portable.quote import quote
 from pushjuju.services import model_config
 from pushjuju.services.context import Context
 from pushjuju.services.secrets import INTERNAL, backend_path, touch_loop

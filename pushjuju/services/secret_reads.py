@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pushjuju.charms.goform import quote
 from pushjuju.core.errors import NotFound, NotPermitted, NotValid
 from pushjuju.core.secrets import Content, OwnerKind, parse_uri
+from pushjuju.portable.quote import quote
 from pushjuju.services import far_secrets, leadership, secret_backends, secrets
 from pushjuju.services.context import Context
 from pushjuju.services.secrets import Change, Owner

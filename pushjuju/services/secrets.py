@@ -12,12 +12,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from pushjuju.charms.goform import quote
 from pushjuju.charms.model import Role
 from pushjuju.core import limits
 from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import AlreadyExists, NotValid, StoreError
 from pushjuju.core.secrets import RETRY, Content, OwnerKind, Rotation
+from pushjuju.portable.quote import quote
 from pushjuju.services import model_config, relations, touch
 from pushjuju.services.context import Context
 from pushjuju.state.keys import Sealed

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from pushjuju.charms.goform import quote
 from pushjuju.core import limits
 from pushjuju.core.errors import AlreadyExists, NotFound, NotValid
+from pushjuju.portable.quote import quote
 from pushjuju.services import firewall, model_config, network, touch
 from pushjuju.services.context import Context
 from pushjuju.services.machines import list_machines

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pushjuju.charms.bases import BaseRequest, choose_base
-from pushjuju.charms.goform import quote
 from pushjuju.charms.model import Charm, ResourceMeta
 from pushjuju.charms.pack import PackedCharm, pack
 from pushjuju.charms.url import CharmURL, parse_url
@@ -37,6 +36,7 @@ from pushjuju.core.charmstore import (
 )
 from pushjuju.core.errors import HubError, InvalidCharm, NotFound, NotValid, PushjujuError
 from pushjuju.core.placement import Placement, PlacementKind
+from pushjuju.portable.quote import quote
 from pushjuju.services import charms, model_config
 from pushjuju.services.context import Context
 from pushjuju.state.origin_records import ApplicationOrigin

@@ -15,13 +15,13 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from pushjuju.charms.bases import WORKLOAD_BASES
-from pushjuju.charms.goform import quote
 from pushjuju.core.base import Base
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import Conflict, NotFound, NotValid
 from pushjuju.core.life import Life
 from pushjuju.core.series import SeriesStatus
 from pushjuju.core.status import Agent, InstanceStatus, StatusInfo, StatusKind, Workload
+from pushjuju.portable.quote import quote
 from pushjuju.services import charms, machines, models, statuses, touch
 from pushjuju.services.context import Context
 from pushjuju.state.records import Application, Machine, MachineUpgrade, MachineUpgradeMessage, Unit

@@ -9,10 +9,10 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pushjuju.charms.goform import quote
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import NotFound, NotPermitted, NotValid
 from pushjuju.core.secrets import Content, OwnerKind, is_uri, new_id, parse_uri, uri
+from pushjuju.portable.quote import quote
 from pushjuju.services import secret_backends, secrets
 from pushjuju.services.context import Context
 from pushjuju.services.secrets import MODEL, Change

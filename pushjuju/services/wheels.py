@@ -17,10 +17,10 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from pushjuju.charms import charmcraft
-from pushjuju.charms.goform import quote
 from pushjuju.charms.locks import plain
 from pushjuju.core import children
 from pushjuju.core.errors import InvalidCharm, NotFound, PushjujuError
+from pushjuju.portable.quote import quote
 from pushjuju.services import source_packages
 from pushjuju.services.requirement_files import Copies
 from pushjuju.services.source_packages import Described

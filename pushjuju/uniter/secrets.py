@@ -14,11 +14,11 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from pushjuju.charms.goform import quote
 from pushjuju.core import limits
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import AlreadyExists, NotFound, NotPermitted, NotValid, PushjujuError
 from pushjuju.core.secrets import OwnerKind, parse_uri, uri
+from pushjuju.portable.quote import quote
 from pushjuju.services import far_secrets, secrets
 from pushjuju.services.context import Context
 from pushjuju.services.secrets import Change, Owner

@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pushjuju.charms.goform import quote
 from pushjuju.core.errors import LeaseLost, NotFound, NotPermitted, NotValid, PushjujuError
+from pushjuju.portable.quote import quote
 from pushjuju.services import (
     applications,
     clouds,

@@ -14,11 +14,12 @@ from typing import Any
 from pushjuju.cli import drive, flags, session, values
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.formatters import tasks as formatters
-from pushjuju.cli.gnuflag import FlagSpec, Kind, quote
+from pushjuju.cli.gnuflag import FlagSpec, Kind
 from pushjuju.cli.waiting import TimedOut, Waiter, failures, is_over
 from pushjuju.core.errors import HookFailed, PushjujuError, Silent, UsageError
 from pushjuju.core.names import is_application, is_machine, is_unit, machine_tag, unit_tag
 from pushjuju.core.tasks import Receiver, TaskStatus
+from pushjuju.portable.quote import quote
 from pushjuju.services import actions, applications, tasks
 from pushjuju.state.records import Task
 

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from pushjuju.cli import bundling, drive, flags, session, values
 from pushjuju.cli.command import Cli, command
-from pushjuju.cli.gnuflag import FlagSpec, Kind, quote
+from pushjuju.cli.gnuflag import FlagSpec, Kind
 from pushjuju.core.errors import UsageError
+from pushjuju.portable.quote import quote
 
 if TYPE_CHECKING:
     from pushjuju.services.bundles import Prepared

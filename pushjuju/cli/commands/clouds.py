@@ -12,10 +12,10 @@ from pushjuju.cli import flags, session, sides, values
 from pushjuju.cli.asking import Asking, something
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.formatters import clouds as formatters
-from pushjuju.cli.gnuflag import quote
 from pushjuju.core.clouds import Cloud, is_cloud, read_clouds
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError, Silent, UsageError
 from pushjuju.plugins.types import ProviderType, Question
+from pushjuju.portable.quote import quote
 from pushjuju.services import cloud_checks
 from pushjuju.services import cloud_documents as documents
 from pushjuju.services import clouds as service

@@ -14,7 +14,6 @@ from pushjuju.cli import flags, sides, values
 from pushjuju.cli.asking import Asking
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.formatters import clouds as formatters
-from pushjuju.cli.gnuflag import quote
 from pushjuju.core.clouds import (
     Cloud,
     CloudCredentials,
@@ -25,6 +24,7 @@ from pushjuju.core.clouds import (
 from pushjuju.core.errors import Aborted, NotFound, NotValid, PushjujuError, Silent, UsageError
 from pushjuju.core.natural import natural_key
 from pushjuju.plugins.types import Attr, DetectedCredential, ProviderType
+from pushjuju.portable.quote import quote
 from pushjuju.services import cloud_documents as documents
 from pushjuju.services import clouds as service
 from pushjuju.state.cloudfiles import CloudFiles

@@ -20,13 +20,13 @@ from pushjuju.cli.commands.credentials import (
     read_given,
     require_region,
 )
-from pushjuju.cli.gnuflag import quote
 from pushjuju.core.clouds import (
     CloudCredentials,
     StoredCredential,
 )
 from pushjuju.core.errors import NotFound, NotValid, Silent, UsageError
 from pushjuju.plugins.types import ProviderType
+from pushjuju.portable.quote import quote
 from pushjuju.services import cloud_documents as documents
 
 

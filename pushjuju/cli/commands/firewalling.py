@@ -10,10 +10,10 @@ from typing import Any
 from pushjuju.cli import drive, flags, session
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.formatters.table import heads
-from pushjuju.cli.gnuflag import quote
 from pushjuju.cli.tabwriter import TabWriter
 from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.core.firewall import parse_cidr
+from pushjuju.portable.quote import quote
 from pushjuju.services import crossmodel, firewall, model_config
 
 _KEYS = {"juju-application-offer": "saas-ingress-allow", "ssh": "ssh-allow"}

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from pushjuju.cli import flags, session
 from pushjuju.cli.command import Cli, Exited, command
-from pushjuju.cli.gnuflag import FlagSpec, Kind, quote
+from pushjuju.cli.gnuflag import FlagSpec, Kind
 from pushjuju.core.errors import NotFound, NotValid, UsageError
 from pushjuju.core.names import is_application, is_unit
+from pushjuju.portable.quote import quote
 
 if TYPE_CHECKING:
     from pushjuju.services import decided

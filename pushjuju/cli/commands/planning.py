@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 from pushjuju.cli import flags, registry, session
 from pushjuju.cli.command import Cli, Exited, command
 from pushjuju.cli.commands import destroying
-from pushjuju.cli.gnuflag import quote
 from pushjuju.cli.plannable import NOT_PLANNED, PLANNED
 from pushjuju.core.errors import NotFound, PushjujuError, UsageError
 from pushjuju.core.near import did_you_mean
+from pushjuju.portable.quote import quote
 
 if TYPE_CHECKING:
     from pushjuju.services.context import Context

@@ -11,9 +11,9 @@ from ipaddress import ip_network
 from pushjuju.charms.endpoints import parse_endpoint
 from pushjuju.cli import drive, flags, removals, session
 from pushjuju.cli.command import Cli, command
-from pushjuju.cli.gnuflag import quote
 from pushjuju.core.errors import AlreadyExists, NotValid, UsageError
 from pushjuju.core.offerurl import OfferUrl, parse
+from pushjuju.portable.quote import quote
 from pushjuju.services import integrate as service
 
 _EVERYWHERE = ("0.0.0.0/0", "::/0")

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from pushjuju.cli import drive, flags, session
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.formatters import resources as formatters
-from pushjuju.cli.gnuflag import quote
 from pushjuju.core.errors import HubError, NotFound, NotValid, UsageError
 from pushjuju.core.names import is_application, is_unit
+from pushjuju.portable.quote import quote
 from pushjuju.services import resource_documents
 from pushjuju.services import resources as service
 

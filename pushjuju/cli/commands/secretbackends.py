@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from pushjuju.cli import drive, flags, session, values
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.formatters import secrets as formatters
-from pushjuju.cli.gnuflag import FlagSpec, Kind, quote, quote_list
+from pushjuju.cli.gnuflag import FlagSpec, Kind
 from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.plugins.manager import PluginHost
+from pushjuju.portable.quote import quote, quote_list
 from pushjuju.services import secret_backends as service
 
 _REVEAL = flags.switch("reveal", "Include sensitive backend config content")

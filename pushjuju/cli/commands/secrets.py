@@ -12,11 +12,12 @@ from pathlib import Path
 from pushjuju.cli import drive, flags, session, values
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.formatters import secrets as formatters
-from pushjuju.cli.gnuflag import FlagSpec, Kind, quote, quote_list
+from pushjuju.cli.gnuflag import FlagSpec, Kind
 from pushjuju.core import limits
 from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.core.names import is_application, is_unit
 from pushjuju.core.secrets import Content, OwnerKind, content_of
+from pushjuju.portable.quote import quote, quote_list
 from pushjuju.services import user_secrets as service
 from pushjuju.services.secrets import MODEL, Change, Owner
 

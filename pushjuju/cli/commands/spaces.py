@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from pushjuju.cli import drive, flags, session
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.formatters import spaces as formatters
-from pushjuju.cli.gnuflag import quote
 from pushjuju.core.errors import NotValid, PushjujuError, UsageError
 from pushjuju.core.names import is_space
+from pushjuju.portable.quote import quote
 from pushjuju.services import space_documents
 from pushjuju.services import spaces as service
 

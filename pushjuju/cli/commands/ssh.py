@@ -17,11 +17,12 @@ from typing import Any
 
 from pushjuju.cli import flags, session, sshconfig
 from pushjuju.cli.command import Cli, Exited, command
-from pushjuju.cli.gnuflag import FlagSpec, Kind, quote
+from pushjuju.cli.gnuflag import FlagSpec, Kind
 from pushjuju.core import children
 from pushjuju.core.errors import Conflict, NotFound, NotValid, UsageError
 from pushjuju.core.jumps import Hop
 from pushjuju.core.names import UnitName, is_machine, is_unit, machine_tag, parent_machine
+from pushjuju.portable.quote import quote
 from pushjuju.services import leadership, machines, units, ways
 from pushjuju.state.records import Machine
 from pushjuju.state.store import Tx

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from pushjuju.cli import drive, flags, session
 from pushjuju.cli.command import Cli, command
-from pushjuju.cli.gnuflag import quote
+from pushjuju.portable.quote import quote
 from pushjuju.services import ssh_keys as service
 
 _SHARED = (*flags.MODEL, *flags.LOGIN)

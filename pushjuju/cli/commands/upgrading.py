@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pushjuju.charms.goform import quote
 from pushjuju.cli import drive, flags, session, waiting
 from pushjuju.cli.command import Cli, command
 from pushjuju.core.base import Base
@@ -12,6 +11,7 @@ from pushjuju.core.errors import Conflict, UsageError
 from pushjuju.core.names import application_of, is_machine
 from pushjuju.core.series import SeriesStatus
 from pushjuju.core.status import Agent, StatusKind
+from pushjuju.portable.quote import quote
 from pushjuju.services import statuses, upgrade_machine
 
 _STEPS = {"prepare": 3, "complete": 2}  # -> number of arguments

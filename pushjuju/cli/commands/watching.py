@@ -17,12 +17,13 @@ from pushjuju.cli import flags, session
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.formatters import history, loglines
 from pushjuju.cli.formatters.times import wants_utc
-from pushjuju.cli.gnuflag import Kind, quote
+from pushjuju.cli.gnuflag import Kind
 from pushjuju.cli.paint import colours_on
 from pushjuju.core.errors import UsageError
 from pushjuju.core.names import is_application, is_machine, is_unit, machine_tag, unit_tag
 from pushjuju.core.near import closest
 from pushjuju.core.status import StatusKind
+from pushjuju.portable.quote import quote
 from pushjuju.services import logs, statuses
 from pushjuju.state.records import Model, Unit
 

@@ -10,10 +10,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from pushjuju.core.errors import UsageError
+from pushjuju.portable.quote import bool_of
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_TRUE = ("1", "t", "true")
-_FALSE = ("", "0", "f", "false")
 
 
 def wants_utc(env: Mapping[str, str], *, flag: bool) -> bool:
@@ -22,10 +21,11 @@ def wants_utc(env: Mapping[str, str], *, flag: bool) -> bool:
     Raises:
         UsageError: The variable holds another word.
     """
-    word = env.get("JUJU_STATUS_ISO_TIME", "").lower()
-    if word not in _TRUE + _FALSE:
+    word = env.get("JUJU_STATUS_ISO_TIME", "")
+    wanted = bool_of(word) if word else False
+    if wanted is None:
         raise UsageError("invalid JUJU_STATUS_ISO_TIME env var, expected true|false")
-    return flag or word in _TRUE
+    return flag or wanted
 
 
 def since_text(moment: datetime, *, utc: bool) -> str:

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
 LINK = "/usr/bin/juju-exec"
 _HOME = "pushjuju-exec-"
-_PACKAGE = "pushjuju/runner/remote"
-_MODULES = ("goflags", "jsonlite", "jujuexec", "layout", "requests", "signals", "wire")
+_MODULES = {
+    "pushjuju/portable": ("quote",),
+    "pushjuju/runner/remote": ("goflags", "jsonlite", "jujuexec", "layout", "requests", "signals", "wire"),
+}
 _START = """#!%s -IS
 # juju-exec of pushjuju: runs commands in the context of a unit.
 import os, sys
@@ -83,8 +85,7 @@ def _write_program(paths: Layout) -> str:
     import zlib
 
     files = {"juju-exec": (_START % (sys.executable or "/usr/bin/python3")).encode("ascii")}
-    for module in _MODULES:
-        name = "%s/%s.py" % (_PACKAGE, module)
+    for name in _module_files():
         with open(paths.program + "/" + name, "rb") as file:
             files[name] = file.read()
     crc = 0
@@ -93,14 +94,18 @@ def _write_program(paths: Layout) -> str:
     home = "%s/%s%08x" % (paths.tools, _HOME, crc)
     if os.path.exists(home + "/juju-exec"):
         return home + "/juju-exec"
-    folder = home + "/" + _PACKAGE
-    os.makedirs(folder, 0o755, exist_ok=True)
-    while folder != home:
-        files[folder[len(home) + 1 :] + "/__init__.py"] = b""
-        folder = os.path.dirname(folder)
+    for package in _MODULES:
+        os.makedirs(home + "/" + package, 0o755, exist_ok=True)
+        parts = package.split("/")
+        for depth in range(1, len(parts) + 1):
+            files["/".join(parts[:depth]) + "/__init__.py"] = b""
     for name in sorted(files, key=lambda name: name == "juju-exec"):  # it comes last: then all is there
         _write(home + "/" + name, files[name])
     return home + "/juju-exec"
+
+
+def _module_files() -> list[str]:
+    return ["%s/%s.py" % (package, name) for package, names in _MODULES.items() for name in names]
 
 
 def _write(path: str, data: bytes) -> None:

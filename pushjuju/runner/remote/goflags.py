@@ -1,28 +1,21 @@
 """Parse a hook tool's command line as Juju does, and print its help.
 
 Flags and arguments may be mixed, short flags may be joined, the last value wins, long flags are never
-abbreviated. Pushed to machines: Python 3.8, builtins only.
+abbreviated. Pushed to machines: Python 3.8, lean imports.
 
-Mirrors: juju/gnuflag flag.go, strconv quote.go and atoi.go (juju 3.6)
+Mirrors: juju/gnuflag flag.go (juju 3.6)
 """
 
 from __future__ import annotations
 
+from pushjuju.portable.quote import parse_bool, quote
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Callable, Iterable, Sequence
+    from typing import Any, Callable, Sequence
 
     # Turns the text of a flag into its value; raises ValueError with the reason.
     Convert = Callable[[Any, str], Any]
-
-_TRUE = ("1", "t", "T", "TRUE", "true", "True")
-_FALSE = ("0", "f", "F", "FALSE", "false", "False")
-_QUOTED = {"\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v"}
-_SPACE = (
-    "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006"
-    "\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
-)
-_INT_MAX = (1 << 63) - 1
 
 
 class UsageError(Exception):
@@ -31,63 +24,6 @@ class UsageError(Exception):
 
 class HelpWanted(Exception):  # noqa: N818 - not an error: the user asked
     """`-h` or `--help` was met."""
-
-
-def _quote_char(char: str) -> str:
-    if char in '"\\':
-        return "\\" + char
-    if char in _QUOTED:
-        return _QUOTED[char]
-    if char.isprintable():
-        return char
-    code = ord(char)
-    if code < 0x80:
-        return "\\x%02x" % code
-    if 0xDC80 <= code <= 0xDCFF:  # a byte that was not UTF-8
-        return "\\x%02x" % (code - 0xDC00)
-    return "\\u%04x" % code if code <= 0xFFFF else "\\U%08x" % code
-
-
-def quote(text: str) -> str:
-    """Quote as Go's `%q`."""
-    return '"' + "".join(map(_quote_char, text)) + '"'
-
-
-def quote_list(texts: Iterable[str]) -> str:
-    """Quote a list as Go's `%q`: `["a" "b"]`."""
-    return "[" + " ".join(map(quote, texts)) + "]"
-
-
-def trim(text: str) -> str:
-    """Strip white space as Go's `strings.TrimSpace`."""
-    return text.strip(_SPACE)
-
-
-def atoi(text: str) -> int:
-    """Parse a decimal integer.
-
-    Raises:
-        ValueError: with Go's text.
-    """
-    digits = text[1:] if text[:1] in ("+", "-") else text
-    if not (digits.isascii() and digits.isdigit()):
-        raise ValueError("strconv.Atoi: parsing %s: invalid syntax" % quote(text))
-    if len(digits.lstrip("0")) > 19 or abs(int(text)) > _INT_MAX:
-        raise ValueError("strconv.Atoi: parsing %s: value out of range" % quote(text))
-    return int(text)
-
-
-def parse_bool(text: str) -> bool:
-    """Parse a boolean flag's value.
-
-    Raises:
-        ValueError: with Go's text.
-    """
-    if text in _TRUE:
-        return True
-    if text in _FALSE:
-        return False
-    raise ValueError("strconv.ParseBool: parsing %s: invalid syntax" % quote(text))
 
 
 class Flag:

@@ -14,8 +14,9 @@ from __future__ import annotations
 import os
 import sys
 
+from pushjuju.portable.quote import atoi, quote
 from pushjuju.runner.remote import goflags, requests
-from pushjuju.runner.remote.goflags import Flag, UsageError, quote
+from pushjuju.runner.remote.goflags import Flag, UsageError
 from pushjuju.runner.remote.layout import AGENT_PATH, BadName, Layout, unit_tag
 
 TYPE_CHECKING = False
@@ -171,7 +172,7 @@ def _relation(flags: Mapping[str, Any]) -> dict[str, Any]:
     unit, number = str(flags["remote-unit"]), None
     if flags["relation"]:
         try:
-            number = goflags.atoi(str(flags["relation"]).rpartition(":")[2])
+            number = atoi(str(flags["relation"]).rpartition(":")[2])
         except ValueError:
             raise Failed("invalid relation id") from None
     elif unit:

@@ -12,17 +12,19 @@ Mirrors: juju worker/uniter/runner/jujuc, juju/cmd cmd.go (3.6)
 
 from __future__ import annotations
 
+from pushjuju.portable.quote import (
+    atoi,
+    quote,
+    quote_list,
+    trim,
+)
 from pushjuju.runner.remote import goformat
 from pushjuju.runner.remote.goflags import (
     Flag,
     HelpWanted,
     UsageError,
-    atoi,
     help_text,
     parse,
-    quote,
-    quote_list,
-    trim,
 )
 from pushjuju.runner.remote.goformat import Moment, Struct
 from pushjuju.runner.remote.toolcontext import Args, ToolContext, ToolError, file_error, usage_error

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pushjuju.charms import coerce, extras, ignore
-from pushjuju.charms.goform import literal, quote
+from pushjuju.charms.goform import literal
 from pushjuju.charms.hooks import hook_names
 from pushjuju.charms.model import Charm
 from pushjuju.charms.problems import Problems
@@ -205,10 +205,6 @@ def test_any_rule_is_a_pattern_or_a_fault(line: str, path: str) -> None:
 )  # fmt: skip
 def test_go_literals(value: object, text: str) -> None:
     assert literal(value) == text
-
-
-def test_go_quotes() -> None:
-    assert quote("é\x00\x7f\u200b\U000e0001 ") == '"é\\x00\\x7f\\u200b\\U000e0001 "'
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pushjuju.cli.gnuflag import FlagSet, FlagSpec, HelpAsked, Kind, parse_int, quote, quote_list
-from pushjuju.core.errors import NotValid, UsageError
+from pushjuju.cli.gnuflag import (
+    FlagSet,
+    FlagSpec,
+    HelpAsked,
+    Kind,
+)
+from pushjuju.core.errors import UsageError
 
 FLAGS = FlagSet(
     [
@@ -143,25 +148,6 @@ def test_help_stops_the_reading(words: list[str]) -> None:
 def test_values_from_before_the_command_stay() -> None:
     assert FLAGS.parse([], start={"verbose": True}).values["verbose"] is True
     assert FLAGS.parse(["--verbose=false"], start={"verbose": True}).values["verbose"] is False
-
-
-@pytest.mark.parametrize(
-    ("text", "number"),
-    [("10", 10), ("010", 8), ("0o10", 8), ("0b11", 3), ("-0x1f", -31), ("1_000", 1000), ("0", 0)],
-)
-def test_integers_are_gos(text: str, number: int) -> None:
-    assert parse_int(text) == number
-
-
-def test_integers_have_64_bits() -> None:
-    with pytest.raises(NotValid, match="value out of range"):
-        parse_int("9223372036854775808")
-    assert parse_int("18446744073709551615", signed=False) == 2**64 - 1
-
-
-def test_texts_are_quoted_as_go_does() -> None:
-    assert quote('a"b\n\x01é\u200b') == '"a\\"b\\n\\x01é\\u200b"'
-    assert quote_list(["a", "b"]) == '["a" "b"]'
 
 
 @given(st.lists(st.text(min_size=1).filter(lambda word: not word.startswith("-"))))

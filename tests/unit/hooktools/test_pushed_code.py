@@ -12,7 +12,8 @@ import pytest
 ROOT = Path(__file__).parents[3]
 MODULES = sorted((ROOT / "pushjuju" / "plugins" / "hooks").glob("[a-z]*.py"))
 REMOTE = ROOT / "pushjuju" / "runner" / "remote"
-INTERFACE = [*sorted(REMOTE.glob("go*.py")), REMOTE / "toolkit.py", REMOTE / "toolcontext.py"]
+PORTABLE = sorted((ROOT / "pushjuju" / "portable").glob("*.py"))
+INTERFACE = [*PORTABLE, *sorted(REMOTE.glob("go*.py")), REMOTE / "toolkit.py", REMOTE / "toolcontext.py"]
 HEAVY = (
     "json",
     "re",
