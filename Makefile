@@ -1,6 +1,6 @@
 # One entry for the daily work. `make` or `make help` lists the targets from the comments behind `##`.
 .DEFAULT_GOAL := help
-.PHONY: help setup check format lint types imports old-python unit test fuzz machine chaos golden lxd toolclient bench bench-fleet docs demo dist clean lock lowest audit
+.PHONY: help setup check format lint types imports old-python shape shape-update unit test fuzz machine chaos golden lxd toolclient bench bench-fleet docs demo dist clean lock lowest audit
 BIN := .venv/bin
 QUICK := not machine and not sshd and not bench and not lxd
 WORKERS ?= $(shell nproc)
@@ -31,6 +31,12 @@ imports: setup  ## Layers: who may import whom (import-linter)
 
 old-python: setup  ## What runs on machines stays valid Python 3.8 (vermin)
 	$(BIN)/vermin -q --target=3.8- --no-tips --violations pushjuju/portable pushjuju/runner/remote pushjuju/plugins/hooks
+
+shape: setup  ## Print the measures of the code: folders, circles, lengths, words, the way of one change
+	$(BIN)/python contrib/shape.py
+
+shape-update: setup  ## Write lower numbers into tests/docs/baseline (MOVED=1: modules were moved or cut)
+	$(BIN)/python contrib/shape.py update $(if $(MOVED),--moved)
 
 unit: setup  ## Tests without machines and without sshd
 	$(BIN)/python -m pytest -q -n $(WORKERS) -m "$(QUICK)" tests/unit tests/uniter tests/fuzz tests/migration tests/golden tests/docs
