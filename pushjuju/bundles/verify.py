@@ -14,7 +14,7 @@ from pathlib import Path as FilePath
 from pushjuju.bundles import placement
 from pushjuju.bundles.compose import Composed, overlay_faults
 from pushjuju.bundles.decode import decode
-from pushjuju.bundles.values import Application, Bundle, Fault, Machine, Path, endpoint
+from pushjuju.bundles.values import Application, Bundle, Fault, Machine, endpoint
 from pushjuju.charms.url import parse_url
 from pushjuju.core import constraints as rules
 from pushjuju.core.base import SERIES, Base
@@ -399,8 +399,3 @@ def shown(relation: object) -> str:
 def parse_offer_url(text: str) -> re.Match[str] | None:
     """Return the parts of an offer's URL; None when it is none."""
     return _OFFER_URL.fullmatch(text)
-
-
-def path_text(path: Path) -> str:
-    """Return a path as people read it."""
-    return ".".join(str(part) for part in path)

@@ -42,11 +42,6 @@ class LoadedCharm:
     links: Mapping[str, str] = field(default_factory=dict)
 
 
-def is_charm_dir(path: Path) -> bool:
-    """Tell whether a directory looks like a charm, packed or source."""
-    return (path / metadata.FILE).exists() or (path / charmcraft.FILE).exists()
-
-
 def read_charm(path: Path, limits: ArchiveLimits | None = None, origin: str | None = None) -> LoadedCharm:
     """Read a charm.
 

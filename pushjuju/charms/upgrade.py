@@ -175,8 +175,3 @@ def _storage_changes(old: StorageMeta, new: StorageMeta) -> Iterator[str]:
 
 def _go(value: bool) -> str:
     return "true" if value else "false"
-
-
-def new_peers(old: Charm, new: Charm) -> tuple[Endpoint, ...]:
-    """Return the peer endpoints that a refresh brings, sorted by name."""
-    return tuple(new.meta.peers[name] for name in sorted(set(new.meta.peers) - set(old.meta.peers)))

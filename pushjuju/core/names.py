@@ -7,12 +7,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import NewType
 
 from pushjuju.core.errors import NotValid
-
-ApplicationName = NewType("ApplicationName", str)
-MachineId = NewType("MachineId", str)
 
 APPLICATION = r"[a-z][a-z0-9]*(?:-[0-9]*[a-z][a-z0-9]*)*"  # one way to match only: no blow-up on long names
 _APPLICATION = re.compile(APPLICATION)

@@ -82,8 +82,6 @@ STOPPING_CHARM = "stopping charm software"
 CLEANING_UP = "cleaning up prior to charm deletion"
 NOT_COMMUNICATING = "agent is not communicating with the server"
 
-SETTABLE_BY_CHARM = (Workload.MAINTENANCE, Workload.BLOCKED, Workload.WAITING, Workload.ACTIVE)
-
 # Which unit's status stands for the application; the greater wins.
 _SEVERITY: Mapping[str, int] = {
     Workload.ERROR: 100,

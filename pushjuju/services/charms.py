@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from pushjuju.charms import wire
-from pushjuju.charms.config import Settings, merge_settings
+from pushjuju.charms.config import Settings
 from pushjuju.charms.model import Charm
 from pushjuju.core.errors import NotFound
 from pushjuju.core.ids import digest
@@ -55,12 +55,6 @@ def put_settings(tx: Tx, model: str, application: str, url: str, settings: Setti
             tx.run("setting_reset", **key, key=name)
         else:
             tx.run("setting_set", **key, key=name, value=json.dumps(value))
-
-
-def effective_settings(tx: Tx, application: Application, url: str) -> Settings:
-    """Return what a charm sees: every option with its value, its default, or None."""
-    charm = get(tx, application.model, url)
-    return merge_settings(charm.config, stored_settings(tx, application.model, application.name, url))
 
 
 def settings_hash(application: str, url: str, settings: Settings) -> str:

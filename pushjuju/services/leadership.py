@@ -11,7 +11,7 @@ from pushjuju.core import limits
 from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import NotPermitted, NotValid
 from pushjuju.services import touch
-from pushjuju.state.records import Application, Machine, Unit
+from pushjuju.state.records import Machine, Unit
 from pushjuju.state.store import Tx
 
 LEASE_S = 60.0  # how long an unreachable leader keeps its lease, as in Juju
@@ -96,9 +96,3 @@ def set_settings(tx: Tx, unit: Unit, changes: dict[str, str], now: datetime) -> 
     tx.run("leader_settings_bump", model=unit.model, application=unit.application)
     for other in followers(tx, unit):
         touch.unit(tx, other, now, "leader settings changed")
-
-
-def settings_version(tx: Tx, model: str, application: str) -> int:
-    """Return the counter of leader settings changes; the first look counts as one, as in Juju."""
-    found = tx.find(Application, "application_get", model=model, name=application)
-    return found.leader_settings_version + 1 if found else 0

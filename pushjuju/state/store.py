@@ -92,12 +92,6 @@ def _leave_out(_record: Any, _value: Any) -> None:
     pass
 
 
-def to_record(record: type[R], row: sqlite3.Row) -> R:
-    """Make a frozen dataclass of a row."""
-    made: R = _builder(cast("Hashable", record), tuple(row.keys()))(row)
-    return made
-
-
 def _names(rows: sqlite3.Cursor) -> tuple[str, ...]:
     return tuple([column[0] for column in rows.description])
 

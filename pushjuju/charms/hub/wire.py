@@ -27,7 +27,6 @@ INSTALL, REFRESH = "install", "refresh"
 
 INVALID_BASE = ("invalid-charm-base", "invalid-charm-platform")
 NO_REVISION = "revision-not-found"
-NO_NAME = ("name-not-found", "not-found", "id-not-found")
 _TEXTS = {
     "not-found": "charm or bundle not found",
     "name-not-found": "charm or bundle name not found",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from pushjuju.cli.paint import BOLD, GRAY, paint
@@ -25,11 +25,6 @@ def message(text: str) -> str:
 def naturally(named: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """Return the entries of a map in natural order of their names."""
     return [(name, named[name]) for name in natural_order(named)]
-
-
-def natural_names(names: Iterable[str]) -> list[str]:
-    """Return names in natural order."""
-    return natural_order(names)
 
 
 def size_text(mebibytes: int) -> str:

@@ -200,11 +200,6 @@ class LocalState:
         """The step that counts for `hook`."""
         return self.hook_step or self.step
 
-    @property
-    def in_hook_error(self) -> bool:
-        """Whether the current hook failed, or may have."""
-        return self.kind is OperationKind.RUN_HOOK and self.hook_progress is Step.PENDING
-
 
 def initial_state(charm_url: str) -> LocalState:
     """Return the local state of a unit of which nothing is stored yet."""

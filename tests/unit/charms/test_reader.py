@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pushjuju.charms.pack import pack
-from pushjuju.charms.reader import is_charm_dir, read_charm
+from pushjuju.charms.reader import read_charm
 from pushjuju.charms.unpack import unpack
 from pushjuju.core.errors import InvalidCharm, NotFound
 from tests.unit.charms.charmdirs import METADATA, charm_tree, write_tree
@@ -39,8 +39,6 @@ NAMED = "name: w\nsummary: s\ndescription: d\n"
 def test_a_directory(tmp_path: Path) -> None:
     loaded = read_charm(charm_tree(tmp_path / "c"))
     assert (loaded.charm.name, loaded.archive, loaded.generated) == ("web", False, {})
-    assert is_charm_dir(tmp_path / "c")
-    assert not is_charm_dir(tmp_path)
 
 
 def test_nothing_there(tmp_path: Path) -> None:

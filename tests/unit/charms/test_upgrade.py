@@ -8,7 +8,7 @@ import pytest
 
 from pushjuju.charms.model import Charm, Endpoint, Role, Scope
 from pushjuju.charms.reader import load
-from pushjuju.charms.upgrade import UpgradeFacts, UsedRelation, check_upgrade, new_peers
+from pushjuju.charms.upgrade import UpgradeFacts, UsedRelation, check_upgrade
 from pushjuju.core.base import Base
 from pushjuju.core.errors import PushjujuError
 
@@ -162,8 +162,3 @@ def test_storage_faults(old: Charm, new: Charm, count: int, fault: str) -> None:
 )
 def test_storage_that_fits(old: Charm, new: Charm) -> None:
     assert check_upgrade(old, new, facts()) == []
-
-
-def test_new_peers() -> None:
-    found = new_peers(charm("peers: {b: x}"), charm("peers: {c: x, b: x, a: x}"))
-    assert [item.name for item in found] == ["a", "c"]

@@ -16,7 +16,7 @@ from pushjuju.core.clock import FakeClock, SystemClock, from_iso, to_iso
 from pushjuju.core.errors import InvalidCharm, NotValid, PushjujuError
 from pushjuju.core.life import Life
 from pushjuju.core.placement import Placement, PlacementKind
-from pushjuju.core.status import SETTABLE_BY_CHARM, StatusInfo, Workload, derive_application_status
+from pushjuju.core.status import StatusInfo, derive_application_status
 from pushjuju.core.values import changed
 
 
@@ -170,15 +170,6 @@ def test_an_application_shows_its_worst_unit(units: list[str], expected: str) ->
 def test_the_first_of_equal_units_speaks_for_the_application() -> None:
     units = [StatusInfo(status="blocked", message="first"), StatusInfo(status="blocked", message="second")]
     assert derive_application_status(units).message == "first"
-
-
-def test_a_charm_may_set_four_statuses() -> None:
-    assert set(SETTABLE_BY_CHARM) == {
-        Workload.MAINTENANCE,
-        Workload.BLOCKED,
-        Workload.WAITING,
-        Workload.ACTIVE,
-    }
 
 
 TREE = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, PushjujuError)]

@@ -29,9 +29,6 @@ def test_target(text: str, target: Target, instance_id: str) -> None:
     found = Target.parse(text)
     assert found == target
     assert found.instance_id == instance_id
-    again = Target.from_instance_id(instance_id)
-    assert again is not None
-    assert (again.host, again.port) == (found.host, found.port)
 
 
 @pytest.mark.parametrize(
@@ -73,10 +70,6 @@ async def test_a_host_that_does_not_answer_is_named_with_the_login_that_was_aske
         with pytest.raises(Unreachable, match=f"^cannot reach {named}: no route$") as caught:
             await Provider()._is_set_up(SSHTarget(host=place.host, user="ubuntu"), place)
         assert caught.value.message == str(caught.value)
-
-
-def test_other_instance_ids_are_not_ours() -> None:
-    assert Target.from_instance_id("juju-1-0") is None
 
 
 def test_facts_of_this_host() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from pushjuju.core.errors import NotFound, NotPermitted
 from pushjuju.core.status import Agent, StatusInfo, StatusKind
-from pushjuju.services import leadership, logs, relations, removal, statuses, touch, units
+from pushjuju.services import applications, leadership, logs, relations, removal, statuses, touch, units
 from tests.unit.services.world import World
 
 UNIT = StatusKind.WORKLOAD
@@ -129,7 +129,7 @@ def _lead(shop: World, unit: str, **changes: str) -> None:
 
 
 def _version(shop: World) -> int:
-    return int(shop.read(lambda tx: leadership.settings_version(tx, shop.model, "web")))
+    return int(shop.read(lambda tx: applications.get(tx, shop.model, "web").leader_settings_version + 1))
 
 
 def test_first_unit_that_is_ready_leads(shop: World) -> None:

@@ -5,7 +5,6 @@ Mirrors: juju provider/{ec2,openstack,gce,azure,vsphere}/credentials.go, cloud/f
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -321,4 +320,3 @@ KINDS: tuple[ProviderType, ...] = (
     _with_keys(_SCALEWAY_KIND),
     _with_keys(_CLOUDSTACK_KIND),
 )
-BY_NAME: Mapping[str, ProviderType] = {kind.name: kind for kind in KINDS}

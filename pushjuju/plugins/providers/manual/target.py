@@ -46,16 +46,6 @@ class Target:
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{_PREFIX}{host}:{self.port}"
 
-    @classmethod
-    def from_instance_id(cls, instance_id: str) -> Target | None:
-        """Return the machine that an instance id means, or None when it is no manual machine's."""
-        if not instance_id.startswith(_PREFIX):
-            return None
-        try:
-            return cls.parse(instance_id.removeprefix(_PREFIX))
-        except NotValid:
-            return None
-
     @property
     def address_type(self) -> str:
         """What the host is written as: `ipv4`, `ipv6` or `hostname`."""
