@@ -15,8 +15,8 @@ from enum import StrEnum
 from typing import Any
 
 from pushjuju.core.errors import NotValid, UsageError
-from pushjuju.core.gotime import parse_duration
 from pushjuju.core.near import did_you_mean
+from pushjuju.portable.durations import parse_duration
 from pushjuju.portable.quote import parse_bool, parse_int, quote
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from pushjuju.charms.goform import typed
 from pushjuju.core.constraints import parse_size
 from pushjuju.core.errors import NotValid
-from pushjuju.core.gotime import parse_duration
+from pushjuju.portable.durations import parse_duration
 from pushjuju.portable.quote import bool_of
 from pushjuju.services.context import Context
 
@@ -128,8 +128,8 @@ def parse_value(key: str, value: Any) -> Any:
             parse_duration(text)
         if setting.type == "size":
             parse_size(text)
-    except NotValid as error:
-        raise NotValid(f"invalid {key} in configuration: {error.message}") from None
+    except (NotValid, ValueError) as error:
+        raise NotValid(f"invalid {key} in configuration: {error}") from None
     return text
 
 

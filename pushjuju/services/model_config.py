@@ -11,8 +11,8 @@ from typing import Any
 from pushjuju.charms.goform import typed
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, NotValid
-from pushjuju.core.gotime import parse_duration
 from pushjuju.core.loglevels import parse_levels
+from pushjuju.portable.durations import parse_duration
 from pushjuju.portable.quote import bool_of
 from pushjuju.state.store import Tx
 
@@ -240,9 +240,9 @@ def _check_duration(key: str, text: str) -> None:
     """Refuse what is no time span; the message is Juju's."""
     try:
         seconds = parse_duration(text)
-    except NotValid as error:
+    except ValueError as error:
         words = key.replace("-", " ")
-        raise NotValid(f"invalid {words} in model configuration: {error.message}") from error
+        raise NotValid(f"invalid {words} in model configuration: {error}") from error
     if seconds <= 0:
         raise NotValid(f"{key}: must be positive, got {text}")
 

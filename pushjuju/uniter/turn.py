@@ -13,7 +13,6 @@ from datetime import datetime, timedelta
 
 from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import PushjujuError
-from pushjuju.core.gotime import parse_duration
 from pushjuju.core.life import Life
 from pushjuju.core.series import SeriesStatus
 from pushjuju.core.status import (
@@ -24,6 +23,7 @@ from pushjuju.core.status import (
     Workload,
 )
 from pushjuju.core.values import changed
+from pushjuju.portable.durations import parse_duration
 from pushjuju.services import actions, leadership, model_config, statuses
 from pushjuju.services.context import Context
 from pushjuju.services.decided_text import packed

@@ -148,11 +148,11 @@ def _moment(text: str, now: datetime) -> datetime:
     Raises:
         UsageError: It is neither.
     """
-    from pushjuju.core.gotime import parse_duration
+    from pushjuju.portable.durations import parse_duration
 
     try:
         return now - timedelta(seconds=abs(parse_duration(text)))
-    except (NotValid, OverflowError):
+    except (ValueError, OverflowError):
         pass
     try:
         return datetime.fromisoformat(text).astimezone(UTC)

@@ -8,6 +8,7 @@ Mirrors: juju worker/uniter/runner/jujuc/secret-*.go, core/secrets (3.6)
 
 from __future__ import annotations
 
+from pushjuju.portable.durations import parse_duration
 from pushjuju.runner.remote.toolkit import (
     SMART,
     YAML_FIRST,
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
 MOST = 1000000  # bytes of a value, and of all values, in base64
 _ALPHABET = "0123456789abcdefghijklmnopqrstuv"
 _ROTATIONS = ("never", "hourly", "daily", "weekly", "monthly", "quarterly", "yearly")
-_UNITS = {"ns": 1e-9, "us": 1e-6, "\u00b5s": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
-_LONGEST = 9e9  # seconds of a duration, as in Go
 _NOT_LEADER = "this unit is not the leader"
 
 
@@ -237,9 +236,10 @@ def _expiry(text: str) -> str:
     moment = _moment(text)
     if moment:
         return moment
-    seconds = _duration(text)
-    if seconds is None:
-        raise usage_error("expire time or duration %s not valid" % quote(text))
+    try:
+        seconds = parse_duration(text)
+    except ValueError:
+        raise usage_error("expire time or duration %s not valid" % quote(text)) from None
     if seconds <= 0:
         raise usage_error("negative expire duration %s not valid" % quote(text))
     return "+%d" % max(1, seconds)
@@ -261,29 +261,6 @@ def _moment(text: str) -> str:
     except (ValueError, OverflowError):
         return ""
     return found.replace(tzinfo=None).isoformat() + "Z"
-
-
-def _duration(text: str) -> float | None:
-    """Return the seconds of a Go duration, or None."""
-    sign = -1.0 if text[:1] == "-" else 1.0
-    rest, total = text[1:] if text[:1] in ("+", "-") else text, 0.0
-    if rest == "0":
-        return 0.0
-    if not rest:
-        return None
-    while rest:
-        digits = rest[: len(rest) - len(rest.lstrip("0123456789."))]
-        rest = rest[len(digits) :]
-        unit = rest[: len(rest) - len(rest.lstrip("num\u00b5sh"))]
-        if unit not in _UNITS and unit[:1] in _UNITS:
-            unit = unit[:1]
-        if unit not in _UNITS or not digits.strip(".") or digits.count(".") > 1 or len(digits) > 18:
-            return None
-        total += float(digits) * _UNITS[unit]
-        if total > _LONGEST:
-            return None
-        rest = rest[len(unit) :]
-    return sign * total
 
 
 _UPSERT = (

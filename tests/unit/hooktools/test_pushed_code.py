@@ -44,7 +44,8 @@ def test_syntax_is_python_3_8(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: path.name)
-def test_families_import_only_the_interface(path: Path) -> None:
+def test_families_import_only_the_interface_and_what_is_portable(path: Path) -> None:
     tree = ast.parse(path.read_text())
     imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-    assert imported <= {"__future__", "typing", "pushjuju.runner.remote.toolkit"}
+    ours = {f"pushjuju.portable.{path.stem}" for path in PORTABLE}
+    assert imported <= {"__future__", "typing", "pushjuju.runner.remote.toolkit", *ours}
