@@ -16,7 +16,7 @@ from pushjuju.charms.config import validate_settings
 from pushjuju.charms.endpoints import Side, infer_endpoints
 from pushjuju.charms.model import Charm, Endpoint, Role
 from pushjuju.core.errors import NotValid, PushjujuError
-from pushjuju.core.natural import natural_key
+from pushjuju.portable.natural import natural_key
 from pushjuju.portable.quote import quote
 
 

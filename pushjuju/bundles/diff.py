@@ -22,7 +22,7 @@ from pushjuju.bundles.plan import (
 from pushjuju.bundles.values import Application, Bundle, Exposed
 from pushjuju.core import constraints as rules
 from pushjuju.core.channel import Channel
-from pushjuju.core.natural import natural_key
+from pushjuju.portable.natural import natural_key
 
 
 def diff(

@@ -14,8 +14,8 @@ from pushjuju.bundles.facts import ApplicationFacts, MachineFacts, ModelFacts
 from pushjuju.bundles.machines import MachineMap
 from pushjuju.bundles.values import ALL, Application, Bundle, Machine
 from pushjuju.core import constraints as rules
-from pushjuju.core.natural import natural_order
 from pushjuju.core.storage import Directive
+from pushjuju.portable.natural import natural_order
 from pushjuju.portable.quote import quote
 
 _ORDER = ("", "read", "consume", "admin")  # of offers, each more than the one before

@@ -14,7 +14,7 @@ from pushjuju.bundles.facts import ApplicationFacts, ModelFacts, container_type,
 from pushjuju.bundles.values import ALL, EVERYWHERE, Exposed
 from pushjuju.core.base import SERIES, Base
 from pushjuju.core.errors import NotValid
-from pushjuju.core.natural import natural_key
+from pushjuju.portable.natural import natural_key
 
 OVERLAY = "--- # overlay.yaml\n"
 _LTS = "ubuntu@24.04/stable"

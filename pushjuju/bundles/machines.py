@@ -12,7 +12,7 @@ from pushjuju.bundles import placement
 from pushjuju.bundles.facts import ModelFacts, UnitFacts, container_type, top_machine
 from pushjuju.bundles.values import Bundle
 from pushjuju.core.errors import NotValid
-from pushjuju.core.natural import natural_key
+from pushjuju.portable.natural import natural_key
 from pushjuju.portable.quote import quote
 
 

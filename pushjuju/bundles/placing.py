@@ -13,7 +13,7 @@ from pushjuju.bundles.machines import unit_on
 from pushjuju.bundles.values import Application, Bundle
 from pushjuju.core import constraints as rules
 from pushjuju.core.errors import NotValid
-from pushjuju.core.natural import natural_order
+from pushjuju.portable.natural import natural_order
 from pushjuju.portable.quote import quote
 
 

@@ -18,8 +18,8 @@ from pushjuju.bundles.placing import place_units
 from pushjuju.bundles.values import Application, Bundle, Exposed, endpoint
 from pushjuju.core import constraints as rules
 from pushjuju.core.errors import NotValid
-from pushjuju.core.natural import natural_key
 from pushjuju.core.storage import Directive
+from pushjuju.portable.natural import natural_key
 from pushjuju.portable.quote import quote
 
 _TARGETS = {"application": "", "machine": "new machine "}

@@ -10,7 +10,7 @@ from pushjuju.bundles.changes import BUNDLE_URL, Change, Draft, Method
 from pushjuju.bundles.facts import ApplicationFacts, MachineFacts, ModelFacts, top_machine
 from pushjuju.bundles.machines import MachineMap, infer
 from pushjuju.bundles.values import Application, Bundle, endpoint
-from pushjuju.core.natural import natural_key, natural_order
+from pushjuju.portable.natural import natural_key, natural_order
 
 
 def removals(

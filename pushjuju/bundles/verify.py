@@ -20,8 +20,8 @@ from pushjuju.core import constraints as rules
 from pushjuju.core.base import SERIES, Base
 from pushjuju.core.errors import NotValid
 from pushjuju.core.names import is_application, is_endpoint
-from pushjuju.core.natural import natural_key
 from pushjuju.core.storage import Directive
+from pushjuju.portable.natural import natural_key
 from pushjuju.portable.quote import quote
 
 HEADER = "the provided bundle has the following errors:"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pushjuju.cli.paint import CYAN, GRAY, GREEN, RED, YELLOW, escape, harmless, paint
-from pushjuju.core.natural import natural_key
+from pushjuju.portable.natural import natural_key
 
 _COLOURS = {"running": CYAN, "done": GREEN, "failed": RED, "waiting": YELLOW}
 _FIRST = ("failed", "running", "waiting", "done")  # what is shown when not all has room

@@ -201,8 +201,8 @@ def _place(asked: Mapping[str, Any]) -> tuple[str, ...]:
 
 def tell_units(cli: Cli, opened: Session, name: str) -> None:
     """Tell for each unit which revision it has got to and how it is; subordinates and principals alike."""
-    from pushjuju.core.natural import natural_key
     from pushjuju.core.status import StatusKind
+    from pushjuju.portable.natural import natural_key
     from pushjuju.services import applications, charms, statuses, units
 
     model = opened.uuid

@@ -17,7 +17,7 @@ from pushjuju.bundles.values import Application, Fault
 from pushjuju.core import constraints as rules
 from pushjuju.core import offerurl
 from pushjuju.core.errors import NotValid, PushjujuError
-from pushjuju.core.natural import natural_order
+from pushjuju.portable.natural import natural_order
 from pushjuju.portable.quote import quote
 from pushjuju.services import applications, bindings, bundle_store, resources
 from pushjuju.services.context import Context

@@ -14,7 +14,7 @@ from pushjuju.charms.model import Role
 from pushjuju.core.base import Base
 from pushjuju.core.life import Life
 from pushjuju.core.names import parent_machine
-from pushjuju.core.natural import natural_key
+from pushjuju.portable.natural import natural_key
 from pushjuju.services import (
     bindings,
     charms,

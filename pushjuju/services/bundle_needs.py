@@ -15,8 +15,8 @@ from pushjuju.bundles.facts import ModelFacts
 from pushjuju.bundles.values import Application, Fault
 from pushjuju.core import constraints as rules
 from pushjuju.core.errors import NotFound, NotValid
-from pushjuju.core.natural import natural_key
 from pushjuju.core.storage import Directive
+from pushjuju.portable.natural import natural_key
 from pushjuju.portable.quote import quote
 from pushjuju.services import spaces
 from pushjuju.services.context import Context

@@ -20,9 +20,9 @@ from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
 from pushjuju.core.errors import AlreadyExists, NotValid, PushjujuError
 from pushjuju.core.firewall import ALL_ENDPOINTS, EVERYWHERE, Exposure
-from pushjuju.core.natural import natural_key
 from pushjuju.core.placement import Placement, PlacementKind
 from pushjuju.core.storage import Directive
+from pushjuju.portable.natural import natural_key
 from pushjuju.services import (
     applications,
     bindings,

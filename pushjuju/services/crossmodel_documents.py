@@ -14,9 +14,9 @@ from typing import Any
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import NotFound
 from pushjuju.core.life import Life
-from pushjuju.core.natural import natural_key
 from pushjuju.core.offerurl import OfferUrl
 from pushjuju.core.status import StatusKind
+from pushjuju.portable.natural import natural_key
 from pushjuju.services import applications, firewall, offers, relations, remotes, statuses
 from pushjuju.services.context import Context
 from pushjuju.services.offers import Wanted

@@ -11,8 +11,8 @@ from typing import Any
 from pushjuju import JUJU_VERSION
 from pushjuju.charms.url import name_in
 from pushjuju.core.base import Base
-from pushjuju.core.natural import natural_key
 from pushjuju.core.status import MODEL_SUSPENDED, StatusInfo, StatusKind
+from pushjuju.portable.natural import natural_key
 from pushjuju.services import leadership, machines, models, network, people, statuses
 from pushjuju.services.context import Context
 from pushjuju.state.datadir import DataDir

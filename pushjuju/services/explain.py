@@ -15,9 +15,9 @@ from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import NotFound
 from pushjuju.core.life import Life
 from pushjuju.core.names import parent_machine
-from pushjuju.core.natural import natural_key
 from pushjuju.core.series import SeriesStatus
 from pushjuju.core.status import Agent, InstanceStatus, StatusKind
+from pushjuju.portable.natural import natural_key
 from pushjuju.services import leadership, statuses
 from pushjuju.services.context import Context
 from pushjuju.services.explain_basis import Decide, Reason, Seen, Trouble, Wanted, own_trouble, read, trouble

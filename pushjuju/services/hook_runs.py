@@ -14,7 +14,7 @@ from typing import Any
 
 from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import NotFound
-from pushjuju.core.natural import natural_key
+from pushjuju.portable.natural import natural_key
 from pushjuju.services.context import Context
 from pushjuju.state.store import Tx
 

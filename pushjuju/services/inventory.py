@@ -13,7 +13,7 @@ from typing import Any
 
 from pushjuju.core import constraints
 from pushjuju.core.errors import NotValid
-from pushjuju.core.natural import natural_key
+from pushjuju.portable.natural import natural_key
 from pushjuju.services import model_defaults, ssh_keys
 from pushjuju.state.rehearsal import Gone
 from pushjuju.state.store import Tx

@@ -14,10 +14,10 @@ from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.core.ids import new_uuid
 from pushjuju.core.life import Life
 from pushjuju.core.names import is_machine, parent_machine
-from pushjuju.core.natural import natural_key
 from pushjuju.core.placement import Placement, PlacementKind
 from pushjuju.core.status import InstanceStatus, MachineStatus, StatusKind
 from pushjuju.core.storage import Directive
+from pushjuju.portable.natural import natural_key
 from pushjuju.services import constraints as of_machines
 from pushjuju.services import firewall, models, ssh_keys, statuses, touch
 from pushjuju.services.context import Context

@@ -11,7 +11,7 @@ from typing import Any
 
 from pushjuju.core import limits
 from pushjuju.core.errors import NotFound, NotValid
-from pushjuju.core.natural import natural_key
+from pushjuju.portable.natural import natural_key
 from pushjuju.services import charms
 from pushjuju.services.context import Context
 from pushjuju.state.records import Application, Payload, Unit

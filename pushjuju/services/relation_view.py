@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pushjuju.core.errors import NotFound
-from pushjuju.core.natural import natural_key
 from pushjuju.core.status import StatusInfo, StatusKind
+from pushjuju.portable.natural import natural_key
 from pushjuju.services import integrate, leadership, relations, statuses
 from pushjuju.services.context import Context
 from pushjuju.state.records import Bag, Relation, RelationEndpoint, RelationScope, Unit

@@ -15,9 +15,9 @@ from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import Conflict, NotFound, NotValid
 from pushjuju.core.life import Life
 from pushjuju.core.names import UnitName, parent_machine
-from pushjuju.core.natural import natural_key
 from pushjuju.core.status import Agent, MachineStatus, StatusKind
 from pushjuju.core.tasks import Receiver
+from pushjuju.portable.natural import natural_key
 from pushjuju.services import (
     actions,
     far_secrets,

@@ -18,7 +18,6 @@ from pushjuju import JUJU_VERSION
 from pushjuju.charms.url import name_in
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import InstanceGone
-from pushjuju.core.natural import natural_key
 from pushjuju.core.status import (
     AGENT_INITIALISING,
     INSTALLING_CHARM,
@@ -31,6 +30,7 @@ from pushjuju.core.status import (
     Workload,
     most_severe,
 )
+from pushjuju.portable.natural import natural_key
 from pushjuju.services import network, status_rows
 from pushjuju.services.status_rows import ApplicationRow, MachineRow, Moment, Rows, Seen, Side, UnitRow
 

@@ -13,7 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pushjuju.core.clock import from_iso
-from pushjuju.core.natural import natural_key, natural_order
+from pushjuju.portable.natural import natural_key, natural_order
 from pushjuju.services import network
 
 if TYPE_CHECKING:

@@ -15,7 +15,6 @@ from pushjuju.charms.model import Charm, StorageMeta
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import Conflict, NotFound, NotValid
 from pushjuju.core.life import Life
-from pushjuju.core.natural import natural_key
 from pushjuju.core.status import StatusKind
 from pushjuju.core.storage import (
     DEFAULT_SIZE,
@@ -30,6 +29,7 @@ from pushjuju.core.storage import (
     mount_point,
     store_of,
 )
+from pushjuju.portable.natural import natural_key
 from pushjuju.services import model_config, statuses, touch
 from pushjuju.state.records import Unit
 from pushjuju.state.storage_records import (

@@ -13,9 +13,9 @@ from typing import Any
 from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import NotFound
 from pushjuju.core.life import Life
-from pushjuju.core.natural import natural_key
 from pushjuju.core.status import StatusInfo
 from pushjuju.core.storage import Kind, Scope, StorageStatus, is_storage, store_of
+from pushjuju.portable.natural import natural_key
 from pushjuju.services import statuses
 from pushjuju.services.context import Context
 from pushjuju.services.status_rows import Moment

@@ -13,9 +13,9 @@ from enum import StrEnum
 
 from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.life import Life
-from pushjuju.core.natural import natural_key
 from pushjuju.core.storage import Kind, StorageStatus, is_storage
 from pushjuju.plugins.types import StorageItem, StorageMade, StorageSeen
+from pushjuju.portable.natural import natural_key
 from pushjuju.services import statuses, storage, touch
 from pushjuju.state.records import Machine, Model
 from pushjuju.state.storage_records import Backing, BackingAttachment, StorageInstance

@@ -8,9 +8,9 @@ from datetime import datetime, timedelta
 from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import PushjujuError
 from pushjuju.core.life import Life
-from pushjuju.core.natural import natural_key
 from pushjuju.core.storage import parse_size
 from pushjuju.portable.durations import parse_duration
+from pushjuju.portable.natural import natural_key
 from pushjuju.services import logs, machines, model_config, models, removal, storage
 from pushjuju.services.context import Context
 from pushjuju.state.records import Application, Cleanup, Machine, Model, Status, Unit

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from sqlite3 import Row
 
 from pushjuju.core.clock import to_iso
-from pushjuju.core.natural import natural_key
+from pushjuju.portable.natural import natural_key
 from pushjuju.services.context import Context
 from pushjuju.state.records import Machine, Unit
 from pushjuju.state.store import Tx

@@ -22,8 +22,8 @@ from pushjuju.core.clouds import (
     read_credentials,
 )
 from pushjuju.core.errors import Aborted, NotFound, NotValid, PushjujuError, Silent, UsageError
-from pushjuju.core.natural import natural_key
 from pushjuju.plugins.types import Attr, DetectedCredential, ProviderType
+from pushjuju.portable.natural import natural_key
 from pushjuju.portable.quote import quote
 from pushjuju.services import cloud_documents as documents
 from pushjuju.services import clouds as service

@@ -22,7 +22,7 @@ from pushjuju.core.errors import (
     StoreError,
     UsageError,
 )
-from pushjuju.core.natural import natural_key
+from pushjuju.portable.natural import natural_key
 from pushjuju.services import blocks, machines, models, removal
 from pushjuju.services import controllers as service
 from pushjuju.state.records import Application, Cleanup, Model

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
 
-from pushjuju.core.natural import numbered
+from pushjuju.portable.natural import numbered
 from pushjuju.runner.remote.goformat import Struct
 from pushjuju.runner.remote.goscalar import map_key
 

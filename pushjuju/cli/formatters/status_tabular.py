@@ -28,7 +28,7 @@ from pushjuju.cli.paint import (
     paint_status,
 )
 from pushjuju.cli.tabwriter import TabWriter
-from pushjuju.core.natural import natural_key
+from pushjuju.portable.natural import natural_key
 
 _CHARM_URL = re.compile(r"(?:.*[:/])?(?P<name>[^/:]+?)(?:-(?P<revision>\d+))?")
 _RELATION_COLOURS = {"suspended": YELLOW, "suspending": YELLOW, "broken": RED, "error": RED}

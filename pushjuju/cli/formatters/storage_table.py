@@ -12,7 +12,7 @@ from typing import Any
 from pushjuju.cli.formatters.table import heads, size_text
 from pushjuju.cli.paint import paint_status
 from pushjuju.cli.tabwriter import TabWriter
-from pushjuju.core.natural import natural_key
+from pushjuju.portable.natural import natural_key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pushjuju.cli.paint import BOLD, GRAY, paint
-from pushjuju.core.natural import natural_order
+from pushjuju.portable.natural import natural_order
 
 LONGEST_MESSAGE = 120
 

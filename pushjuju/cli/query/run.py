@@ -11,7 +11,7 @@ from typing import Any
 
 from pushjuju.cli.query import faults
 from pushjuju.cli.query.parser import Call, Index, Infix, Lambda, Member, Name, Node, Value, parse
-from pushjuju.core.natural import natural_key
+from pushjuju.portable.natural import natural_key
 
 Print = Callable[[str], None]
 

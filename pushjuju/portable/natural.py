@@ -1,9 +1,12 @@
-"""Natural order of names: `web/2` before `web/10`. Layer: core. Mirrors: juju naturalsort."""
+"""Natural order of names: `web/2` before `web/10`. Mirrors: juju naturalsort."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Iterable
 
 _PARTS = re.compile(r"([0-9]+)")
 _NUMBERED = re.compile(r"(?:([^/]*)/)?(0|[1-9][0-9]{0,17})")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pushjuju.core.natural import natural_key, natural_order
+from pushjuju.portable.natural import natural_key, natural_order
 
 NAMES = st.text(st.characters(codec="utf-8"), max_size=20)
 
