@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TextIO
 
-from pushjuju.core.loglevels import parse_levels
+from pushjuju.core.errors import NotValid
+from pushjuju.portable.loglevels import parse_levels
 
+_NOT_PYTHONS = {"UNSPECIFIED": 0, "TRACE": 5}
 _FORMAT = "%(asctime)s %(levelname)s %(name)s %(filename)s:%(lineno)d %(message)s"
 
 
@@ -21,7 +23,10 @@ def configure(values: Mapping[str, Any], env: Mapping[str, str], stderr: TextIO)
     """
     debug, show, path = values["debug"], values["show_log"] or values["debug"], values["log_file"]
     spec = values["logging_config"] or env.get("JUJU_LOGGING_CONFIG", "")
-    levels = parse_levels(spec)
+    try:
+        levels = parse_levels(spec)
+    except ValueError as error:
+        raise NotValid(str(error)) from None
     if not (show or path):
         return
     import logging
@@ -36,4 +41,4 @@ def configure(values: Mapping[str, Any], env: Mapping[str, str], stderr: TextIO)
         logging.getLogger().addHandler(handler)
     logging.getLogger().setLevel(logging.DEBUG if debug else logging.INFO)
     for name, level in levels.items():
-        logging.getLogger(name or None).setLevel(level)
+        logging.getLogger(name or None).setLevel(_NOT_PYTHONS.get(level, level))

@@ -7,23 +7,19 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from pushjuju.core.clock import to_iso
-from pushjuju.runner.remote.levels import LEVELS, kept, threshold
 from pushjuju.state.records import LogRecord
 from pushjuju.state.store import Store, Tx
 
 __all__ = (
     "ALL",
-    "LEVELS",
     "Among",
     "after",
     "append",
     "has",
-    "kept",
     "newest",
     "newest_first",
     "pages_after",
     "prune",
-    "threshold",
 )
 
 _FIRST_PAGE = 32

@@ -11,8 +11,8 @@ from typing import Any
 from pushjuju.charms.goform import typed
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, NotValid
-from pushjuju.core.loglevels import parse_levels
 from pushjuju.portable.durations import parse_duration
+from pushjuju.portable.loglevels import parse_levels
 from pushjuju.portable.quote import bool_of
 from pushjuju.state.store import Tx
 
@@ -159,7 +159,7 @@ def parse_value(key: str, value: Any) -> Any:
     if attribute.type == "size":
         _check_size(key, text)
     if attribute.type == "levels":
-        parse_levels(text)
+        _check_levels(text)
     if attribute.type == "modes":
         _check_modes(text)
     if attribute.type == "url":
@@ -234,6 +234,14 @@ _CHECKS: Mapping[str, Callable[[str, str], None]] = {
     "tags": _check_tags,
     "userdata": _check_userdata,
 }
+
+
+def _check_levels(text: str) -> None:
+    """Refuse levels that do not exist; the message is Juju's."""
+    try:
+        parse_levels(text)
+    except ValueError as error:
+        raise NotValid(str(error)) from error
 
 
 def _check_duration(key: str, text: str) -> None:

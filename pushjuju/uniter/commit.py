@@ -21,6 +21,7 @@ from pushjuju.core.life import Life
 from pushjuju.core.names import unit_tag
 from pushjuju.core.status import CHARM_STATUSES, Agent, StatusKind
 from pushjuju.core.tasks import EXEC
+from pushjuju.portable import loglevels
 from pushjuju.runner import intake
 from pushjuju.services import actions, hook_changes, leadership, logs, model_config, statuses, touch
 from pushjuju.services.context import Context
@@ -195,7 +196,7 @@ def _take_event(ctx: Context, tx: Tx, operation: OperationRecord, event: Event, 
     model, unit = operation.model, operation.unit
     match event["k"]:
         case "log":
-            level = event["level"] if event["level"] in logs.LEVELS else "INFO"
+            level = event["level"] if event["level"] in loglevels.LEVELS else "INFO"
             module = intake.text(event["module"], limits.NAME)
             _log(tx, operation, level, module, event["message"], moment, logging_config)
         case "output":
@@ -229,7 +230,7 @@ def _moment(ctx: Context, operation: OperationRecord, time: float | None) -> dat
 def _log(
     tx: Tx, operation: OperationRecord, level: str, module: str, message: str, now: datetime, config: str
 ) -> None:
-    if not logs.kept(config, module, level):
+    if not loglevels.kept(config, module, level):
         return
     entity = unit_tag(operation.unit) if operation.unit else f"machine-{operation.machine}"
     logs.append(tx, operation.model, entity, level, module, message, now=now)

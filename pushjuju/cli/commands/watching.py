@@ -144,7 +144,7 @@ class _Amount:
         flags.many("exclude-module", "Do not show log messages for these logging modules"),
         flags.many("include-label", "Only show log messages for these logging labels"),
         flags.many("exclude-label", "Do not show log messages for these logging labels"),
-        flags.text("level", f"Log level to show, one of [{', '.join(loglines.LEVELS)}]", short="l"),
+        flags.text("level", f"Log level to show, one of [{', '.join(loglines.CHOICES)}]", short="l"),
         flags.number(
             "lines",
             "Show this many of the most recent lines, and continue to append",
@@ -218,8 +218,8 @@ def _tell_unknown(cli: Cli, opened: session.Session, names: Sequence[str]) -> No
 
 def _selection(asked: dict[str, Any]) -> loglines.Selection:
     level = asked["level"].upper()
-    if level and level not in loglines.LEVELS:
-        listed = ", ".join(quote(word) for word in loglines.LEVELS)
+    if level and level not in loglines.CHOICES:
+        listed = ", ".join(quote(word) for word in loglines.CHOICES)
         raise UsageError(f"level value {quote(asked['level'])} is not one of {listed}")
     kinds = ("include", "exclude", "include_module", "exclude_module", "include_label", "exclude_label")
     return loglines.Selection(level=level, **{kind: asked[kind] for kind in kinds})

@@ -14,9 +14,9 @@ from typing import Protocol
 from pushjuju.cli.paint import CYAN, GRAY, GREEN, RED, YELLOW, escape, paint
 from pushjuju.core.clock import from_iso
 from pushjuju.core.names import is_machine, is_unit, machine_tag, unit_tag
+from pushjuju.portable.loglevels import LEVELS
 
-LEVELS = ("TRACE", "DEBUG", "INFO", "WARNING", "ERROR")
-_ORDER = (*LEVELS, "CRITICAL")
+CHOICES = LEVELS[:-1]  # Juju does not offer CRITICAL
 _TAG = re.compile(r"unit-.+-\d+|machine-\d+(?:-[a-z]+-\d+)*|controller-\d+|application-.+|model-.+")
 _COLOURS = {"WARNING": YELLOW, "ERROR": RED, "CRITICAL": RED, "INFO": GREEN, "DEBUG": GREEN, "TRACE": GREEN}
 
@@ -106,7 +106,7 @@ class Selection:
 
     def levels(self) -> tuple[str, ...]:
         """Return the levels that are shown; none for all of them."""
-        return _ORDER[_ORDER.index(self.level) :] if self.level and self.level != _ORDER[0] else ()
+        return LEVELS[LEVELS.index(self.level) :] if self.level and self.level != LEVELS[0] else ()
 
     def tags(self) -> tuple[str, ...]:
         """Return the tags that alone can be shown, where all names mean one tag each; none: any."""

@@ -5,6 +5,7 @@ Mirrors: juju worker/uniter/runner/jujuc/juju-log.go (3.6)
 
 from __future__ import annotations
 
+from pushjuju.portable.loglevels import level_of
 from pushjuju.runner.remote.toolkit import (
     Args,
     Flag,
@@ -16,16 +17,6 @@ from pushjuju.runner.remote.toolkit import (
     warn_format,
 )
 
-_LEVELS = {
-    "TRACE": "TRACE",
-    "DEBUG": "DEBUG",
-    "INFO": "INFO",
-    "WARN": "WARNING",
-    "WARNING": "WARNING",
-    "ERROR": "ERROR",
-    "CRITICAL": "CRITICAL",
-}
-
 
 def _log(ctx: ToolContext, level: str, message: str) -> None:
     ctx.emit({"k": "log", "level": level, "module": "unit.%s.juju-log" % ctx.unit, "message": message})
@@ -35,7 +26,7 @@ def _juju_log(ctx: ToolContext, args: Args) -> None:
     if not args.positional:
         raise usage_error("no message specified")
     warn_format(ctx, args, "juju-log")
-    level = "DEBUG" if args["debug"] else _LEVELS.get(args["log-level"].upper(), "")
+    level = "DEBUG" if args["debug"] else level_of(args["log-level"])
     if not level:
         _log(ctx, "WARNING", "Specified log level of %s is not valid" % quote(args["log-level"]))
         level = "INFO"

@@ -14,7 +14,13 @@ import select
 import sys
 import time
 
-from pushjuju.runner.remote import journal, layout, levels, signals, wire
+from pushjuju.portable import loglevels
+from pushjuju.runner.remote import (
+    journal,
+    layout,
+    signals,
+    wire,
+)
 from pushjuju.runner.remote.jsonlite import dumps, loads
 
 TYPE_CHECKING = False
@@ -262,7 +268,7 @@ class Host:
             return True
         found = self._kept.get((module, level))
         if found is None:
-            found = self._kept[module, level] = levels.kept(self._logging, module, level)
+            found = self._kept[module, level] = loglevels.kept(self._logging, module, level)
         return found
 
     def log(self, level: str, message: str, module: str = OPERATION_LOGGER) -> None:

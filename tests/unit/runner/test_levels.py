@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from pushjuju.runner.remote.host import Host, log_event
-from pushjuju.runner.remote.levels import kept
 
 
 def output(stream: str) -> dict[str, Any]:
@@ -33,8 +32,3 @@ def test_what_is_sent(config: str, event: dict[str, Any], sent: bool) -> None:
     host: Any = Host.__new__(Host)
     host._logging, host._kept, host._output_logger = config, {}, "unit.web/0.install"
     assert (not config or Host._is_kept(host, event)) == sent
-
-
-def test_a_level_that_is_none_counts_as_info() -> None:
-    assert kept("<root>=INFO", "any", "ODD")
-    assert not kept("<root>=WARNING", "any", "ODD")

@@ -185,32 +185,6 @@ def test_only_the_leader_writes(shop: World) -> None:
 # --- the log ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("config", "module", "level"),
-    [
-        ("<root>=INFO", "unit.web/0.juju-log", "INFO"),
-        ("<root>=WARNING", "juju.worker", "WARNING"),
-        ("<root>=INFO;unit=DEBUG", "unit.web/0.install", "DEBUG"),
-        ("<root>=INFO;unit=DEBUG", "united.front", "INFO"),
-        ("<root>=INFO; unit=DEBUG ;unit.web/0=TRACE", "unit.web/0.install", "TRACE"),
-        ("unit=DEBUG", "juju.worker", "INFO"),
-        ("unit.web/0=error <root>=trace", "unit.web/0", "ERROR"),
-        ("<root>=LOUD", "juju", "INFO"),
-        ("", "juju", "INFO"),
-    ],
-)
-def test_thresholds(config: str, module: str, level: str) -> None:
-    assert logs.threshold(config, module) == level
-
-
-@pytest.mark.parametrize(
-    ("level", "kept"),
-    [("TRACE", False), ("DEBUG", False), ("INFO", True), ("WARNING", True), ("ERROR", True), ("odd", True)],
-)
-def test_what_is_kept(level: str, kept: bool) -> None:
-    assert logs.kept("<root>=INFO", "unit", level) is kept
-
-
 def test_log_is_read_both_ways(shop: World) -> None:
     def fill(tx: Any) -> None:
         for number in range(1200):
