@@ -88,7 +88,7 @@ lock: setup  ## Write the locks of the dependencies anew (contrib/locks; needs a
 
 lowest: setup  ## The quick tests with the lowest versions that pyproject.toml allows (needs an index)
 	$(BIN)/python -m pip install -q uv
-	$(UV) venv -q --clear .venv-lowest
+	$(UV) venv -q --clear --seed .venv-lowest
 	$(UV) pip install -q --python .venv-lowest --resolution lowest-direct --group dev -e .
 	.venv-lowest/bin/python -m pytest -q -p no:cacheprovider -n $(WORKERS) -m "$(QUICK)" tests/unit tests/uniter tests/migration
 
