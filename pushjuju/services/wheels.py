@@ -38,7 +38,8 @@ _MACHINES = {"amd64": "x86_64", "arm64": "aarch64", "ppc64el": "ppc64le", "armhf
 _GLIBC = ("2_28", "2_17", "2_5")
 _PIP_S = 900.0
 _MOST_BUILT = 40  # packages without a wheel
-_MISSING = re.compile(r"No matching distribution found for (.+)$", re.MULTILINE)
+# Newer releases of pip add which package wants it.
+_MISSING = re.compile(r"No matching distribution found for (.+?)(?: \(from .+\))?$", re.MULTILINE)
 _REPOSITORY = re.compile(r"git\+((?:https|http|ssh)://[^#\s]+?)(?:@([A-Za-z0-9][\w./+-]*))?(?:#(\S*))?")
 ALLOW = (
     "--allow-build-scripts builds what is not ready in a machine of the cloud `local`, which is thrown away"

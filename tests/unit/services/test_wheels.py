@@ -303,3 +303,11 @@ def test_repositories_of_charms_come_with_their_submodules(tmp_path: Path) -> No
     with pytest.raises(ProviderError) as caught:  # a path of this computer is no place of a submodule
         GitCheckout(f"git+file://{local}", {}).bring(tmp_path / "refused")
     assert "transport 'file' not allowed" in caught.value.detail
+
+
+@pytest.mark.parametrize("reason", ["", " (from plain)", " (from -r /tmp/lines/0.txt (line 1))"])
+def test_what_pip_says_of_a_missing_package_is_read_of_all_its_releases(reason: str) -> None:
+    said = f"ERROR: Could not find a version that satisfies the requirement other>=1{reason}\nERROR: "
+    found = wheels._MISSING.search(f"{said}No matching distribution found for other>=1{reason}\n")
+    assert found is not None
+    assert found[1] == "other>=1"
