@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pushjuju.cli import blocking
-from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.services import controllers, models
 from pushjuju.services.context import Context, open_context
 from pushjuju.state.datadir import DataDir, locate
@@ -74,6 +74,22 @@ def open_controller(cli: Cli, name: str = "") -> Context:
     assert isinstance(found, Context), "the key is ours alone"
     found.store.require_file()  # whoever looks again and again must not be shown what was
     return found
+
+
+def warn_of_controller(cli: Cli, name: str, error: PushjujuError, what: str = "") -> None:
+    """Warn, once in a call, that a controller among others cannot be read.
+
+    Args:
+        cli: The call.
+        name: The controller.
+        error: Why it cannot be read.
+        what: What is done about it.
+    """
+    key = f"warned of {name}"
+    if key not in cli.extra:
+        cli.extra[key] = True
+        lines = (f"controller {name}: {error.message}", error.detail, what, error.hint)
+        cli.console.warn("\n".join(line for line in lines if line))
 
 
 def split_model(text: str) -> tuple[str, str]:
@@ -234,6 +250,6 @@ def position(cli: Cli) -> str:
         return ""
     try:
         model = str(folder.controller(name).settings().get("current-model") or "")
-    except NotFound:
+    except PushjujuError:  # it is gone, or damaged: people get away from there all the same
         return name
     return f"{name}:{model}" if model else name

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pushjuju.core.clock import Clock, SystemClock
@@ -59,7 +58,11 @@ def open_context(
         StoreError: Its store cannot be used.
     """
     controller = datadir.controller(name)
-    if not Path(controller.store_path).exists():
+    try:
+        there = controller.store_path.exists()
+    except PermissionError:  # opening it says so
+        there = True
+    if not there:
         text = f"the store of controller {name} is missing: {controller.store_path}"
         raise NotFound(text, hint=FROM_COPY)
     store = Store.open(controller.store_path)

@@ -5,12 +5,14 @@ Keys and order are those of Juju's JSON; times are aware datetimes, for the comm
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from pushjuju import JUJU_VERSION
 from pushjuju.charms.url import name_in
 from pushjuju.core.base import Base
+from pushjuju.core.errors import PushjujuError
 from pushjuju.core.status import MODEL_SUSPENDED, StatusInfo, StatusKind
 from pushjuju.portable.natural import natural_key
 from pushjuju.services import leadership, machines, models, network, people, statuses
@@ -209,16 +211,29 @@ def show_model(ctx: Context, model: Model) -> dict[str, Any]:
 # --- controllers ------------------------------------------------------------------------------------------
 
 
-def controllers_document(datadir: DataDir, user: str) -> dict[str, Any]:
-    """Return the document of `controllers`."""
-    found = {name: _controller(datadir, name, user) for name in datadir.controllers()}
+def controllers_document(
+    datadir: DataDir, user: str, problem: Callable[[str, PushjujuError], None]
+) -> dict[str, Any]:
+    """Return the document of `controllers`.
+
+    Args:
+        problem: Told the name of a controller that cannot be read, and why; what is known of it is listed.
+    """
+    found = {name: _controller(datadir, name, user, problem) for name in datadir.controllers()}
     return {"controllers": found, "current-controller": datadir.current_controller() or ""}
 
 
-def _controller(datadir: DataDir, name: str, user: str) -> dict[str, Any]:
-    controller = datadir.controller(name)
-    settings = controller.settings()
-    every, count = _sizes(controller.store_path)
+def _controller(
+    datadir: DataDir, name: str, user: str, problem: Callable[[str, PushjujuError], None]
+) -> dict[str, Any]:
+    settings: Mapping[str, Any] = {}
+    counts: dict[str, int] = {}
+    try:
+        controller = datadir.controller(name)
+        settings = controller.settings()
+        counts = _sizes(controller.store_path)
+    except PushjujuError as error:
+        problem(name, error)
     return {
         "current-model": settings.get("current-model", ""),
         "user": user,
@@ -230,18 +245,18 @@ def _controller(datadir: DataDir, name: str, user: str) -> dict[str, Any]:
         "cloud": settings.get("cloud", ""),
         "region": settings.get("region", ""),
         "agent-version": JUJU_VERSION,
-        "model-count": every,
-        "machine-count": count,
+        **counts,
         "controller-machines": {"active": 1, "total": 1},
     }
 
 
-def _sizes(path: Any) -> tuple[int, int]:
+def _sizes(path: Path) -> dict[str, int]:
     store = Store.open(path)
     try:
         with store.read() as tx:
             every = tx.list(Model, "model_list")
-            return len(every), sum(len(machines.list_machines(tx, model.uuid)) for model in every)
+            count = sum(len(machines.list_machines(tx, model.uuid)) for model in every)
+            return {"model-count": len(every), "machine-count": count}
     finally:
         store.close()
 

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pushjuju.core.errors import StoreError
+from pushjuju.core.errors import StoreDamaged, StoreError
 from pushjuju.state import unchanging
 from pushjuju.state.cloudfiles import CLOUDS, CREDENTIALS, KEY_FILE
 from pushjuju.state.datadir import MAIN, ControllerDir, DataDir
 from pushjuju.state.files import private_dir
+from pushjuju.state.store import explain_error
 
 _LINKED = ("secrets.key", KEY_FILE)  # never copied: nothing may be left of keys if we are killed
 _BUSY_S = 30.0
@@ -72,7 +73,11 @@ def copy_datadir(source: DataDir, target: Path) -> DataDir:
     if (source.root / KEY_FILE).exists():
         (target / KEY_FILE).symlink_to(source.root / KEY_FILE)
     for name in source.controllers():
-        _copy_controller(source.controller(name), target / "controllers" / name)
+        try:
+            _copy_controller(source.controller(name), target / "controllers" / name)
+        except PermissionError:  # somebody else's: a command that wants it fails there as it does here
+            for file in ("controller.toml", "state.db"):
+                (target / "controllers" / name / file).touch(mode=0)
     return DataDir(target)
 
 
@@ -98,6 +103,9 @@ def _copy_controller(source: ControllerDir, target: Path) -> None:
 
 def _copy_store(path: Path, target: Path) -> None:
     """Copy a store as it is at one moment; not durable, for it is thrown away."""
+    if not path.stat().st_size:  # SQLite would make a sound one of it
+        target.touch(mode=0o600)
+        return
     try:
         source = sqlite3.connect(unchanging.uri(path), uri=True, timeout=_BUSY_S)
         try:
@@ -111,7 +119,10 @@ def _copy_store(path: Path, target: Path) -> None:
         finally:
             source.close()
     except sqlite3.Error as error:
-        raise StoreError(f"the store {path} cannot be copied for a plan: {error}") from error
+        why = explain_error(error, path)
+        if not isinstance(why, StoreDamaged):
+            raise StoreError(f"the store {path} cannot be copied for a plan: {error}") from error
+        shutil.copyfile(path, target)  # a command that wants it says so, as it does without a plan
     target.chmod(0o600)
 
 

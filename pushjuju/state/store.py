@@ -547,9 +547,13 @@ def _check_file(path: Path) -> None:
     Raises:
         NotFound: Nothing is there.
         StoreDamaged: Something else is there, or nothing in it.
+        StoreError: We may not look.
     """
     try:
         found = path.stat()
+    except PermissionError as error:
+        text = f"the store {path} cannot be read: permission denied"
+        raise StoreError(text, hint=f"check who owns {path.parent}") from error
     except OSError:
         raise NotFound(f"no store at {path}", hint=FROM_COPY) from None
     what = "empty" if stat.S_ISREG(found.st_mode) else "not a file"

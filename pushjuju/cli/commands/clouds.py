@@ -538,13 +538,22 @@ def remove_cloud(cli: Cli, args: tuple[str, ...], *, client: bool, controller: s
             cli.console.info(f"No cloud called {quote(name)} exists on controller {there}")
 
 
+def _may_use(cli: Cli, controller: str, name: str) -> bool:
+    """Return whether a controller uses a cloud; one that cannot be read may."""
+    try:
+        ctx = session.open_controller(cli, controller)
+        return bool(documents.users_of(ctx, name)) or ctx.controller.settings().get("cloud") == name
+    except PushjujuError as error:
+        what = f"It keeps a copy of cloud {quote(name)}, in case it uses the cloud."
+        session.warn_of_controller(cli, controller, error, what)
+        return True
+
+
 def _remove_here(cli: Cli, where: sides.Sides, name: str) -> None:
     if name in where.files.clouds():
         for controller in where.folder.controllers():
-            ctx = session.open_controller(cli, controller)
-            own = ctx.controller.cloud_files
-            used = documents.users_of(ctx, name) or ctx.controller.settings().get("cloud") == name
-            if used and name not in own.clouds():
+            own = where.folder.controller(controller).cloud_files
+            if _may_use(cli, controller, name) and name not in own.clouds():
                 own.put_cloud(name, where.files.clouds()[name])
         where.files.remove_cloud(name)
         return cli.console.info(f"Removed details of cloud {quote(name)} from this client")

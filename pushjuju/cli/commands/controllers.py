@@ -42,7 +42,9 @@ def controllers(cli: Cli, _args: tuple[str, ...], *, refresh: bool, managed: boo
     folder = session.data_dir(cli)
     if not folder.controllers():
         raise service.no_controller(folder)
-    document = documents.controllers_document(folder, DEFAULT_USER)
+    document = documents.controllers_document(
+        folder, DEFAULT_USER, lambda name, error: session.warn_of_controller(cli, name, error)
+    )
     cli.output.write(document, formatters.formatters(refreshed=refresh, colour=cli.output.colour))
 
 

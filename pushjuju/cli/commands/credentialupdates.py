@@ -5,7 +5,7 @@ Mirrors: juju cmd/juju/cloud/updatecredential.go, removecredential.go (3.6)
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from pushjuju.cli import flags, sides
 from pushjuju.cli.command import Cli, command
@@ -24,10 +24,11 @@ from pushjuju.core.clouds import (
     CloudCredentials,
     StoredCredential,
 )
-from pushjuju.core.errors import NotFound, NotValid, Silent, UsageError
+from pushjuju.core.errors import NotFound, NotValid, PushjujuError, Silent, UsageError
 from pushjuju.plugins.types import ProviderType
 from pushjuju.portable.quote import quote
 from pushjuju.services import cloud_documents as documents
+from pushjuju.services.context import Context
 
 
 @command(
@@ -137,17 +138,30 @@ def _bad_lines(bad: Mapping[str, Sequence[str]], *, force: bool) -> list[str]:
     ]
 
 
+def _meant(cli: Cli, where: sides.Sides) -> Iterator[Context]:
+    """Open the controllers whose models may use what changes; a warning names one that cannot be read."""
+    from pushjuju.cli import session
+
+    if where.ctx:
+        yield where.ctx
+        return
+    for name in where.folder.controllers():
+        try:
+            yield session.open_controller(cli, name)
+        except PushjujuError as error:
+            what = "Whether a credential of its models changes cannot be told."
+            session.warn_of_controller(cli, name, error, what)
+
+
 def _problems(
     cli: Cli, where: sides.Sides, cloud: str, name: str, item: StoredCredential
 ) -> dict[str, list[str]]:
     """Return model -> what is wrong with a credential for it, for all models that will use it."""
-    from pushjuju.cli import session
     from pushjuju.services import validity
     from pushjuju.workers import credentials as trial
 
     found: dict[str, list[str]] = {}
-    for controller in [where.ctx.controller.name] if where.ctx else where.folder.controllers():
-        ctx = session.open_controller(cli, controller)
+    for ctx in _meant(cli, where):
         if not where.ctx and name in ctx.controller.cloud_files.credentials(cloud).credentials:
             continue  # it has one of its own
         with ctx.store.read() as tx:
@@ -159,11 +173,10 @@ def _problems(
 
 def _wake(cli: Cli, where: sides.Sides, changed: set[tuple[str, str]]) -> None:
     """Let machines be tried anew that the cloud refused because of a credential that changed."""
-    from pushjuju.cli import drive, session
+    from pushjuju.cli import drive
     from pushjuju.services import models, validity
 
-    for name in [where.ctx.controller.name] if where.ctx else where.folder.controllers():
-        ctx = session.open_controller(cli, name)
+    for ctx in _meant(cli, where):
         waiting = [model for model in models.list_models(ctx) if (model.cloud, model.credential) in changed]
         woken: list[str] = []
         for model in waiting:
@@ -228,6 +241,18 @@ def remove_credential(cli: Cli, args: tuple[str, ...], *, client: bool, controll
         )
 
 
+def _may_use(cli: Cli, controller: str, cloud: str, name: str) -> bool:
+    """Return whether a controller uses a credential; one that cannot be read may."""
+    from pushjuju.cli import session
+
+    try:
+        return bool(documents.users_of(session.open_controller(cli, controller), cloud, name))
+    except PushjujuError as error:
+        what = f"It keeps a copy of credential {quote(name)}, in case its models use the credential."
+        session.warn_of_controller(cli, controller, error, what)
+        return True
+
+
 def _remove_here(cli: Cli, where: sides.Sides, cloud: str, name: str) -> None:
     stored = where.files.credentials(cloud)
     if not stored.credentials:
@@ -236,13 +261,10 @@ def _remove_here(cli: Cli, where: sides.Sides, cloud: str, name: str) -> None:
         return cli.console.info(
             f"No credential called {quote(name)} exists for cloud {quote(cloud)} on this client"
         )
-    from pushjuju.cli import session
-
     kind = kinds_of(where, {cloud: stored})[cloud]
     for controller in where.folder.controllers():
-        ctx = session.open_controller(cli, controller)
-        own = ctx.controller.cloud_files
-        if documents.users_of(ctx, cloud, name) and name not in own.credentials(cloud).credentials:
+        own = where.folder.controller(controller).cloud_files
+        if _may_use(cli, controller, cloud, name) and name not in own.credentials(cloud).credentials:
             put(own, cloud, name, stored.credentials[name], kind)
     where.files.remove_credential(cloud, name)
     return cli.console.info(f"Credential {quote(name)} for cloud {quote(cloud)} removed from this client.")

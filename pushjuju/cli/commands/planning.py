@@ -125,13 +125,13 @@ def _plan(cli: Cli, words: Sequence[str], model: str) -> Plan:
     """Run a command on a copy, rehearse what follows, and compare with a copy without the command."""
     from pushjuju.state.rehearsal import copy_datadir
 
-    folder = Path(tempfile.mkdtemp(prefix="pushjuju-plan-"))
+    source, folder = session.data_dir(cli), Path(tempfile.mkdtemp(prefix="pushjuju-plan-"))
     try:
         with_it, without = folder / "with", folder / "without"
         for part in (with_it, without):
             part.mkdir(mode=0o700)
-            copy_datadir(session.data_dir(cli), part)
-        inner = _run(cli, words, model, with_it)
+            copy_datadir(source, part)
+        inner = _run(cli, words, model, with_it, source.root)
         try:
             opened = _controller(inner)
             if opened is None:
@@ -240,8 +240,8 @@ def _same(step: Foreseen) -> tuple[str, ...]:
     return (step.model, step.machine, step.unit, step.title)
 
 
-def _run(cli: Cli, words: Sequence[str], model: str, folder: Path) -> Cli:
-    """Run a command line on a copy; return the call, with what it opened.
+def _run(cli: Cli, words: Sequence[str], model: str, folder: Path, source: Path) -> Cli:
+    """Run a command line on a copy of a data directory; return the call, with what it opened.
 
     Raises:
         PushjujuError: The command refused; with exit status 1, for 2 means changes.
@@ -262,6 +262,11 @@ def _run(cli: Cli, words: Sequence[str], model: str, folder: Path) -> Cli:
     except UsageError as error:
         _close(inner)
         raise PushjujuError(error.message, detail=error.detail, hint=error.hint) from error
+    except PushjujuError as error:
+        _close(inner)
+        for part in ("message", "detail", "hint"):  # the copy is gone when a person reads of a file in it
+            setattr(error, part, getattr(error, part).replace(str(folder), str(source)))
+        raise
     except BaseException:
         _close(inner)
         raise

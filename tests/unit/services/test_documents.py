@@ -77,10 +77,14 @@ def test_show_model_has_what_jubilant_needs(shop: World) -> None:
 def test_controllers(shop: World) -> None:
     shop.active(count=2)
     shop.ctx.datadir.set_current_controller("home")
-    found = documents.controllers_document(shop.ctx.datadir, "admin")
+    found = documents.controllers_document(shop.ctx.datadir, "admin", _no_problem)
     assert found["current-controller"] == "home"
     entry = found["controllers"]["home"]
     assert (entry["model-count"], entry["machine-count"], entry["cloud"]) == (1, 2, "local")
+
+
+def _no_problem(name: str, error: Exception) -> None:
+    raise AssertionError(name) from error
 
 
 def _unit(shop: World, name: str = "web/0") -> dict[str, Any]:
