@@ -1,4 +1,4 @@
-"""A charm's actions and the parameters people give them. Layer: charms. Mirrors: juju/charm actions.go."""
+"""A charm's actions and the parameters people give them. Mirrors: juju/charm actions.go."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Charm archives, taken by rejecting: what is not plainly a charm's tree is refused by name. Layer: charms.
+"""Charm archives, taken by rejecting: what is not plainly a charm's tree is refused by name.
 
 Juju strips and goes on (`/`, `../`, overwritten entries); here no entry ever means another path than it says.
 Mirrors: juju/charm charmarchive.go, juju/utils/zip; closes what CVE-2025-53513 opened.

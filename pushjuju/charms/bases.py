@@ -1,4 +1,4 @@
-"""Which base an application gets. Layer: charms. Mirrors: juju cmd/juju/application baseselector.go (3.6)."""
+"""Which base an application gets. Mirrors: juju cmd/juju/application baseselector.go (3.6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Source trees with a `charmcraft.yaml`: what charmcraft would write into the archive. Layer: charms.
+"""Source trees with a `charmcraft.yaml`: what charmcraft would write into the archive.
 
 Only the split of the file and the `dispatch` script; nothing is built. Mirrors: charmcraft's package service.
 """

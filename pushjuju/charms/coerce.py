@@ -1,4 +1,4 @@
-"""Coercion of decoded YAML to the types a charm's files declare. Layer: charms.
+"""Coercion of decoded YAML to the types a charm's files declare.
 
 Each check returns the value, or reports a problem and returns `MISSING`; so one pass reports them all.
 Mirrors: juju/schema checkers.go fieldmap.go.

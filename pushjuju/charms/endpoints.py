@@ -1,4 +1,4 @@
-"""Which endpoints may be related: inference and checks of `integrate`. Layer: charms.
+"""Which endpoints may be related: inference and checks of `integrate`.
 
 Pure: facts in, a pair or an error out. Mirrors: juju state/state.go InferEndpoints, state/relation.go (3.6).
 """

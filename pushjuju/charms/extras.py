@@ -1,4 +1,4 @@
-"""The small files of a charm: LXD profile, metrics, revision, version. Layer: charms.
+"""The small files of a charm: LXD profile, metrics, revision, version.
 
 Mirrors: juju/charm lxdprofile.go metrics.go charmdir.go.
 """

@@ -1,4 +1,4 @@
-"""Whether the model offers what a charm asks for; at deploy and at refresh, unless forced. Layer: charms."""
+"""Whether the model offers what a charm asks for; at deploy and at refresh, unless forced."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values as Go prints them, because Juju's error texts show them that way. Layer: charms."""
+"""Values as Go prints them, because Juju's error texts show them that way."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The hook names of a charm. Layer: charms. Mirrors: juju/charm hooks/hooks.go, Meta.Hooks."""
+"""The hook names of a charm. Mirrors: juju/charm hooks/hooks.go, Meta.Hooks."""
 
 from __future__ import annotations
 

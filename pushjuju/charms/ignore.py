@@ -1,4 +1,4 @@
-"""`.jujuignore`: which files stay out of a packed charm. Layer: charms. Mirrors: juju/charm jujuignore.go."""
+"""`.jujuignore`: which files stay out of a packed charm. Mirrors: juju/charm jujuignore.go."""
 
 from __future__ import annotations
 

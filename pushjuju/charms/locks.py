@@ -1,6 +1,6 @@
 """What lock files of Python projects lead to: packages in their versions, with their markers.
 
-Layer: charms, pure. Reads the formats of uv (`uv.lock`, 1) and Poetry (`poetry.lock`, 1 and 2).
+Pure. Reads the formats of uv (`uv.lock`, 1) and Poetry (`poetry.lock`, 1 and 2).
 """
 
 from __future__ import annotations

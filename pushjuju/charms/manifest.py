@@ -1,4 +1,4 @@
-"""Reads `manifest.yaml`: the bases a charm was made for. Layer: charms. Mirrors: juju/charm manifest.go."""
+"""Reads `manifest.yaml`: the bases a charm was made for. Mirrors: juju/charm manifest.go."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads `metadata.yaml`. Layer: charms. Mirrors: juju/charm meta.go extra_bindings.go (v12).
+"""Reads `metadata.yaml`. Mirrors: juju/charm meta.go extra_bindings.go (v12).
 
 Coercion first, then the meaning of what has the right shape: all faults at once.
 """

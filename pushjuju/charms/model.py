@@ -1,4 +1,4 @@
-"""The values a charm is made of. Layer: charms. Mirrors: juju/charm meta.go config.go actions.go manifest.go.
+"""The values a charm is made of. Mirrors: juju/charm meta.go config.go actions.go manifest.go.
 
 All are immutable and survive a trip through JSON (`to_wire`, `from_wire`), so that the store can keep them.
 """

@@ -1,4 +1,4 @@
-"""Packs a charm into the one archive form that is stored and sent to machines. Layer: charms.
+"""Packs a charm into the one archive form that is stored and sent to machines.
 
 Equal trees give equal bytes: fixed times, sorted names, two modes. Mirrors: juju/charm charmdir.go ArchiveTo.
 """

@@ -1,4 +1,4 @@
-"""What a charm's `parts` ask to be built, and which of that can be done here. Layer: charms, pure.
+"""What a charm's `parts` ask to be built, and which of that can be done here. Pure.
 
 Only pure Python charms: the plugins charm, uv, python, poetry, dump and nil. Everything else is named, not
 guessed.

@@ -1,4 +1,4 @@
-"""Finds where the broken rules of a charm stand: `path:line`. Layer: charms.
+"""Finds where the broken rules of a charm stand: `path:line`.
 
 Only a charm that is refused comes here: its files are read a second time, now with the places of their
 values, which costs several times what the first reading does.

@@ -1,4 +1,4 @@
-"""Collects everything wrong with a charm, so that its author sees it at once. Layer: charms."""
+"""Collects everything wrong with a charm, so that its author sees it at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads a charm wherever it lies: a directory, an archive, a source tree. Layer: charms.
+"""Reads a charm wherever it lies: a directory, an archive, a source tree.
 
 Mirrors: juju/charm charmdir.go charmarchive.go. All files are read before anything is refused, so that one
 error names everything that is wrong.

@@ -1,4 +1,4 @@
-"""A charm's directory on disk: its files, as they go into an archive. Layer: charms."""
+"""A charm's directory on disk: its files, as they go into an archive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Unpacks a charm archive on this machine. Layer: charms.
+"""Unpacks a charm archive on this machine.
 
 A fresh directory is filled and synced, then renamed: what has its name is whole.
 """

@@ -1,4 +1,4 @@
-"""Whether an application may change to another charm. Layer: charms. Mirrors: juju state/application.go."""
+"""Whether an application may change to another charm. Mirrors: juju state/application.go."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Charm URLs: `ch:amd64/jammy/postgresql-345`, `local:web-2`. Layer: charms. Mirrors: juju/charm url.go."""
+"""Charm URLs: `ch:amd64/jammy/postgresql-345`, `local:web-2`. Mirrors: juju/charm url.go."""
 
 from __future__ import annotations
 

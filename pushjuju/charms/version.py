@@ -1,4 +1,4 @@
-"""The version text of a charm directory, from its version control. Layer: charms.
+"""The version text of a charm directory, from its version control.
 
 The settings that lie in a tree may name programs, and whoever made the tree wrote them. So git is asked
 through a directory of our own that has the tree's objects and index but not its settings; the others are told

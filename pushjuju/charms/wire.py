@@ -1,4 +1,4 @@
-"""Charm values to and from JSON documents, for the store and for frames. Layer: charms."""
+"""Charm values to and from JSON documents, for the store and for frames."""
 
 from __future__ import annotations
 

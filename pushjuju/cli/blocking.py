@@ -1,4 +1,4 @@
-"""Which commands `disable-command` forbids. Layer: cli.
+"""Which commands `disable-command` forbids.
 
 A command of these tables is refused as soon as its model is known, before it does anything. Those of `MIXED`
 only look unless they are told to change: they ask themselves, with `require_change`.
@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pushjuju.services import blocks, models
+from pushjuju.services.entities.basis import blocks
+from pushjuju.services.entities.model import models
 
 if TYPE_CHECKING:
     from pushjuju.cli.session import Session

@@ -1,4 +1,4 @@
-"""Bundles on the command line: deploying, showing a plan, writing documents. Layer: cli.
+"""Bundles on the command line: deploying, showing a plan, writing documents.
 
 Mirrors: juju cmd/juju/application/deployer/bundle.go, bundlehandler.go (3.6)
 """
@@ -14,13 +14,13 @@ from pushjuju.core.names import is_application
 from pushjuju.portable.quote import quote
 
 if TYPE_CHECKING:
-    from pushjuju.bundles.changes import Change
-    from pushjuju.bundles.load import Loaded
     from pushjuju.cli.command import Cli
     from pushjuju.cli.session import Session
     from pushjuju.core.base import Base
     from pushjuju.core.storage import Directive
-    from pushjuju.services.bundles import Prepared, Wishes
+    from pushjuju.services.bundles.plan.changes import Change
+    from pushjuju.services.bundles.planning import Prepared, Wishes
+    from pushjuju.services.bundles.read.load import Loaded
 
 NOT_THERE = "not in the bundle"  # under which a plan finds what the model has beyond a bundle
 EXECUTING, WOULD = "Executing changes:", "Changes to deploy bundle:"
@@ -34,7 +34,7 @@ def names_bundle(argument: str) -> bool:
     """Tell whether an argument of `deploy` is the path of a bundle."""
     if not argument.startswith((".", "/", "~")):
         return False
-    from pushjuju.bundles.source import is_bundle
+    from pushjuju.services.bundles.read.source import is_bundle
 
     return is_bundle(Path(argument).expanduser())
 
@@ -42,7 +42,7 @@ def names_bundle(argument: str) -> bool:
 def deploy(cli: Cli, argument: str, *, model: str, no_wait: bool, asked: Mapping[str, Any]) -> None:
     """Deploy a bundle."""
     from pushjuju.cli import session
-    from pushjuju.services import bundles
+    from pushjuju.services.bundles import planning
 
     check_flags(cli, asked)
     given = [f"--{key}" for key in ("channel", "revision") if key in cli.given]
@@ -50,7 +50,7 @@ def deploy(cli: Cli, argument: str, *, model: str, no_wait: bool, asked: Mapping
         raise UsageError(f"{', '.join(given)} is for bundles of a store; this one is a file")
     loaded = load(cli, argument, asked["overlay"], dry_run=asked["dry_run"])
     wishes = wishes_of(asked)
-    bundles.require_trust(loaded, wishes)
+    planning.require_trust(loaded, wishes)
     opened = session.open_or_make_model(cli, model)
     _deploy(cli, opened, loaded, wishes, no_wait=no_wait, dry_run=asked["dry_run"])
 
@@ -59,13 +59,13 @@ def deploy_of_store(cli: Cli, opened: Session, name: str, *, no_wait: bool, aske
     """Deploy a bundle of the model's store."""
     from dataclasses import replace
 
-    from pushjuju.services import bundles
+    from pushjuju.services.bundles import planning
 
     path, url = of_store(cli, opened, name, channel=asked["channel"], revision=asked["revision"])
     check_flags(cli, asked)
     loaded = load(cli, str(path), asked["overlay"], dry_run=asked["dry_run"])
     wishes = replace(wishes_of(asked), store_bundle=url)
-    bundles.require_trust(loaded, wishes)
+    planning.require_trust(loaded, wishes)
     _deploy(cli, opened, loaded, wishes, no_wait=no_wait, dry_run=asked["dry_run"])
 
 
@@ -84,9 +84,9 @@ def of_store(
     Raises:
         HubError: There is none, or the store is away; the messages are Juju's.
     """
-    from pushjuju.services import bundle_store
+    from pushjuju.services.bundles.check import stored_charms
 
-    path, found, number = bundle_store.bring_bundle(
+    path, found, number = stored_charms.bring_bundle(
         opened.ctx, opened.uuid, name, channel=channel, revision=revision, base=base, arch=arch
     )
     cli.console.info(f'Located bundle "{found}" in charm-hub, revision {number}')
@@ -109,7 +109,7 @@ def find(cli: Cli, opened: Session, argument: str, **asked: Any) -> tuple[str, s
         NotValid: Something else is there.
         UsageError: A file, and flags for a store.
     """
-    from pushjuju.bundles.source import is_bundle
+    from pushjuju.services.bundles.read.source import is_bundle
 
     path = Path(argument).expanduser()
     if is_bundle(path):
@@ -132,11 +132,11 @@ def _deploy(
 ) -> None:
     """Show what a bundle changes, and change it."""
     from pushjuju.cli import drive
-    from pushjuju.services import bundles
+    from pushjuju.services.bundles import planning
 
-    prepared = bundles.prepare(opened.ctx, opened.uuid, loaded, wishes)
+    prepared = planning.prepare(opened.ctx, opened.uuid, loaded, wishes)
     if cli.rehearsal:
-        _, cli.extra[NOT_THERE] = bundles.with_removals(prepared, prune=False)
+        _, cli.extra[NOT_THERE] = planning.with_removals(prepared, prune=False)
     tell_prepared(cli, prepared)
     precheck(cli, opened, prepared)
     if not prepared.changes:
@@ -146,7 +146,7 @@ def _deploy(
     if dry_run:
         return
     if prepared.changes:
-        bundles.carry_out(opened.ctx, opened.uuid, prepared)
+        planning.carry_out(opened.ctx, opened.uuid, prepared)
         cli.console.info("Deploy of bundle completed.")
     touched = sorted({*prepared.applications, *prepared.bundle.applications})
     drive.settle(cli, opened.ctx, opened.uuid, touched=touched, no_wait=no_wait)
@@ -173,7 +173,7 @@ def wishes_of(asked: Mapping[str, Any]) -> Wishes:
     Raises:
         UsageError: A directive makes no sense.
     """
-    from pushjuju.services.bundles import Wishes
+    from pushjuju.services.bundles.planning import Wishes
 
     return Wishes(
         map_machines=asked["map_machines"],
@@ -211,7 +211,7 @@ def load(cli: Cli, argument: str, overlays: Iterable[str], *, dry_run: bool) -> 
     Raises:
         NotFound, NotValid: It is not there, or cannot be read; rules that it breaks are told with others.
     """
-    from pushjuju.bundles import load as reader
+    from pushjuju.services.bundles.read import load as reader
 
     loaded = reader.examine(Path(argument).expanduser(), list(overlays))
     if dry_run and loaded.ignored:
@@ -222,9 +222,9 @@ def load(cli: Cli, argument: str, overlays: Iterable[str], *, dry_run: bool) -> 
 
 def precheck(cli: Cli, opened: Session, prepared: Prepared) -> None:
     """Let the cloud refuse machines that it can never start."""
-    from pushjuju.services import bundles
+    from pushjuju.services.bundles import planning
 
-    needs = bundles.machine_needs(prepared)
+    needs = planning.machine_needs(prepared)
     if not needs:
         return
     from pushjuju.workers.precheck import precheck_units
@@ -261,8 +261,8 @@ def change_lines(changes: Iterable[Change]) -> list[str]:
 
 def document(value: Any) -> Any:
     """Return data of a bundle in the form that is written: maps whose keys stay in order are so."""
-    from pushjuju.bundles.export import Fields
     from pushjuju.runner.remote.goformat import Struct
+    from pushjuju.services.bundles.plan.as_bundle import Fields
 
     if isinstance(value, Fields):
         return Struct({key: document(item) for key, item in value.items()})

@@ -1,4 +1,4 @@
-"""Where `deploy` and `refresh` get a charm from: a place that was typed, or the model's store. Layer: cli."""
+"""Where `deploy` and `refresh` get a charm from: a place that was typed, or the model's store."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pushjuju.cli.session import Session
     from pushjuju.core.charmstore import StoreResource
     from pushjuju.plugins.charmtypes import CharmPlace
-    from pushjuju.services.store_charms import CharmRequest, StoreOrigin
+    from pushjuju.services.supply.store_charms import CharmRequest, StoreOrigin
 
 GIT = "git+"
 _SCHEME = re.compile(r"([a-z][a-z0-9.-]*):.")
@@ -91,7 +91,7 @@ def uploaded(opened: Session, url: str) -> Acquired:
     Mirrors: juju cmd/juju/application/deployer/charm.go predeployedLocalCharm (3.6)
     """
     from pushjuju.charms.pack import PackedCharm
-    from pushjuju.services import charms
+    from pushjuju.services.entities.charm import charms
 
     try:
         with opened.ctx.store.read() as tx:
@@ -127,7 +127,7 @@ def from_place(
         NotValid: It is not for these machines.
     """
     from pushjuju.charms.pack import pack
-    from pushjuju.services.charm_build import is_source
+    from pushjuju.services.supply.charm_build import is_source
 
     path = bring(cli, argument, folder)
     origin = "" if is_brought(argument) else None
@@ -160,7 +160,8 @@ def built(
     if not path.is_dir() or not (path / "charmcraft.yaml").is_file():
         return path
     from pushjuju.charms.reader import read_charm
-    from pushjuju.services import architectures, charm_build
+    from pushjuju.services.entities.model import architectures
+    from pushjuju.services.supply import charm_build
 
     if not charm_build.is_source(path):
         return path
@@ -245,7 +246,8 @@ def from_store(
         HubError: There is none, or the store is away; the message is Juju's.
         NotValid: A name, channel, base or resource makes no sense.
     """
-    from pushjuju.services import resources, store_charms
+    from pushjuju.services.entities.application import resources
+    from pushjuju.services.supply import store_charms
 
     files, numbers = split_resources(given)
     store = store_charms.open_store(opened.ctx, opened.uuid)
@@ -288,7 +290,7 @@ class downloading:  # noqa: N801 - used as a block
 
 def deploy_request(argument: str, asked: Mapping[str, Any], base: Base | None, arch: str) -> CharmRequest:
     """Return what `deploy NAME` asks a store for."""
-    from pushjuju.services.store_charms import CharmRequest
+    from pushjuju.services.supply.store_charms import CharmRequest
 
     return CharmRequest(
         url=argument,

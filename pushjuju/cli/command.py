@@ -1,6 +1,6 @@
 """click's commands and options, with gnuflag's parser in place of click's own.
 
-Layer: cli. A command is a function `(cli, args, **flags)`: `args` are the positional arguments, each flag
+A command is a function `(cli, args, **flags)`: `args` are the positional arguments, each flag
 comes as a keyword. Everything that is found wrong before the function runs is a `UsageError` (exit 2).
 
 Mirrors: juju/cmd cmd.go, supercommand.go (3.6)

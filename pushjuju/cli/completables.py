@@ -1,4 +1,4 @@
-"""What the arguments and flags of each command are, for completion. Layer: cli, data only.
+"""What the arguments and flags of each command are, for completion. Data only.
 
 Read at each TAB: nothing that costs time may be imported here.
 """

@@ -1,6 +1,6 @@
 """Names of clouds, regions and credentials for completion: out of the files of client and controller.
 
-Layer: cli. Loaded for those alone; nothing is unsealed, only names are read.
+Loaded for those alone; nothing is unsealed, only names are read.
 """
 
 from __future__ import annotations

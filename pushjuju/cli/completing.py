@@ -1,4 +1,4 @@
-"""What may come next on a command line: the answers that shells ask for at each TAB. Layer: cli.
+"""What may come next on a command line: the answers that shells ask for at each TAB.
 
 A process for each key press, so this imports almost nothing: no click, no store, no TOML. Names come from the
 store by one small statement. A command's own module is imported only to list its flags. Whatever goes wrong,
@@ -464,13 +464,13 @@ def _model_keys(_line: Line) -> Iterator[Offer]:
 
 
 def _model_names(_line: Line) -> Iterator[Offer]:
-    from pushjuju.services.model_config import ATTRIBUTES
+    from pushjuju.services.entities.model.model_config import ATTRIBUTES
 
     return ((name, "") for name in ATTRIBUTES)
 
 
 def _controller_keys(_line: Line) -> Iterator[Offer]:
-    from pushjuju.services.controller_config import SETTINGS, may_change
+    from pushjuju.services.entities.model.controller_config import SETTINGS, may_change
 
     return ((f"{name}=", "") for name in SETTINGS if may_change(name))
 

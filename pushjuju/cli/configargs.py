@@ -1,6 +1,6 @@
 """Arguments of the config family: get one, get all, set, reset, from a file; and which of these go together.
 
-Layer: cli, pure. Mirrors: juju cmd/juju/config/config.go (3.6)
+Pure. Mirrors: juju cmd/juju/config/config.go (3.6)
 """
 
 from __future__ import annotations

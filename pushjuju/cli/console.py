@@ -1,6 +1,6 @@
 """What a person reads beside the data: information, warnings, errors, questions; all on stderr.
 
-Layer: cli. stdout belongs to the data; nothing here writes to it. Mirrors: juju/cmd cmd.go Context (3.6)
+stdout belongs to the data; nothing here writes to it. Mirrors: juju/cmd cmd.go Context (3.6)
 """
 
 from __future__ import annotations

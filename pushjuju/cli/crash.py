@@ -1,6 +1,6 @@
 """What happens when we have a bug: a short text for the person, the trace in a file.
 
-Layer: cli. Mirrors no Juju file.
+Mirrors no Juju file.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """After a change: work until all is at rest, or leave it to a background process.
 
-Layer: cli. The work itself is the workers'; here it is started, shown and judged.
+The work itself is the workers'; here it is started, shown and judged.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import HookFailed
 from pushjuju.core.names import is_application, is_machine, is_unit
 from pushjuju.core.storage import DISK_OF
-from pushjuju.services.context import Context
+from pushjuju.services.entities.basis.context import Context
 from pushjuju.state.records import Unit
 
 if TYPE_CHECKING:
@@ -98,7 +98,8 @@ def judge(
 
 def around_of(ctx: Context, model: str, names: Sequence[str]) -> Sequence[str]:
     """Return what applications and units have: their storage, their machines and the hosts of those."""
-    from pushjuju.services import storage, units
+    from pushjuju.services.entities.application import units
+    from pushjuju.services.entities.storage import storage
 
     found: list[Unit] = []
     with ctx.store.read() as tx:
@@ -165,7 +166,9 @@ def _own_lines(ctx: Context, model: str, unit: str) -> list[str]:
     from itertools import islice
 
     from pushjuju.cli.formatters.loglines import Look, Selection, line
-    from pushjuju.services import hook_runs, logs, units
+    from pushjuju.services.entities.application import units
+    from pushjuju.services.entities.basis import logs
+    from pushjuju.services.views import hook_runs
 
     with ctx.store.read() as tx:
         if not units.in_error(tx, model, unit):

@@ -1,4 +1,4 @@
-"""Where the program begins: completion is answered before anything else is imported. Layer: cli."""
+"""Where the program begins: completion is answered before anything else is imported."""
 
 from __future__ import annotations
 

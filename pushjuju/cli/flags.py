@@ -1,6 +1,6 @@
 """Flags that several commands share, under Juju's names for the sets.
 
-Layer: cli, data only. Mirrors: juju cmd/modelcmd (3.6)
+Data only. Mirrors: juju cmd/modelcmd (3.6)
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Command-line flags by the rules of Go's gnuflag: what Juju accepts, and nothing else.
 
-Layer: cli, but pure: no click, no printing. `command.py` puts these rules under every click command.
+Pure: no click, no printing. `command.py` puts these rules under every click command.
 Not POSIX getopt and not click's parser: no abbreviations, one dash is a cluster of one-letter flags,
 `--flag=false` for booleans, flags and arguments in any order, a repeated scalar keeps the last value.
 

@@ -1,4 +1,4 @@
-"""Help as text: of one command, of the whole program, of the topics. Layer: cli, pure.
+"""Help as text: of one command, of the whole program, of the topics. Pure.
 
 Mirrors: juju/cmd help.go, documentation.go (3.6)
 """

@@ -1,4 +1,4 @@
-"""How a person goes on after work that failed: commands that exist and help at that moment. Layer: cli."""
+"""How a person goes on after work that failed: commands that exist and help at that moment."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ from pushjuju.cli.formatters.times import clock_text
 from pushjuju.core.clock import from_iso
 from pushjuju.core.life import Life
 from pushjuju.core.status import Agent, StatusKind
-from pushjuju.services import applications, machine_work, machines, models, removal, statuses, units, validity
+from pushjuju.services.entities.application import applications, units
+from pushjuju.services.entities.basis import statuses
+from pushjuju.services.entities.machine import credential_validity, machine_work, machines
+from pushjuju.services.entities.model import models
+from pushjuju.services.lifecycle import removal
 from pushjuju.state.records import Application, Machine, Model, Unit
 from pushjuju.state.work import SqliteWorkQueue, machine_key
 
@@ -18,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pushjuju.cli.command import Cli
-    from pushjuju.services.context import Context
+    from pushjuju.services.entities.basis.context import Context
     from pushjuju.state.store import Tx
 
 
@@ -119,7 +123,7 @@ def _of_unit(ctx: Context, model: str, name: str, at: str) -> Iterable[str]:
 
 def _of_machine(ctx: Context, model: Model, machine: str, at: str) -> Iterable[str]:
     with ctx.store.read() as tx:
-        suspended = bool(validity.reason(tx, model))
+        suspended = bool(credential_validity.reason(tx, model))
         given_up = machine in machines.not_started(tx, model.uuid)
         going = tx.find(Machine, "machine_get", model=model.uuid, id=machine)
         inside = [item.id for item in machines.containers_on(tx, model.uuid, machine)]

@@ -1,4 +1,4 @@
-"""Help of the hook tools, out of the plugins that bring them. Layer: cli."""
+"""Help of the hook tools, out of the plugins that bring them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clouds and credentials of a Juju client here: taken over on request, never changed. Layer: cli."""
+"""Clouds and credentials of a Juju client here: taken over on request, never changed."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from pushjuju.cli.sides import Sides
 from pushjuju.core.clouds import Cloud, CloudCredentials, StoredCredential, read_clouds, read_credentials
 from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.portable.quote import quote
-from pushjuju.services import cloud_checks
-from pushjuju.services import cloud_documents as documents
-from pushjuju.services import clouds as service
+from pushjuju.services.entities.cloud import cloud_checks
+from pushjuju.services.entities.cloud import clouds as service
+from pushjuju.services.views import cloud_documents as documents
 
 CLOUDS = ("clouds.yaml", "public-clouds.yaml")
 CREDENTIALS = "credentials.yaml"

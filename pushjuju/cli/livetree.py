@@ -1,4 +1,4 @@
-"""Progress as a tree: machines, the units on them, what runs there and since when. Layer: cli, pure."""
+"""Progress as a tree: machines, the units on them, what runs there and since when. Pure."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The client's own log: `--debug`, `--show-log`, `--log-file`, `--logging-config`.
 
-Layer: cli. Nothing is imported or set up unless one of these is used. Mirrors: juju/cmd logging.go (3.6)
+Nothing is imported or set up unless one of these is used. Mirrors: juju/cmd logging.go (3.6)
 """
 
 from __future__ import annotations

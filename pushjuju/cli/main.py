@@ -1,6 +1,6 @@
 """The entry point: streams and environment in, exit status out; the only place that prints errors.
 
-Layer: cli. Mirrors: juju/cmd cmd.go Main (3.6)
+Mirrors: juju/cmd cmd.go Main (3.6)
 """
 
 from __future__ import annotations

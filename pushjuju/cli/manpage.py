@@ -1,4 +1,4 @@
-"""The manual page, made of the command tree. Layer: cli, pure: the same tree gives the same page."""
+"""The manual page, made of the command tree. Pure: the same tree gives the same page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was probably meant by a name that does not exist. Layer: cli; imported when a command has failed."""
+"""What was probably meant by a name that does not exist. Imported when a command has failed."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _models(cli: Cli) -> Iterable[str]:
 
 def _clouds(cli: Cli) -> Iterable[str]:
     from pushjuju.cli import session
-    from pushjuju.services.clouds import BUILT_IN
+    from pushjuju.services.entities.cloud.clouds import BUILT_IN
 
     return {*BUILT_IN, *session.data_dir(cli).clouds()}
 

@@ -1,6 +1,6 @@
 """Data on stdout or in a file: one place for `--format` and `--output`.
 
-Layer: cli. Commands hand over a plain document and, for their own formats, functions that write it as text.
+Commands hand over a plain document and, for their own formats, functions that write it as text.
 Mirrors: juju/cmd output.go (3.6)
 """
 

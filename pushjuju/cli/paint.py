@@ -1,6 +1,6 @@
 """Colours of the terminal output: which words get which, and when there are any.
 
-Layer: cli, pure. A coloured text knows its plain width, so tables stay aligned.
+Pure. A coloured text knows its plain width, so tables stay aligned.
 Mirrors: juju cmd/output/output.go (3.6)
 """
 

@@ -1,4 +1,4 @@
-"""Which commands `plan` takes, and why it does not take the others. Layer: cli, data only.
+"""Which commands `plan` takes, and why it does not take the others. Data only.
 
 Whatever can change a model, or the controller, is planned; a test holds that each command is in one place.
 """

@@ -1,6 +1,6 @@
 """Live progress of work: a tree that moves on a terminal, plain lines elsewhere.
 
-Layer: cli. Fed with the workers' events; always on stderr.
+Fed with the workers' events; always on stderr.
 """
 
 from __future__ import annotations

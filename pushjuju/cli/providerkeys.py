@@ -1,4 +1,4 @@
-"""Keys of a model's configuration that belong to its cloud's provider. Layer: cli."""
+"""Keys of a model's configuration that belong to its cloud's provider."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pushjuju.cli.command import Cli
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.plugins.types import Attr
-from pushjuju.services import model_config
+from pushjuju.services.entities.model import model_config
 
 _OURS = frozenset(
     (

@@ -1,4 +1,4 @@
-"""What `refresh` does between its flags and the service: which charm, from where. Layer: cli.
+"""What `refresh` does between its flags and the service: which charm, from where.
 
 Mirrors: juju cmd/juju/application/refresh.go, refresher (3.6)
 """
@@ -21,7 +21,7 @@ from pushjuju.core.errors import HookFailed, NotFound, NotValid
 if TYPE_CHECKING:
     from pushjuju.cli.command import Cli
     from pushjuju.cli.session import Session
-    from pushjuju.services.refresh import RefreshRequest
+    from pushjuju.services.requests.refresh import RefreshRequest
     from pushjuju.state.origin_records import ApplicationOrigin
     from pushjuju.state.records import Application
 
@@ -42,7 +42,8 @@ def look(opened: Session, name: str) -> Known:
     Raises:
         NotFound: There is none of that name.
     """
-    from pushjuju.services import applications, origins, resources
+    from pushjuju.services.entities.application import applications, resources
+    from pushjuju.services.supply import origins
 
     with opened.ctx.store.read() as tx:
         application = applications.get(tx, opened.uuid, name)
@@ -61,7 +62,7 @@ def get_charm(cli: Cli, opened: Session, known: Known, asked: Mapping[str, Any],
     Raises:
         NotFound, NotValid, HubError: There is none; the message is Juju's.
     """
-    from pushjuju.services import architectures
+    from pushjuju.services.entities.model import architectures
 
     place = asked["path"] or (asked["switch"] if is_local(asked["switch"]) else "")
     if place:
@@ -92,8 +93,8 @@ def is_local(text: str) -> bool:
 
 
 def _request(known: Known, asked: Mapping[str, Any]) -> Any:
-    from pushjuju.services import origins
-    from pushjuju.services.store_charms import CharmRequest
+    from pushjuju.services.supply import origins
+    from pushjuju.services.supply.store_charms import CharmRequest
 
     base = Base.parse(asked["base"] or known.application.base)
     origin = known.origin
@@ -141,7 +142,7 @@ def stay(
     Raises:
         NotValid, NotFound: Something does not fit; nothing is changed.
     """
-    from pushjuju.services import refresh as service
+    from pushjuju.services.requests import refresh as service
 
     assert found.origin is not None, "only a store's charm is known to be the same"
     done = service.stay(opened.ctx, opened.uuid, request)
@@ -203,7 +204,9 @@ def tell_units(cli: Cli, opened: Session, name: str) -> None:
     """Tell for each unit which revision it has got to and how it is; subordinates and principals alike."""
     from pushjuju.core.status import StatusKind
     from pushjuju.portable.natural import natural_key
-    from pushjuju.services import applications, charms, statuses, units
+    from pushjuju.services.entities.application import applications, units
+    from pushjuju.services.entities.basis import statuses
+    from pushjuju.services.entities.charm import charms
 
     model = opened.uuid
     with opened.ctx.store.read() as tx:

@@ -1,6 +1,6 @@
 """Words of Juju that have no meaning here: they take Juju's flags and say in one line why nothing is done.
 
-Layer: cli. A refusal prints nothing on stdout, one line on stderr, and ends with exit status 1.
+A refusal prints nothing on stdout, one line on stderr, and ends with exit status 1.
 """
 
 from __future__ import annotations

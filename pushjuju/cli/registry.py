@@ -1,6 +1,6 @@
 """Which module holds which command: the one table that lets a word be found without importing anything.
 
-Layer: cli, data only. A module that is not there (yet) takes its words out of the program: adding a group of
+Data only. A module that is not there (yet) takes its words out of the program: adding a group of
 commands means adding its file under `commands/`. Juju's own names of the groups are in the help only.
 """
 

@@ -1,6 +1,6 @@
 """What remove-machine, remove-unit and remove-application share: the plan, the question, the report.
 
-Layer: cli. Mirrors: juju cmd/juju/application/removeunit.go, removeapplication.go, machine/remove.go (3.6)
+Mirrors: juju cmd/juju/application/removeunit.go, removeapplication.go, machine/remove.go (3.6)
 """
 
 from __future__ import annotations
@@ -15,8 +15,12 @@ from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import Conflict, NotFound, NotPermitted, NotValid, PushjujuError, UsageError
 from pushjuju.core.life import Life
 from pushjuju.core.names import is_machine
-from pushjuju.services import disks, machines, model_config, removal, storage, units
-from pushjuju.services.applications import get as get_application
+from pushjuju.services.entities.application import units
+from pushjuju.services.entities.application.applications import get as get_application
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.model import model_config
+from pushjuju.services.entities.storage import disks, storage
+from pushjuju.services.lifecycle import removal
 from pushjuju.state.records import Machine
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """The word after `pushjuju`: a command, a plugin on PATH, a user's alias, or a mistake.
 
-Layer: cli. Commands are imported when their word is used, one module per group (see `registry.py`).
+Commands are imported when their word is used, one module per group (see `registry.py`).
 Mirrors: juju/cmd supercommand.go, juju cmd/juju/commands/plugin.go (3.6)
 """
 

@@ -1,4 +1,4 @@
-"""A few lines of a terminal that are drawn again and again in place. Layer: cli.
+"""A few lines of a terminal that are drawn again and again in place.
 
 No line is ever longer than the terminal is wide, so that the number of lines drawn is the number to go up.
 """

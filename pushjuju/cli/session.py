@@ -1,6 +1,6 @@
 """Which controller and which model a command means, and opening them.
 
-Layer: cli. Mirrors: juju cmd/modelcmd/modelcommand.go, controller.go (3.6)
+Mirrors: juju cmd/modelcmd/modelcommand.go, controller.go (3.6)
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from pushjuju.cli import blocking
 from pushjuju.core.errors import NotValid, PushjujuError
-from pushjuju.services import controllers, models
-from pushjuju.services.context import Context, open_context
+from pushjuju.services.entities.basis.context import Context, open_context
+from pushjuju.services.entities.model import controllers, models
 from pushjuju.state.datadir import DataDir, locate
 from pushjuju.state.model import Model
 from pushjuju.state.unfinished import Unfinished

@@ -1,4 +1,4 @@
-"""Where clouds and credentials are looked up or written: this client, a controller, or both. Layer: cli.
+"""Where clouds and credentials are looked up or written: this client, a controller, or both.
 
 Juju asks a person when neither --client nor --controller is given. Here a controller is a directory beside
 the client's files and its models use the client's clouds unless it has its own: reading looks at both,
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pushjuju.cli import session
 from pushjuju.cli.command import Cli
 from pushjuju.plugins.manager import PluginHost
-from pushjuju.services.context import Context
+from pushjuju.services.entities.basis.context import Context
 from pushjuju.state.cloudfiles import CloudFiles
 from pushjuju.state.datadir import DataDir
 

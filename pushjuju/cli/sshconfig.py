@@ -1,6 +1,6 @@
 """OpenSSH's own client pointed at a machine: a configuration file made for one call.
 
-Layer: cli. Host keys are those that pushjuju knows; nothing of the person's own known_hosts is touched.
+Host keys are those that pushjuju knows; nothing of the person's own known_hosts is touched.
 Mirrors: juju cmd/juju/ssh/ssh_machine.go (3.6)
 """
 

@@ -1,4 +1,4 @@
-"""The status document as commands show it: with finished texts for times. Layer: cli."""
+"""The status document as commands show it: with finished texts for times."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from pushjuju.cli.formatters.times import clock_text, stored_text
 from pushjuju.cli.session import Session
-from pushjuju.services import status
+from pushjuju.services.views.status import document as status
 
 
 def status_document(opened: Session, *, utc: bool) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Tables as Juju prints them: elastic tab stops over runs of adjacent lines.
 
-Layer: cli, pure. Rules: a cell that is closed (by a TAB in the original) belongs to the column of the
+Pure. Rules: a cell that is closed (by a TAB in the original) belongs to the column of the
 adjacent lines that close the same cell; the column is as wide as its longest cell and the padding. The text
 behind the last closed cell belongs to no column. A line without a closed cell ends the block.
 

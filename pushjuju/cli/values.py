@@ -1,6 +1,6 @@
 """Arguments with values: `key=value`, `key=@file`, YAML files, placements, constraints, bases.
 
-Layer: cli. Everything here raises before anything is changed. Mirrors: juju/cmd args, juju cmd/juju (3.6)
+Everything here raises before anything is changed. Mirrors: juju/cmd args, juju cmd/juju (3.6)
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def public_keys(path: str) -> list[str]:
         NotFound: The file is missing or cannot be read.
         NotValid: A line of it is no public key.
     """
-    from pushjuju.services.ssh_keys import parse
+    from pushjuju.services.entities.model.ssh_keys import parse
 
     found: list[str] = []
     text = read_file(path).decode(errors="replace") if path else ""

@@ -1,4 +1,4 @@
-"""Waiting for tasks: drive the model, show what they say, give up in time. Layer: cli.
+"""Waiting for tasks: drive the model, show what they say, give up in time.
 
 Mirrors: juju cmd/juju/action/common.go (3.6)
 """
@@ -15,7 +15,8 @@ from pushjuju.cli.formatters.tasks import log_line
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import PushjujuError
 from pushjuju.core.tasks import TaskStatus
-from pushjuju.services import actions, tasks
+from pushjuju.services.entities.action import actions
+from pushjuju.services.views import tasks
 from pushjuju.state.records import Task
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""`status --watch`: the same text again and again on a screen of its own. Layer: cli.
+"""`status --watch`: the same text again and again on a screen of its own.
 
 Mirrors: juju cmd/juju/status/status.go, with its viewer (3.6)
 """

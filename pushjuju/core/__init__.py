@@ -1,4 +1,4 @@
 """Values and rules without I/O: names, life, statuses, bases, constraints, placement, errors.
 
-Layer: the lowest. Imports the standard library only; every other room may import it.
+Imports the standard library only; every other room may import it.
 """

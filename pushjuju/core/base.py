@@ -1,4 +1,4 @@
-"""Bases: the operating system and release a charm runs on. Layer: core. Mirrors: juju core/base (3.6)."""
+"""Bases: the operating system and release a charm runs on. Mirrors: juju core/base (3.6)."""
 
 from __future__ import annotations
 

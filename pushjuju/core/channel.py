@@ -1,4 +1,4 @@
-"""Channels of charms: `[track/]risk[/branch]`. Layer: core. Mirrors: juju/charm channel.go."""
+"""Channels of charms: `[track/]risk[/branch]`. Mirrors: juju/charm channel.go."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a store of charms is asked and what it answers: values that sources exchange. Layer: core."""
+"""What a store of charms is asked and what it answers: values that sources exchange."""
 
 from __future__ import annotations
 

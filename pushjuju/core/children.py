@@ -1,4 +1,4 @@
-"""Starts programs on this computer; nothing else here starts any. Layer: core.
+"""Starts programs on this computer; nothing else here starts any.
 
 A program gets a list of words, never shell text; a directory where nobody else puts files; and an environment
 of a few names. So a charm's sources, a directory that a person happens to be in, or a variable of a shell

@@ -1,4 +1,4 @@
-"""Time as an argument. Layer: core. Rules never ask the system for the time."""
+"""Time as an argument. Rules never ask the system for the time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The model key `cloudinit-userdata`: what it may hold, and how it joins our own document. Layer: core, pure.
+"""The model key `cloudinit-userdata`: what it may hold, and how it joins our own document. Pure.
 
 Mirrors: juju environs/config/config.go ensureStringMaps, cloudconfig/instancecfg (3.6)
 """

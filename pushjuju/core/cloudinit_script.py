@@ -1,4 +1,4 @@
-"""A cloud-config document as one shell script, for machines without cloud-init. Layer: core, pure.
+"""A cloud-config document as one shell script, for machines without cloud-init. Pure.
 
 A step that fails is logged and does not keep the machine, as with cloud-init. Every step may run again.
 """

@@ -1,6 +1,6 @@
 """Clouds and credentials as documents: clouds.yaml and credentials.yaml, and our TOML of the same form.
 
-Layer: core. Mirrors: juju cloud/clouds.go, cloud/credentials.go (3.6)
+Mirrors: juju cloud/clouds.go, cloud/credentials.go (3.6)
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a cloud makes of constraints: unsupported names, allowed values, names that exclude each other.
 
-Layer: core, pure. Mirrors: juju core/constraints/validation.go (3.6)
+Pure. Mirrors: juju core/constraints/validation.go (3.6)
 """
 
 from __future__ import annotations

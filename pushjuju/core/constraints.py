@@ -1,4 +1,4 @@
-"""Constraints on machines: reading, writing. Layer: core. Mirrors: juju core/constraints (3.6)."""
+"""Constraints on machines: reading, writing. Mirrors: juju core/constraints (3.6)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Errors for people: what failed, on which entity, the remote text, what to type next.
 
-Layer: core. The tree (callers catch a branch, not a leaf):
+The tree (callers catch a branch, not a leaf):
 
     PushjujuError
     ├── UsageError            bad flags or arguments (exit 2)

@@ -1,4 +1,4 @@
-"""Says how to install a library that a cloud needs and that pushjuju goes without otherwise. Layer: core."""
+"""Says how to install a library that a cloud needs and that pushjuju goes without otherwise."""
 
 from __future__ import annotations
 

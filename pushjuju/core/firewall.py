@@ -1,4 +1,4 @@
-"""Ingress rules: who may reach which ports of a machine. Layer: core, pure.
+"""Ingress rules: who may reach which ports of a machine. Pure.
 
 What a unit has open and what people have exposed goes in, complete rule sets come out; nothing is kept here.
 Mirrors: juju core/network/firewall, worker/firewaller/firewaller.go (3.6)

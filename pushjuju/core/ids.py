@@ -1,4 +1,4 @@
-"""Fresh ids and digests. Layer: core.
+"""Fresh ids and digests.
 
 Their libraries are loaded when first used: a command that only looks needs neither.
 """

@@ -1,4 +1,4 @@
-"""Picking an instance type for constraints. Layer: core, pure.
+"""Picking an instance type for constraints. Pure.
 
 Mirrors: juju environs/instances/instancetype.go (3.6)
 """

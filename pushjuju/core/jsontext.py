@@ -1,4 +1,4 @@
-"""JSON as it is kept: without spaces, keys in order, so equal values give equal texts. Layer: core."""
+"""JSON as it is kept: without spaces, keys in order, so equal values give equal texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Life of entities. Layer: core. Mirrors: juju core/life (3.6)."""
+"""Life of entities. Mirrors: juju core/life (3.6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much is taken from a machine, whatever it says. Layer: core.
+"""How much is taken from a machine, whatever it says.
 
 Machines keep the smaller ones of these limits by themselves, with texts for charms; a machine that somebody
 else holds does not. So the controller counts again, on all that comes in.

@@ -1,4 +1,4 @@
-"""Names and ids of Juju's entities: one parse function each. Layer: core. Mirrors: juju/names.
+"""Names and ids of Juju's entities: one parse function each. Mirrors: juju/names.
 
 Nowhere else is `mysql/0` taken apart by hand.
 """

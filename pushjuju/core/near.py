@@ -1,4 +1,4 @@
-"""What was probably meant by a word that is not known. Layer: core, pure."""
+"""What was probably meant by a word that is not known. Pure."""
 
 from __future__ import annotations
 

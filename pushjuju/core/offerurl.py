@@ -1,4 +1,4 @@
-"""Where an offer is: `[controller:][owner/]model.offer[:endpoint]`. Layer: core.
+"""Where an offer is: `[controller:][owner/]model.offer[:endpoint]`.
 
 Mirrors: juju core/crossmodel/offerurl.go (3.6)
 """

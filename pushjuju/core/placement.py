@@ -1,4 +1,4 @@
-"""Placement directives: `--to` and the argument of add-machine. Layer: core. Mirrors: juju core/instance."""
+"""Placement directives: `--to` and the argument of add-machine. Mirrors: juju core/instance."""
 
 from __future__ import annotations
 

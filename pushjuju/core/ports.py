@@ -1,4 +1,4 @@
-"""Port ranges of a unit: opening, closing, conflicts. Layer: core. Mirrors: juju state/machine_ports.go."""
+"""Port ranges of a unit: opening, closing, conflicts. Mirrors: juju state/machine_ports.go."""
 
 from __future__ import annotations
 

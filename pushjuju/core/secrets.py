@@ -1,4 +1,4 @@
-"""Secrets as values: their URIs, keys, sizes, rotation. Layer: core.
+"""Secrets as values: their URIs, keys, sizes, rotation.
 
 Mirrors: juju core/secrets/{secret,secretvalue,createsecret}.go (3.6)
 """

@@ -1,4 +1,4 @@
-"""How far the upgrade of a machine to another base got. Layer: core.
+"""How far the upgrade of a machine to another base got.
 
 "Series" is Juju's old word for a base; hooks and statuses still carry it.
 

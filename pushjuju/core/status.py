@@ -1,4 +1,4 @@
-"""Statuses: their words and the rules between them. Layer: core. Mirrors: juju core/status (3.6)."""
+"""Statuses: their words and the rules between them. Mirrors: juju core/status (3.6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Storage: directives, ids, sizes, mount points. Layer: core. Mirrors: juju storage (3.6)."""
+"""Storage: directives, ids, sizes, mount points. Mirrors: juju storage (3.6)."""
 
 from __future__ import annotations
 

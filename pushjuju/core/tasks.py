@@ -1,4 +1,4 @@
-"""Words of actions: the statuses of tasks and operations, and the predefined action. Layer: core.
+"""Words of actions: the statuses of tasks and operations, and the predefined action.
 
 Mirrors: juju state/action.go, state/operation.go (3.6)
 """

@@ -1,4 +1,4 @@
-"""Frozen dataclasses with slots, made without their constructors. Layer: core.
+"""Frozen dataclasses with slots, made without their constructors.
 
 The constructor of a frozen dataclass sets each field through `object.__setattr__`: for the records that every
 hook reads by the dozen that is most of the work.

@@ -1,4 +1,4 @@
-"""Which availability zone a machine goes to. Layer: core, pure. Mirrors: juju worker/provisioner (3.6)"""
+"""Which availability zone a machine goes to. Pure. Mirrors: juju worker/provisioner (3.6)"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plugins that come with pushjuju. Layer: plugins.
+"""The plugins that come with pushjuju.
 
 They are loaded through the same hooks as anyone else's. Families of hook tools also run on machines and so
 know nothing of plugins; each is wrapped into one here.

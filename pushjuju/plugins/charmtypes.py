@@ -1,4 +1,4 @@
-"""Values and protocols of charm sources. Layer: plugins; imports core only, as `types` does."""
+"""Values and protocols of charm sources. Imports core only, as `types` does."""
 
 from __future__ import annotations
 

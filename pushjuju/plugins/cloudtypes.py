@@ -1,4 +1,4 @@
-"""What plugins say of clouds and their credentials. Layer: plugins; imports core only.
+"""What plugins say of clouds and their credentials.
 
 Part of `pushjuju.plugins.types`, where everybody imports it from.
 """

@@ -1,4 +1,4 @@
-"""The hooks that plugins implement. Layer: plugins.
+"""The hooks that plugins implement.
 
 A plugin is a module or object with functions named as below and marked `@hookimpl`; it is found through an
 entry point of the group `pushjuju`. Arguments travel by keyword; a plugin may leave out those it does not

@@ -1,4 +1,4 @@
-"""Installs what `doctor` found missing. Layer: plugins."""
+"""Installs what `doctor` found missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plugin host: loads plugins once they are needed, and calls their hooks with types. Layer: plugins.
+"""The plugin host: loads plugins once they are needed, and calls their hooks with types.
 
 Importing this module costs nothing; pluggy and the plugins are loaded at the first hook that is asked for. A
 plugin that cannot be loaded, or that raises where its answer can be spared, is one warning with its name.

@@ -1,4 +1,4 @@
-"""Finds plugins of other packages without importing anything heavy. Layer: plugins.
+"""Finds plugins of other packages without importing anything heavy.
 
 The standard library's entry points cost 30 to 60 ms; reading the few files takes under one, and nothing at
 all when no directory of `sys.path` has changed since the last time.

@@ -1,4 +1,4 @@
-"""What plugins for storage and the host exchange. Layer: plugins; imports core only.
+"""What plugins for storage and the host exchange.
 
 Part of `pushjuju.plugins.types`, where everybody imports it from.
 """

@@ -1,4 +1,4 @@
-"""Values and protocols that plugins and the host exchange. Layer: plugins; imports core only.
+"""Values and protocols that plugins and the host exchange.
 
 A plugin in another package imports this module, `pushjuju.core` and `pushjuju.plugins.hookspecs`, nothing
 else.

@@ -1,4 +1,4 @@
-"""What of a charm's archive a machine has already, in another archive. Layer: runner; reads files, no more.
+"""What of a charm's archive a machine has already, in another archive. Reads files, no more.
 
 Archives are written with sorted names and fixed times, so a file that did not change is the same run of bytes
 in both. A machine puts the new archive together from the old one and what is sent, and checks it by its hash

@@ -1,4 +1,4 @@
-"""Frames of a machine become messages, at a cost that grows with their size alone. Layer: runner.
+"""Frames of a machine become messages, at a cost that grows with their size alone.
 
 What a frame costs is known before it is built: its inflated bytes and its JSON values are counted first, each
 byte once, whatever it is.

@@ -1,4 +1,4 @@
-"""What a machine has said of its operations, as long as somebody waits for it. Layer: runner.
+"""What a machine has said of its operations, as long as somebody waits for it.
 
 All of it is counted, for each operation and for the contact: a machine may say what it likes as often as it
 likes, but what is kept of it has an end.

@@ -1,4 +1,4 @@
-"""What a machine says, read with distrust. Layer: runner.
+"""What a machine says, read with distrust.
 
 Whoever holds a machine can say anything: wrong types, names of other units, numbers beyond reason, texts
 without end. All that comes in passes through here, and is data of known shape and size afterwards: a frame,

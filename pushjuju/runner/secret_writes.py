@@ -1,4 +1,4 @@
-"""What a hook wrote of secrets, read with distrust: shape and size; see `intake`. Layer: runner.
+"""What a hook wrote of secrets, read with distrust: shape and size; see `intake`.
 
 No text of an error ever holds a value.
 """

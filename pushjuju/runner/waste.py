@@ -1,4 +1,4 @@
-"""How busy a machine may keep the controller: with what brings nothing, and with questions. Layer: runner.
+"""How busy a machine may keep the controller: with what brings nothing, and with questions.
 
 Both are forgiven with time, so that neither a long life nor a bad network adds up to a fault.
 """

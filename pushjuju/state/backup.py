@@ -1,4 +1,4 @@
-"""Copies of the store: made, checked and taken back while other processes go on writing. Layer: state.
+"""Copies of the store: made, checked and taken back while other processes go on writing.
 
 A copy is one moment of the store. Taking one back replaces every row in one transaction of the store that is
 in use, never its file: a process that has the file open would go on writing to one that nobody reads.

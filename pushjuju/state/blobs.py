@@ -1,4 +1,4 @@
-"""Content-addressed files: charm archives and resources. Layer: state."""
+"""Content-addressed files: charm archives and resources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The data directory and the TOML files that people may edit. Layer: state.
+"""The data directory and the TOML files that people may edit.
 
     DIR/pushjuju.toml       current controller, settings
     DIR/clouds.toml         clouds

@@ -1,4 +1,4 @@
-"""Files of the data directory: private, durable, whole or not there. Layer: state."""
+"""Files of the data directory: private, durable, whole or not there."""
 
 from __future__ import annotations
 

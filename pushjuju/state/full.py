@@ -1,4 +1,4 @@
-"""Stores whose disk is full: read all the same. Layer: state.
+"""Stores whose disk is full: read all the same.
 
 To read a store in WAL mode SQLite makes files beside it that processes share, for which there is no room. A
 process that is alone with the store needs none of them (sqlite.org/wal.html, "Use of WAL Without

@@ -1,4 +1,4 @@
-"""One commit for several writers. Layer: state.
+"""One commit for several writers.
 
 A disk takes milliseconds to make a commit safe, whether it holds one hook or a hundred. So writers that can
 wait write into one open transaction, each in a part of its own that is undone alone when it fails; then they

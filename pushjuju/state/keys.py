@@ -1,4 +1,4 @@
-"""The keys that seal what is secret in the store: AES-256 in GCM, one file beside the store. Layer: state.
+"""The keys that seal what is secret in the store: AES-256 in GCM, one file beside the store.
 
 The store names the keys that it needs, by a digest; the file holds them. A store whose key is not in the
 file is refused before anything is read or written: nothing replaces a key that is missing. Each record

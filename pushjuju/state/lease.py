@@ -1,4 +1,4 @@
-"""The store in the hands of whoever holds a lease. Layer: state.
+"""The store in the hands of whoever holds a lease.
 
 A process that was frozen, or whose clock stood still, believes in a lease that another one has taken over
 meanwhile. So belief counts for nothing: each writing transaction looks for the lease's number before it does

@@ -1,4 +1,4 @@
-"""What was read before and has not changed since. Layer: state.
+"""What was read before and has not changed since.
 
 A unit's turn, its commit and its next turn read mostly the same rows. SQLite tells which columns a statement
 reads and writes (cascades included), and whether another process has changed the file; the statement itself

@@ -1,4 +1,4 @@
-"""The row of a model: alone, for commands that only look need no other record. Layer: state."""
+"""The row of a model: alone, for commands that only look need no other record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows about where charms come from, as values; see `records`. Layer: state."""
+"""Rows about where charms come from, as values; see `records`."""
 
 from __future__ import annotations
 

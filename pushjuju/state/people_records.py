@@ -1,4 +1,4 @@
-"""Rows about people. Layer: state."""
+"""Rows about people."""
 
 from __future__ import annotations
 

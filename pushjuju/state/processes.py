@@ -1,4 +1,4 @@
-"""The controller processes that wait for work on this computer. Layer: state.
+"""The controller processes that wait for work on this computer.
 
 A process that works a key is named in that key's lease. One that waits for what becomes due holds no lease:
 it writes its name into a file, and a name counts as long as that process lives.

@@ -1,4 +1,4 @@
-"""Rows as values: one frozen dataclass per table, fields named as the columns. Layer: state.
+"""Rows as values: one frozen dataclass per table, fields named as the columns.
 
 Fields marked `json` are decoded on the way out and encoded on the way in. Times are UTC text (`core.clock`).
 """

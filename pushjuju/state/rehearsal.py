@@ -1,4 +1,4 @@
-"""A data directory for a rehearsal: copies of the stores, links to what is only read. Layer: state."""
+"""A data directory for a rehearsal: copies of the stores, links to what is only read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of secrets as values; see `records`. Layer: state."""
+"""Rows of secrets as values; see `records`."""
 
 from __future__ import annotations
 

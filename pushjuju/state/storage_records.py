@@ -1,4 +1,4 @@
-"""Rows of storage as values; see `records`. Layer: state."""
+"""Rows of storage as values; see `records`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One SQLite store: open, migrate, read, write. Layer: state.
+"""One SQLite store: open, migrate, read, write.
 
 Every statement is named and lives in `sql/*.sql`; callers pass names and parameters, never SQL. Writes are
 one immediate transaction each, so two processes on one store queue up instead of failing; a read sees one

@@ -1,4 +1,4 @@
-"""Stores that nothing can change while they are read: on a file system that is read-only. Layer: state.
+"""Stores that nothing can change while they are read: on a file system that is read-only.
 
 SQLite writes files beside a store in WAL mode also to read it, and locks them against others. Where nobody
 can write, neither is needed (sqlite.org/uri.html, `immutable`). A mount that is read-only is not enough: the

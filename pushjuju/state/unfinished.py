@@ -1,4 +1,4 @@
-"""Marks controllers whose making has not come to its end: one that was cut off is found. Layer: state.
+"""Marks controllers whose making has not come to its end: one that was cut off is found.
 
 A mark is a locked file beside the controllers. A process that dies loses the lock, never the file; so a mark
 without a lock is one of a process that did not come to its end.

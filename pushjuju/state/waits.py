@@ -1,4 +1,4 @@
-"""Waiting for a file that another process has locked: told after a second, with who has it. Layer: state."""
+"""Waiting for a file that another process has locked: told after a second, with who has it."""
 
 from __future__ import annotations
 

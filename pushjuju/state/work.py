@@ -1,4 +1,4 @@
-"""The durable work queue: "look again at this key". Layer: state.
+"""The durable work queue: "look again at this key".
 
 A touch never carries what to do, only where to look; the worker decides from a fresh snapshot. One key is
 worked by one worker at a time: a claim is a lease with a heartbeat, and the lease of a dead process is free.

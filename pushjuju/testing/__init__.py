@@ -1,6 +1,6 @@
 """What plugin authors and charm tests may import: contract suites and real machines. Needs pytest.
 
-Layer: outside the product; nothing in pushjuju imports it.
+Nothing in pushjuju imports it.
 """
 
 import pytest

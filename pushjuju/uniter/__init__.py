@@ -1,5 +1,5 @@
 """What a unit does next, and how it is done: decide, prepare, run, commit.
 
-Layer: uniter. `resolver` and `operation` are pure; `snapshot` and `hookcontext` read; `reconcile`, `prepare`
+ `resolver` and `operation` are pure; `snapshot` and `hookcontext` read; `reconcile`, `prepare`
 and `commit` write.
 """

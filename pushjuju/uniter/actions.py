@@ -1,4 +1,4 @@
-"""Actions on a unit: their request to the machine, and what becomes of their result. Layer: uniter.
+"""Actions on a unit: their request to the machine, and what becomes of their result.
 
 A failing action fails its task, never the unit, and none is ever run twice.
 
@@ -14,8 +14,9 @@ from typing import Any
 from pushjuju.charms.actions import validate_params
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.tasks import EXEC, TaskStatus
-from pushjuju.services import actions, model_config
-from pushjuju.services.context import Context
+from pushjuju.services.entities.action import actions
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.model import model_config
 from pushjuju.state.records import Model, Task
 from pushjuju.state.records import Operation as OperationRecord
 from pushjuju.state.store import Tx

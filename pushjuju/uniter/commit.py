@@ -1,4 +1,4 @@
-"""The result of an operation goes into the model, once. Layer: uniter.
+"""The result of an operation goes into the model, once.
 
 A result is taken in one transaction with everything it leads to; the row of the operation tells whether that
 has happened already, so a result that comes twice changes nothing the second time.
@@ -23,9 +23,11 @@ from pushjuju.core.status import CHARM_STATUSES, Agent, StatusKind
 from pushjuju.core.tasks import EXEC
 from pushjuju.portable import loglevels
 from pushjuju.runner import intake
-from pushjuju.services import actions, hook_changes, leadership, logs, model_config, statuses, touch
-from pushjuju.services.context import Context
-from pushjuju.services.secret_masks import Mask, mask_of, plain
+from pushjuju.services.entities.action import actions
+from pushjuju.services.entities.basis import hook_changes, leadership, logs, statuses, wake
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.model import model_config
+from pushjuju.services.entities.secret.secret_masks import Mask, mask_of, plain
 from pushjuju.state.records import Operation as OperationRecord
 from pushjuju.state.store import Tx
 from pushjuju.uniter.actions import commit_action, commit_commands, task_number
@@ -460,7 +462,7 @@ def _after(ctx: Context, tx: Tx, view: View, operation: Operation, outcome: Outc
     if problem and _is_tried_again(operation, outcome):
         statuses.set_agent_status(tx, view.unit.model, view.unit.name, Agent.FAILED, problem, now=now)
     if outcome is Outcome.OK and operation.name is OperationName.UPGRADE:
-        touch.application(tx, view.unit.model, view.unit.application, now, "charm upgraded")
+        wake.application(tx, view.unit.model, view.unit.application, now, "charm upgraded")
         _drop_old_charm(tx, view, now)
 
 
@@ -471,4 +473,4 @@ def _drop_old_charm(tx: Tx, view: View, now: datetime) -> None:
         charm_url=view.application.charm_url,
     )  # fmt: skip
     if tx.run("charm_delete_unused", model=view.unit.model):
-        touch.cleaner(tx, view.unit.model, now, "a charm is not used any more")
+        wake.cleaner(tx, view.unit.model, now, "a charm is not used any more")

@@ -1,6 +1,6 @@
 """Effects of decisions and commits: what the local state notes of them, and which ones commits bring.
 
-Layer: uniter (pure; no I/O). The caller performs effects on the model.
+No I/O. The caller performs effects on the model.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The process environment of a hook. Layer: uniter. Reads only.
+"""The process environment of a hook. Reads only.
 
 The machine adds its own paths and sockets. Mirrors: juju worker/uniter/runner/context/env.go (3.6)
 """
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from pushjuju import JUJU_VERSION
 from pushjuju.core.base import SERIES, Base
-from pushjuju.services import model_config
+from pushjuju.services.entities.model import model_config
 from pushjuju.state.records import Machine, Model, Unit
 from pushjuju.state.store import Tx
 from pushjuju.uniter.resolver import HookInfo, HookKind, Operation, hook_name

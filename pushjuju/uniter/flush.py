@@ -1,4 +1,4 @@
-"""What a successful hook wrote goes into the model: all of it, or the hook has failed. Layer: uniter.
+"""What a successful hook wrote goes into the model: all of it, or the hook has failed.
 
 The machine has checked it for the charm; here it is checked again, because nobody knows who holds the
 machine. What comes in has the shape that `runner.intake.read_result` gives it.
@@ -13,8 +13,10 @@ from typing import Any
 
 from pushjuju.core import limits
 from pushjuju.core.ports import OpenPort, PortRange, changed, conflict
-from pushjuju.services import firewall, relations, touch
-from pushjuju.services.context import Context
+from pushjuju.services.entities.basis import wake
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.model import firewall
+from pushjuju.services.entities.relation import relations
 from pushjuju.state.records import Port
 from pushjuju.state.store import Tx
 from pushjuju.uniter.hookcontext import binding_names, relation_settings
@@ -84,7 +86,7 @@ def _flush_relations(ctx: Context, tx: Tx, view: View, writes: Writes) -> None:
     for relation_id, entity, changes in _bags(view, writes):
         relations.update_bag(tx, view.relations[relation_id], entity, changes, ctx.clock.now())
         if entity == unit.application and view.remote.relations[relation_id].peer:
-            touch.unit(tx, unit, ctx.clock.now(), "own application settings changed")
+            wake.unit(tx, unit, ctx.clock.now(), "own application settings changed")
 
 
 def _refresh_addresses(ctx: Context, tx: Tx, view: View) -> None:

@@ -1,4 +1,4 @@
-"""What the hook tools of one hook see: its context. Layer: uniter. Reads only.
+"""What the hook tools of one hook see: its context. Reads only.
 
 Mirrors: juju worker/uniter/runner/context/contextfactory.go (3.6)
 """
@@ -14,8 +14,12 @@ from pushjuju.charms.model import Charm, Role
 from pushjuju.core import limits
 from pushjuju.core.life import Life
 from pushjuju.core.status import StatusInfo, StatusKind, Workload, derive_application_status
-from pushjuju.services import bindings, leadership, model_config, network, relations, removal, statuses
-from pushjuju.services.units import of_application
+from pushjuju.services.entities.application import bindings
+from pushjuju.services.entities.application.units import of_application
+from pushjuju.services.entities.basis import leadership, network, statuses
+from pushjuju.services.entities.model import model_config
+from pushjuju.services.entities.relation import relations
+from pushjuju.services.lifecycle import removal
 from pushjuju.state.records import Bag, Model, Port, Relation, Unit
 from pushjuju.state.store import Tx
 from pushjuju.uniter.resolver import HookInfo, HookKind, LocalState, Operation, hook_name

@@ -1,4 +1,4 @@
-"""Statuses that Juju itself sets while it works on a unit. Layer: uniter (pure).
+"""Statuses that Juju itself sets while it works on a unit. Pure.
 
 Tools parse these texts: they are Juju's to the letter.
 

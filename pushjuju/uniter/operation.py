@@ -1,4 +1,4 @@
-"""The state transitions of operations: prepare, execute, commit. Layer: uniter (pure; no I/O).
+"""The state transitions of operations: prepare, execute, commit. No I/O.
 
 Each step gives the next local state, already validated; the caller writes it in the transaction of that step:
 

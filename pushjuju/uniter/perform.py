@@ -1,4 +1,4 @@
-"""Effects on the model: what decisions, reconciling and commits change beside the unit itself. Layer: uniter.
+"""Effects on the model: what decisions, reconciling and commits change beside the unit itself.
 
 Every effect may be performed twice without harm.
 """
@@ -12,18 +12,13 @@ from pushjuju.core.clock import to_iso
 from pushjuju.core.life import Life
 from pushjuju.core.series import SeriesStatus
 from pushjuju.core.status import Agent, StatusKind, Workload
-from pushjuju.services import (
-    applications,
-    relations,
-    remotes,
-    removal,
-    statuses,
-    storage,
-    touch,
-    units,
-    upgrade_machine,
-)
-from pushjuju.services.context import Context
+from pushjuju.services.entities.application import applications, units
+from pushjuju.services.entities.basis import statuses, wake
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine import upgrade_machine
+from pushjuju.services.entities.relation import relations, remote_applications
+from pushjuju.services.entities.storage import storage
+from pushjuju.services.lifecycle import removal
 from pushjuju.state.records import Relation, RelationScope
 from pushjuju.state.store import Tx
 from pushjuju.uniter.hookcontext import relation_settings
@@ -49,7 +44,7 @@ def _perform(ctx: Context, tx: Tx, view: View, effect: Effect) -> bool:
                 tx, unit.model, unit.name, Agent.ERROR, effect.message, now=now, data=effect.data
             )
             if unit.forced:  # with its whole model it goes at once then
-                touch.cleaner(tx, unit.model, now, f"{unit.name} is in error")
+                wake.cleaner(tx, unit.model, now, f"{unit.name} is in error")
             _tell_consumers(tx, view, now)
         case EffectKind.REPORT_IDLE:
             statuses.set_agent_status(tx, unit.model, unit.name, Agent.IDLE, now=now)
@@ -107,7 +102,7 @@ def _report_waiting(tx: Tx, view: View, message: str, now: datetime) -> None:
 def _tell_consumers(tx: Tx, view: View, now: datetime) -> None:
     """Tell other models how an application is that they consume."""
     if view.application.offered:
-        remotes.tell_consumers(tx, view.unit.model, view.unit.application, now)
+        remote_applications.tell_consumers(tx, view.unit.model, view.unit.application, now)
 
 
 def _set_retry(tx: Tx, view: View, attempt: int, due: str | None) -> None:

@@ -1,4 +1,4 @@
-"""Hooks of a new unit that are decided together and travel together. Layer: uniter.
+"""Hooks of a new unit that are decided together and travel together.
 
 What the next hook is, and what it sees, is known before the one under way has ended, as long as that one ends
 well and writes nothing: nobody but the unit itself is asked. Such hooks are decided with the first one, in
@@ -19,8 +19,8 @@ from pushjuju.core.clock import to_iso
 from pushjuju.core.life import Life
 from pushjuju.core.status import StatusInfo
 from pushjuju.core.values import changed
-from pushjuju.services.context import Context
-from pushjuju.services.decided_text import packed
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.basis.decision_text import packed
 from pushjuju.state.records import Operation as OperationRecord
 from pushjuju.state.records import Unit
 from pushjuju.state.store import Tx

@@ -1,4 +1,4 @@
-"""An operation on its way to a machine: its row, its announcement, its request. Layer: uniter."""
+"""An operation on its way to a machine: its row, its announcement, its request."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from datetime import datetime
 from typing import Any
 
 from pushjuju.core.status import Agent, StatusKind
-from pushjuju.services import charms, model_config, models, statuses
+from pushjuju.services.entities.basis import statuses
+from pushjuju.services.entities.charm import charms
+from pushjuju.services.entities.model import model_config, models
 from pushjuju.state.store import Tx
 from pushjuju.uniter.actions import action_frame
 from pushjuju.uniter.environment import hook_environment

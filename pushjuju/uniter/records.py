@@ -1,4 +1,4 @@
-"""What a unit notes of relations, storage and secrets when a hook of them is committed. Layer: uniter (pure).
+"""What a unit notes of relations, storage and secrets when a hook of them is committed. Pure.
 
 Mirrors: juju worker/uniter/relation/state.go UpdateStateForHook, Validate, worker/uniter/storage/state.go,
 worker/uniter/secrets/state.go (3.6)

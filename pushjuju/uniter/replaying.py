@@ -1,6 +1,6 @@
 """Deciding once more what was decided: what each part of the resolver says, and what is other than it was.
 
-Layer: uniter; pure.
+Pure.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What `juju-exec` on a machine asks for: its place in the model, its operation, its result. Layer: uniter.
+"""What `juju-exec` on a machine asks for: its place in the model, its operation, its result.
 
 The requests themselves wait on the machine, in its own files; a session tells of them. A request that names a
 relation is judged by what the unit has seen of it, and refused without a run.
@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pushjuju.core.errors import NotValid
-from pushjuju.services import model_config
-from pushjuju.services.context import Context
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.model import model_config
 from pushjuju.state.records import Model
 from pushjuju.state.records import Operation as OperationRecord
 from pushjuju.state.store import Tx

@@ -1,4 +1,4 @@
-"""Secrets of a unit: what its decision sees, what its hooks see, what they wrote. Layer: uniter.
+"""Secrets of a unit: what its decision sees, what its hooks see, what they wrote.
 
 Nothing here is asked for applications that have never had to do with a secret.
 
@@ -19,9 +19,9 @@ from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import AlreadyExists, NotFound, NotPermitted, NotValid, PushjujuError
 from pushjuju.core.secrets import OwnerKind, parse_uri, uri
 from pushjuju.portable.quote import quote
-from pushjuju.services import far_secrets, secrets
-from pushjuju.services.context import Context
-from pushjuju.services.secrets import Change, Owner
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.secret import remote_secrets, secrets
+from pushjuju.services.entities.secret.secrets import Change, Owner
 from pushjuju.state.records import Unit
 from pushjuju.state.secret_records import GrantRow, SecretRow
 from pushjuju.state.store import Tx
@@ -55,13 +55,13 @@ def _with_far(tx: Tx, unit: Unit, local: LocalState, remote: RemoteState) -> Rem
     """Add what a unit reads of other models; only news of it counts, as for secrets of its own."""
     read: set[str] = set()
     news: dict[str, ConsumedSecret] = {}
-    for alias, row in far_secrets.consumed(tx, unit):
-        name = far_secrets.uri(alias.model, row["secret"])
+    for alias, row in remote_secrets.consumed(tx, unit):
+        name = remote_secrets.uri(alias.model, row["secret"])
         read.add(name)
         # What rests with a suspended relation is told when the relation is resumed.
-        if row["latest"] > row["noted"] and far_secrets.may_read(tx, alias, row["secret"]):
+        if row["latest"] > row["noted"] and remote_secrets.may_read(tx, alias, row["secret"]):
             news[name] = ConsumedSecret(revision=row["latest"], label=row["label"])
-    noted = {name for name in local.secret_revisions if far_secrets.is_far(name)}
+    noted = {name for name in local.secret_revisions if remote_secrets.is_far(name)}
     return replace(
         remote,
         secrets_consumed={**remote.secrets_consumed, **news},
@@ -75,7 +75,7 @@ def _with_own(tx: Tx, unit: Unit, local: LocalState, remote: RemoteState) -> Rem
     owned = secrets.managed(tx, unit)
     known = {uri(row["secret"]) for row in consumed} | {uri(row.id) for row in owned}
     every = local.secret_revisions.keys() | local.secret_obsolete_revisions.keys()
-    noted = {name for name in every if not far_secrets.is_far(name)}
+    noted = {name for name in every if not remote_secrets.is_far(name)}
     obsolete: dict[str, tuple[int, ...]] = {}
     for row in tx.rows("secret_obsolete_managed", **here):
         obsolete[uri(row["secret"])] = (*obsolete.get(uri(row["secret"]), ()), row["revision"])

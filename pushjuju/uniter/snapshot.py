@@ -1,4 +1,4 @@
-"""What a decision is made from: one unit's local and remote state, read in one transaction. Layer: uniter.
+"""What a decision is made from: one unit's local and remote state, read in one transaction.
 
 The number of statements depends on the unit's own relations, not on the size of the model.
 """
@@ -16,17 +16,13 @@ from pushjuju.core.errors import NotValid
 from pushjuju.core.life import Life
 from pushjuju.core.series import SeriesStatus
 from pushjuju.core.tasks import Receiver
-from pushjuju.services import (
-    actions,
-    bindings,
-    charm_profiles,
-    charms,
-    leadership,
-    model_config,
-    network,
-    relations,
-    removal,
-)
+from pushjuju.services.entities.action import actions
+from pushjuju.services.entities.application import bindings
+from pushjuju.services.entities.basis import leadership, network
+from pushjuju.services.entities.charm import charm_profiles, charms
+from pushjuju.services.entities.model import model_config
+from pushjuju.services.entities.relation import relations
+from pushjuju.services.lifecycle import removal
 from pushjuju.state.records import (
     Application,
     Bag,

@@ -1,4 +1,4 @@
-"""Storage as a unit sees it: in its decision, in its hooks, in what they ask for. Layer: uniter.
+"""Storage as a unit sees it: in its decision, in its hooks, in what they ask for.
 
 Whoever has no storage pays nothing here: nothing of this is called. Mirrors: juju worker/uniter/storage,
 worker/uniter/runner/context (3.6)
@@ -15,8 +15,8 @@ from pushjuju.core.errors import PushjujuError
 from pushjuju.core.life import Life
 from pushjuju.core.names import unit_tag
 from pushjuju.core.storage import Kind
-from pushjuju.services import storage
-from pushjuju.services.storage_document import device_path
+from pushjuju.services.entities.storage import storage
+from pushjuju.services.views.status.storage_document import device_path
 from pushjuju.state.records import Unit
 from pushjuju.state.storage_records import StorageDirective
 from pushjuju.state.store import Tx

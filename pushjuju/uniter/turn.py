@@ -1,4 +1,4 @@
-"""One turn of a unit: set the model right, decide, prepare. Layer: uniter.
+"""One turn of a unit: set the model right, decide, prepare.
 
 All of a turn is one transaction, so a crash leaves either nothing of it or an operation that is known to be
 prepared; an operation that needs no machine is committed in the same turn and the unit decides again.
@@ -24,9 +24,11 @@ from pushjuju.core.status import (
 )
 from pushjuju.core.values import changed
 from pushjuju.portable.durations import parse_duration
-from pushjuju.services import actions, leadership, model_config, statuses
-from pushjuju.services.context import Context
-from pushjuju.services.decided_text import packed
+from pushjuju.services.entities.action import actions
+from pushjuju.services.entities.basis import leadership, statuses
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.basis.decision_text import packed
+from pushjuju.services.entities.model import model_config
 from pushjuju.state.records import Operation as OperationRecord
 from pushjuju.state.records import Unit
 from pushjuju.state.store import Tx

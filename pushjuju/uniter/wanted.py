@@ -1,11 +1,11 @@
-"""What a unit would decide at this moment, without doing anything of it. Layer: uniter."""
+"""What a unit would decide at this moment, without doing anything of it."""
 
 from __future__ import annotations
 
 import json
 
 from pushjuju.core.errors import NotFound, NotValid
-from pushjuju.services.explain_basis import Wanted
+from pushjuju.services.views.explain_basis import Wanted
 from pushjuju.state.records import Unit
 from pushjuju.state.store import Tx
 from pushjuju.uniter.replaying import decision_text

@@ -1,4 +1,4 @@
-"""A cloud that never answers is a failure like any other. Layer: workers."""
+"""A cloud that never answers is a failure like any other."""
 
 from __future__ import annotations
 

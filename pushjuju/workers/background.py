@@ -1,4 +1,4 @@
-"""A controller process in the background: started when a command does not wait. Layer: workers.
+"""A controller process in the background: started when a command does not wait.
 
 One per controller: a lock file says that it runs. It works what is due, lingers a little, and ends by itself.
 """
@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import IO
 
 from pushjuju.core import children
-from pushjuju.services.context import Context
+from pushjuju.services.entities.basis.context import Context
 from pushjuju.state import processes
 from pushjuju.state.datadir import ControllerDir
 from pushjuju.workers.drive import Driver

@@ -1,4 +1,4 @@
-"""The loop that asks a model's store for newer charms, once a day or so. Layer: workers.
+"""The loop that asks a model's store for newer charms, once a day or so.
 
 Mirrors: juju worker/charmrevision (3.6)
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 
 from pushjuju.core.errors import PushjujuError
-from pushjuju.services import charm_updates, store_charms
+from pushjuju.services.supply import charm_updates, store_charms
 from pushjuju.state.records import Model
 from pushjuju.workers.outcome import Outcome
 from pushjuju.workers.workshop import Workshop

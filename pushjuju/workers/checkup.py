@@ -1,4 +1,4 @@
-"""What this computer has and lacks for a cloud: asks the cloud's provider. Layer: workers."""
+"""What this computer has and lacks for a cloud: asks the cloud's provider."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pushjuju.core.errors import NotValid, ProviderError
 from pushjuju.plugins.install import install_packages, load_modules
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.plugins.types import Finding, ModelInfo, Reachable, Reached, Services, no_progress
-from pushjuju.services import clouds
-from pushjuju.services.context import Context
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.cloud import clouds
 from pushjuju.state.datadir import DataDir
 from pushjuju.workers.answers import CALL_S, within
 from pushjuju.workers.clouds import services_for

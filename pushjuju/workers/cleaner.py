@@ -1,4 +1,4 @@
-"""Removals that nobody else finishes: forced ends, empty models, unused archives. Layer: workers."""
+"""Removals that nobody else finishes: forced ends, empty models, unused archives."""
 
 from __future__ import annotations
 
@@ -11,8 +11,12 @@ from pushjuju.core.life import Life
 from pushjuju.core.storage import parse_size
 from pushjuju.portable.durations import parse_duration
 from pushjuju.portable.natural import natural_key
-from pushjuju.services import logs, machines, model_config, models, removal, storage
-from pushjuju.services.context import Context
+from pushjuju.services.entities.basis import logs
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.model import model_config, models
+from pushjuju.services.entities.storage import storage
+from pushjuju.services.lifecycle import removal
 from pushjuju.state.records import Application, Cleanup, Machine, Model, Status, Unit
 from pushjuju.state.store import Tx
 from pushjuju.workers import secrets

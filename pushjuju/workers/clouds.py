@@ -1,4 +1,4 @@
-"""The provider of a model, opened once. Layer: workers."""
+"""The provider of a model, opened once."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.plugins.types import Credential, ModelInfo, Provider, RemoteRunner, Services
-from pushjuju.services import clouds, model_config
-from pushjuju.services.context import Context
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.cloud import clouds
+from pushjuju.services.entities.model import model_config
 from pushjuju.state.records import Model
 
 

@@ -1,4 +1,4 @@
-"""Commands for a machine itself: `exec --machine`. Layer: workers.
+"""Commands for a machine itself: `exec --machine`.
 
 They hold the machine's lock unless they are parallel, and run once, as hooks do. Mirrors: juju
 worker/machineactions (3.6)
@@ -12,8 +12,8 @@ from collections.abc import Collection
 
 from pushjuju.core.clock import to_iso
 from pushjuju.core.tasks import Receiver
-from pushjuju.services import actions
-from pushjuju.services.context import Context
+from pushjuju.services.entities.action import actions
+from pushjuju.services.entities.basis.context import Context
 from pushjuju.state.records import Machine, Operation, Task
 from pushjuju.state.store import Tx
 from pushjuju.uniter.actions import commands_of, lock_of

@@ -1,4 +1,4 @@
-"""Reaching a machine, and noting what is known of it: facts, silence. Layer: workers."""
+"""Reaching a machine, and noting what is known of it: facts, silence."""
 
 from __future__ import annotations
 
@@ -28,22 +28,12 @@ from pushjuju.core.names import parent_machine
 from pushjuju.core.status import InstanceStatus, MachineStatus, StatusKind
 from pushjuju.plugins.types import Provider, Resumer
 from pushjuju.runner.session import MachineSession
-from pushjuju.services import (
-    firewall,
-    leadership,
-    logs,
-    machines,
-    models,
-    network,
-    removal,
-    spaces,
-    statuses,
-    touch,
-    upgrade_machine,
-    validity,
-)
-from pushjuju.services.context import Context
-from pushjuju.services.machine_work import UNUSABLE
+from pushjuju.services.entities.basis import leadership, logs, network, statuses, wake
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine import credential_validity, machines, spaces, upgrade_machine
+from pushjuju.services.entities.machine.machine_work import UNUSABLE
+from pushjuju.services.entities.model import firewall, models
+from pushjuju.services.lifecycle import removal
 from pushjuju.state.records import Machine
 from pushjuju.state.store import Tx
 from pushjuju.workers import firstboot, requests
@@ -152,7 +142,9 @@ async def _patiently(
 async def _look_up(shop: Workshop, machine: Machine) -> Machine | None:
     """Ask the cloud how a silent machine is reached, which may boot it; None: nothing to wait for."""
     with shop.ctx.store.read() as tx:
-        if parent_machine(machine.id) is None and validity.reason(tx, models.get(tx, machine.model)):
+        if parent_machine(machine.id) is None and credential_validity.reason(
+            tx, models.get(tx, machine.model)
+        ):
             return None
     provider = shop.provider_of(machine)
     instance = (await shop.within(CALL_S, provider.get([machine.instance_id])))[0]
@@ -263,7 +255,7 @@ def note_facts(ctx: Context, machine: Machine, hello: dict[str, Any]) -> None:
         )
         if not machine.last_seen:
             for container in machines.containers_on(tx, machine.model, machine.id):
-                touch.machine(tx, machine.model, container.id, now, f"machine {machine.id} is there")
+                wake.machine(tx, machine.model, container.id, now, f"machine {machine.id} is there")
         if addresses != machine.addresses:
             _note_addresses(tx, machine, addresses, now)
         if machine.life == Life.ALIVE:
@@ -343,7 +335,7 @@ def _alert_followers(tx: Tx, machine: Machine, now: datetime) -> None:
         for other in leadership.followers(tx, unit):
             home = tx.find(Machine, "machine_get", model=other.model, id=other.machine)
             if home is not None and home.unreachable_since is None:
-                touch.unit(tx, other, now, f"leader {unit.name} does not answer")
+                wake.unit(tx, other, now, f"leader {unit.name} does not answer")
 
 
 def _running(machine: Machine, hello: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Tries a credential on the models that it is for, before it is kept. Layer: workers.
+"""Tries a credential on the models that it is for, before it is kept.
 
 Mirrors: juju apiserver/common/credentialcommon/modelcredential.go (3.6)
 """
@@ -12,8 +12,8 @@ from pushjuju.core.clouds import StoredCredential
 from pushjuju.core.errors import PushjujuError
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.plugins.types import Credential, Provider, Reachable
-from pushjuju.services import machines
-from pushjuju.services.context import Context
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine import machines
 from pushjuju.state.records import Machine, Model
 from pushjuju.workers import clouds
 from pushjuju.workers.answers import CALL_S, within

@@ -1,7 +1,4 @@
-"""What is under way on one machine: operations at once, a look at them now and then, what they say meanwhile.
-
-Layer: workers.
-"""
+"""What is under way on one machine: operations at once, a look now and then, what they say meanwhile."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from pushjuju.core import limits
 from pushjuju.core.errors import StoreError
 from pushjuju.runner import intake
 from pushjuju.runner.session import TAIL
-from pushjuju.services.context import Context
+from pushjuju.services.entities.basis.context import Context
 from pushjuju.uniter.commit import take_events
 
 EVENTS_S = 0.02  # how long what a running hook says may wait for more

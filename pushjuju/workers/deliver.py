@@ -1,4 +1,4 @@
-"""resource-get: a resource goes into the machine's cache while the hook waits for it. Layer: workers.
+"""resource-get: a resource goes into the machine's cache while the hook waits for it.
 
 The file is read and sent in pieces, once per machine; the machine checks what arrived by its hashes.
 
@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from pushjuju.core.errors import LeaseLost, NotFound, NotValid, PushjujuError
 from pushjuju.runner.session import MachineSession
-from pushjuju.services import resources, units
-from pushjuju.services.context import Context
+from pushjuju.services.entities.application import resources, units
+from pushjuju.services.entities.basis.context import Context
 from pushjuju.state.records import Resource
 from pushjuju.workers.live import LiveAnswer
 
@@ -72,7 +72,7 @@ async def _here(ctx: Context, model: str, found: Resource) -> Resource:
     import asyncio
     from contextlib import ExitStack
 
-    from pushjuju.services import store_resources
+    from pushjuju.services.supply import store_resources
 
     errand = store_resources.errand(ctx, model, found)
     with ExitStack() as stack:

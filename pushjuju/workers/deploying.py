@@ -1,4 +1,4 @@
-"""Waits until a cloud that installs its machines has done so, before anybody logs in. Layer: workers.
+"""Waits until a cloud that installs its machines has done so, before anybody logs in.
 
 A MAAS machine takes minutes from its start to its system, and what answers SSH there meanwhile is another
 system with other keys. What the cloud says of it is shown; a machine that is to be removed is not waited for.
@@ -14,8 +14,9 @@ from pushjuju.core.errors import PushjujuError
 from pushjuju.core.life import Life
 from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.plugins.types import Instance, Provider
-from pushjuju.services import machines, statuses, validity
-from pushjuju.services.context import Context
+from pushjuju.services.entities.basis import statuses
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine import credential_validity, machines
 from pushjuju.state.records import Machine
 from pushjuju.workers.answers import CALL_S, login, lost
 from pushjuju.workers.events import Event
@@ -51,7 +52,7 @@ async def wait(shop: Workshop, machine: Machine) -> Machine:
     provider, pause = shop.provider_of(machine), LOOK_FIRST_S
     while True:
         with shop.ctx.store.read() as tx:
-            validity.require(tx, machine.model)
+            credential_validity.require(tx, machine.model)
         (instance,) = await shop.within(CALL_S, provider.get([machine.instance_id]))
         if instance is None:
             raise lost(machine)

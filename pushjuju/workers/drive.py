@@ -1,7 +1,4 @@
-"""Working the queue: claim a key, work it, give it back; until all is at rest, or for ever.
-
-Layer: workers.
-"""
+"""Working the queue: claim a key, work it, give it back; until all is at rest, or for ever."""
 
 from __future__ import annotations
 
@@ -14,11 +11,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from pushjuju.core.errors import LeaseLost, PushjujuError, StoreDamaged, StoreError, StoreGone, StoreTooNew
-from pushjuju.services.clock_jumps import after_jump
-from pushjuju.services.context import Context
-from pushjuju.services.crossmodel import connected
-from pushjuju.services.forced_ends import any_ahead
-from pushjuju.services.secrets import LOOP
+from pushjuju.services.entities.basis.clock_jumps import after_jump
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.secret.secrets import LOOP
+from pushjuju.services.lifecycle.forced_ends import any_ahead
+from pushjuju.services.requests.consume import connected
 from pushjuju.state.records import Model, Status
 from pushjuju.state.work import (
     HEARTBEAT_S,

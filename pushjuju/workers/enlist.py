@@ -1,4 +1,4 @@
-"""Taking in a machine that is there already: `add-machine ssh:[user@]host[:port]`. Layer: workers.
+"""Taking in a machine that is there already: `add-machine ssh:[user@]host[:port]`.
 
 Mirrors: juju environs/manual/sshprovisioner (3.6)
 """
@@ -16,8 +16,9 @@ from pushjuju.core.errors import AlreadyExists, NotValid, PushjujuError
 from pushjuju.core.life import Life
 from pushjuju.core.status import MachineStatus, StatusKind
 from pushjuju.plugins.types import Enlister, Started
-from pushjuju.services import firewall, models, ssh_keys, statuses, touch
-from pushjuju.services.context import Context
+from pushjuju.services.entities.basis import statuses, wake
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.model import firewall, models, ssh_keys
 from pushjuju.state.records import Machine
 from pushjuju.state.store import Tx
 from pushjuju.workers import hostkeys
@@ -118,6 +119,6 @@ def _record(
             tx, model, StatusKind.INSTANCE, machine_id, instance.status, instance.message, now=now
         )
         firewall.changed_everywhere(tx, model, now, f"machine {machine_id} is there")
-        touch.machine(tx, model, machine_id, now, "machine taken in")
+        wake.machine(tx, model, machine_id, now, "machine taken in")
     hostkeys.remember(ctx, machine)
     return machine

@@ -1,4 +1,4 @@
-"""What workers tell while they work; who shows it is somebody else's affair. Layer: workers."""
+"""What workers tell while they work; who shows it is somebody else's affair."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keeping the firewall of one machine as the model wants it. Layer: workers.
+"""Keeping the firewall of one machine as the model wants it.
 
 The complete rules are computed from the model and compared, by their digest, with those in force; only others
 go to the machine, as a whole, beside whatever hooks run there. What was done is noted after it was done: a
@@ -19,9 +19,11 @@ from pushjuju.core.firewall import MachineRules
 from pushjuju.plugins.types import Firewall, GuardedMachine, ScriptResult
 from pushjuju.runner import intake
 from pushjuju.runner.session import MachineSession
-from pushjuju.services import firewall as service
-from pushjuju.services import logs, models, validity
-from pushjuju.services.context import Context
+from pushjuju.services.entities.basis import logs
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine import credential_validity
+from pushjuju.services.entities.model import firewall as service
+from pushjuju.services.entities.model import models
 from pushjuju.state.records import Machine, MachineFirewall
 from pushjuju.state.store import Tx
 from pushjuju.workers.events import Event
@@ -165,8 +167,10 @@ class Firewaller:
         if "firewall" not in self._shop.features(self._machine.provider):
             return
         with self._ctx.store.read() as tx:
-            if validity.reason(tx, models.get(tx, self._machine.model)):
-                raise RemoteFailed(f"machine {self._machine.id} keeps its firewall", detail=validity.MESSAGE)
+            if credential_validity.reason(tx, models.get(tx, self._machine.model)):
+                raise RemoteFailed(
+                    f"machine {self._machine.id} keeps its firewall", detail=credential_validity.MESSAGE
+                )
 
     def _look(self, session: MachineSession) -> _Wanted:
         """Return what is wanted now, with the way by which this controller came in kept open."""
@@ -184,7 +188,7 @@ class Firewaller:
         with self._ctx.store.write() as tx:
             before = service.state(tx, self._machine.model, self._machine.id)
             tx.run("firewall_problem", **self._key, problem=text)
-            validity.note(tx, self._machine.model, error, self._ctx.clock.now())
+            credential_validity.note(tx, self._machine.model, error, self._ctx.clock.now())
             if before is None or before.problem != text:
                 entity, now = f"machine-{self._machine.id}", self._ctx.clock.now()
                 logs.append(tx, self._machine.model, entity, "ERROR", LOGGER, text, now=now)

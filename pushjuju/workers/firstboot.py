@@ -1,4 +1,4 @@
-"""A new machine sets itself up, by cloud-init or by our script, before any hook runs there. Layer: workers.
+"""A new machine sets itself up, by cloud-init or by our script, before any hook runs there.
 
 Juju's agent starts at the end of cloud-init; a hook that ran beside it would find apt locked, or less
 installed than the model wants.
@@ -16,7 +16,7 @@ from pushjuju.core.errors import HeldElsewhere, Unreachable
 from pushjuju.core.holding import HELD, claim_script
 from pushjuju.plugins.types import SSHTarget
 from pushjuju.runner.session import MachineSession
-from pushjuju.services import model_config
+from pushjuju.services.entities.model import model_config
 from pushjuju.state.records import Machine
 from pushjuju.workers import provisioner, userdata
 from pushjuju.workers.events import Event

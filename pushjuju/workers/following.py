@@ -1,4 +1,4 @@
-"""What another process does meanwhile, read from the store and told as our own work is. Layer: workers."""
+"""What another process does meanwhile, read from the store and told as our own work is."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sqlite3 import Row
 
 from pushjuju.core.clock import to_iso
 from pushjuju.portable.natural import natural_key
-from pushjuju.services.context import Context
+from pushjuju.services.entities.basis.context import Context
 from pushjuju.state.records import Machine, Unit
 from pushjuju.state.store import Tx
 from pushjuju.workers.events import Event, Tell

@@ -1,12 +1,9 @@
-"""The host keys of machines in the known_hosts of the model: told by providers, accepted once, forgotten.
-
-Layer: workers.
-"""
+"""The host keys of machines in the known_hosts of the model: told by providers, accepted once, forgotten."""
 
 from __future__ import annotations
 
 from pushjuju.runner.hostkeys import HostKeyFile, entry_name
-from pushjuju.services.context import Context
+from pushjuju.services.entities.basis.context import Context
 from pushjuju.state.records import Machine
 from pushjuju.workers.reach import key_alias
 

@@ -1,4 +1,4 @@
-"""What a container's cloud-config takes from its host: apt's sources, certificates. Layer: workers.
+"""What a container's cloud-config takes from its host: apt's sources, certificates.
 
 The model key `container-inherit-properties` names it. It is read from what set the host up: `cloud.cfg.d`,
 the vendor data of its cloud, and what MAAS's installer was told; later files win. A container of another
@@ -18,7 +18,7 @@ from pushjuju.core.base import Base
 from pushjuju.core.cloudinit import inherited_names
 from pushjuju.core.errors import NotValid, ProviderError
 from pushjuju.core.names import parent_machine
-from pushjuju.services import model_config
+from pushjuju.services.entities.model import model_config
 from pushjuju.state.records import Machine
 from pushjuju.workers.workshop import Workshop
 

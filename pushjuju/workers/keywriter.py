@@ -1,4 +1,4 @@
-"""Writing the keys that may log in to a machine: `authorized_keys` of its login user. Layer: workers.
+"""Writing the keys that may log in to a machine: `authorized_keys` of its login user.
 
 Lines of ours end with a mark that names the model, so that they are found again; all other lines are left as
 they are. A script runs as the user whose file it is, never as root in somebody's home. Doing it twice changes
@@ -16,7 +16,8 @@ from pathlib import Path
 from pushjuju.core.errors import Overtaken, PushjujuError, RemoteFailed
 from pushjuju.plugins.types import SSHTarget
 from pushjuju.runner.session import MachineSession
-from pushjuju.services import logs, ssh_keys
+from pushjuju.services.entities.basis import logs
+from pushjuju.services.entities.model import ssh_keys
 from pushjuju.state.records import Machine
 from pushjuju.workers.events import Event
 from pushjuju.workers.reach import ScriptRunner

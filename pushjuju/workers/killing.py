@@ -1,6 +1,6 @@
 """Ending a model that does not go by itself: its instances through the cloud, its rows in the store.
 
-Layer: workers. Nothing here reaches a machine. Mirrors: juju cmd/juju/controller/kill.go (3.6)
+Nothing here reaches a machine. Mirrors: juju cmd/juju/controller/kill.go (3.6)
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ import asyncio
 from collections.abc import Callable
 
 from pushjuju.core.errors import PushjujuError
-from pushjuju.services import machines, models
-from pushjuju.services.context import Context
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.model import models
 from pushjuju.state.records import Model
 from pushjuju.workers.provisioner import given
 from pushjuju.workers.workshop import Workshop

@@ -1,4 +1,4 @@
-"""One machine's lane: make it, reach it, let its units take their turns, end it. Layer: workers.
+"""One machine's lane: make it, reach it, let its units take their turns, end it.
 
 A lane holds no state of its own: kill it anywhere, and the next lane goes on from what the store and the
 machine's journal know.
@@ -24,8 +24,10 @@ from pushjuju.core.life import Life
 from pushjuju.core.names import parent_machine
 from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.runner.session import MachineSession
-from pushjuju.services import machines, removal, statuses, validity
-from pushjuju.services.context import Context
+from pushjuju.services.entities.basis import statuses
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine import credential_validity, machines
+from pushjuju.services.lifecycle import removal
 from pushjuju.state.records import Machine, Operation, Seat, Unit
 from pushjuju.state.store import Tx
 from pushjuju.state.work import lease_at_least, skip_leases
@@ -332,7 +334,7 @@ class Lane:
             return
         await self.shop.drop(machine)
         with self.ctx.store.write() as tx:
-            validity.note(tx, self.model, error, self.ctx.clock.now())
+            credential_validity.note(tx, self.model, error, self.ctx.clock.now())
         self._tell(str(error), "failed")
         contact.note_failure(self.ctx, machine, error)
 

@@ -1,4 +1,4 @@
-"""Hook tools that the machine cannot answer from its snapshot. Layer: workers."""
+"""Hook tools that the machine cannot answer from its snapshot."""
 
 from __future__ import annotations
 
@@ -8,18 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.errors import LeaseLost, NotFound, NotPermitted, NotValid, PushjujuError
 from pushjuju.portable.quote import quote
-from pushjuju.services import (
-    applications,
-    clouds,
-    leadership,
-    models,
-    payloads,
-    relations,
-    secret_reads,
-    units,
-)
-from pushjuju.services.context import Context
-from pushjuju.services.secret_reads import Later
+from pushjuju.services.entities.application import applications, units
+from pushjuju.services.entities.basis import leadership
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.charm import payloads
+from pushjuju.services.entities.cloud import clouds
+from pushjuju.services.entities.model import models
+from pushjuju.services.entities.relation import relations
+from pushjuju.services.entities.secret import secret_reads
+from pushjuju.services.entities.secret.secret_reads import Later
 from pushjuju.state.records import Bag, Relation, Unit
 from pushjuju.state.store import Tx
 from pushjuju.uniter.hookcontext import application_status, goal_state

@@ -1,4 +1,4 @@
-"""What working a key leaves behind. Layer: workers."""
+"""What working a key leaves behind."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from pushjuju.core.storage import DISK_OF
-from pushjuju.services import machines
+from pushjuju.services.entities.machine import machines
 from pushjuju.state.store import Tx
 
 _STORAGE = r"storage [a-z0-9-]+/[0-9]+"

@@ -1,4 +1,4 @@
-"""Looks at the instances of a model's machines from time to time. Layer: workers.
+"""Looks at the instances of a model's machines from time to time.
 
 Soon at first, ever later, slowly once all is well; one call for all instances of a model.
 Mirrors: juju worker/instancepoller (3.6)
@@ -14,8 +14,10 @@ from pushjuju.core.errors import InstanceGone, NotFound, PushjujuError
 from pushjuju.core.names import parent_machine
 from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.plugins.types import Instance, Provider
-from pushjuju.services import machines, models, statuses, touch, validity
-from pushjuju.services.context import Context
+from pushjuju.services.entities.basis import statuses, wake
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine import credential_validity, machines
+from pushjuju.services.entities.model import models
 from pushjuju.state.records import Machine
 from pushjuju.workers.answers import CALL_S
 from pushjuju.workers.contact import full_text
@@ -42,8 +44,8 @@ async def poll(shop: Workshop, model: str, attempts: int = 0) -> Outcome:
         return Outcome()
     ctx = shop.ctx
     with ctx.store.read() as tx:
-        if validity.reason(tx, models.get(tx, model)):
-            return Outcome(reason=validity.MESSAGE)
+        if credential_validity.reason(tx, models.get(tx, model)):
+            return Outcome(reason=credential_validity.MESSAGE)
         listed = [
             item
             for item in machines.list_machines(tx, model)
@@ -57,7 +59,7 @@ async def poll(shop: Workshop, model: str, attempts: int = 0) -> Outcome:
         targets = await _targets(provider, zip(listed, found, strict=True))
     except PushjujuError as error:
         with ctx.store.write() as tx:
-            if validity.note(tx, model, error, ctx.clock.now()):
+            if credential_validity.note(tx, model, error, ctx.clock.now()):
                 return Outcome(reason=f"instances: {full_text(error)}")
         due = ctx.clock.now() + timedelta(seconds=SHORT_MOST_S)
         return Outcome(due=due, attempts=attempts + 1, reason=f"instances: {full_text(error)}")
@@ -114,7 +116,7 @@ def _note(
             shown = statuses.get_status(tx, machine.model, StatusKind.INSTANCE, machine.id)
             if machine.id in targets:
                 found_again.append((machine, machines.set_ssh(tx, machine, targets[machine.id], now)))
-                touch.machine(tx, machine.model, machine.id, now, "it has an address")
+                wake.machine(tx, machine.model, machine.id, now, "it has an address")
                 changed = True
             if shown is None or (shown.status, shown.message) != (status, message):
                 data = {} if instance else {"code": InstanceGone.code}

@@ -1,4 +1,4 @@
-"""What a cloud can never start is refused before anything is recorded. Layer: workers.
+"""What a cloud can never start is refused before anything is recorded.
 
 Mirrors: juju state/prechecker.go (3.6)
 """
@@ -17,9 +17,10 @@ from pushjuju.core.errors import NotFound, NotPermitted, NotValid, ProviderError
 from pushjuju.core.life import Life
 from pushjuju.core.placement import Placement, PlacementKind
 from pushjuju.plugins.types import Constrained, Provider, Zoned
-from pushjuju.services import constraints as of_machines
-from pushjuju.services import machines, network, spaces
-from pushjuju.services.context import Context
+from pushjuju.services.entities.basis import network
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine import machines, spaces
+from pushjuju.services.entities.model import constraints as of_machines
 from pushjuju.workers.answers import CALL_S, within
 from pushjuju.workers.workshop import Workshop
 

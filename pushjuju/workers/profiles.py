@@ -1,4 +1,4 @@
-"""Lets containers have the LXD profiles of their charms, before a hook of theirs runs. Layer: workers.
+"""Lets containers have the LXD profiles of their charms, before a hook of theirs runs.
 
 Mirrors: juju worker/instancemutater (3.6)
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pushjuju.core.errors import PushjujuError
 from pushjuju.plugins.types import Profiled
-from pushjuju.services import charm_profiles
+from pushjuju.services.entities.charm import charm_profiles
 from pushjuju.state.records import Machine
 from pushjuju.workers.contact import full_text
 from pushjuju.workers.events import Event

@@ -1,4 +1,4 @@
-"""Making and ending machines. Layer: workers. Mirrors: juju worker/provisioner (3.6)."""
+"""Making and ending machines. Mirrors: juju worker/provisioner (3.6)."""
 
 from __future__ import annotations
 
@@ -14,18 +14,12 @@ from pushjuju.core.life import Life
 from pushjuju.core.names import parent_machine
 from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.plugins.types import Hardware, Provider, SSHTarget, Started, StartRequest, StorageItem
-from pushjuju.services import (
-    charm_profiles,
-    firewall,
-    machines,
-    model_config,
-    models,
-    statuses,
-    storage_work,
-    touch,
-    validity,
-)
-from pushjuju.services.context import Context
+from pushjuju.services.entities.basis import statuses, wake
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.charm import charm_profiles
+from pushjuju.services.entities.machine import credential_validity, machines
+from pushjuju.services.entities.model import firewall, model_config, models
+from pushjuju.services.entities.storage import storage_work
 from pushjuju.state.records import Machine, Model
 from pushjuju.state.store import Tx
 from pushjuju.workers import hostkeys, inherit, userdata, zones
@@ -65,7 +59,7 @@ async def start(shop: Workshop, machine: Machine) -> Machine:
         async with shop.starts(machine):
             if parent_machine(machine.id) is None:
                 with ctx.store.read() as tx:
-                    validity.require(tx, machine.model)
+                    credential_validity.require(tx, machine.model)
             provider = shop.provider_of(machine)
             request = request_for(shop, machine, await inherit.from_host(shop, machine))
             while (made := await _in_one_zone(shop, machine, provider, request)) is None:
@@ -265,7 +259,7 @@ def record(
             zones.settled(tx, machine, zone)
         if polled:
             soon = ctx.clock.now() + timedelta(seconds=FIRST_LOOK_S)
-            touch.poller(tx, machine.model, soon, "a machine started")
+            wake.poller(tx, machine.model, soon, "a machine started")
         firewall.changed_everywhere(tx, machine.model, ctx.clock.now(), f"machine {machine.id} is there")
         recorded = machines.get(tx, machine.model, machine.id)
     hostkeys.remember(ctx, recorded)
@@ -305,7 +299,7 @@ def _failed(ctx: Context, machine: Machine, error: PushjujuError) -> StartFailed
     """Record a failed start: tried again some times, or left for a person."""
     cause = _cause(error)
     with ctx.store.write() as tx:
-        validity.note(tx, machine.model, error, ctx.clock.now())
+        credential_validity.note(tx, machine.model, error, ctx.clock.now())
         attempts = machine.attempts + 1
         left = RETRIES - attempts + 1
         again = error.retryable and left > 0
@@ -334,7 +328,7 @@ async def stop(shop: Workshop, machine: Machine) -> None:
     """
     with shop.ctx.store.read() as tx:
         if not given(machine):
-            validity.require(tx, machine.model)
+            credential_validity.require(tx, machine.model)
         mode = str(model_config.get(tx, machine.model, "provisioner-harvest-mode"))
     # One that was given goes on in any case: it is let go, so that it can be taken in again.
     keep = not given(machine) and (machine.keep_instance or mode in ("none", "unknown"))

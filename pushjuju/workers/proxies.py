@@ -1,4 +1,4 @@
-"""The proxies of a model as a new machine gets them: files, and commands for snaps. Layer: workers, pure.
+"""The proxies of a model as a new machine gets them: files, and commands for snaps. Pure.
 
 Mirrors: juju environs/config/config.go AptProxySettings, cloudconfig/userdatacfg_unix.go,
 cloudconfig/cloudinit/cloudinit_ubuntu.go updateProxySettings (3.6)

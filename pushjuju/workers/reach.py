@@ -1,4 +1,4 @@
-"""How machines are reached over SSH: targets, and plain scripts for providers. Layer: workers."""
+"""How machines are reached over SSH: targets, and plain scripts for providers."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from pushjuju.core.names import machine_tag, parent_machine
 from pushjuju.plugins.types import ScriptResult, SSHTarget
 from pushjuju.runner.target import MachineTarget
 from pushjuju.runner.transport import Connector
-from pushjuju.services import ways
-from pushjuju.services.context import Context
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.model import jump_hosts
 from pushjuju.state.records import Machine
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def reach(ctx: Context, model: str, ssh: Mapping[str, Any], *, config: bool) -> 
     """
     known_hosts = ctx.controller.known_hosts(model)
     with ctx.store.read() as tx:
-        hops = ways.to(tx, model, ssh)
+        hops = jump_hosts.to(tx, model, ssh)
     return MachineTarget(
         host=str(ssh["host"]),
         port=int(ssh["port"]) if ssh.get("port") else None,

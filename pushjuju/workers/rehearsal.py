@@ -1,4 +1,4 @@
-"""What would happen if the queue were worked now: everything but the machines is real. Layer: workers.
+"""What would happen if the queue were worked now: everything but the machines is real.
 
 For a copy of the store only. Units take their real turns and each operation is committed as a success that
 wrote nothing, which is all that can be known beforehand; what depends on more is told as unknown.
@@ -14,20 +14,17 @@ from pushjuju.core.life import Life
 from pushjuju.core.status import Agent, StatusKind
 from pushjuju.core.tasks import EXEC, Receiver, TaskStatus
 from pushjuju.plugins.types import StorageMade, StorageSeen
-from pushjuju.services import (
-    actions,
-    charm_profiles,
-    machines,
-    models,
-    removal,
-    statuses,
-    storage_work,
-    touch,
-)
-from pushjuju.services.context import Context
-from pushjuju.services.forced_ends import ends_ahead
-from pushjuju.services.storage_work import Step as StorageStep
-from pushjuju.services.storage_work import Todo
+from pushjuju.services.entities.action import actions
+from pushjuju.services.entities.basis import statuses, wake
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.charm import charm_profiles
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.model import models
+from pushjuju.services.entities.storage import storage_work
+from pushjuju.services.entities.storage.storage_work import Step as StorageStep
+from pushjuju.services.entities.storage.storage_work import Todo
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.lifecycle.forced_ends import ends_ahead
 from pushjuju.state.records import Machine, Model, Operation, Unit
 from pushjuju.state.store import Tx
 from pushjuju.uniter.actions import task_number
@@ -118,7 +115,7 @@ def _force_next(ctx: Context, found: Rehearsal) -> bool:
         subject = removal.forced_subject(first.kind, first.entity)
         found.cannot_know(f"whether {subject} goes by itself before it is forced away at {first.due}")
         force(tx, first, ctx.clock.now())
-        touch.cleaner(tx, first.model, ctx.clock.now(), "forced away")
+        wake.cleaner(tx, first.model, ctx.clock.now(), "forced away")
     return True
 
 

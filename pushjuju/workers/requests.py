@@ -1,4 +1,4 @@
-"""What `juju-exec` asks for on machines that are attached. Layer: workers.
+"""What `juju-exec` asks for on machines that are attached.
 
 A session knows what waits on its machine; nothing of it is kept in the store until it is run.
 """
@@ -10,8 +10,8 @@ from functools import partial
 
 from pushjuju.core.errors import StoreError
 from pushjuju.runner.session import MachineSession
-from pushjuju.services import touch
-from pushjuju.services.context import Context
+from pushjuju.services.entities.basis import wake
+from pushjuju.services.entities.basis.context import Context
 from pushjuju.state.records import Machine, Operation
 from pushjuju.uniter.requests import Refusal, Request, error_of, read_request
 from pushjuju.workers.workshop import Workshop
@@ -61,6 +61,6 @@ def _touch(ctx: Context, model: str, machine: str) -> None:
 
     try:
         with ctx.store.write() as tx:
-            touch.machine(tx, model, machine, ctx.clock.now(), "juju-exec")
+            wake.machine(tx, model, machine, ctx.clock.now(), "juju-exec")
     except StoreError:  # busy for a moment
         asyncio.get_running_loop().call_later(AGAIN_S, _touch, ctx, model, machine)

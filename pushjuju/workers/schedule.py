@@ -1,4 +1,4 @@
-"""Who runs `update-status` regularly; a line of the user's crontab that does. Layer: workers.
+"""Who runs `update-status` regularly; a line of the user's crontab that does.
 
 No command needs this: each works what is due. Between commands nothing is worked unless somebody asks for it.
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pushjuju.core import children
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError
-from pushjuju.services import controllers
+from pushjuju.services.entities.model import controllers
 from pushjuju.state.datadir import DataDir, locate
 
 SUBJECT = "update-status"

@@ -1,4 +1,4 @@
-"""The loop of a model's secrets: what time brings, and content on its way to a backend. Layer: workers.
+"""The loop of a model's secrets: what time brings, and content on its way to a backend.
 
 Rotations and expiries become due here and wake up the units that answer for them. Content for a backend
 waits, sealed, in the store until the backend has it; every step may be repeated.
@@ -13,8 +13,8 @@ from functools import partial
 from pushjuju.core.errors import BackendError, NotFound, PushjujuError
 from pushjuju.core.secrets import Content
 from pushjuju.plugins.types import SecretBackend
-from pushjuju.services import secret_backends, secrets
-from pushjuju.services.context import Context
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.secret import secret_backends, secrets
 from pushjuju.state.records import Model
 from pushjuju.state.secret_records import BackendRow, RevisionRow, SecretRow, TrashRow
 from pushjuju.state.store import Tx

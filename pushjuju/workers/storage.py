@@ -1,4 +1,4 @@
-"""Storage on a machine, and storage on none: make, attach, detach, destroy. Layer: workers.
+"""Storage on a machine, and storage on none: make, attach, detach, destroy.
 
 Each step is noted when it is done; cut off anywhere, the next lane finds the rows as they were and does the
 step again, which finds what is there. What fails says why in the status of its volume or filesystem, and is
@@ -23,9 +23,12 @@ from pushjuju.plugins.types import (
     StorageSeen,
 )
 from pushjuju.runner.session import MachineSession
-from pushjuju.services import disks, machines, models, removal, storage, storage_work, validity
-from pushjuju.services.context import Context
-from pushjuju.services.storage_work import Step, Todo
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine import credential_validity, machines
+from pushjuju.services.entities.model import models
+from pushjuju.services.entities.storage import disks, storage, storage_work
+from pushjuju.services.entities.storage.storage_work import Step, Todo
+from pushjuju.services.lifecycle import removal
 from pushjuju.state.records import Machine
 from pushjuju.state.storage_records import Backing, StorageInstance
 from pushjuju.workers.answers import STORAGE_S, within
@@ -168,11 +171,13 @@ class StorageWork:
     async def _do(self, todo: Todo) -> None:
         """Do one step and note what came of it."""
         with self.ctx.store.write() as tx:
-            refused = self._asks_cloud(todo) and bool(validity.reason(tx, models.get(tx, self.model)))
+            refused = self._asks_cloud(todo) and bool(
+                credential_validity.reason(tx, models.get(tx, self.model))
+            )
             if not refused and not storage_work.begin(tx, todo, self.ctx.clock.now()):
                 return
         if refused:
-            self._failed(todo, validity.MESSAGE)
+            self._failed(todo, credential_validity.MESSAGE)
             return
         word = "release" if todo.step is Step.DESTROY and todo.backing.releasing else todo.step
         self._tell(f"{word} {storage_work.label(todo.backing)}")
@@ -189,7 +194,7 @@ class StorageWork:
             raise
         except PushjujuError as error:
             with self.ctx.store.write() as tx:
-                validity.note(tx, self.model, error, self.ctx.clock.now())
+                credential_validity.note(tx, self.model, error, self.ctx.clock.now())
             self._failed(todo, f"{error.message}: {error.detail}" if error.detail else error.message)
         except Exception as bug:  # noqa: BLE001 - of a plugin that is not ours: told and tried again
             self._failed(todo, f"the storage provider failed: {bug!r}")

@@ -1,4 +1,4 @@
-"""Taking in a filesystem that a cloud has already. Layer: workers."""
+"""Taking in a filesystem that a cloud has already."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Callable
 
 from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.plugins.types import StorageMade, StorageProvider
-from pushjuju.services import storage_asks, validity
-from pushjuju.services.context import Context
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine import credential_validity
+from pushjuju.services.requests import storage_requests
 from pushjuju.workers.answers import CALL_S, within
 from pushjuju.workers.workshop import Workshop
 
@@ -24,14 +25,14 @@ def import_found(
         Conflict: It belongs to a model.
         CredentialInvalid: The cloud refuses the model's credential, or did so before.
     """
-    type_name, kind = storage_asks.check_import(ctx, model, pool)
+    type_name, kind = storage_requests.check_import(ctx, model, pool)
     shop = Workshop(ctx, warn=warn)
     provider = shop.host.open_storage(type_name, shop.provider(model))
     if not isinstance(provider, StorageProvider):
         raise NotValid(f'importing filesystem with storage provider "{type_name}" not supported')
 
     with ctx.store.read() as tx:
-        validity.require(tx, model)
+        credential_validity.require(tx, model)
 
     async def find() -> StorageMade:
         return await within(CALL_S, provider.find(provider_id, kind))
@@ -40,6 +41,6 @@ def import_found(
         found = asyncio.run(find())
     except PushjujuError as error:
         with ctx.store.write() as tx:
-            validity.note(tx, model, error, ctx.clock.now())
+            credential_validity.note(tx, model, error, ctx.clock.now())
         raise
-    return storage_asks.record_import(ctx, model, pool, name, found)
+    return storage_requests.record_import(ctx, model, pool, name, found)

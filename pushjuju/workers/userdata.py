@@ -1,4 +1,4 @@
-"""The cloud-config document of a new machine. Layer: workers. Mirrors: juju cloudconfig (3.6)
+"""The cloud-config document of a new machine. Mirrors: juju cloudconfig (3.6)
 
 A template per family of bases, in the package or in the data directory's `templates/`; then what the model
 wants in `cloudinit-userdata`. The machine's host key is made here, so that its first answer is checked: it is

@@ -1,4 +1,4 @@
-"""One visit to a machine: what its units and its commands have to run, from attaching on. Layer: workers.
+"""One visit to a machine: what its units and its commands have to run, from attaching on.
 
 Each unit has one operation under way at most, and is asked anew after each. Operations that share a lock
 follow one another, so that each one's snapshot holds what the one before wrote; those without one (parallel
@@ -32,8 +32,11 @@ from pushjuju.core.names import unit_tag
 from pushjuju.core.status import Agent
 from pushjuju.runner import intake
 from pushjuju.runner.session import MachineSession
-from pushjuju.services import actions, logs, machines, removal, statuses
-from pushjuju.services.context import Context
+from pushjuju.services.entities.action import actions
+from pushjuju.services.entities.basis import logs, statuses
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.lifecycle import removal
 from pushjuju.state.group import DeferredStore
 from pushjuju.state.records import Machine, Operation, Relation, Seat, Unit
 from pushjuju.state.work import ROUTINE

@@ -1,4 +1,4 @@
-"""What all lanes of one process share: plugins, providers, SSH connections. Layer: workers."""
+"""What all lanes of one process share: plugins, providers, SSH connections."""
 
 from __future__ import annotations
 
@@ -32,8 +32,9 @@ from pushjuju.runner.session import MachineSession, open_session
 from pushjuju.runner.target import MachineTarget
 from pushjuju.runner.transport import Connector
 from pushjuju.runner.waste import Waste
-from pushjuju.services import firewall, machines, model_config, models
-from pushjuju.services.context import Context
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.model import firewall, model_config, models
 from pushjuju.state.lease import LeasedStore
 from pushjuju.state.records import Machine, Model
 from pushjuju.state.work import ROUTINE, Claim

@@ -1,4 +1,4 @@
-"""The availability zone of each start: chosen, written down, crossed out when it failed. Layer: workers.
+"""The availability zone of each start: chosen, written down, crossed out when it failed.
 
 Mirrors: juju worker/provisioner/provisioner_task.go, availability zone machines (3.6)
 """
@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pushjuju.core import zones as rules
 from pushjuju.core.errors import NotValid
 from pushjuju.plugins.types import Provider, StartRequest, Zoned
-from pushjuju.services import machines
-from pushjuju.services.context import Context
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine import machines
 from pushjuju.state.records import Machine
 from pushjuju.state.store import Tx
 

@@ -17,7 +17,12 @@ from pushjuju.core.base import Base
 from pushjuju.plugins.providers.local.cgroups import Cgroup
 from pushjuju.plugins.providers.local.layout import Layout
 from pushjuju.runner.session import MachineSession, open_session
-from pushjuju.services import applications, context, controllers, machines, models, update_status
+from pushjuju.services.entities.application import applications
+from pushjuju.services.entities.basis import context
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.model import controllers, models
+from pushjuju.services.requests import deploy as deploy_request
+from pushjuju.services.requests import update_status
 from pushjuju.state.datadir import DataDir
 from pushjuju.state.records import LogRecord
 from pushjuju.uniter.commit import commit
@@ -71,8 +76,8 @@ class Hot:
     def deploy(self, charm: Path, work: Path) -> None:
         """Record a deploy; nothing runs yet."""
         packed = pack(charm, work / f"{charm.name}.charm")
-        request = applications.DeployRequest(application=charm.name, packed=packed, base=self.base)
-        applications.deploy(self.ctx, self.model, request)
+        request = deploy_request.DeployRequest(application=charm.name, packed=packed, base=self.base)
+        deploy_request.deploy(self.ctx, self.model, request)
 
     async def settle(self) -> None:
         """Drive to rest."""

@@ -10,8 +10,8 @@ from datetime import timedelta
 from pushjuju.core.clock import to_iso
 from pushjuju.core.placement import Placement
 from pushjuju.core.status import Agent, InstanceStatus, MachineStatus, StatusKind, Workload
-from pushjuju.services import statuses
-from pushjuju.services.network import addresses_from_nics
+from pushjuju.services.entities.basis import statuses
+from pushjuju.services.entities.basis.network import addresses_from_nics
 from pushjuju.state.store import Tx
 from tests.unit.services.world import UBUNTU, World
 

@@ -23,8 +23,8 @@ from typing import Any
 
 from pushjuju.cli import main as cli
 from pushjuju.core.clock import SystemClock
-from pushjuju.services import applications
-from pushjuju.services.applications import DeployRequest
+from pushjuju.services.requests import deploy
+from pushjuju.services.requests.deploy import DeployRequest
 from pushjuju.workers import background
 from tests.bench import played
 from tests.bench.played import Cloud
@@ -79,7 +79,7 @@ def measure(root: Path) -> tuple[Counter[CodeType], Counter[CodeType]]:
     world = World.build(root, charms)
     packed = charms.make("log", config={"title": {"type": "string"}})
     request = DeployRequest(application="log", packed=packed, base=UBUNTU)
-    applications.deploy(world.ctx, world.model, request)
+    deploy.deploy(world.ctx, world.model, request)
     work(world, cloud)
     hooks = cloud.tally.hooks
     SystemClock.now = lambda _: world.clock.now()  # type: ignore[method-assign]

@@ -21,7 +21,7 @@ from pushjuju.runner.remote import wire
 from pushjuju.runner.session import MachineSession
 from pushjuju.runner.target import MachineTarget
 from pushjuju.runner.transport import Connector
-from pushjuju.services.context import Context
+from pushjuju.services.entities.basis.context import Context
 from pushjuju.state.records import Machine
 from pushjuju.workers.drive import Driver
 from pushjuju.workers.workshop import Workshop

@@ -22,8 +22,12 @@ from typing import Any
 
 from pushjuju.charms.pack import PackedCharm
 from pushjuju.core.placement import Placement, PlacementKind
-from pushjuju.services import applications, integrate, machines, touch, update_status
-from pushjuju.services.applications import DeployRequest
+from pushjuju.services.entities.application import applications
+from pushjuju.services.entities.basis import wake
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.requests import deploy as deploy_request
+from pushjuju.services.requests import integrate, update_status
+from pushjuju.services.requests.deploy import DeployRequest
 from pushjuju.state.records import Unit
 from tests.bench import played
 from tests.bench.played import Cloud
@@ -90,7 +94,7 @@ class Simulation:
                     application=f"{name}-s{first}x", packed=self.packed(name), base=UBUNTU,
                     count=len(places), placements=places,
                 )  # fmt: skip
-                applications.deploy(world.ctx, world.model, request)
+                deploy_request.deploy(world.ctx, world.model, request)
             for one, other in PAIRS:
                 integrate.integrate(world.ctx, world.model, f"{one}-s{first}x", f"{other}-s{first}x")
 
@@ -142,7 +146,7 @@ class Simulation:
     def touch_all(self) -> None:
         """Let every lane look again; nothing has changed."""
         now = self.world.clock.now()
-        self.world.write(lambda tx: touch.all_units(tx, self.world.model, now, "bench"))
+        self.world.write(lambda tx: wake.all_units(tx, self.world.model, now, "bench"))
 
     def sweep(self) -> None:
         """Make update-status due for every unit."""

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pushjuju.bundles.load import load
-from pushjuju.services import bundles
-from pushjuju.services.bundles import Wishes
+from pushjuju.services.bundles import planning
+from pushjuju.services.bundles.planning import Wishes
+from pushjuju.services.bundles.read.load import load
 from tests.bench.figures import Report
 from tests.bench.processes import pushjuju, wall
 from tests.bench.test_commands import focus
@@ -55,12 +55,12 @@ def test_twenty_applications(world: World, tmp_path: Path, report: Report) -> No
             _closed(world, tmp_path / f"base{round_}"), tmp_path / f"round{round_}", world.charms
         )
         begin = time.perf_counter()
-        prepared = bundles.prepare(copy.ctx, copy.model, load(path), Wishes())
+        prepared = planning.prepare(copy.ctx, copy.model, load(path), Wishes())
         middle = time.perf_counter()
-        bundles.carry_out(copy.ctx, copy.model, prepared)
+        planning.carry_out(copy.ctx, copy.model, prepared)
         end = time.perf_counter()
         assert len(copy.units()) == APPLICATIONS * UNITS
-        assert bundles.prepare(copy.ctx, copy.model, load(path), Wishes()).changes == ()
+        assert planning.prepare(copy.ctx, copy.model, load(path), Wishes()).changes == ()
         after = time.perf_counter()
         planned.append((middle - begin) * 1000)
         recorded.append((end - middle) * 1000)
@@ -78,6 +78,6 @@ def _closed(world: World, target: Path) -> Path:
 
 def test_nothing_to_do_from_a_cold_process(world: World, tmp_path: Path, report: Report) -> None:
     path = shelf(tmp_path / "shelf")
-    bundles.carry_out(world.ctx, world.model, bundles.prepare(world.ctx, world.model, load(path), Wishes()))
+    planning.carry_out(world.ctx, world.model, planning.prepare(world.ctx, world.model, load(path), Wishes()))
     times = wall(pushjuju("deploy", str(path), "--dry-run"), times=ROUNDS, env=focus(world))
     report.add("deploy of a bundle that is there, cold", times, target=f"<= {AGAIN_MS}")

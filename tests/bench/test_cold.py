@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pushjuju.services import models
+from pushjuju.services.entities.model import models
 from tests.bench.figures import Report
 from tests.bench.models import crowd
 from tests.bench.processes import Run, cpu_note, pushjuju, runs, weighed

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pushjuju.services.status import document
+from pushjuju.services.views.status.document import document
 from tests.bench.figures import Report
 from tests.bench.models import populate
 from tests.bench.processes import cpu_note, pushjuju, runs

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
-from pushjuju.services import applications, integrate, removal, units, update_status
-from pushjuju.services.relation_rows import relation_rows
+from pushjuju.services.entities.application import applications, units
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import integrate, update_status
+from pushjuju.services.views.relation_rows import relation_rows
 from pushjuju.state.work import SqliteWorkQueue
 from pushjuju.workers.drive import Driver
 from tests.bench.simulated import STACK, Simulation

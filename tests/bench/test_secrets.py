@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pushjuju.core.secrets import Content, OwnerKind
-from pushjuju.services import secrets, user_secrets
-from pushjuju.services.secrets import Change, Owner
+from pushjuju.services.entities.secret import secrets
+from pushjuju.services.entities.secret.secrets import Change, Owner
+from pushjuju.services.requests import user_secrets
 from tests.bench.statements import counted
 from tests.unit.services.world import World, ok
 from tests.uniter.scribe import Hook, begin

@@ -9,7 +9,8 @@ from collections.abc import Callable
 import pytest
 
 from pushjuju.core.status import StatusKind
-from pushjuju.services import applications, logs, statuses, units
+from pushjuju.services.entities.application import applications, units
+from pushjuju.services.entities.basis import logs, statuses
 from pushjuju.state.group import DeferredStore
 from pushjuju.state.records import Operation
 from pushjuju.state.store import Store, Tx

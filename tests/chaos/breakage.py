@@ -15,7 +15,7 @@ from random import Random
 
 from pushjuju.plugins.providers.local import machines
 from pushjuju.plugins.providers.local.cgroups import Cgroup
-from pushjuju.services import units
+from pushjuju.services.entities.application import units
 from tests.chaos.storm import checkpoints
 from tests.chaos.world import Box, Drive, World
 

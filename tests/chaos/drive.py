@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from pushjuju.runner.session import MachineSession
-from pushjuju.services.context import Context, open_context
+from pushjuju.services.entities.basis.context import Context, open_context
 from pushjuju.state import work
 from pushjuju.state.datadir import DataDir
 from pushjuju.state.store import Store, Tx

@@ -23,7 +23,7 @@ from typing import Any
 from pushjuju.core.clock import Clock
 from pushjuju.core.errors import ConnectionLost, Overtaken, StoreError
 from pushjuju.plugins.types import Started
-from pushjuju.services.context import Context
+from pushjuju.services.entities.basis.context import Context
 from pushjuju.state.records import Machine
 from pushjuju.state.store import Store, Tx
 from pushjuju.state.work import HEARTBEAT_S, LEASE_S, Claim

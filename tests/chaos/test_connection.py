@@ -17,8 +17,8 @@ from pushjuju.plugins.types import SSHTarget
 from pushjuju.runner.packer import Program, pack
 from pushjuju.runner.session import open_session
 from pushjuju.runner.target import MachineTarget
-from pushjuju.services import removal
-from pushjuju.services.removal import Force
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.lifecycle.removal import Force
 from pushjuju.workers.enlist import add_given_machine
 from pushjuju.workers.reach import ScriptRunner
 from pushjuju.workers.workshop import Workshop, _sources

@@ -12,18 +12,18 @@ from pathlib import Path
 
 import pytest
 
-from pushjuju.services import controllers
+from pushjuju.services.entities.model import controllers
 from pushjuju.state.datadir import DataDir
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 GONE = 'Controller "{}" is gone: the command that made it was cut off\n'
 DEPLOY = ("deploy", "./web")
-EARLY = "before:pushjuju.services.controllers:_prepare"
+EARLY = "before:pushjuju.services.entities.model.controllers:_prepare"
 # Where the process dies: before anything is on the controller.
 EMPTY = (
-    "after:pushjuju.services.controllers:bootstrap",
-    "before:pushjuju.services.models:add_model",
-    "after:pushjuju.services.models:add_model",
+    "after:pushjuju.services.entities.model.controllers:bootstrap",
+    "before:pushjuju.services.entities.model.models:add_model",
+    "after:pushjuju.services.entities.model.models:add_model",
     "after:pushjuju.cli.session:focus",
 )
 
@@ -54,7 +54,9 @@ def names(call: Run) -> list[str]:
     return sorted(json.loads(done.stdout)["controllers"] or {}) if done.returncode == 0 else []
 
 
-@pytest.mark.parametrize("step", [*EMPTY, "before:pushjuju.services.applications:deploy"])
+@pytest.mark.parametrize(
+    "step", [*EMPTY, "before:pushjuju.services.entities.application.applications:deploy"]
+)
 def test_the_next_command_takes_an_empty_controller_away(call: Run, step: str) -> None:
     assert call(step, *DEPLOY).returncode == -signal.SIGKILL
     done = call("", "status")
@@ -75,7 +77,10 @@ def test_the_same_command_again_does_it_all(call: Run, step: str) -> None:
 
 
 def test_what_was_recorded_stays(call: Run) -> None:
-    assert call("after:pushjuju.services.applications:deploy", *DEPLOY).returncode == -signal.SIGKILL
+    assert (
+        call("after:pushjuju.services.entities.application.applications:deploy", *DEPLOY).returncode
+        == -signal.SIGKILL
+    )
     done = call("", "status")
     assert ("web" in done.stdout, "gone" in done.stderr) == (True, False)
     assert names(call) == ["local"]
@@ -98,7 +103,12 @@ def test_a_bootstrap(call: Run, step: str) -> None:
 
 def test_a_bootstrap_of_a_name_that_is_taken_touches_nothing(call: Run) -> None:
     assert call("", "bootstrap", "local", "lab").returncode == 0
-    assert call("before:pushjuju.services.controllers:_prepare", "bootstrap", "local", "lab").returncode == 1
+    assert (
+        call(
+            "before:pushjuju.services.entities.model.controllers:_prepare", "bootstrap", "local", "lab"
+        ).returncode
+        == 1
+    )
     assert names(call) == ["lab"]
 
 
@@ -126,6 +136,6 @@ def test_one_whose_store_cannot_be_read_stays(tmp_path: Path, call: Run) -> None
 
 
 def test_one_that_dies_while_it_asks_the_store(call: Run) -> None:
-    step = "before:pushjuju.services.store_charms:resolve_one"
+    step = "before:pushjuju.services.supply.store_charms:resolve_one"
     assert call(step, "deploy", "ch:web").returncode == -signal.SIGKILL
     assert names(call) == []

@@ -9,7 +9,7 @@ import signal
 import pytest
 
 from pushjuju.core.status import StatusKind
-from pushjuju.services.removal import Force
+from pushjuju.services.lifecycle.removal import Force
 from tests.chaos.world import DEPLOY_HOOKS, UNIT, World, until
 
 pytestmark = pytest.mark.machine

@@ -11,7 +11,9 @@ import pytest
 
 from pushjuju.core.status import StatusKind
 from pushjuju.plugins.providers.local import machines as local
-from pushjuju.services import firewall, machines, models, removal, ssh_keys
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.model import firewall, models, ssh_keys
+from pushjuju.services.lifecycle import removal
 from tests.chaos.world import DEPLOY_HOOKS, REMOVE_HOOKS, UNIT, World, until
 
 pytestmark = pytest.mark.machine

@@ -7,8 +7,9 @@ import asyncio
 import pytest
 
 from pushjuju.plugins.providers.local import machines
-from pushjuju.services import explain, logs
-from pushjuju.services import status as status_document
+from pushjuju.services.entities.basis import logs
+from pushjuju.services.views import explain
+from pushjuju.services.views.status import document
 from pushjuju.uniter.wanted import wanted
 from pushjuju.workers.contact import RESUMING
 from tests.chaos.world import DEPLOY_HOOKS, UNIT, Box, World, until
@@ -97,7 +98,7 @@ async def test_no_room_to_begin_a_hook(world: World) -> None:
     assert unit.since is not None
     assert "config-changed" in unit.reason
     assert "No space left on device" in unit.reason
-    shown = status_document.document(world.ctx, world.model)["applications"]["tally"]["units"][UNIT]
+    shown = document.document(world.ctx, world.model)["applications"]["tally"]["units"][UNIT]
     assert shown["juju-status"]["message"].endswith(
         "; nobody is working on this; next: pushjuju update-status, or any command"
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pushjuju.services import removal, units
+from pushjuju.services.entities.application import units
+from pushjuju.services.lifecycle import removal
 from pushjuju.workers.drive import Settled
 from tests.chaos.world import DEPLOY_HOOKS, REMOVE_HOOKS, UNIT, World, counts, until
 

@@ -13,7 +13,10 @@ import pytest
 import yaml
 
 from pushjuju.core.clock import to_iso
-from pushjuju.services import integrate, leadership, relations, removal
+from pushjuju.services.entities.basis import leadership
+from pushjuju.services.entities.relation import relations
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import integrate
 from pushjuju.state.records import Unit
 from pushjuju.workers.drive import Settled
 from tests.chaos.test_refusals import everything, idle, pushjuju, refused  # noqa: F401

@@ -7,7 +7,9 @@ import subprocess
 import pytest
 
 from pushjuju.core.storage import Directive
-from pushjuju.services import removal, storage_asks, storage_document
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import storage_requests
+from pushjuju.services.views.status import storage_document
 from tests.chaos.test_kills import die_on
 from tests.chaos.world import CHARMS, DEPLOY_HOOKS, REMOVE_HOOKS, World
 
@@ -66,7 +68,7 @@ async def test_death_at_each_step_of_storage(world: World, pool: str) -> None:
     assert {item["status"]["current"] for item in kept.values()} == {"detached"}
     assert box.begun()[-2:] == [f"{hook} 1" for hook in REMOVE_HOOKS]
 
-    answers = storage_asks.remove(world.ctx, world.uuid, list(kept))
+    answers = storage_requests.remove(world.ctx, world.uuid, list(kept))
     assert not [answer.error for answer in answers if answer.error]
     assert die_on(world, words(ENDING)) == [f"storage-{step}" for step in ENDING]
     assert storage_document.document(world.ctx, world.uuid) == {}

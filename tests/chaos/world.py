@@ -31,17 +31,13 @@ from pushjuju.core.status import StatusKind
 from pushjuju.core.storage import Directive
 from pushjuju.plugins.providers.local.cgroups import Cgroup
 from pushjuju.plugins.providers.local.layout import Layout, Record
-from pushjuju.services import (
-    applications,
-    context,
-    controllers,
-    machines,
-    model_config,
-    models,
-    refresh,
-    removal,
-    units,
-)
+from pushjuju.services.entities.application import applications, units
+from pushjuju.services.entities.basis import context
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.model import controllers, model_config, models
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import deploy as deploy_request
+from pushjuju.services.requests import refresh
 from pushjuju.state.datadir import DataDir
 from pushjuju.state.records import LogRecord, Machine, Model, Operation, Status, Unit
 from pushjuju.workers.drive import Driver, Settled
@@ -108,7 +104,7 @@ class World:
             do: Shell that each hook runs.
         """
         packed = self.pack(**files)
-        request = applications.DeployRequest(
+        request = deploy_request.DeployRequest(
             application=name,
             packed=packed,
             base=base or self.base,
@@ -117,7 +113,7 @@ class World:
             placements=[Placement.parse(item) for item in to],
             storage=storage or {},
         )
-        applications.deploy(self.ctx, self.uuid, request)
+        deploy_request.deploy(self.ctx, self.uuid, request)
 
     def add_machine(self) -> None:
         """Add a machine without a unit."""

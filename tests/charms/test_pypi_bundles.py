@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pushjuju.bundles.load import load
-from pushjuju.bundles.verify import BundleFaulty
 from pushjuju.core.errors import NotValid
+from pushjuju.services.bundles.read.load import load
+from pushjuju.services.bundles.read.verify import BundleFaulty
 from tests.charms_tools.packing import pip
 
 pytestmark = pytest.mark.machine

@@ -15,7 +15,8 @@ from pushjuju.core.base import Base
 from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.plugins.providers.libcloud.cloudprovider import CloudProvider
 from pushjuju.plugins.types import Started, StartRequest
-from pushjuju.services import machines, removal
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.lifecycle import removal
 from pushjuju.workers import firstboot, poller
 from tests.clouds.benches import BENCHES, bench_of
 from tests.clouds.cases import CloudBench

@@ -25,7 +25,8 @@ from pushjuju.plugins.providers.libcloud import ec2, ec2provider, ec2types
 from pushjuju.plugins.providers.libcloud.calls import Calls
 from pushjuju.plugins.providers.libcloud.ec2provider import Ec2Provider
 from pushjuju.plugins.types import CloudSpec, Credential, ModelInfo, Services, Started, StartRequest
-from pushjuju.services import machines, removal
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.lifecycle import removal
 from pushjuju.workers import firstboot, poller
 from tests.clouds.ec2_proxy import Ec2Proxy, asked_for, refusal
 from tests.clouds.httpfake import Answer, Asked

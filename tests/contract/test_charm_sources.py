@@ -17,7 +17,7 @@ from pushjuju.core.charmstore import Platform
 from pushjuju.core.errors import NotValid, ProviderError
 from pushjuju.plugins.charmtypes import CharmPlace, CharmStore, SourceServices
 from pushjuju.plugins.manager import PluginHost
-from pushjuju.services.mirroring import Wanted, mirror
+from pushjuju.services.bundles.mirroring import Wanted, mirror
 from pushjuju.testing.source_contract import CharmPlaceContract, CharmStoreContract, StoreBench
 from tests.charms_tools.hubstore import JAMMY, NOBLE, HubStore
 from tests.unit.services.world import Charms

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pushjuju.core.placement import Placement
-from pushjuju.services import integrate
+from pushjuju.services.requests import integrate
 from pushjuju.state.store import Store
 from tests.unit.services.world import Charms, World
 

@@ -10,17 +10,18 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pushjuju.bundles import machines, placement
-from pushjuju.bundles.diff import diff
-from pushjuju.bundles.facts import ModelFacts
-from pushjuju.bundles.load import assemble
-from pushjuju.bundles.machines import MachineMap
-from pushjuju.bundles.plan import ResolvedCharm, Wanted, plan
-from pushjuju.bundles.prune import removals
-from pushjuju.bundles.source import Source
-from pushjuju.bundles.values import Bundle
 from pushjuju.core.errors import PushjujuError
-from pushjuju.services import bundle_plans
+from pushjuju.services.bundles import plan_files
+from pushjuju.services.bundles.plan import machines
+from pushjuju.services.bundles.plan.diff import diff
+from pushjuju.services.bundles.plan.facts import ModelFacts
+from pushjuju.services.bundles.plan.machines import MachineMap
+from pushjuju.services.bundles.plan.plan import ResolvedCharm, Wanted, plan
+from pushjuju.services.bundles.plan.prune import removals
+from pushjuju.services.bundles.read import placement
+from pushjuju.services.bundles.read.load import assemble
+from pushjuju.services.bundles.read.source import Source
+from pushjuju.services.bundles.read.values import Bundle
 
 WORDS = st.sampled_from(
     [
@@ -129,6 +130,6 @@ def test_plans_in_files(tmp_path: Path) -> None:
     def check(content: bytes) -> None:
         path.write_bytes(content)
         with contextlib.suppress(PushjujuError):
-            bundle_plans.read(path)
+            plan_files.read(path)
 
     check()

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pushjuju.services import actions
-from pushjuju.services.actions import ActionRequest, CommandRequest
+from pushjuju.services.entities.action import actions
+from pushjuju.services.entities.action.actions import ActionRequest, CommandRequest
 from pushjuju.uniter.commit import commit, take_events
 from pushjuju.uniter.prepared import Prepared
 from pushjuju.uniter.requests import Request

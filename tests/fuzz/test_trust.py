@@ -16,19 +16,13 @@ from pushjuju.plugins.hooks import payloads as payload_tools
 from pushjuju.plugins.hooks import state as state_tools
 from pushjuju.runner import intake
 from pushjuju.runner.remote import host, output, wire
-from pushjuju.services import (
-    actions,
-    applications,
-    charms,
-    leadership,
-    logs,
-    network,
-    payloads,
-    relations,
-    spaces,
-    units,
-)
-from pushjuju.services.actions import ActionRequest
+from pushjuju.services.entities.action import actions
+from pushjuju.services.entities.action.actions import ActionRequest
+from pushjuju.services.entities.application import applications, units
+from pushjuju.services.entities.basis import leadership, logs, network
+from pushjuju.services.entities.charm import charms, payloads
+from pushjuju.services.entities.machine import spaces
+from pushjuju.services.entities.relation import relations
 from pushjuju.state.records import Operation
 from pushjuju.uniter.commit import commit, take_events
 from pushjuju.workers import contact, live

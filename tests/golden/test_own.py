@@ -14,10 +14,10 @@ from pushjuju.cli.formatters import inspected, listings, planned, replayed
 from pushjuju.cli.output import render
 from pushjuju.core.status import StatusInfo
 from pushjuju.runner.remote.goformat import Struct
-from pushjuju.services.decided import Decided
-from pushjuju.services.hook_runs import HookRun
-from pushjuju.services.inventory import Change
-from pushjuju.services.relation_view import Member, RelationSide, RelationView
+from pushjuju.services.entities.application.decisions import Decided
+from pushjuju.services.views.hook_runs import HookRun
+from pushjuju.services.views.inventory import Change
+from pushjuju.services.views.relation_view import Member, RelationSide, RelationView
 from pushjuju.uniter.replaying import replayed as decided_again
 from pushjuju.uniter.resolver import LocalState, RemoteState, decide, record
 from pushjuju.workers.rehearsal import Foreseen

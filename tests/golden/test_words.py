@@ -20,8 +20,10 @@ from pushjuju.cli import drive, main
 from pushjuju.cli.command import Command
 from pushjuju.cli.root import Root
 from pushjuju.core.clock import SystemClock
-from pushjuju.services import controllers, machines, models, payloads
-from pushjuju.services.context import open_context
+from pushjuju.services.entities.basis.context import open_context
+from pushjuju.services.entities.charm import payloads
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.model import controllers, models
 from pushjuju.state.datadir import DataDir
 from pushjuju.state.records import Unit
 

@@ -17,7 +17,7 @@ from pushjuju.cli import drive, main
 from pushjuju.core.errors import HostKeyChanged, Unreachable
 from pushjuju.runner.target import MachineTarget
 from pushjuju.runner.transport import Connector
-from pushjuju.services.context import Context, open_context
+from pushjuju.services.entities.basis.context import Context, open_context
 from pushjuju.state.datadir import DataDir
 from pushjuju.state.store import Tx
 from pushjuju.workers.reach import reach

@@ -23,8 +23,8 @@ from pushjuju.plugins.manager import PluginHost
 from pushjuju.plugins.types import Firewall, GuardedMachine, Instance, SSHTarget, Started, StartRequest
 from pushjuju.runner.remote import host
 from pushjuju.runner.session import ExecResult
-from pushjuju.services import firewall
-from pushjuju.services.context import Context
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.model import firewall
 from pushjuju.state.lease import LeasedStore
 from pushjuju.state.records import Machine
 from pushjuju.state.records import Operation as OperationRow

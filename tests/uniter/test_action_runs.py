@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from pushjuju.core import limits
-from pushjuju.services import actions, logs, tasks
-from pushjuju.services.actions import ActionRequest, CommandRequest
+from pushjuju.services.entities.action import actions
+from pushjuju.services.entities.action.actions import ActionRequest, CommandRequest
+from pushjuju.services.entities.basis import logs
+from pushjuju.services.views import tasks
 from pushjuju.uniter.commit import take_events, take_flood
 from tests.unit.services.world import UBUNTU, World, event
 
@@ -341,7 +343,7 @@ def test_an_action_that_the_new_charm_lacks_is_failed_before_it_runs(shop: World
 
 
 def test_a_unit_that_goes_cancels_what_waits(shop: World) -> None:
-    from pushjuju.services import removal
+    from pushjuju.services.lifecycle import removal
 
     number, unit = run(shop), shop.unit("web/0")
     shop.write(lambda tx: removal.remove_unit(tx, unit, shop.clock.now()))

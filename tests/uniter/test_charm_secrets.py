@@ -10,8 +10,11 @@ import pytest
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import PushjujuError
 from pushjuju.core.secrets import Content
-from pushjuju.services import integrate, removal, secrets, units, user_secrets
-from pushjuju.services.secrets import Change
+from pushjuju.services.entities.application import units
+from pushjuju.services.entities.secret import secrets
+from pushjuju.services.entities.secret.secrets import Change
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import integrate, user_secrets
 from pushjuju.state.records import Relation
 from tests.unit.services.world import World
 from tests.uniter.scribe import Hook, add, begin, during, read, rows

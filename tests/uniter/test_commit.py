@@ -12,7 +12,10 @@ import pytest
 
 from pushjuju.core import limits
 from pushjuju.core.status import StatusKind
-from pushjuju.services import logs, model_config, removal, statuses, units
+from pushjuju.services.entities.application import units
+from pushjuju.services.entities.basis import logs, statuses
+from pushjuju.services.entities.model import model_config
+from pushjuju.services.lifecycle import removal
 from pushjuju.uniter.commit import commit, take_events, take_flood
 from pushjuju.uniter.prepared import Prepared
 from pushjuju.uniter.resolver import LocalState, OperationKind, Step, from_wire

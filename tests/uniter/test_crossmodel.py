@@ -9,8 +9,12 @@ import pytest
 
 from pushjuju.core.life import Life
 from pushjuju.core.status import StatusKind
-from pushjuju.services import integrate, leadership, relations, removal, units
-from pushjuju.services.removal import Force
+from pushjuju.services.entities.application import units
+from pushjuju.services.entities.basis import leadership
+from pushjuju.services.entities.relation import relations
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.lifecycle.removal import Force
+from pushjuju.services.requests import integrate
 from pushjuju.uniter.hookcontext import goal_state
 from pushjuju.uniter.snapshot import look
 from tests.unit.services.twins import Twins

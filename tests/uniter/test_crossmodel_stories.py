@@ -13,8 +13,11 @@ from hypothesis import strategies as st
 
 from pushjuju.core.errors import PushjujuError
 from pushjuju.core.offerurl import parse
-from pushjuju.services import crossmodel, integrate, relations, removal, units
-from pushjuju.services.removal import Force
+from pushjuju.services.entities.application import units
+from pushjuju.services.entities.relation import relations
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.lifecycle.removal import Force
+from pushjuju.services.requests import consume, integrate
 from pushjuju.state.records import Relation
 from tests.unit.services.twins import Twins
 from tests.unit.services.world import Charms, World
@@ -123,9 +126,9 @@ def act(twins: Twins, what: str, world: World, number: int) -> None:
         case "part":
             part(twins, world, Force(wait_s=0) if number > 6 else None)
         case "saas":
-            crossmodel.remove_saas(twins.ctx, twins.shop.model, "db")
+            consume.remove_saas(twins.ctx, twins.shop.model, "db")
         case "unoffer":
-            crossmodel.remove_offers(twins.ctx, [parse("prod.db")], Force(wait_s=0) if number > 4 else None)
+            consume.remove_offers(twins.ctx, [parse("prod.db")], Force(wait_s=0) if number > 4 else None)
         case _:
             world.write(lambda tx: removal.finish_applications(tx, world.model, world.clock.now()))
 

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from pushjuju import JUJU_VERSION
-from pushjuju.services import model_config, removal
-from pushjuju.services.update_status import make_due
+from pushjuju.services.entities.model import model_config
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests.update_status import make_due
 from tests.unit.services.world import World
 
 # What the machine adds: paths and sockets that only it knows.

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from pushjuju.services import integrate, removal
-from pushjuju.services.secret_masks import mask_of
+from pushjuju.services.entities.secret.secret_masks import mask_of
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import integrate
 from tests.unit.services.twins import Twins
 from tests.unit.services.world import Charms, World
 from tests.uniter.scribe import add, begin, during, read

@@ -9,7 +9,10 @@ import pytest
 
 from pushjuju.core import limits
 from pushjuju.core.placement import Placement
-from pushjuju.services import leadership, model_config, relations, units
+from pushjuju.services.entities.application import units
+from pushjuju.services.entities.basis import leadership
+from pushjuju.services.entities.model import model_config
+from pushjuju.services.entities.relation import relations
 from tests.unit.services.world import World, ok
 
 WRITTEN = ("relation_bag", "port", "charm_state", "leader_setting", "relation_scope")
@@ -311,7 +314,7 @@ def test_refused_hook_that_wanted_a_reboot(shop: World) -> None:
 
 
 def test_reason_of_a_refusal_is_in_the_log(shop: World) -> None:
-    from pushjuju.services import logs
+    from pushjuju.services.entities.basis import logs
 
     shop.active()
     _writes(shop, ports={"open": [_port(1, endpoint="nope")]})

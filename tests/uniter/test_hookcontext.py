@@ -9,7 +9,12 @@ import pytest
 
 from pushjuju.core.placement import Placement
 from pushjuju.core.status import StatusKind
-from pushjuju.services import integrate, leadership, model_config, relations, removal, statuses, units
+from pushjuju.services.entities.application import units
+from pushjuju.services.entities.basis import leadership, statuses
+from pushjuju.services.entities.model import model_config
+from pushjuju.services.entities.relation import relations
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import integrate
 from pushjuju.state.records import Relation, RelationEndpoint, RelationScope
 from pushjuju.workers import live
 from tests.unit.services.world import World, ok

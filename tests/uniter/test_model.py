@@ -18,8 +18,10 @@ import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
-from pushjuju.services import models, update_status, upgrade_machine
-from pushjuju.services.removal import Force
+from pushjuju.services.entities.machine import upgrade_machine
+from pushjuju.services.entities.model import models
+from pushjuju.services.lifecycle.removal import Force
+from pushjuju.services.requests import update_status
 from tests.unit.services.world import Charms, World
 from tests.uniter.town import People, Town, charm, check_nothing_left, check_rest
 

@@ -7,7 +7,11 @@ from typing import Any
 import pytest
 
 from pushjuju.core.status import StatusKind
-from pushjuju.services import applications, hook_runs, integrate, removal, statuses
+from pushjuju.services.entities.application import applications
+from pushjuju.services.entities.basis import statuses
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import integrate
+from pushjuju.services.views import hook_runs
 from pushjuju.state.records import Operation
 from pushjuju.uniter.commit import Committed, commit
 from pushjuju.uniter.prepared import Prepared, prepared_operation, read_operation

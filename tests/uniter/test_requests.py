@@ -9,7 +9,7 @@ import pytest
 
 from pushjuju.core.errors import NotValid
 from pushjuju.core.life import Life
-from pushjuju.services import applications
+from pushjuju.services.entities.application import applications
 from pushjuju.state.records import Operation as OperationRow
 from pushjuju.uniter.prepared import Prepared, prepared_operation, read_operation
 from pushjuju.uniter.requests import Request, error_of, placed, read_request

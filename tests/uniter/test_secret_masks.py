@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from pushjuju.plugins.hooks import secrets as tools
-from pushjuju.services import secret_masks
-from pushjuju.services.secret_masks import plain
+from pushjuju.services.entities.secret import secret_masks
+from pushjuju.services.entities.secret.secret_masks import plain
 from tests.unit.services.world import World, event, ok, status_event
 from tests.uniter.scribe import add, begin, during
 from tests.uniter.test_charm_secrets import shared, town

@@ -11,8 +11,10 @@ import pytest
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.core.status import StatusKind
-from pushjuju.services import model_config, removal, units
-from pushjuju.services.update_status import make_due
+from pushjuju.services.entities.application import units
+from pushjuju.services.entities.model import model_config
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests.update_status import make_due
 from pushjuju.uniter import turn as turns
 from pushjuju.uniter.prepared import prepared_operation, read_operation
 from pushjuju.uniter.resolver import Answer, Decision, LocalState, Step, from_wire, replay
@@ -263,7 +265,7 @@ def test_ticks_while_away_run_one_hook(shop: World) -> None:
 
 
 def test_another_hook_swallows_the_tick(shop: World) -> None:
-    from pushjuju.services import applications
+    from pushjuju.services.entities.application import applications
 
     shop.active()
     shop.clear()

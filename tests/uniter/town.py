@@ -13,23 +13,16 @@ from pushjuju.core.placement import Placement
 from pushjuju.core.series import SeriesStatus
 from pushjuju.core.status import Agent, StatusKind
 from pushjuju.core.tasks import TaskStatus
-from pushjuju.services import (
-    actions,
-    applications,
-    expose,
-    firewall,
-    integrate,
-    leadership,
-    machines,
-    models,
-    refresh,
-    relations,
-    removal,
-    statuses,
-    units,
-    upgrade_machine,
-)
-from pushjuju.services.removal import Force
+from pushjuju.services.entities.action import actions
+from pushjuju.services.entities.application import applications, units
+from pushjuju.services.entities.basis import leadership, statuses
+from pushjuju.services.entities.machine import machines, upgrade_machine
+from pushjuju.services.entities.model import firewall, models
+from pushjuju.services.entities.relation import relations
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.lifecycle.removal import Force
+from pushjuju.services.requests import deploy as deploy_request
+from pushjuju.services.requests import expose, integrate, refresh
 from pushjuju.state.records import (
     Application,
     Cleanup,
@@ -266,10 +259,10 @@ class People:
         count = 0 if packed.charm.meta.subordinate else 1 + how % 2
         there = town.machine_ids()
         placements = [Placement.parse(_pick(there, how))] if there and count and how % 3 else []
-        request = applications.DeployRequest(
+        request = deploy_request.DeployRequest(
             application=name, packed=packed, base=UBUNTU, count=count, placements=placements
         )
-        applications.deploy(town.ctx, town.model, request)
+        deploy_request.deploy(town.ctx, town.model, request)
 
     def relate(self, which: int, how: int) -> None:
         """Relate two applications."""

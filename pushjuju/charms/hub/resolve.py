@@ -1,4 +1,4 @@
-"""Which revision of a charm an answer means, and what to ask next when there is none. Layer: charms, pure.
+"""Which revision of a charm an answer means, and what to ask next when there is none. Pure.
 
 Mirrors: juju core/charm/repository/charmhub.go (3.6)
 """

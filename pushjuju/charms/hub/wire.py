@@ -1,4 +1,4 @@
-"""Requests to a store and its answers, checked. Layer: charms, pure.
+"""Requests to a store and its answers, checked. Pure.
 
 A store is not trusted: what it says is checked for type and form before anything uses it.
 Mirrors: juju charmhub/refreshconfig.go, transport/refresh.go (3.6)

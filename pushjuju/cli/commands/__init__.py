@@ -1,4 +1,4 @@
 """The commands, one module per group; `registry.py` says which word lives where.
 
-Layer: cli. A command parses its arguments, calls one service function and prints; nothing else.
+A command parses its arguments, calls one service function and prints; nothing else.
 """

@@ -1,4 +1,4 @@
-"""actions, show-action, run, exec, operations, show-operation, show-task, cancel-task. Layer: cli.
+"""actions, show-action, run, exec, operations, show-operation, show-task, cancel-task.
 
 Mirrors: juju cmd/juju/action (3.6)
 """
@@ -20,7 +20,9 @@ from pushjuju.core.errors import HookFailed, PushjujuError, Silent, UsageError
 from pushjuju.core.names import is_application, is_machine, is_unit, machine_tag, unit_tag
 from pushjuju.core.tasks import Receiver, TaskStatus
 from pushjuju.portable.quote import quote
-from pushjuju.services import actions, applications, tasks
+from pushjuju.services.entities.action import actions
+from pushjuju.services.entities.application import applications
+from pushjuju.services.views import tasks
 from pushjuju.state.records import Task
 
 RUN_WAIT_S = 60.0

@@ -1,4 +1,4 @@
-"""config, trust, resolved, bind, set-application-base. Layer: cli.
+"""config, trust, resolved, bind, set-application-base.
 
 Mirrors: juju cmd/juju/application (3.6)
 """
@@ -11,7 +11,7 @@ from pushjuju.cli.formatters import config as formatters
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, UsageError
 from pushjuju.core.names import is_application, is_unit
-from pushjuju.services import applications, bindings, units
+from pushjuju.services.entities.application import applications, bindings, units
 
 
 def application_name(args: tuple[str, ...]) -> str:

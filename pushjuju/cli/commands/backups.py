@@ -1,4 +1,4 @@
-"""create-backup, restore-backup. Layer: cli. Mirrors: juju cmd/juju/backups/create.go (3.6)
+"""create-backup, restore-backup. Mirrors: juju cmd/juju/backups/create.go (3.6)
 
 `restore-backup` is ours; Juju has a program of its own for that.
 """
@@ -14,7 +14,7 @@ from pushjuju.cli.command import Cli, command
 from pushjuju.core.errors import NotFound, UsageError
 
 if TYPE_CHECKING:
-    from pushjuju.services.backups import Backup
+    from pushjuju.services.requests.backups import Backup
 
 _NOT_SET = "juju-backup-<date>-<time>.tar.gz"
 _TEMPLATE = """
@@ -64,7 +64,7 @@ def create_backup(cli: Cli, args: tuple[str, ...], *, model: str, no_download: b
         raise UsageError("cannot mix --no-download and --filename")
     if not filename:
         raise UsageError("missing filename")
-    from pushjuju.services import backups
+    from pushjuju.services.requests import backups
     from pushjuju.state.files import private_dir
 
     controller, _ = session.split_model(model)
@@ -148,7 +148,7 @@ def restore_backup(cli: Cli, args: tuple[str, ...], *, controller: str, no_promp
     source = Path(args[0]).expanduser()
     if not source.is_file():
         raise NotFound(f"open {source}: no such file or directory")
-    from pushjuju.services import backups
+    from pushjuju.services.requests import backups
 
     backups.check_archive(source)
     folder = session.data_dir(cli)

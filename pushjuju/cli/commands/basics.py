@@ -1,4 +1,4 @@
-"""version, help, documentation: the commands about the program itself. Layer: cli."""
+"""version, help, documentation: the commands about the program itself."""
 
 from __future__ import annotations
 

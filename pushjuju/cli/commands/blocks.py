@@ -1,4 +1,4 @@
-"""disable-command, enable-command, disabled-commands. Layer: cli. Mirrors: juju cmd/juju/block (3.6)"""
+"""disable-command, enable-command, disabled-commands. Mirrors: juju cmd/juju/block (3.6)"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pushjuju.cli.formatters.table import heads
 from pushjuju.cli.output import Formatter, render
 from pushjuju.cli.tabwriter import TabWriter
 from pushjuju.core.errors import UsageError
-from pushjuju.services import blocks
+from pushjuju.services.entities.basis import blocks
 
 _VALID = ", ".join(blocks.SETS)
 _DETAILS = (

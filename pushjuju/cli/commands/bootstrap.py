@@ -1,4 +1,4 @@
-"""bootstrap: a controller is a directory, made in place. Layer: cli.
+"""bootstrap: a controller is a directory, made in place.
 
 Mirrors: juju cmd/juju/commands/bootstrap.go (3.6)
 """
@@ -14,8 +14,9 @@ from pushjuju.cli.gnuflag import Kind
 from pushjuju.core.clouds import DEFAULT_REGION
 from pushjuju.core.errors import UsageError
 from pushjuju.plugins.manager import PluginHost
-from pushjuju.services import clouds, constraints, model_config, models
-from pushjuju.services.context import Context
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.cloud import clouds
+from pushjuju.services.entities.model import constraints, model_config, models
 from pushjuju.state.model import Model
 
 
@@ -111,7 +112,7 @@ def _furnish(cli: Cli, ctx: Context, model: Model, asked: dict[str, Any]) -> Non
     if asked["constraints"]:
         constraints.set_model(ctx, model.uuid, values.constraints(asked["constraints"], cli.console))
     if asked["storage_pool"]:
-        from pushjuju.services import storage_pools
+        from pushjuju.services.entities.storage import storage_pools
 
         name, kind, attributes = _pool(asked["storage_pool"])
         storage_pools.create(ctx, model.uuid, name, kind, attributes)

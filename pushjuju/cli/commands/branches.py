@@ -1,4 +1,4 @@
-"""Branches of a model: off by default in Juju 3.6, and not here. Layer: cli.
+"""Branches of a model: off by default in Juju 3.6, and not here.
 
 Mirrors: juju cmd/juju/model/{addbranch,branch,trackbranch,commit,abort,diff,commits,showcommit}.go (3.6)
 """

@@ -1,4 +1,4 @@
-"""export-bundle, diff-bundle, apply. Layer: cli. Mirrors: juju exportbundle.go, diffbundle.go (3.6)
+"""export-bundle, diff-bundle, apply. Mirrors: juju exportbundle.go, diffbundle.go (3.6)
 
 `apply` is ours: it makes a model equal to a bundle.
 """
@@ -17,7 +17,7 @@ from pushjuju.core.errors import UsageError
 from pushjuju.portable.quote import quote
 
 if TYPE_CHECKING:
-    from pushjuju.services.bundles import Prepared
+    from pushjuju.services.bundles.planning import Prepared
 
 _ARCHES = ("amd64", "arm64", "ppc64el", "s390x", "riscv64")
 
@@ -66,20 +66,20 @@ def export_bundle(
         raise UsageError("--with-charms needs --filename: the charms are written beside it")
     opened = session.open_model(cli, model)
     from pushjuju.runner.remote.goformat import format_yaml
-    from pushjuju.services import bundle_export
+    from pushjuju.services.bundles import export
 
-    request = bundle_export.Request(
+    request = export.Request(
         defaults=include_charm_defaults,
         series=include_series,
         beside=Path(filename).expanduser().parent if with_charms else None,
     )
-    bundle, overlay = bundle_export.export(opened.ctx, opened.uuid, request)
+    bundle, overlay = export.export(opened.ctx, opened.uuid, request)
     text = format_yaml(bundling.document(bundle))
     if overlay:
-        text += bundle_export.OVERLAY + format_yaml(bundling.document(overlay))
+        text += export.OVERLAY + format_yaml(bundling.document(overlay))
     if not filename:
         return cli.output.text(text)
-    bundle_export.write(Path(filename).expanduser(), text)
+    export.write(Path(filename).expanduser(), text)
     return cli.output.text(f"Bundle successfully exported to {filename}\n")
 
 
@@ -114,9 +114,10 @@ def diff_bundle(
     _check_diff(asked)
     base = values.base(asked["base"], asked["series"], cli.console)
     arch = "" if asked["arch"] == "all" else asked["arch"]
-    from pushjuju.bundles import diff, load, machines
     from pushjuju.runner.remote.goformat import format_yaml
-    from pushjuju.services import bundle_equal, bundle_facts
+    from pushjuju.services.bundles.check import apply_changes
+    from pushjuju.services.bundles.plan import diff, machines, model_facts
+    from pushjuju.services.bundles.read import load
 
     mapping = machines.parse(asked["map_machines"])
     opened = session.open_model(cli, model)
@@ -129,13 +130,13 @@ def diff_bundle(
             "following bundle relations:\n" + "\n".join(unclear)
         )
     with opened.ctx.store.read() as tx:
-        facts = bundle_facts.read(tx, opened.uuid)
+        facts = model_facts.read(tx, opened.uuid)
     found = diff.diff(
         loaded.bundle,
         facts,
         mapping=mapping,
         annotations=asked["annotations"],
-        files=bundle_equal.fingerprints(loaded),
+        files=apply_changes.fingerprints(loaded),
     )
     cli.output.text(format_yaml(bundling.document(found)))
 
@@ -204,27 +205,30 @@ def apply(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **asked
         raise UsageError("revision and channel are mutually exclusive for a bundle. Please choose one.")
     if asked["save_plan"] and asked["plan"]:
         raise UsageError("--save-plan and --plan are mutually exclusive")
-    from pushjuju.services import bundle_plans, bundles
+    from pushjuju.services.bundles import plan_files, planning
 
-    plan = bundle_plans.read(Path(asked["plan"]).expanduser()) if asked["plan"] else None
+    plan = plan_files.read(Path(asked["plan"]).expanduser()) if asked["plan"] else None
     opened = session.open_model(cli, model)
     path, url = bundling.find(cli, opened, args[0], channel=asked["channel"], revision=asked["revision"])
     loaded = bundling.load(cli, path, asked["overlay"], dry_run=asked["dry_run"])
     wishes = replace(bundling.wishes_of(asked), store_bundle=url, equal=True)
-    prepared = bundles.prepare(opened.ctx, opened.uuid, loaded, wishes)
+    prepared = planning.prepare(opened.ctx, opened.uuid, loaded, wishes)
     bundling.tell_prepared(cli, prepared)
     bundling.precheck(cli, opened, prepared)
-    prepared, left = bundles.with_removals(
+    prepared, left = planning.with_removals(
         prepared, prune=asked["prune"], destroy_storage=asked["destroy_storage"]
     )
     if plan is not None:
-        bundle_plans.require_same(plan, opened.uuid, prepared)
+        plan_files.require_same(plan, opened.uuid, prepared)
     if asked["save_plan"] and not cli.rehearsal:
-        bundle_plans.write(Path(asked["save_plan"]).expanduser(), opened.uuid, prepared)
+        plan_files.write(Path(asked["save_plan"]).expanduser(), opened.uuid, prepared)
     touched = sorted({*prepared.applications, *prepared.bundle.applications})
     if _shown(cli, prepared, left, asked):
-        bundles.carry_out(
-            opened.ctx, opened.uuid, prepared, bundles.same_model(opened.uuid, prepared.facts.digest())
+        planning.carry_out(
+            opened.ctx,
+            opened.uuid,
+            prepared,
+            planning.same_model(opened.uuid, prepared.facts.digest()),
         )
         cli.console.info("Bundle applied.")
     elif prepared.changes:

@@ -1,4 +1,4 @@
-"""find, info, download. Layer: cli. Mirrors: juju cmd/juju/charmhub (3.6)"""
+"""find, info, download. Mirrors: juju cmd/juju/charmhub (3.6)"""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def open_store(cli: Cli, url: str) -> CharmStore:
     """
     from pushjuju.plugins.charmtypes import SourceServices
     from pushjuju.plugins.manager import PluginHost
-    from pushjuju.services.store_charms import DEFAULT_URL
+    from pushjuju.services.supply.store_charms import DEFAULT_URL
 
     given = url if "charmhub_url" in cli.given else ""
     address = given or cli.env.get("CHARMHUB_URL") or url or DEFAULT_URL
@@ -251,7 +251,7 @@ def _narrowed(
 )
 def download(cli: Cli, args: tuple[str, ...], *, charmhub_url: str, **asked: Any) -> None:
     """Write a charm or bundle into a file."""
-    from pushjuju.services import store_charms
+    from pushjuju.services.supply import store_charms
 
     to_stdout = _download_flags(cli, args, asked)
     name = _name(args[0], what="Charmhub")
@@ -370,7 +370,7 @@ def _of_own_track(cli: Cli, store: CharmStore, ask: Ask, base_given: bool) -> St
 
 def _alike(store: CharmStore, name: str) -> str:
     """Return a hint with names that look like one that is not there; empty: there are none."""
-    from pushjuju.services import store_charms
+    from pushjuju.services.supply import store_charms
 
     names = store_charms.alike(store, name)
     return f"did you mean: {', '.join(names)}" if names else ""
@@ -434,7 +434,7 @@ def _copy(path: Path, target: Path) -> None:
 
 def _resources(cli: Cli, store: CharmStore, charm: StoreCharm, folder: Path) -> list[str]:
     """Download the resources of a charm; return the flags that deploy it with them."""
-    from pushjuju.services import store_charms
+    from pushjuju.services.supply import store_charms
 
     hints = []
     for item in charm.resources:

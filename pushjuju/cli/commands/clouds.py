@@ -1,4 +1,4 @@
-"""clouds, show-cloud, add-cloud, update-cloud, remove-cloud, regions, default-region. Layer: cli.
+"""clouds, show-cloud, add-cloud, update-cloud, remove-cloud, regions, default-region.
 
 Mirrors: juju cmd/juju/cloud (3.6)
 """
@@ -16,9 +16,9 @@ from pushjuju.core.clouds import Cloud, is_cloud, read_clouds
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError, Silent, UsageError
 from pushjuju.plugins.types import ProviderType, Question
 from pushjuju.portable.quote import quote
-from pushjuju.services import cloud_checks
-from pushjuju.services import cloud_documents as documents
-from pushjuju.services import clouds as service
+from pushjuju.services.entities.cloud import cloud_checks
+from pushjuju.services.entities.cloud import clouds as service
+from pushjuju.services.views import cloud_documents as documents
 
 _FILE = flags.text("file", "The path to a cloud definition file", short="f")
 _NO_CREDENTIAL = (

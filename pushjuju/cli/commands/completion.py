@@ -1,4 +1,4 @@
-"""completion: the scripts that let shells ask. Layer: cli. pushjuju's own, no Juju model."""
+"""completion: the scripts that let shells ask. pushjuju's own, no Juju model."""
 
 from __future__ import annotations
 

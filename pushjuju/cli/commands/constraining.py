@@ -1,4 +1,4 @@
-"""constraints, set-constraints and the same of models: what new machines are like. Layer: cli.
+"""constraints, set-constraints and the same of models: what new machines are like.
 
 Mirrors: juju cmd/juju/application/constraints.go, cmd/juju/model/constraints.go (3.6)
 """
@@ -12,8 +12,9 @@ from pushjuju.cli import flags, session, values
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.commands.applications import application_name
 from pushjuju.cli.formatters import config as formatters
-from pushjuju.services import applications, models
-from pushjuju.services import constraints as service
+from pushjuju.services.entities.application import applications
+from pushjuju.services.entities.model import constraints as service
+from pushjuju.services.entities.model import models
 
 _FORMATS = ("constraints", "yaml", "json")
 _DETAILS = (

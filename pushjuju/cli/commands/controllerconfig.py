@@ -1,4 +1,4 @@
-"""controller-config. Layer: cli. Mirrors: juju cmd/juju/controller/config.go (3.6)"""
+"""controller-config. Mirrors: juju cmd/juju/controller/config.go (3.6)"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pushjuju.cli.command import Cli, command
 from pushjuju.cli.formatters import config as formatters
 from pushjuju.cli.output import render
 from pushjuju.core.errors import NotFound, NotValid
-from pushjuju.services import controller_config as service
+from pushjuju.services.entities.model import controller_config as service
 
 
 @command(

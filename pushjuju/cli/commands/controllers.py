@@ -1,4 +1,4 @@
-"""controllers, show-controller, switch, unregister: what there is and where we are. Layer: cli.
+"""controllers, show-controller, switch, unregister: what there is and where we are.
 
 Mirrors: juju cmd/juju/controller, cmd/juju/commands/switch.go (3.6)
 """
@@ -15,9 +15,11 @@ from pushjuju.cli.formatters.models import switched
 from pushjuju.cli.refusing import refusal
 from pushjuju.core.clouds import DEFAULT_REGION
 from pushjuju.core.errors import NotFound
-from pushjuju.services import controllers as service
-from pushjuju.services import documents, machines, models
-from pushjuju.services.context import DEFAULT_USER, Context
+from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.model import controllers as service
+from pushjuju.services.entities.model import models
+from pushjuju.services.views import documents
 from pushjuju.state.datadir import DataDir
 
 

@@ -1,4 +1,4 @@
-"""register, enable-ha, dashboard, sync-agent-binary: where there is no server and are no agents. Layer: cli.
+"""register, enable-ha, dashboard, sync-agent-binary: where there is no server and are no agents.
 
 Mirrors: juju cmd/juju/{controller/register,commands/enableha,dashboard,commands/sync_agent_binary}.go (3.6)
 """

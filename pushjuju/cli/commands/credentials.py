@@ -1,4 +1,4 @@
-"""credentials, show-, add-, update-, remove-, default-credential, autoload-credentials. Layer: cli.
+"""credentials, show-, add-, update-, remove-, default-credential, autoload-credentials.
 
 No value of a credential is ever an argument, part of a message, or in clear in our files when its provider
 calls it secret. Mirrors: juju cmd/juju/cloud (3.6)
@@ -25,8 +25,8 @@ from pushjuju.core.errors import Aborted, NotFound, NotValid, PushjujuError, Sil
 from pushjuju.plugins.types import Attr, DetectedCredential, ProviderType
 from pushjuju.portable.natural import natural_key
 from pushjuju.portable.quote import quote
-from pushjuju.services import cloud_documents as documents
-from pushjuju.services import clouds as service
+from pushjuju.services.entities.cloud import clouds as service
+from pushjuju.services.views import cloud_documents as documents
 from pushjuju.state.cloudfiles import CloudFiles
 
 FILE = flags.text("file", "The YAML file containing credentials", short="f")

@@ -1,4 +1,4 @@
-"""update-credential and remove-credential: what models use changes, or goes. Layer: cli.
+"""update-credential and remove-credential: what models use changes, or goes.
 
 Mirrors: juju cmd/juju/cloud/updatecredential.go, removecredential.go (3.6)
 """
@@ -27,8 +27,8 @@ from pushjuju.core.clouds import (
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError, Silent, UsageError
 from pushjuju.plugins.types import ProviderType
 from pushjuju.portable.quote import quote
-from pushjuju.services import cloud_documents as documents
-from pushjuju.services.context import Context
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.views import cloud_documents as documents
 
 
 @command(
@@ -157,7 +157,7 @@ def _problems(
     cli: Cli, where: sides.Sides, cloud: str, name: str, item: StoredCredential
 ) -> dict[str, list[str]]:
     """Return model -> what is wrong with a credential for it, for all models that will use it."""
-    from pushjuju.services import validity
+    from pushjuju.services.entities.machine import credential_validity
     from pushjuju.workers import credentials as trial
 
     found: dict[str, list[str]] = {}
@@ -165,7 +165,7 @@ def _problems(
         if not where.ctx and name in ctx.controller.cloud_files.credentials(cloud).credentials:
             continue  # it has one of its own
         with ctx.store.read() as tx:
-            users = validity.using(tx, cloud, name)
+            users = credential_validity.using(tx, cloud, name)
         for model in users:
             found[model.name] = trial.problems(ctx, where.host, model, name, item, warn=cli.console.warn)
     return found
@@ -174,14 +174,15 @@ def _problems(
 def _wake(cli: Cli, where: sides.Sides, changed: set[tuple[str, str]]) -> None:
     """Let machines be tried anew that the cloud refused because of a credential that changed."""
     from pushjuju.cli import drive
-    from pushjuju.services import models, validity
+    from pushjuju.services.entities.machine import credential_validity
+    from pushjuju.services.entities.model import models
 
     for ctx in _meant(cli, where):
         waiting = [model for model in models.list_models(ctx) if (model.cloud, model.credential) in changed]
         woken: list[str] = []
         for model in waiting:
             with ctx.store.write() as tx:
-                woken += validity.renew(tx, model, cli.clock.now())
+                woken += credential_validity.renew(tx, model, cli.clock.now())
         if woken:
             drive.background(cli, ctx)
 

@@ -1,4 +1,4 @@
-"""offer, offers, find-offers, show-offer, remove-offer, consume, remove-saas. Layer: cli.
+"""offer, offers, find-offers, show-offer, remove-offer, consume, remove-saas.
 
 Mirrors: juju cmd/juju/crossmodel, cmd/juju/application/{consume,removesaas}.go (3.6)
 """
@@ -18,8 +18,8 @@ from pushjuju.core.offerurl import OfferUrl, parse
 from pushjuju.portable.quote import quote
 
 if TYPE_CHECKING:
-    from pushjuju.services.context import Context
-    from pushjuju.services.offers import Wanted
+    from pushjuju.services.entities.basis.context import Context
+    from pushjuju.services.entities.relation.offers import Wanted
 
 _APPLICATION = re.compile(
     r"/?(?:(?P<model>[^.]*)\.)?(?P<application>[^:]*)(?::(?P<endpoints>.*))?", re.DOTALL
@@ -44,7 +44,8 @@ _FORM = 'endpoints must conform to format "<application-name>:<endpoint-name>[,.
 )
 def offer(cli: Cli, args: tuple[str, ...], *, controller: str) -> None:
     """Offer endpoints of an application."""
-    from pushjuju.services import models, offers
+    from pushjuju.services.entities.model import models
+    from pushjuju.services.entities.relation import offers
 
     model, application, endpoints = _parts(args[0])
     ctx = session.open_controller(cli, controller)
@@ -90,7 +91,8 @@ def _parts(text: str) -> tuple[str, str, list[str]]:
 )
 def remove_offer(cli: Cli, args: tuple[str, ...], *, controller: str, force: bool, yes: bool) -> None:
     """Take offers back."""
-    from pushjuju.services import crossmodel, removal
+    from pushjuju.services.lifecycle import removal
+    from pushjuju.services.requests import consume as crossmodel
 
     ctx = session.open_controller(cli, controller)
     urls = [_offer_url(ctx, arg) for arg in args]
@@ -127,7 +129,7 @@ def _offer_url(ctx: Context, text: str) -> OfferUrl:
     except NotValid:
         if not is_application(text):
             raise
-    from pushjuju.services import models
+    from pushjuju.services.entities.model import models
 
     model = models.resolve(ctx, None)
     return OfferUrl(owner=model.owner, model=model.name, offer=text)
@@ -169,8 +171,8 @@ def list_offers(
 ) -> None:
     """List the offers of a model."""
     from pushjuju.cli.formatters import offers as formatters
-    from pushjuju.services import crossmodel_documents
-    from pushjuju.services.offers import Wanted
+    from pushjuju.services.entities.relation.offers import Wanted
+    from pushjuju.services.views import offer_documents
 
     opened = session.open_model(cli, model)
     wanted = Wanted(
@@ -181,7 +183,7 @@ def list_offers(
         connected=connected_user,
         active=active_only,
     )
-    document = crossmodel_documents.list_offers(opened.ctx, opened.model, wanted)
+    document = offer_documents.list_offers(opened.ctx, opened.model, wanted)
     cli.output.write(document, formatters.listed(cli.clock.now()))
 
 
@@ -209,7 +211,7 @@ def find_offers(cli: Cli, args: tuple[str, ...], *, model: str, url: str, interf
     if args and url:
         raise UsageError("URL term cannot be specified twice")
     from pushjuju.cli.formatters import offers as formatters
-    from pushjuju.services import crossmodel_documents
+    from pushjuju.services.views import offer_documents
 
     term = args[0] if args else url
     place = parse(term, partial=True) if term else OfferUrl()
@@ -217,11 +219,11 @@ def find_offers(cli: Cli, args: tuple[str, ...], *, model: str, url: str, interf
     if term and not place.owner:
         place = replace(place, owner=ctx.user)
     wanted = _wanted(part=place.offer or offer, interface=interface)
-    cli.output.write(crossmodel_documents.find_offers(ctx, place, wanted), formatters.found())
+    cli.output.write(offer_documents.find_offers(ctx, place, wanted), formatters.found())
 
 
 def _wanted(*, part: str, interface: str) -> Wanted:
-    from pushjuju.services.offers import Wanted
+    from pushjuju.services.entities.relation.offers import Wanted
 
     return Wanted(part=part, interface=interface)
 
@@ -241,7 +243,7 @@ def show_offer(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     if len(args) != 1:
         raise UsageError("must specify endpoint URL")
     from pushjuju.cli.formatters import offers as formatters
-    from pushjuju.services import crossmodel_documents
+    from pushjuju.services.views import offer_documents
 
     if is_application(args[0]):
         opened = session.open_model(cli, model)
@@ -249,7 +251,7 @@ def show_offer(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     else:
         url = parse(args[0])
         ctx = session.open_controller(cli, url.controller or session.split_model(model)[0])
-    cli.output.write(crossmodel_documents.show_offer(ctx, url), formatters.shown())
+    cli.output.write(offer_documents.show_offer(ctx, url), formatters.shown())
 
 
 # --- consuming --------------------------------------------------------------------------------------------
@@ -271,7 +273,7 @@ def consume(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     """Let a model consume an offer."""
     if len(args) > 1 and not is_application(args[1]):
         raise UsageError(f"invalid application name {quote(args[1])}")
-    from pushjuju.services import crossmodel
+    from pushjuju.services.requests import consume as crossmodel
 
     url = parse(args[0])
     if url.endpoint:
@@ -305,7 +307,7 @@ def remove_saas(cli: Cli, args: tuple[str, ...], *, model: str, force: bool, no_
     if no_wait and not force:
         raise NotValid("--no-wait requires --force")
     from pushjuju.cli import removals
-    from pushjuju.services import crossmodel
+    from pushjuju.services.requests import consume as crossmodel
 
     opened = session.open_model(cli, model)
     forced, touched, failures = removals.force(force=force, no_wait=no_wait), set(), []

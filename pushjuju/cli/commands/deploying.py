@@ -1,4 +1,4 @@
-"""deploy, refresh, add-unit. Layer: cli. Mirrors: juju cmd/juju/application deploy.go, refresh.go (3.6)"""
+"""deploy, refresh, add-unit. Mirrors: juju cmd/juju/application deploy.go, refresh.go (3.6)"""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pushjuju.core.charmstore import DEFAULT_ARCH
 from pushjuju.core.errors import HubError, NotFound, NotValid, UsageError
 from pushjuju.core.names import is_application
 from pushjuju.core.placement import Placement
-from pushjuju.services import model_config
+from pushjuju.services.entities.model import model_config
 
 if TYPE_CHECKING:
     from pushjuju.charms.model import Charm
@@ -98,7 +98,7 @@ def deploy(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **aske
     if name and not is_application(name):
         raise UsageError(f'invalid application name "{name}"')
     from pushjuju.charms.features import check_features
-    from pushjuju.services import applications
+    from pushjuju.services.requests import deploy as deploy_request
 
     with tempfile.TemporaryDirectory(prefix="pushjuju-") as work, _undone(cli, asked):
         folder = Path(work)
@@ -131,7 +131,7 @@ def deploy(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **aske
         settings = _settings(charm, name or charm.name, given)
         if kind is ArgumentKind.LOCAL:
             opened = session.open_or_make_model(cli, model)
-        request = applications.DeployRequest(
+        request = deploy_request.DeployRequest(
             application=name or charm.name,
             packed=found.packed,
             base=found.origin.base
@@ -151,7 +151,7 @@ def deploy(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **aske
             url=found.url,
         )
         _precheck(cli, opened, request.base, wanted, request.count, targets)
-        deployed = applications.deploy(opened.ctx, opened.uuid, request, rehearse=asked["dry_run"])
+        deployed = deploy_request.deploy(opened.ctx, opened.uuid, request, rehearse=asked["dry_run"])
         if asked["dry_run"]:
             return _tell(cli, request, deployed.revision, dry_run=True)
     _tell(cli, request, deployed.revision)
@@ -168,7 +168,8 @@ def _from_store(
     folder: Path,
 ) -> charmsource.Acquired:
     """Get a charm from the model's store, for the machines that it is to run on."""
-    from pushjuju.services import architectures, store_charms
+    from pushjuju.services.entities.model import architectures
+    from pushjuju.services.supply import store_charms
 
     placed = store_charms.placed_platform(opened.ctx, opened.uuid, targets, base)
     own = values.constraints(asked["constraints"], cli.console)
@@ -190,7 +191,8 @@ def _chooser(
     """Return what tells for which machines a charm's sources are built: the model's, if there is one yet."""
 
     def choose(charm: Charm) -> tuple[Base, str]:
-        from pushjuju.services import architectures, store_charms
+        from pushjuju.services.entities.model import architectures
+        from pushjuju.services.supply import store_charms
 
         if not session.any_controller(cli, model):
             return base or charmsource.usual_base(charm), str(constraints.get("arch") or "")
@@ -321,7 +323,7 @@ def _choose_base(
 
 def _extra_bases(opened: session.Session) -> tuple[Base, ...]:
     """Return the bases beyond Juju's own."""
-    from pushjuju.services.store_charms import extra_bases
+    from pushjuju.services.supply.store_charms import extra_bases
 
     return extra_bases(opened.ctx)
 
@@ -338,7 +340,7 @@ def _settings(charm: Any, application: str, given: values.Settings) -> dict[str,
 
 
 def _bindings(text: str) -> dict[str, str]:
-    from pushjuju.services.bindings import parse
+    from pushjuju.services.entities.application.bindings import parse
 
     return parse(text)
 
@@ -431,7 +433,7 @@ def refresh(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **ask
     if len(given.files) > 1:
         raise UsageError("only one config file can be given to refresh")
     opened = session.open_model(cli, model)
-    from pushjuju.services import refresh as service
+    from pushjuju.services.requests import refresh as service
 
     known = refreshing.look(opened, name)
     refreshing.check_switch(known, asked)
@@ -507,7 +509,7 @@ def add_unit(
     if not is_application(args[0]):
         raise UsageError(f'invalid application name "{args[0]}"')
     targets = values.placements(to)
-    from pushjuju.services import applications, units
+    from pushjuju.services.entities.application import applications, units
 
     opened = session.open_model(cli, model)
     with opened.ctx.store.read() as tx:

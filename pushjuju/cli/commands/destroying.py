@@ -1,4 +1,4 @@
-"""destroy-model, destroy-controller, kill-controller, enable-destroy-controller. Layer: cli.
+"""destroy-model, destroy-controller, kill-controller, enable-destroy-controller.
 
 Mirrors: juju cmd/juju/model/destroy.go, cmd/juju/controller/{destroy,kill,enabledestroy}.go (3.6)
 """
@@ -23,13 +23,16 @@ from pushjuju.core.errors import (
     UsageError,
 )
 from pushjuju.portable.natural import natural_key
-from pushjuju.services import blocks, machines, models, removal
-from pushjuju.services import controllers as service
+from pushjuju.services.entities.basis import blocks
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.model import controllers as service
+from pushjuju.services.entities.model import models
+from pushjuju.services.lifecycle import removal
 from pushjuju.state.records import Application, Cleanup, Model
 from pushjuju.state.storage_records import Backing
 
 if TYPE_CHECKING:
-    from pushjuju.services.context import Context
+    from pushjuju.services.entities.basis.context import Context
     from pushjuju.state.store import Tx
 
 ENDS = "controller ends"  # what a plan is told: when

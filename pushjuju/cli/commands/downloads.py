@@ -1,4 +1,4 @@
-"""download-backup: a copy of an archive on this computer. Layer: cli.
+"""download-backup: a copy of an archive on this computer.
 
 Mirrors: juju cmd/juju/backups/download.go (3.6)
 """

@@ -1,4 +1,4 @@
-"""update-status, controller run, doctor: the work itself. Layer: cli. pushjuju's own, no Juju model."""
+"""update-status, controller run, doctor: the work itself. pushjuju's own, no Juju model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from pushjuju.core.names import is_unit
 )
 def update_status(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     """Make update-status due and work all that is due."""
-    from pushjuju.services import models, update_status
+    from pushjuju.services.entities.model import models
+    from pushjuju.services.requests import update_status
 
     for name in args:
         if not is_unit(name):
@@ -90,7 +91,7 @@ def _run(cli: Cli, controller: str, *, until_idle: bool) -> None:
 
 
 def _renew_key(cli: Cli, controller: str, *, forget: bool) -> None:
-    from pushjuju.services import secret_keys
+    from pushjuju.services.entities.secret import secret_keys
 
     name, count = secret_keys.renew(session.open_controller(cli, controller), forget=forget)
     cli.console.info(f"Sealed {count} records with the new key {name}")
@@ -149,7 +150,7 @@ def explain(cli: Cli, args: tuple[str, ...], *, model: str, utc: bool) -> None:
     from pushjuju.cli.formatters.listings import reasons
     from pushjuju.cli.formatters.times import since_text
     from pushjuju.runner.remote.goformat import Struct
-    from pushjuju.services import explain as service
+    from pushjuju.services.views import explain as service
     from pushjuju.uniter.wanted import wanted
 
     opened = session.open_model(cli, model)

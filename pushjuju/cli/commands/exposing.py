@@ -1,11 +1,11 @@
-"""expose, unexpose. Layer: cli. Mirrors: juju cmd/juju/application/{expose,unexpose}.go (3.6)"""
+"""expose, unexpose. Mirrors: juju cmd/juju/application/{expose,unexpose}.go (3.6)"""
 
 from __future__ import annotations
 
 from pushjuju.cli import drive, flags, session
 from pushjuju.cli.command import Cli, command
-from pushjuju.services import expose as service
-from pushjuju.services.firewall import split
+from pushjuju.services.entities.model.firewall import split
+from pushjuju.services.requests import expose as service
 
 
 @command(

@@ -1,4 +1,4 @@
-"""firewall-rules, set-firewall-rule: old names for two keys of the model's configuration. Layer: cli.
+"""firewall-rules, set-firewall-rule: old names for two keys of the model's configuration.
 
 Mirrors: juju cmd/juju/firewall (3.6)
 """
@@ -14,7 +14,8 @@ from pushjuju.cli.tabwriter import TabWriter
 from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.core.firewall import parse_cidr
 from pushjuju.portable.quote import quote
-from pushjuju.services import crossmodel, firewall, model_config
+from pushjuju.services.entities.model import firewall, model_config
+from pushjuju.services.requests import consume
 
 _KEYS = {"juju-application-offer": "saas-ingress-allow", "ssh": "ssh-allow"}
 _DEPRECATED = 'Firewall rules have been moved to model-config settings "ssh-allow" and\n"saas-ingress-allow".'
@@ -87,7 +88,7 @@ def set_firewall_rule(
     with opened.ctx.store.write() as tx:
         model_config.change(tx, opened.uuid, {_KEYS[args[0]]: ",".join(cidrs)})
         firewall.changed_everywhere(tx, opened.uuid, cli.clock.now(), "model config changed")
-        crossmodel.config_changed(tx, opened.uuid, cli.clock.now())
+        consume.config_changed(tx, opened.uuid, cli.clock.now())
     drive.settle(cli, opened.ctx, opened.uuid, touched=drive.EVERY_MACHINE, no_wait=no_wait)
 
 

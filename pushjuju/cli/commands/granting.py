@@ -1,4 +1,4 @@
-"""grant, revoke, grant-cloud, revoke-cloud: who shall have access. Layer: cli.
+"""grant, revoke, grant-cloud, revoke-cloud: who shall have access.
 
 Mirrors: juju cmd/juju/model/grantrevoke.go, cmd/juju/cloud/grantrevoke.go (3.6)
 """
@@ -10,9 +10,11 @@ from collections.abc import Callable, Sequence
 from pushjuju.cli import flags, session
 from pushjuju.cli.command import Cli, Command, Function, command
 from pushjuju.core.errors import UsageError
-from pushjuju.services import clouds, models, people
-from pushjuju.services.context import Context
-from pushjuju.services.people import LEVELS, Kind
+from pushjuju.services.entities.basis import users
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.basis.users import LEVELS, Kind
+from pushjuju.services.entities.cloud import clouds
+from pushjuju.services.entities.model import models
 from pushjuju.state.store import Tx
 
 Act = Callable[[Tx, str, str, Kind, str], None]
@@ -74,7 +76,7 @@ def _offer(ctx: Context, name: str) -> str:
         NotValid: It is no URL of one.
     """
     from pushjuju.core.offerurl import parse
-    from pushjuju.services import offers
+    from pushjuju.services.entities.relation import offers
 
     with ctx.store.read() as tx:
         return offers.resolve(ctx, tx, parse(name))[1].uuid
@@ -136,14 +138,14 @@ def _made_cloud(name: str, summary: str, act: Act) -> Command:
 grant = _made(
     "grant",
     "Grants access level to a Juju user for a model, controller, or application offer.",
-    people.grant,
+    users.grant,
     "    pushjuju grant kim read shop\n    pushjuju grant kim superuser\n",
 )
 revoke = _made(
     "revoke",
     "Revokes access from a Juju user for a model, controller, or application offer.",
-    people.revoke,
+    users.revoke,
     "    pushjuju revoke kim write shop\n",
 )
-grant_cloud = _made_cloud("grant-cloud", "Grants access level to a Juju user for a cloud.", people.grant)
-revoke_cloud = _made_cloud("revoke-cloud", "Revokes access from a Juju user for a cloud.", people.revoke)
+grant_cloud = _made_cloud("grant-cloud", "Grants access level to a Juju user for a cloud.", users.grant)
+revoke_cloud = _made_cloud("revoke-cloud", "Revokes access from a Juju user for a cloud.", users.revoke)

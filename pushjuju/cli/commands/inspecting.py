@@ -1,4 +1,4 @@
-"""show-relation, hooks, replay: pushjuju's own looks behind the model. Layer: cli. No Juju model."""
+"""show-relation, hooks, replay: pushjuju's own looks behind the model. No Juju model."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from pushjuju.core.names import is_application, is_unit
 from pushjuju.portable.quote import quote
 
 if TYPE_CHECKING:
-    from pushjuju.services import decided
-    from pushjuju.services.hook_runs import Wanted
+    from pushjuju.services.entities.application import decisions
+    from pushjuju.services.views.hook_runs import Wanted
 
 _FOLLOW_S = 0.3
 _LIMIT = 50
@@ -43,7 +43,8 @@ DIFFERS = 2  # exit status of a decision that would be another one today
 def show_relation(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     """Show one relation."""
     from pushjuju.cli.formatters import inspected
-    from pushjuju.services import integrate, relation_view
+    from pushjuju.services.requests import integrate
+    from pushjuju.services.views import relation_view
 
     if not (len(args) == 1 and integrate.is_id(args[0])):
         for arg in args:
@@ -98,7 +99,7 @@ def hooks(
 ) -> None:
     """Show the history of hook runs."""
     from pushjuju.cli.formatters import inspected
-    from pushjuju.services import hook_runs
+    from pushjuju.services.views import hook_runs
 
     for name in args:
         if not is_unit(name):
@@ -123,7 +124,7 @@ def _follow(cli: Cli, opened: session.Session, wanted: Wanted, *, utc: bool) -> 
     from dataclasses import replace
 
     from pushjuju.cli.formatters import inspected
-    from pushjuju.services import hook_runs
+    from pushjuju.services.views import hook_runs
 
     look = inspected.Look(utc=utc, colour=cli.output.colour)
     cli.on_interrupt = "Following ended."
@@ -192,7 +193,7 @@ def _moment(text: str, now: datetime) -> datetime:
 def replay(cli: Cli, args: tuple[str, ...], *, model: str, file: str) -> None:
     """Decide again."""
     from pushjuju.cli.formatters import replayed as shown
-    from pushjuju.services import decided
+    from pushjuju.services.entities.application import decisions
     from pushjuju.uniter.replaying import replayed
 
     if bool(args) == bool(file):
@@ -203,7 +204,7 @@ def replay(cli: Cli, args: tuple[str, ...], *, model: str, file: str) -> None:
         found = _from_file(cli, file)
     else:
         opened = session.open_model(cli, model)
-        found = decided.find(opened.ctx, opened.uuid, args[0])
+        found = decisions.find(opened.ctx, opened.uuid, args[0])
     again = replayed(found.record)
     document = shown.document(found, again)
     table = {"tabular": lambda written: shown.text(written, colour=cli.output.colour)}
@@ -212,7 +213,7 @@ def replay(cli: Cli, args: tuple[str, ...], *, model: str, file: str) -> None:
         raise Exited(DIFFERS)
 
 
-def _from_file(cli: Cli, path: str) -> decided.Decided:
+def _from_file(cli: Cli, path: str) -> decisions.Decided:
     """Read a record that somebody sent.
 
     Raises:
@@ -221,7 +222,7 @@ def _from_file(cli: Cli, path: str) -> decided.Decided:
     import json
     from pathlib import Path
 
-    from pushjuju.services import decided
+    from pushjuju.services.entities.application import decisions
 
     try:
         text = (
@@ -235,4 +236,4 @@ def _from_file(cli: Cli, path: str) -> decided.Decided:
         raise NotValid(f"{path} is no record of a decision: {error}") from error
     if not isinstance(record, dict) or not isinstance(record.get("remote"), dict):
         raise NotValid(f"{path} is no record of a decision")
-    return decided.Decided(subject=path, unit=str(record["remote"].get("unit", "")), record=record)
+    return decisions.Decided(subject=path, unit=str(record["remote"].get("unit", "")), record=record)

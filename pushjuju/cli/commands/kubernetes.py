@@ -1,4 +1,4 @@
-"""Words for Kubernetes, where pushjuju does not go. Layer: cli. Mirrors: juju cmd/juju/caas (3.6)"""
+"""Words for Kubernetes, where pushjuju does not go. Mirrors: juju cmd/juju/caas (3.6)"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""login, logout, whoami: who works the controller. Layer: cli. Mirrors: juju cmd/juju/user (3.6)"""
+"""login, logout, whoami: who works the controller. Mirrors: juju cmd/juju/user (3.6)"""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pushjuju.cli.command import Cli, command
 from pushjuju.cli.refusing import refusal, refused
 from pushjuju.cli.tabwriter import TabWriter
 from pushjuju.core.errors import NotPermitted, UsageError
-from pushjuju.services import controllers as service
-from pushjuju.services import models
-from pushjuju.services.context import DEFAULT_USER, Context
+from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
+from pushjuju.services.entities.model import controllers as service
+from pushjuju.services.entities.model import models
 
 
 @command(

@@ -1,4 +1,4 @@
-"""add-machine, remove-machine, retry-provisioning. Layer: cli. Mirrors: juju cmd/juju/machine (3.6)"""
+"""add-machine, remove-machine, retry-provisioning. Mirrors: juju cmd/juju/machine (3.6)"""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ from pushjuju.cli.statusdoc import status_document
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid, PushjujuError, Silent, UsageError
 from pushjuju.core.placement import PlacementKind
-from pushjuju.services import machines, model_config, removal
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.model import model_config
+from pushjuju.services.lifecycle import removal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pushjuju.cli.progress import Report
-    from pushjuju.services.inventories import Listed
+    from pushjuju.services.requests.inventories import Listed
 
 
 @command(
@@ -138,7 +140,7 @@ def _take_in_file(
     import asyncio
 
     from pushjuju.cli.progress import progress
-    from pushjuju.services import inventories
+    from pushjuju.services.requests import inventories
 
     path = Path(source).expanduser()
     if path.is_dir():

@@ -1,4 +1,4 @@
-"""mirror: charms for sites without the internet. Layer: cli. Our own command."""
+"""mirror: charms for sites without the internet. Our own command."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pushjuju.core.errors import NotFound, UsageError
 if TYPE_CHECKING:
     from http.server import ThreadingHTTPServer
 
-    from pushjuju.services.mirroring import Wanted
+    from pushjuju.services.bundles.mirroring import Wanted
 
 
 @command(
@@ -49,7 +49,7 @@ def mirror(
 ) -> None:
     """Mirror charms, then serve them if that is asked for."""
     from pushjuju.cli.commands.charmhub import open_store
-    from pushjuju.services import mirroring
+    from pushjuju.services.bundles import mirroring
 
     folder = Path(args[0]).expanduser()
     if not args[1:] and not serve:
@@ -72,8 +72,8 @@ def mirror(
 
 def _wanted(text: str, channel: str, platforms: tuple[Platform, ...]) -> list[Wanted]:
     """Return what a word names: a charm, or all charms of a bundle's file."""
-    from pushjuju.bundles.source import is_bundle
-    from pushjuju.services import mirroring
+    from pushjuju.services.bundles import mirroring
+    from pushjuju.services.bundles.read.source import is_bundle
 
     if text.startswith((".", "/", "~")) or Path(text).suffix in (".yaml", ".yml", ".zip"):
         if not is_bundle(Path(text).expanduser()):

@@ -1,4 +1,4 @@
-"""model-config: the settings of a model. Layer: cli. Mirrors: juju cmd/juju/model/config.go (3.6)"""
+"""model-config: the settings of a model. Mirrors: juju cmd/juju/model/config.go (3.6)"""
 
 from __future__ import annotations
 
@@ -10,19 +10,13 @@ from pushjuju.cli.command import Cli, command
 from pushjuju.cli.formatters import config as formatters
 from pushjuju.cli.output import render
 from pushjuju.core.errors import NotFound
-from pushjuju.services import (
-    firewall,
-    model_config,
-    model_defaults,
-    models,
-    secret_backends,
-    spaces,
-    touch,
-    ways,
-)
+from pushjuju.services.entities.basis import wake
+from pushjuju.services.entities.machine import spaces
+from pushjuju.services.entities.model import firewall, jump_hosts, model_config, model_defaults, models
+from pushjuju.services.entities.secret import secret_backends
 
 # What is worked at once when it changes.
-_WORKED = {firewall.SSH_ALLOW, firewall.SAAS_ALLOW, secret_backends.KEY, ways.KEY}
+_WORKED = {firewall.SSH_ALLOW, firewall.SAAS_ALLOW, secret_backends.KEY, jump_hosts.KEY}
 
 
 @command(
@@ -71,13 +65,13 @@ def model_config_command(
             )
             if secret_backends.KEY in {*changes, *asked.reset}:
                 secret_backends.follow(tx, opened.uuid, cli.clock.now())
-            touch.all_units(tx, opened.uuid, cli.clock.now(), "model config changed")
+            wake.all_units(tx, opened.uuid, cli.clock.now(), "model config changed")
             firewall.changed_everywhere(tx, opened.uuid, cli.clock.now(), "model config changed")
-            from pushjuju.services import crossmodel
+            from pushjuju.services.requests import consume
 
-            crossmodel.config_changed(tx, opened.uuid, cli.clock.now())
-            if ways.KEY in {*changes, *asked.reset}:
-                ways.changed(tx, opened.uuid, cli.clock.now())
+            consume.config_changed(tx, opened.uuid, cli.clock.now())
+            if jump_hosts.KEY in {*changes, *asked.reset}:
+                jump_hosts.changed(tx, opened.uuid, cli.clock.now())
         if not drive.waits(cli):
             drive.background(cli, opened.ctx)
         elif _WORKED & {*changes, *asked.reset}:

@@ -1,4 +1,4 @@
-"""model-defaults: what new models take. Layer: cli. Mirrors: juju cmd/juju/model/defaults.go (3.6)"""
+"""model-defaults: what new models take. Mirrors: juju cmd/juju/model/defaults.go (3.6)"""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from pushjuju.cli import configargs, flags, providerkeys, session, values
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.formatters import config as formatters
 from pushjuju.core.errors import NotFound, UsageError
-from pushjuju.services import clouds, model_config
-from pushjuju.services import model_defaults as service
-from pushjuju.services.context import Context
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.cloud import clouds
+from pushjuju.services.entities.model import model_config
+from pushjuju.services.entities.model import model_defaults as service
 
 
 @command(

@@ -1,4 +1,4 @@
-"""add-model, models, show-model. Layer: cli. Mirrors: juju cmd/juju/model, controller (3.6)"""
+"""add-model, models, show-model. Mirrors: juju cmd/juju/model, controller (3.6)"""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from pushjuju.cli.formatters import models as formatters
 from pushjuju.cli.formatters.times import friendly, rfc3339, with_texts
 from pushjuju.cli.gnuflag import Kind
 from pushjuju.core.errors import NotFound, UsageError
-from pushjuju.services import clouds, documents, models, people
-from pushjuju.services.context import Context
+from pushjuju.services.entities.basis import users
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.cloud import clouds
+from pushjuju.services.entities.model import models
+from pushjuju.services.views import documents
 
 
 @command(
@@ -122,7 +125,7 @@ def list_models(
     exact_time: bool,
 ) -> None:
     """List the models of a controller."""
-    if user and not people.is_name(user.partition("@")[0]):
+    if user and not users.is_name(user.partition("@")[0]):
         raise UsageError(f'user "{user}" not valid')
     ctx = session.open_controller(cli, controller)
     listed = documents.models_document(ctx, user=user, every=every)

@@ -1,4 +1,4 @@
-"""set-credential, upgrade-model, upgrade-controller, and what is refused of models. Layer: cli.
+"""set-credential, upgrade-model, upgrade-controller, and what is refused of models.
 
 Mirrors: juju cmd/juju/model/{modelcredential,dump,dumpdb}.go, cmd/juju/commands/upgrademodel.go (3.6)
 """
@@ -13,7 +13,7 @@ from pushjuju.cli import flags, session
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.refusing import refused
 from pushjuju.core.errors import NotFound, NotValid, UsageError
-from pushjuju.services import clouds
+from pushjuju.services.entities.cloud import clouds
 
 _VERSION = re.compile(r"(\d+)\.(\d+)(?:\.(\d+)|-[a-z]+\d+)(?:\.\d+)?")
 _STREAMS = ("released", "proposed", "devel", "testing")
@@ -62,7 +62,7 @@ def set_credential(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     from pushjuju.cli import drive
     from pushjuju.core.clouds import StoredCredential
     from pushjuju.plugins.manager import PluginHost
-    from pushjuju.services import validity
+    from pushjuju.services.entities.machine import credential_validity
     from pushjuju.workers import credentials as trial
 
     cloud, name = args
@@ -75,7 +75,7 @@ def set_credential(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     stored = StoredCredential(auth_type=found.auth_type, attributes=dict(found.attributes))
     if problems := trial.problems(opened.ctx, host, opened.model, name, stored, warn=cli.console.warn):
         raise NotValid(f'credential "{name}" cannot be used for model {opened.model.name}: {problems[0]}')
-    woken = validity.set_credential(opened.ctx, opened.uuid, name)
+    woken = credential_validity.set_credential(opened.ctx, opened.uuid, name)
     cli.console.info(
         f"Changed cloud credential on model {opened.model.qualified!r} to {name!r}.".replace("'", '"')
     )

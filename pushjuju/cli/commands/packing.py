@@ -1,4 +1,4 @@
-"""pack: a charm's source tree becomes a .charm file. Layer: cli. Ours alone: Juju has charmcraft for it."""
+"""pack: a charm's source tree becomes a .charm file. Ours alone: Juju has charmcraft for it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def pack(
 ) -> None:
     """Write a charm's archives; an architecture that this computer cannot build for is left out."""
     from pushjuju.charms.reader import read_charm
-    from pushjuju.services.architectures import own_arch
+    from pushjuju.services.entities.model.architectures import own_arch
 
     path = Path(args[0] if args else ".").expanduser()
     if not path.is_dir():
@@ -128,8 +128,8 @@ def _targets(path: Path, charm: Charm, wanted: Base | None, platform: str) -> li
         NotValid: The base or platform is not one of the charm's, which are named.
     """
     from pushjuju.charms import charmcraft, tree
-    from pushjuju.services import charm_build
-    from pushjuju.services.architectures import own_arch
+    from pushjuju.services.entities.model.architectures import own_arch
+    from pushjuju.services.supply import charm_build
 
     if platform:
         return _of_platform(path, platform, wanted)

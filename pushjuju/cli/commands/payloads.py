@@ -1,4 +1,4 @@
-"""payloads: what charms registered. Layer: cli. Mirrors: juju cmd/juju/payload/list.go (3.6)"""
+"""payloads: what charms registered. Mirrors: juju cmd/juju/payload/list.go (3.6)"""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pushjuju.cli.formatters.shapes import struct
 from pushjuju.cli.formatters.table import heads
 from pushjuju.cli.output import Formatter, render
 from pushjuju.cli.tabwriter import TabWriter
-from pushjuju.services import payloads as service
+from pushjuju.services.entities.charm import payloads as service
 
 
 @command(

@@ -1,4 +1,4 @@
-"""plan: what a command would do. Layer: cli. pushjuju's own, no Juju model.
+"""plan: what a command would do. pushjuju's own, no Juju model.
 
 The command itself runs, on a copy of the data directory; then the copy's queue is rehearsed.
 """
@@ -23,8 +23,8 @@ from pushjuju.core.near import did_you_mean
 from pushjuju.portable.quote import quote
 
 if TYPE_CHECKING:
-    from pushjuju.services.context import Context
-    from pushjuju.services.inventory import Change, Inventory
+    from pushjuju.services.entities.basis.context import Context
+    from pushjuju.services.views.inventory import Change, Inventory
     from pushjuju.state.datadir import ControllerDir
     from pushjuju.workers.rehearsal import Foreseen, Rehearsal
 
@@ -151,7 +151,8 @@ def _side(ctx: Context, *, kills: bool = False) -> _Side:
         ctx: The copy.
         kills: Models that go and do not come to their end are ended directly.
     """
-    from pushjuju.services import inventory, models
+    from pushjuju.services.entities.model import models
+    from pushjuju.services.views import inventory
     from pushjuju.workers.rehearsal import rehearse
 
     found = rehearse(ctx)
@@ -171,7 +172,7 @@ def _compared(
     words: Sequence[str], inner: Cli, controller: ControllerDir, before: _Side | None, after: _Side
 ) -> Plan:
     """Return what is other with the command than without it; `before` is None for a new controller."""
-    from pushjuju.services import inventory
+    from pushjuju.services.views import inventory
     from pushjuju.state.rehearsal import gone
 
     now = before.inventory if before is not None else {}
@@ -195,7 +196,7 @@ def _compared(
 
 
 def _of_controller(action: str, name: str, fields: Mapping[str, str] | None = None) -> Change:
-    from pushjuju.services.inventory import Change
+    from pushjuju.services.views.inventory import Change
 
     return Change(action=action, kind="controller", name=name, model="", fields=fields or {})
 
@@ -211,7 +212,7 @@ def _left(inner: Cli) -> Sequence[str]:
 
 def _without(cli: Cli, opened: Context, folder: Path) -> _Side | None:
     """Return what would happen, and be, without the command; None when it makes the controller."""
-    from pushjuju.services.context import open_context
+    from pushjuju.services.entities.basis.context import open_context
     from pushjuju.state.datadir import DataDir
 
     datadir, name = DataDir(folder), opened.controller.name
@@ -280,7 +281,7 @@ def _run(cli: Cli, words: Sequence[str], model: str, folder: Path, source: Path)
 
 def _controller(inner: Cli) -> Context | None:
     """Return the controller that a command opened, if it opened one."""
-    from pushjuju.services.context import Context
+    from pushjuju.services.entities.basis.context import Context
 
     return next((item for item in inner.extra.values() if isinstance(item, Context)), None)
 

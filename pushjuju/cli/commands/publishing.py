@@ -1,4 +1,4 @@
-"""schema, man: what programs and readers are promised. Layer: cli. pushjuju's own, no Juju model."""
+"""schema, man: what programs and readers are promised. pushjuju's own, no Juju model."""
 
 from __future__ import annotations
 

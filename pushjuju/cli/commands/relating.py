@@ -1,4 +1,4 @@
-"""integrate, remove-relation, suspend-relation, resume-relation. Layer: cli.
+"""integrate, remove-relation, suspend-relation, resume-relation.
 
 Mirrors: juju cmd/juju/application/{integrate,removerelation}.go, cmd/juju/crossmodel (3.6)
 """
@@ -14,7 +14,7 @@ from pushjuju.cli.command import Cli, command
 from pushjuju.core.errors import AlreadyExists, NotValid, UsageError
 from pushjuju.core.offerurl import OfferUrl, parse
 from pushjuju.portable.quote import quote
-from pushjuju.services import integrate as service
+from pushjuju.services.requests import integrate as service
 
 _EVERYWHERE = ("0.0.0.0/0", "::/0")
 

@@ -1,4 +1,4 @@
-"""remove-unit, remove-application. Layer: cli. Mirrors: juju cmd/juju/application (3.6)"""
+"""remove-unit, remove-application. Mirrors: juju cmd/juju/application (3.6)"""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pushjuju.cli import drive, flags, removals, session
 from pushjuju.cli.command import Cli, command
 from pushjuju.core.errors import UsageError
 from pushjuju.core.names import is_application, is_unit
-from pushjuju.services import removal
+from pushjuju.services.lifecycle import removal
 
 _FLAGS = (
     *flags.MODEL,

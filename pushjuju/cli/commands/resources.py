@@ -1,4 +1,4 @@
-"""attach-resource, resources, charm-resources. Layer: cli. Mirrors: juju cmd/juju/resource (3.6)"""
+"""attach-resource, resources, charm-resources. Mirrors: juju cmd/juju/resource (3.6)"""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pushjuju.cli.formatters import resources as formatters
 from pushjuju.core.errors import HubError, NotFound, NotValid, UsageError
 from pushjuju.core.names import is_application, is_unit
 from pushjuju.portable.quote import quote
-from pushjuju.services import resource_documents
-from pushjuju.services import resources as service
+from pushjuju.services.entities.application import resources as service
+from pushjuju.services.views import resource_documents
 
 if TYPE_CHECKING:
     from pushjuju.charms.model import ResourceMeta
@@ -155,7 +155,7 @@ def _in_store(cli: Cli, argument: str, *, model: str, channel: str) -> Sequence[
     from pushjuju.cli.commands import charmhub
     from pushjuju.core.channel import Channel
     from pushjuju.core.charmstore import Ask
-    from pushjuju.services import store_charms
+    from pushjuju.services.supply import store_charms
 
     ask = Ask(name=parse_url(argument).name, channel=Channel.parse(channel))
     try:

@@ -1,4 +1,4 @@
-"""secret-backends and show-, add-, update-, remove-secret-backend. Layer: cli.
+"""secret-backends and show-, add-, update-, remove-secret-backend.
 
 Mirrors: juju cmd/juju/secretbackends (3.6)
 """
@@ -14,7 +14,7 @@ from pushjuju.cli.gnuflag import FlagSpec, Kind
 from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.portable.quote import quote, quote_list
-from pushjuju.services import secret_backends as service
+from pushjuju.services.entities.secret import secret_backends as service
 
 _REVEAL = flags.switch("reveal", "Include sensitive backend config content")
 _CONFIG = FlagSpec(

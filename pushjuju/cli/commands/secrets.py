@@ -1,4 +1,4 @@
-"""add-secret, update-secret, remove-secret, show-secret, secrets, grant-secret, revoke-secret. Layer: cli.
+"""add-secret, update-secret, remove-secret, show-secret, secrets, grant-secret, revoke-secret.
 
 Mirrors: juju cmd/juju/secrets (3.6)
 """
@@ -18,8 +18,8 @@ from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.core.names import is_application, is_unit
 from pushjuju.core.secrets import Content, OwnerKind, content_of
 from pushjuju.portable.quote import quote, quote_list
-from pushjuju.services import user_secrets as service
-from pushjuju.services.secrets import MODEL, Change, Owner
+from pushjuju.services.entities.secret.secrets import MODEL, Change, Owner
+from pushjuju.services.requests import user_secrets as service
 
 _CONTENT = (
     flags.text("info", "The secret description"),

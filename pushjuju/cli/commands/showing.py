@@ -1,4 +1,4 @@
-"""show-application, show-unit. Layer: cli. Mirrors: juju cmd/juju/application/show.go, showunit.go (3.6)"""
+"""show-application, show-unit. Mirrors: juju cmd/juju/application/show.go, showunit.go (3.6)"""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pushjuju.cli.command import Cli, command
 from pushjuju.cli.formatters import units as formatters
 from pushjuju.core.errors import UsageError
 from pushjuju.core.names import is_application, is_unit
-from pushjuju.services import documents
+from pushjuju.services.views import documents
 
 
 @command(

@@ -1,4 +1,4 @@
-"""Network spaces and subnets: spaces, show-space, add-space, ... Layer: cli.
+"""Network spaces and subnets: spaces, show-space, add-space, ...
 
 Mirrors: juju cmd/juju/space, cmd/juju/subnet (3.6)
 """
@@ -15,8 +15,8 @@ from pushjuju.cli.formatters import spaces as formatters
 from pushjuju.core.errors import NotValid, PushjujuError, UsageError
 from pushjuju.core.names import is_space
 from pushjuju.portable.quote import quote
-from pushjuju.services import space_documents
-from pushjuju.services import spaces as service
+from pushjuju.services.entities.machine import spaces as service
+from pushjuju.services.views import space_documents
 
 _BAD = "invalid arguments specified: "
 _SAFE = (

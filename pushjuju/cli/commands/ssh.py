@@ -1,4 +1,4 @@
-"""ssh, scp, debug-hooks, debug-code: OpenSSH's own clients, pointed at machines and units. Layer: cli.
+"""ssh, scp, debug-hooks, debug-code: OpenSSH's own clients, pointed at machines and units.
 
 Mirrors: juju cmd/juju/ssh (3.6)
 """
@@ -23,7 +23,10 @@ from pushjuju.core.errors import Conflict, NotFound, NotValid, UsageError
 from pushjuju.core.jumps import Hop
 from pushjuju.core.names import UnitName, is_machine, is_unit, machine_tag, parent_machine
 from pushjuju.portable.quote import quote
-from pushjuju.services import leadership, machines, units, ways
+from pushjuju.services.entities.application import units
+from pushjuju.services.entities.basis import leadership
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.model import jump_hosts
 from pushjuju.state.records import Machine
 from pushjuju.state.store import Tx
 
@@ -167,13 +170,13 @@ def _hops(
     if proxy is False:
         return ()
     with opened.ctx.store.read() as tx:
-        hops = ways.to(tx, opened.uuid, machine.ssh)
-        wanted = proxy or ways.is_asked_for(tx, opened.uuid)
+        hops = jump_hosts.to(tx, opened.uuid, machine.ssh)
+        wanted = proxy or jump_hosts.is_asked_for(tx, opened.uuid)
     if hops or not wanted or sshconfig.goes_through(own):
         return hops
     raise NotFound(
         f"no jump host is known for machine {machine.id}",
-        hint=f"pushjuju model-config {ways.KEY}=[USER@]HOST[:PORT]    names one for all machines",
+        hint=f"pushjuju model-config {jump_hosts.KEY}=[USER@]HOST[:PORT]    names one for all machines",
     )
 
 
@@ -377,7 +380,7 @@ def _check_names(opened: session.Session, unit: str, names: Sequence[str]) -> No
         NotFound: One is not.
     """
     from pushjuju.charms.hooks import hook_names
-    from pushjuju.services import applications
+    from pushjuju.services.entities.application import applications
 
     with opened.ctx.store.read() as tx:
         found = units.get(tx, opened.uuid, unit)

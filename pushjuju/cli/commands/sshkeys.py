@@ -1,4 +1,4 @@
-"""ssh-keys, add-ssh-key, remove-ssh-key, import-ssh-key. Layer: cli. Mirrors: juju cmd/juju/ssh (3.6)"""
+"""ssh-keys, add-ssh-key, remove-ssh-key, import-ssh-key. Mirrors: juju cmd/juju/ssh (3.6)"""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pushjuju.cli import drive, flags, session
 from pushjuju.cli.command import Cli, command
 from pushjuju.portable.quote import quote
-from pushjuju.services import ssh_keys as service
+from pushjuju.services.entities.model import ssh_keys as service
 
 _SHARED = (*flags.MODEL, *flags.LOGIN)
 _WORK = (*_SHARED, *flags.NO_WAIT)
@@ -80,7 +80,7 @@ def remove_ssh_key(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool
 )
 def import_ssh_key(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool) -> None:
     """Let the keys of people in."""
-    from pushjuju.services import key_import
+    from pushjuju.services.requests import key_import
 
     sources = [key_import.source(text) for text in args]
     opened = session.open_model(cli, model)

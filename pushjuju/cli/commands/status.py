@@ -1,4 +1,4 @@
-"""status: looking on. Layer: cli. It starts fast: what only some calls need is imported when they need it.
+"""status: looking on. It starts fast: what only some calls need is imported when they need it.
 
 Mirrors: juju cmd/juju/status (3.6)
 """
@@ -89,7 +89,7 @@ def _status(
     opened = session.open_model(cli, model)
     document, rows = status_document(opened, utc=utc), _relations(opened) if relations else []
     if patterns:
-        from pushjuju.services.status_filter import filter_status
+        from pushjuju.services.views.status.status_filter import filter_status
 
         document, rows = filter_status(document, patterns, rows)
     forms = formatters(relations=rows, storage=storage, colour=cli.output.colour)
@@ -102,6 +102,6 @@ def _status(
 
 
 def _relations(opened: session.Session) -> list[Mapping[str, Any]]:
-    from pushjuju.services.relation_rows import relation_rows
+    from pushjuju.services.views.relation_rows import relation_rows
 
     return list(relation_rows(opened.ctx, opened.uuid))

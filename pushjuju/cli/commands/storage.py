@@ -1,4 +1,4 @@
-"""storage, show-storage, add-, attach-, detach-, remove-storage, import-filesystem. Layer: cli.
+"""storage, show-storage, add-, attach-, detach-, remove-storage, import-filesystem.
 
 Mirrors: juju cmd/juju/storage (3.6)
 """
@@ -48,7 +48,7 @@ def storage(cli: Cli, args: tuple[str, ...], *, model: str, filesystem: bool, vo
         raise UsageError("--filesystem and --volume can not be used together")
     if args and not (filesystem or volume):
         raise UsageError("specifying IDs only supported with --filesystem and --volume options")
-    from pushjuju.services import storage_document
+    from pushjuju.services.views.status import storage_document
 
     opened = session.open_model(cli, model)
     document = _with_times(storage_document.document(opened.ctx, opened.uuid))
@@ -101,7 +101,7 @@ def _structured(shape: str) -> dict[str, Callable[[Any], str]]:
 def show_storage(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     """Show storage instances."""
     _check_ids(args)
-    from pushjuju.services import storage_document
+    from pushjuju.services.views.status import storage_document
 
     opened = session.open_model(cli, model)
     document = _with_times(storage_document.show(opened.ctx, opened.uuid, args))
@@ -133,10 +133,10 @@ def add_storage(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool) -
     """Add storage to a unit."""
     _check_unit(args[0])
     asked = _directives(args[1:])
-    from pushjuju.services import storage_asks
+    from pushjuju.services.requests import storage_requests
 
     opened = session.open_model(cli, model)
-    answers = storage_asks.add(opened.ctx, opened.uuid, args[0], asked)
+    answers = storage_requests.add(opened.ctx, opened.uuid, args[0], asked)
     lines = [f"added storage {made} to {args[0]}" for answer in answers for made in answer.made]
     failed = [
         f'failed to add storage "{answer.subject}" to {args[0]}: {answer.error.message}'
@@ -202,10 +202,10 @@ def attach_storage(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool
     """Attach storage to a unit."""
     _check_unit(args[0])
     _check_ids(args[1:])
-    from pushjuju.services import storage_asks
+    from pushjuju.services.requests import storage_requests
 
     opened = session.open_model(cli, model)
-    answers = storage_asks.attach(opened.ctx, opened.uuid, args[0], args[1:])
+    answers = storage_requests.attach(opened.ctx, opened.uuid, args[0], args[1:])
     lines = [f"attaching {answer.subject} to {args[0]}" for answer in answers if not answer.error]
     failed = _failed("attach", answers, f" to {args[0]}")
     _finish(cli, opened, answers, lines, failed, no_wait=no_wait)
@@ -229,10 +229,10 @@ def attach_storage(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool
 def detach_storage(cli: Cli, args: tuple[str, ...], *, model: str, force: bool, no_wait: bool) -> None:
     """Detach storage from its units."""
     _check_ids(args)
-    from pushjuju.services import storage_asks
+    from pushjuju.services.requests import storage_requests
 
     opened = session.open_model(cli, model)
-    answers = storage_asks.detach(opened.ctx, opened.uuid, args, force=force)
+    answers = storage_requests.detach(opened.ctx, opened.uuid, args, force=force)
     lines = [f"detaching {answer.subject}" for answer in answers if not answer.error]
     _finish(cli, opened, answers, lines, _failed("detach", answers), no_wait=no_wait)
 
@@ -258,10 +258,10 @@ def remove_storage(
 ) -> None:
     """Remove storage."""
     _check_ids(args)
-    from pushjuju.services import storage_asks
+    from pushjuju.services.requests import storage_requests
 
     opened = session.open_model(cli, model)
-    answers = storage_asks.remove(opened.ctx, opened.uuid, args, force=force, destroy=not no_destroy)
+    answers = storage_requests.remove(opened.ctx, opened.uuid, args, force=force, destroy=not no_destroy)
     lines = [f"removing {answer.subject}" for answer in answers if not answer.error]
     failed = _failed("remove", answers)
     if any(isinstance(answer.error, Conflict) for answer in answers):
@@ -313,7 +313,7 @@ def create_storage_pool(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
             "pool creation requires names and provider type before optional attributes for configuration"
         )
     attributes = _pairs(args[2:])
-    from pushjuju.services import storage_pools
+    from pushjuju.services.entities.storage import storage_pools
 
     opened = session.open_model(cli, model)
     storage_pools.create(opened.ctx, opened.uuid, args[0], args[1], attributes)
@@ -346,7 +346,7 @@ def update_storage_pool(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     attributes = _pairs(args[1:])
     if not attributes:
         raise UsageError("pool update requires configuration attributes")
-    from pushjuju.services import storage_pools
+    from pushjuju.services.entities.storage import storage_pools
 
     opened = session.open_model(cli, model)
     provider = attributes.pop("provider-type", "")
@@ -365,7 +365,7 @@ def update_storage_pool(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
 )
 def remove_storage_pool(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     """Remove a pool."""
-    from pushjuju.services import storage_pools
+    from pushjuju.services.entities.storage import storage_pools
 
     opened = session.open_model(cli, model)
     storage_pools.remove(opened.ctx, opened.uuid, args[0])
@@ -390,7 +390,7 @@ def storage_pools(
     cli: Cli, _args: tuple[str, ...], *, model: str, provider: tuple[str, ...], name: tuple[str, ...]
 ) -> None:
     """List the pools."""
-    from pushjuju.services import storage_pools as service
+    from pushjuju.services.entities.storage import storage_pools as service
 
     opened = session.open_model(cli, model)
     document = service.document(opened.ctx, opened.uuid, name, provider)
@@ -420,13 +420,13 @@ def application_storage(cli: Cli, args: tuple[str, ...], *, model: str, file: st
     wish = configargs.parse(args[1:], file=file)
     asked = _directives_of_file(cli, file) if file else {}
     asked.update(_directives([f"{key}={text}" for key, text in wish.values.items()]))
-    from pushjuju.services import storage_asks
+    from pushjuju.services.requests import storage_requests
 
     opened = session.open_model(cli, model)
     if wish.change:
         blocking.require_change(opened)
-        return storage_asks.set_application_directives(opened.ctx, opened.uuid, args[0], asked)
-    known = storage_asks.application_directives(opened.ctx, opened.uuid, args[0])
+        return storage_requests.set_application_directives(opened.ctx, opened.uuid, args[0], asked)
+    known = storage_requests.application_directives(opened.ctx, opened.uuid, args[0])
     if wish.key and wish.key not in known:
         raise NotFound(f"storage {quote(wish.key)} not found")
     document = {

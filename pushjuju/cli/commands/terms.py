@@ -1,4 +1,4 @@
-"""agree, agreements: charms have no terms any more. Layer: cli. Mirrors: juju cmd/juju/terms (3.6)"""
+"""agree, agreements: charms have no terms any more. Mirrors: juju cmd/juju/terms (3.6)"""
 
 from __future__ import annotations
 

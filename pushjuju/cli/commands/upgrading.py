@@ -1,4 +1,4 @@
-"""upgrade-machine. Layer: cli. Mirrors: juju cmd/juju/machine/upgrademachine.go (3.6)"""
+"""upgrade-machine. Mirrors: juju cmd/juju/machine/upgrademachine.go (3.6)"""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from pushjuju.core.names import application_of, is_machine
 from pushjuju.core.series import SeriesStatus
 from pushjuju.core.status import Agent, StatusKind
 from pushjuju.portable.quote import quote
-from pushjuju.services import statuses, upgrade_machine
+from pushjuju.services.entities.basis import statuses
+from pushjuju.services.entities.machine import upgrade_machine
 
 _STEPS = {"prepare": 3, "complete": 2}  # -> number of arguments
 _READY = (

@@ -1,4 +1,4 @@
-"""users, show-user, add-user and what becomes of users. Layer: cli. Mirrors: juju cmd/juju/user (3.6)
+"""users, show-user, add-user and what becomes of users. Mirrors: juju cmd/juju/user (3.6)
 
 There is no server to log in to; what is recorded here says who shall have access once there is one.
 """
@@ -14,8 +14,9 @@ from pushjuju.cli.formatters import users as formatters
 from pushjuju.cli.formatters.times import friendly, rfc3339
 from pushjuju.cli.refusing import refusal
 from pushjuju.core.errors import NotFound, UsageError
-from pushjuju.services import documents, people
-from pushjuju.services.context import Context
+from pushjuju.services.entities.basis import users as people
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.views import documents
 
 _EXACT = flags.switch("exact-time", "Use full timestamp for connection times")
 _NEVER = "never connected"

@@ -1,4 +1,4 @@
-"""wait-for: until an entity is as a query says. Layer: cli.
+"""wait-for: until an entity is as a query says.
 
 Mirrors: juju cmd/juju/waitfor (3.6)
 """
@@ -18,7 +18,7 @@ from pushjuju.portable.quote import quote
 
 if TYPE_CHECKING:
     from pushjuju.cli.query.run import Asked, Query, Scope
-    from pushjuju.services.context import Context
+    from pushjuju.services.entities.basis.context import Context
     from pushjuju.state.store import Tx
 
 _POLL_S = 0.2  # while a model that is waited for is not there yet
@@ -212,7 +212,7 @@ class _Watch:
 
     def model_when_there(self) -> session.Session:
         """Wait until the model that is waited for exists, and open it."""
-        from pushjuju.services import models
+        from pushjuju.services.entities.model import models
 
         while True:
             try:

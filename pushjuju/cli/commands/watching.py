@@ -1,4 +1,4 @@
-"""show-status-log, debug-log: looking on. Layer: cli.
+"""show-status-log, debug-log: looking on.
 
 Mirrors: juju cmd/juju/status/history.go, cmd/juju/commands/debuglog.go (3.6)
 """
@@ -24,7 +24,7 @@ from pushjuju.core.names import is_application, is_machine, is_unit, machine_tag
 from pushjuju.core.near import closest
 from pushjuju.core.status import StatusKind
 from pushjuju.portable.quote import quote
-from pushjuju.services import logs, statuses
+from pushjuju.services.entities.basis import logs, statuses
 from pushjuju.state.records import Model, Unit
 
 _FOLLOW_S = 0.1

@@ -1,4 +1,4 @@
 """Documents to text: pure functions over plain dicts, apart from the commands that fetch them.
 
-Layer: cli. No services, no streams, no time of their own.
+No services, no streams, no time of their own.
 """

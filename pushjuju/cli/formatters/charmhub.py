@@ -1,4 +1,4 @@
-"""`find` and `info` as people read them. Layer: cli, pure. Mirrors: juju cmd/juju/charmhub writers (3.6)"""
+"""`find` and `info` as people read them. Pure. Mirrors: juju cmd/juju/charmhub writers (3.6)"""
 
 from __future__ import annotations
 

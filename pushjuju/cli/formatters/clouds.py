@@ -1,4 +1,4 @@
-"""Clouds, regions and credentials as text. Layer: cli, pure.
+"""Clouds, regions and credentials as text. Pure.
 
 Mirrors: juju cmd/juju/cloud/list.go, regions.go, listcredentials.go, show.go (3.6)
 """

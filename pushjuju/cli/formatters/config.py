@@ -1,4 +1,4 @@
-"""`config`, `model-config` and `constraints` as text. Layer: cli, pure.
+"""`config`, `model-config` and `constraints` as text. Pure.
 
 Mirrors: juju cmd/juju/application/config.go, cmd/juju/model/config.go, constraints.go (3.6)
 """

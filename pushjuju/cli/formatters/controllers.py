@@ -1,4 +1,4 @@
-"""`controllers` and `show-controller` as text. Layer: cli, pure.
+"""`controllers` and `show-controller` as text. Pure.
 
 Mirrors: juju cmd/juju/controller/listcontrollersformatters.go, showcontroller.go (3.6)
 """

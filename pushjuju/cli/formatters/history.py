@@ -1,4 +1,4 @@
-"""`show-status-log` as text. Layer: cli, pure. Mirrors: juju cmd/juju/status/history.go (3.6)"""
+"""`show-status-log` as text. Pure. Mirrors: juju cmd/juju/status/history.go (3.6)"""
 
 from __future__ import annotations
 

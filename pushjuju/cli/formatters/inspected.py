@@ -1,4 +1,4 @@
-"""`show-relation` and `hooks` as documents and as text. Layer: cli, pure."""
+"""`show-relation` and `hooks` as documents and as text. Pure."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from pushjuju.cli.tabwriter import TabWriter
 from pushjuju.runner.remote.goformat import Moment, Struct
 
 if TYPE_CHECKING:
-    from pushjuju.services.hook_runs import HookRun
-    from pushjuju.services.relation_view import Member, RelationSide, RelationView
+    from pushjuju.services.views.hook_runs import HookRun
+    from pushjuju.services.views.relation_view import Member, RelationSide, RelationView
 
 _SHORT_ID = 8
 _WIDEST = 48  # of a value in the table of data bags

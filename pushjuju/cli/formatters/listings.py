@@ -1,4 +1,4 @@
-"""Tables of pushjuju's own commands: `plugins` and `doctor`. Layer: cli, pure."""
+"""Tables of pushjuju's own commands: `plugins` and `doctor`. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from pushjuju.cli.formatters.table import heads
 from pushjuju.cli.paint import GREEN, RED, YELLOW, paint
 from pushjuju.cli.tabwriter import TabWriter
-from pushjuju.services.machine_work import Hands
+from pushjuju.services.entities.machine.machine_work import Hands
 
 _LEVELS = {"ok": GREEN, "warning": YELLOW, "error": RED}
 

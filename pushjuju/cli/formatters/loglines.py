@@ -1,4 +1,4 @@
-"""`debug-log`: which records are shown, and each as a line. Layer: cli, pure.
+"""`debug-log`: which records are shown, and each as a line. Pure.
 
 Mirrors: juju cmd/juju/commands/debuglog.go, apiserver/debuglog.go (3.6)
 """

@@ -1,4 +1,4 @@
-"""Machines as a table: a section of `status`, and the whole of `machines`. Layer: cli, pure.
+"""Machines as a table: a section of `status`, and the whole of `machines`. Pure.
 
 Mirrors: juju cmd/juju/status/output_tabular.go printMachines (3.6)
 """

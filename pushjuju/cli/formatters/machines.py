@@ -1,4 +1,4 @@
-"""`machines` and `show-machine` as text. Layer: cli, pure. Mirrors: juju cmd/juju/machine (3.6)"""
+"""`machines` and `show-machine` as text. Pure. Mirrors: juju cmd/juju/machine (3.6)"""
 
 from __future__ import annotations
 

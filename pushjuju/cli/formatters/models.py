@@ -1,4 +1,4 @@
-"""`models` and `show-model` as text. Layer: cli, pure.
+"""`models` and `show-model` as text. Pure.
 
 Mirrors: juju cmd/juju/controller/listmodels.go, cmd/juju/model/show.go (3.6)
 """

@@ -1,4 +1,4 @@
-"""`offers`, `find-offers` and `show-offer` in all their formats. Layer: cli, pure.
+"""`offers`, `find-offers` and `show-offer` in all their formats. Pure.
 
 Mirrors: juju cmd/juju/crossmodel/{list,find,show}formatter.go (3.6)
 """

@@ -1,4 +1,4 @@
-"""A plan as a document and as text. Layer: cli, pure."""
+"""A plan as a document and as text. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pushjuju.runner.remote.goformat import Struct
 
 if TYPE_CHECKING:
     from pushjuju.cli.commands.planning import Plan
-    from pushjuju.services.inventory import Change
+    from pushjuju.services.views.inventory import Change
 
 _SIGNS = {"add": paint("+", GREEN), "change": paint("~", YELLOW), "remove": paint("-", RED)}
 

@@ -1,4 +1,4 @@
-"""Open ports as one cell. Layer: cli, pure. Mirrors: juju cmd/juju/status/output_tabular.go (3.6.23)"""
+"""Open ports as one cell. Pure. Mirrors: juju cmd/juju/status/output_tabular.go (3.6.23)"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`replay` as a document and as text. Layer: cli, pure."""
+"""`replay` as a document and as text. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pushjuju.cli.formatters.table import heads
 from pushjuju.cli.paint import GREEN, RED, paint
 from pushjuju.cli.tabwriter import TabWriter
 from pushjuju.runner.remote.goformat import Struct
-from pushjuju.services.decided import Decided
+from pushjuju.services.entities.application.decisions import Decided
 from pushjuju.uniter.replaying import Replayed, decision_text
 from pushjuju.uniter.resolver import Decision
 

@@ -1,4 +1,4 @@
-"""Resources as tables. Layer: cli, pure. Mirrors: juju cmd/juju/resource output_tabular.go (3.6)"""
+"""Resources as tables. Pure. Mirrors: juju cmd/juju/resource output_tabular.go (3.6)"""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pushjuju.cli.tabwriter import TabWriter
-from pushjuju.services.resource_documents import Detail, Shown, Update
+from pushjuju.services.views.resource_documents import Detail, Shown, Update
 
 
 def table(found: Sequence[Shown], *, of_unit: bool) -> str:

@@ -1,4 +1,4 @@
-"""`secrets`, `show-secret` and the backends as text. Layer: cli, pure.
+"""`secrets`, `show-secret` and the backends as text. Pure.
 
 Mirrors: juju cmd/juju/secrets/list.go, cmd/juju/secretbackends/list.go (3.6)
 """

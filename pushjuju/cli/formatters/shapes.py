@@ -1,6 +1,6 @@
 """Which dicts of a document are Go structs (keys keep their order) and which are maps (keys get sorted).
 
-Layer: cli, pure. Services hand over plain dicts; yaml sorts maps naturally and json bytewise, as Juju does.
+Pure. Services hand over plain dicts; yaml sorts maps naturally and json bytewise, as Juju does.
 Two ways lead there: `struct` marks the structs of any document, for emitters that sort all else; `arranged`
 sorts the maps themselves, for documents of thousands of entries.
 """

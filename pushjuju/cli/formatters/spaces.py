@@ -1,4 +1,4 @@
-"""Network spaces as text. Layer: cli, pure. Mirrors: juju cmd/juju/space list.go, move.go (3.6)"""
+"""Network spaces as text. Pure. Mirrors: juju cmd/juju/space list.go, move.go (3.6)"""
 
 from __future__ import annotations
 

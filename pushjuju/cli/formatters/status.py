@@ -1,4 +1,4 @@
-"""Status in all its formats. Layer: cli, pure. Mirrors: juju cmd/juju/status/status.go (3.6)"""
+"""Status in all its formats. Pure. Mirrors: juju cmd/juju/status/status.go (3.6)"""
 
 from __future__ import annotations
 

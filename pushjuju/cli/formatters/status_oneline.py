@@ -1,4 +1,4 @@
-"""Status with one line for each unit. Layer: cli, pure.
+"""Status with one line for each unit. Pure.
 
 Mirrors: juju cmd/juju/status/output_oneline.go (3.6)
 """

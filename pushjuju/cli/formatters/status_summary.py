@@ -1,4 +1,4 @@
-"""Status as counts. Layer: cli, pure. Mirrors: juju cmd/juju/status/output_summary.go (3.6)"""
+"""Status as counts. Pure. Mirrors: juju cmd/juju/status/output_summary.go (3.6)"""
 
 from __future__ import annotations
 

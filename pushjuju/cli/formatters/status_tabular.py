@@ -1,4 +1,4 @@
-"""Status as a table, section by section. Layer: cli, pure.
+"""Status as a table, section by section. Pure.
 
 Mirrors: juju cmd/juju/status/output_tabular.go (3.6)
 """

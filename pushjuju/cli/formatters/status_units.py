@@ -1,4 +1,4 @@
-"""Units in the status document: the one walk that tables, oneline and summary share. Layer: cli, pure."""
+"""Units in the status document: the one walk that tables, oneline and summary share. Pure."""
 
 from __future__ import annotations
 

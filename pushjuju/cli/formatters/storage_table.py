@@ -1,4 +1,4 @@
-"""Storage instances as rows: for `status --storage` and `storage`. Layer: cli, pure.
+"""Storage instances as rows: for `status --storage` and `storage`. Pure.
 
 Mirrors: juju cmd/juju/storage/list.go, listformatters.go (3.6)
 """

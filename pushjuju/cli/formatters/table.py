@@ -1,4 +1,4 @@
-"""Small parts that several tables share. Layer: cli, pure."""
+"""Small parts that several tables share. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations and tasks as text. Layer: cli, pure: moments come in aware.
+"""Operations and tasks as text. Pure: moments come in aware.
 
 Mirrors: juju cmd/juju/action/{common,run,exec,listoperations,showoperation}.go (3.6)
 """

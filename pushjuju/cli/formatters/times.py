@@ -1,4 +1,4 @@
-"""Times as Juju writes them. Layer: cli, pure: moments come in aware, the present moment is an argument.
+"""Times as Juju writes them. Pure: moments come in aware, the present moment is an argument.
 
 Mirrors: juju cmd/juju/common/format.go (3.6)
 """

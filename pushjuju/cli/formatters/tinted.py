@@ -1,4 +1,4 @@
-"""YAML and JSON with colours, for terminals. Layer: cli, pure: finished text in, no character of it changed.
+"""YAML and JSON with colours, for terminals. Pure: finished text in, no character of it changed.
 
 Mirrors: juju cmd/output/output.go, juju/ansiterm colours (3.6)
 """

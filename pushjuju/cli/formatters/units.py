@@ -1,4 +1,4 @@
-"""`show-unit` and `show-application` as text. Layer: cli, pure.
+"""`show-unit` and `show-application` as text. Pure.
 
 Mirrors: juju cmd/juju/application/showunit.go, show.go (3.6)
 """

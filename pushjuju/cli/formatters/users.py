@@ -1,4 +1,4 @@
-"""`users` and `show-user` as text. Layer: cli, pure. Mirrors: juju cmd/juju/user/{list,info}.go (3.6)"""
+"""`users` and `show-user` as text. Pure. Mirrors: juju cmd/juju/user/{list,info}.go (3.6)"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The query language of `wait-for`: text -> tokens -> tree -> value. Layer: cli, pure.
+"""The query language of `wait-for`: text -> tokens -> tree -> value. Pure.
 
 Mirrors: juju cmd/juju/waitfor/query (3.6)
 """

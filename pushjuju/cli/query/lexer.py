@@ -1,4 +1,4 @@
-"""Tokens of a query. Layer: cli, pure. Mirrors: juju cmd/juju/waitfor/query/lexer.go, token.go (3.6)"""
+"""Tokens of a query. Pure. Mirrors: juju cmd/juju/waitfor/query/lexer.go, token.go (3.6)"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tree of a query. Layer: cli, pure. Mirrors: juju cmd/juju/waitfor/query/parser.go, ast.go (3.6)"""
+"""The tree of a query. Pure. Mirrors: juju cmd/juju/waitfor/query/parser.go, ast.go (3.6)"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The value of a query over an entity. Layer: cli, pure: what is read of the entity comes in by functions.
+"""The value of a query over an entity. Pure: what is read of the entity comes in by functions.
 
 Mirrors: juju cmd/juju/waitfor/query/query.go, scope.go, box.go (3.6)
 """

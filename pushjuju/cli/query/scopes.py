@@ -1,4 +1,4 @@
-"""What queries may ask of models, applications, units and machines. Layer: cli.
+"""What queries may ask of models, applications, units and machines.
 
 Everything is read when it is asked for, within one transaction; nothing is read that is not.
 Mirrors: juju cmd/juju/waitfor/{model,application,unit,machine}.go (3.6)
@@ -13,7 +13,10 @@ from typing import Any
 from pushjuju.cli.query.run import Asked, Scope, Scopes
 from pushjuju.core.base import Base
 from pushjuju.core.status import Agent, MachineStatus, StatusInfo, StatusKind, Workload, most_severe
-from pushjuju.services import machines, model_config, models, network, statuses, units
+from pushjuju.services.entities.application import units
+from pushjuju.services.entities.basis import network, statuses
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.model import model_config, models
 from pushjuju.state.records import Application, Machine, Model, Unit
 from pushjuju.state.store import Tx
 

@@ -1,1 +1,1 @@
-"""Built-in backends for the content of secrets. Layer: plugins."""
+"""Built-in backends for the content of secrets."""

@@ -1,4 +1,4 @@
-"""Words for processors. Layer: plugins (providers). Mirrors: juju core/arch (3.6)."""
+"""Words for processors. Mirrors: juju core/arch (3.6)."""
 
 from __future__ import annotations
 

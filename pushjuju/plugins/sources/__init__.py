@@ -1,1 +1,1 @@
-"""Built-in sources of charms: Charmhub, mirrors, directories, archives, git checkouts. Layer: plugins."""
+"""Built-in sources of charms: Charmhub, mirrors, directories, archives, git checkouts."""

@@ -1,4 +1,4 @@
-"""Charmhub, and whatever speaks its protocol. Layer: plugins.
+"""Charmhub, and whatever speaks its protocol.
 
 Mirrors: juju charmhub/client.go, refresh.go, info.go, find.go, resources.go (3.6)
 """

@@ -1,4 +1,4 @@
-"""HTTP for stores of charms: limits, retries with back-off, proxies, downloads that go on. Layer: plugins.
+"""HTTP for stores of charms: limits, retries with back-off, proxies, downloads that go on.
 
 The standard library's client: it is loaded when a store is asked, never before. What a server says is
 believed only where it was checked: sizes are limits, hashes decide. Mirrors: juju charmhub/http.go (3.6)

@@ -1,6 +1,6 @@
 """A mirror: charms and resources in a directory, or behind any web server, for sites without the internet.
 
-Layer: plugins. The folder holds `mirror.json`, `info/NAME.json` and `files/SHA256`; `pushjuju mirror`
+The folder holds `mirror.json`, `info/NAME.json` and `files/SHA256`; `pushjuju mirror`
 writes it.
 """
 

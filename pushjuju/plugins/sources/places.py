@@ -1,4 +1,4 @@
-"""Charms that a person points at: a directory, an archive, a git checkout. Layer: plugins."""
+"""Charms that a person points at: a directory, an archive, a git checkout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The built-in plugin `storage`: what every machine can have. Layer: plugins. Imports its parts when used."""
+"""The built-in plugin `storage`: what every machine can have. Imports its parts when used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finding the device on a machine that a cloud attached to it. Layer: plugins."""
+"""Finding the device on a machine that a cloud attached to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Filesystems on a machine's mount points: made on a device, mounted, brought back at boot. Layer: plugins.
+"""Filesystems on a machine's mount points: made on a device, mounted, brought back at boot.
 
 Whoever provides the storage, this is done to it on the machine. Each script may run again after it was cut
 off anywhere. Mirrors: juju storage/provider/managedfs.go (3.6)

@@ -2,7 +2,7 @@
 
 ``ID`` waits, ``ID.begun`` is being run, ``ID.done`` is the answer, ``ID.bell`` a pipe that wakes up who waits
 for it. That process holds a lock on the request's file for as long as it lives: a request that nobody holds
-is withdrawn. A rename decides between running and withdrawing. Layer: pushed to machines; used by the server,
+is withdrawn. A rename decides between running and withdrawing. Used by the server,
 by the processes of operations and by juju-exec itself.
 """
 

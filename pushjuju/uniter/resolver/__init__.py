@@ -1,6 +1,6 @@
 """What a unit does next: a pure function of what it remembers and what the model wants.
 
-Layer: uniter; imports core and the standard library only. No I/O, clock, chance or logging.
+Imports core and the standard library only. No I/O, clock, chance or logging.
 
 Public names (stable):
 

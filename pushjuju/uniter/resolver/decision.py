@@ -1,4 +1,4 @@
-"""What a decision is made of: operation, effects, reason. Layer: uniter (pure; imports core only).
+"""What a decision is made of: operation, effects, reason.
 
 Mirrors: juju worker/uniter/operation/interface.go and factory.go, worker/uniter/resolver/interface.go (3.6)
 """

@@ -1,4 +1,4 @@
-"""The decision: the sub-resolvers in Juju's order, the first answer wins. Layer: uniter (pure).
+"""The decision: the sub-resolvers in Juju's order, the first answer wins. Pure.
 
 Mirrors: juju worker/uniter/resolver.go NextOp, worker/uniter/resolver/loop.go (3.6)
 """

@@ -1,4 +1,4 @@
-"""Names of hooks as people and tools read them. Layer: uniter (pure; imports core only).
+"""Names of hooks as people and tools read them.
 
 The texts are parsed by tools (`juju wait-for`, test suites), so they are Juju's to the letter.
 

@@ -1,6 +1,6 @@
 """What the controller sets right in the model before it decides: scopes, storage, the unit's own life.
 
-Layer: uniter (pure; imports core only). The effects are performed by the caller, are idempotent, and come in
+The effects are performed by the caller, are idempotent, and come in
 the order in which Juju does them. Perform them, read both states anew, then decide.
 
 Mirrors: juju worker/uniter/relation/statetracker.go SynchronizeScopes,

@@ -1,7 +1,5 @@
 """What the model wants of a unit: the remote state, read in one transaction before each decision.
 
-Layer: uniter (pure; imports core only).
-
 Mirrors: juju worker/uniter/remotestate/snapshot.go (3.6)
 """
 

@@ -1,6 +1,6 @@
 """What a unit remembers of its own past: the local state, and the rules that it must keep.
 
-Layer: uniter (pure; imports core only). One JSON document holds a `LocalState` (see `wire`).
+One JSON document holds a `LocalState` (see `wire`).
 Mappings inside are never changed in place: make a new value with `dataclasses.replace`.
 
 Mirrors: juju worker/uniter/operation/state.go, worker/uniter/hook/hook.go,

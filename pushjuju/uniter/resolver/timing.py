@@ -1,4 +1,4 @@
-"""Waiting times as plain functions: chance comes in as a number. Layer: uniter (pure).
+"""Waiting times as plain functions: chance comes in as a number. Pure.
 
 Mirrors: juju worker/uniter/timer.go, utils BackoffTimer (3.6)
 """

@@ -1,6 +1,6 @@
 """Local state, remote state and decisions as JSON, so decisions are kept and decided again.
 
-Layer: uniter (pure; imports core only). Keys are field names with hyphens; values equal to the default are
+Keys are field names with hyphens; values equal to the default are
 left out. One codec is made per type, from its annotations.
 """
 

@@ -12,7 +12,9 @@ from pathlib import Path
 from pushjuju.charms.pack import pack
 from pushjuju.core.base import Base
 from pushjuju.core.placement import Placement
-from pushjuju.services import applications, context, integrate, models
+from pushjuju.services.entities.basis import context
+from pushjuju.services.entities.model import models
+from pushjuju.services.requests import deploy, integrate
 from pushjuju.state.datadir import DataDir
 from pushjuju.workers.drive import Driver
 
@@ -38,14 +40,12 @@ async def setup(ctx: context.Context, model: str) -> None:
     folder = Path(setting["folder"])
     packed = pack(folder / "bench", folder / "bench.charm")
     places = [Placement.parse(str(number)) for number in range(len(setting["hosts"]))]
-    request = applications.DeployRequest(
+    request = deploy.DeployRequest(
         application="bench", packed=packed, base=BASE, count=len(places), placements=places
     )
-    applications.deploy(ctx, model, request)
+    deploy.deploy(ctx, model, request)
     packed = pack(folder / "sink", folder / "sink.charm")
-    applications.deploy(
-        ctx, model, applications.DeployRequest(application="sink", packed=packed, base=BASE, count=0)
-    )
+    deploy.deploy(ctx, model, deploy.DeployRequest(application="sink", packed=packed, base=BASE, count=0))
     await settle(ctx, model)
 
 

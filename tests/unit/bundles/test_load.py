@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from pushjuju.bundles import placement
-from pushjuju.bundles.load import Loaded, assemble, load
-from pushjuju.bundles.source import Source, is_bundle, read
-from pushjuju.bundles.values import Exposed
-from pushjuju.bundles.verify import HEADER, BundleFaulty
 from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.services.bundles.read import placement
+from pushjuju.services.bundles.read.load import Loaded, assemble, load
+from pushjuju.services.bundles.read.source import Source, is_bundle, read
+from pushjuju.services.bundles.read.values import Exposed
+from pushjuju.services.bundles.read.verify import HEADER, BundleFaulty
 
 
 def made(text: str, *overlays: str, folder: Path | None = Path("/b")) -> Loaded:

@@ -8,18 +8,24 @@ from typing import Any
 
 import pytest
 
-from pushjuju.bundles import machines
-from pushjuju.bundles.changes import Change, Draft, Method
-from pushjuju.bundles.diff import diff
-from pushjuju.bundles.equal import fixed
-from pushjuju.bundles.export import Options, export
-from pushjuju.bundles.facts import ApplicationFacts, MachineFacts, ModelFacts, OfferFacts, UnitFacts
-from pushjuju.bundles.machines import MachineMap
-from pushjuju.bundles.plan import ResolvedCharm, Wanted, plan
-from pushjuju.bundles.prune import kept, removals
-from pushjuju.bundles.values import Bundle, Exposed
 from pushjuju.core.errors import NotValid
 from pushjuju.core.storage import Directive
+from pushjuju.services.bundles.plan import machines
+from pushjuju.services.bundles.plan.as_bundle import Options, export
+from pushjuju.services.bundles.plan.changes import Change, Draft, Method
+from pushjuju.services.bundles.plan.diff import diff
+from pushjuju.services.bundles.plan.equal import fixed
+from pushjuju.services.bundles.plan.facts import (
+    ApplicationFacts,
+    MachineFacts,
+    ModelFacts,
+    OfferFacts,
+    UnitFacts,
+)
+from pushjuju.services.bundles.plan.machines import MachineMap
+from pushjuju.services.bundles.plan.plan import ResolvedCharm, Wanted, plan
+from pushjuju.services.bundles.plan.prune import kept, removals
+from pushjuju.services.bundles.read.values import Bundle, Exposed
 from tests.unit.bundles.test_load import made
 
 JAMMY = "ubuntu@22.04/stable"

@@ -11,7 +11,7 @@ from pushjuju.charms.model import Charm, MetricMeta, Metrics, PayloadMeta
 from pushjuju.charms.reader import load
 from pushjuju.charms.wire import from_wire, to_wire
 from pushjuju.core.errors import InvalidCharm, NotValid
-from pushjuju.services.applications import current_charm
+from pushjuju.services.entities.application.applications import current_charm
 from tests.unit.services.world import World
 
 HEAD = "name: web\nsummary: s\ndescription: d\n"

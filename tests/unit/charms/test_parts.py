@@ -10,7 +10,7 @@ from pushjuju.charms import locks
 from pushjuju.charms.parts import BuildPlan, plan
 from pushjuju.core.base import Base
 from pushjuju.core.errors import InvalidCharm
-from pushjuju.services import charm_build
+from pushjuju.services.supply import charm_build
 
 LOCK = """
 version = 1

@@ -13,7 +13,7 @@ from pushjuju.charms.reader import read_charm
 from pushjuju.charms.unpack import unpack
 from pushjuju.core.base import Base
 from pushjuju.core.errors import InvalidCharm
-from pushjuju.services import charm_build
+from pushjuju.services.supply import charm_build
 from tests.charms_tools import trees
 from tests.charms_tools.wheelhouse import wheel
 

@@ -13,7 +13,7 @@ import pytest
 
 from pushjuju.cli import drive, waiting
 from pushjuju.core.tasks import TaskStatus
-from pushjuju.services import actions
+from pushjuju.services.entities.action import actions
 
 Run = Callable[..., Any]
 CHARM = str(Path(__file__).parents[3] / "contrib" / "charms" / "hello-page")

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pushjuju.cli import drive
-from pushjuju.services import model_config
+from pushjuju.services.entities.model import model_config
 from tests.charms_tools.hubstore import FOCAL, JAMMY, NOBLE, HubStore
 from tests.unit.cli.conftest import Ended, Run
 from tests.unit.services.world import Charms

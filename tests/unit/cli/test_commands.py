@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from pushjuju.cli import drive
-from pushjuju.services import models
-from pushjuju.services.context import Context
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.model import models
 
 Run = Callable[..., Any]
 CHARM = str(Path(__file__).parents[3] / "contrib" / "charms" / "hello-page")

@@ -19,7 +19,10 @@ from pushjuju.cli.root import Root
 from pushjuju.core import constraints
 from pushjuju.core.secrets import Content
 from pushjuju.plugins.manager import PluginHost
-from pushjuju.services import actions, integrate, people, spaces, user_secrets
+from pushjuju.services.entities.action import actions
+from pushjuju.services.entities.basis import users
+from pushjuju.services.entities.machine import spaces
+from pushjuju.services.requests import integrate, user_secrets
 from tests.unit.services.world import Charms, World
 
 Run = Callable[..., Any]
@@ -62,7 +65,7 @@ def env(tmp_path_factory: pytest.TempPathFactory, packs: Charms) -> dict[str, st
     integrate.integrate(world.ctx, world.model, "web", "db")
     world.ctx.controller.set("current-model", "admin/shop")
     world.ctx.datadir.set_current_controller("home")
-    people.add(world.ctx, "kim", "Kim")
+    users.add(world.ctx, "kim", "Kim")
     secret = fill(world)
     world.ctx.close()
     return {"PUSHJUJU_DATA": str(world.ctx.datadir.root), "HOME": str(root), "SECRET": secret}

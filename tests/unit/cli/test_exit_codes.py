@@ -11,7 +11,7 @@ import pytest
 
 from pushjuju.cli import drive
 from pushjuju.core.placement import Placement
-from pushjuju.services import integrate
+from pushjuju.services.requests import integrate
 from pushjuju.state.work import machine_key, touch
 from pushjuju.workers import drive as workers
 from pushjuju.workers import visit

@@ -21,9 +21,11 @@ from pushjuju.cli.output import Output
 from pushjuju.cli.root import Root
 from pushjuju.core.errors import NotFound, NotPermitted
 from pushjuju.core.status import Agent, StatusKind
-from pushjuju.services import machines, relation_view, removal
-from pushjuju.services.removal import Force
-from pushjuju.services.statuses import set_status
+from pushjuju.services.entities.basis.statuses import set_status
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.lifecycle.removal import Force
+from pushjuju.services.views import relation_view
 from pushjuju.state import processes
 from pushjuju.workers import precheck
 from tests.unit.services.world import UBUNTU, Charms, World

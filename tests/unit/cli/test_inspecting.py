@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 
 from pushjuju.core.clock import SystemClock
-from pushjuju.services import hook_runs, integrate
-from pushjuju.services.decided_text import _WORDS, packed, unpacked
-from pushjuju.services.hook_changes import MOST_NAMES, summary
+from pushjuju.services.entities.basis.decision_text import _WORDS, packed, unpacked
+from pushjuju.services.entities.basis.hook_changes import MOST_NAMES, summary
+from pushjuju.services.requests import integrate
+from pushjuju.services.views import hook_runs
 from pushjuju.state.records import Operation
 from tests.unit.services.world import Charms, World, failed, ok, status_event
 

@@ -15,7 +15,10 @@ from pushjuju.cli import blocking, drive, registry
 from pushjuju.cli.plannable import NOT_PLANNED, PLANNED
 from pushjuju.core.clock import SystemClock
 from pushjuju.core.storage import Directive
-from pushjuju.services import actions, applications, integrate, models
+from pushjuju.services.entities.action import actions
+from pushjuju.services.entities.application import applications
+from pushjuju.services.entities.model import models
+from pushjuju.services.requests import integrate
 from tests.unit.services.world import SETUP, Charms, World, failed
 
 Run = Callable[..., Any]

@@ -15,7 +15,8 @@ import pytest
 from pushjuju.cli.commands.publishing import FOLDER
 from pushjuju.cli.manpage import escaped
 from pushjuju.core.clock import SystemClock
-from pushjuju.services import integrate, removal
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import integrate
 from tests.unit.services.world import Charms, World, failed, ok, status_event
 
 Run = Callable[..., Any]

@@ -13,7 +13,7 @@ import pytest
 
 from pushjuju.cli import debugsession, drive, sshconfig
 from pushjuju.cli.commands import ssh
-from pushjuju.services.context import open_context
+from pushjuju.services.entities.basis.context import open_context
 from pushjuju.state.datadir import DataDir
 
 Run = Callable[..., Any]

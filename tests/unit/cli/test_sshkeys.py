@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from pushjuju.cli import drive
-from pushjuju.services import models
-from pushjuju.services.context import open_context
+from pushjuju.services.entities.basis.context import open_context
+from pushjuju.services.entities.model import models
 from pushjuju.state.datadir import DataDir
 from pushjuju.state.records import Machine
 from pushjuju.workers import keywriter

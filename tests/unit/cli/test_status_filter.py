@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pushjuju.cli.statusdoc import is_empty
-from pushjuju.services.status_filter import filter_status
+from pushjuju.services.views.status.status_filter import filter_status
 
 _PATH = Path(__file__).parents[2] / "golden" / "status" / "document.py"
 _SPEC = importlib.util.spec_from_file_location("shop_document", _PATH)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pushjuju.cli import drive
-from pushjuju.services import validity
+from pushjuju.services.entities.machine import credential_validity
 from pushjuju.workers import credentials
 from tests.unit.cli.conftest import Run
 
@@ -141,7 +141,7 @@ def test_another_credential_and_new_tries_come_together_or_not_at_all(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(validity, "renew", cut)
+        patch.setattr(credential_validity, "renew", cut)
         assert sky.run("set-credential", "up", "eve").status != 0
     assert sky.data("show-model")["shop"]["credential"]["name"] == "bob"
     sky.ok("set-credential", "up", "eve")

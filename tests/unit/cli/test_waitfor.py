@@ -11,7 +11,8 @@ import pytest
 
 from pushjuju.cli import drive, waiting
 from pushjuju.core.status import StatusKind
-from pushjuju.services import models, statuses
+from pushjuju.services.entities.basis import statuses
+from pushjuju.services.entities.model import models
 
 Run = Callable[..., Any]
 Step = Callable[[Any, Any], None]

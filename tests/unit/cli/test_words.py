@@ -16,8 +16,8 @@ import yaml
 from pushjuju.cli import blocking, drive, registry
 from pushjuju.cli.command import is_ignored
 from pushjuju.cli.root import Root
-from pushjuju.services import logs
-from pushjuju.services.context import open_context
+from pushjuju.services.entities.basis import logs
+from pushjuju.services.entities.basis.context import open_context
 from pushjuju.state.datadir import DataDir
 
 Run = Callable[..., Any]

@@ -8,8 +8,10 @@ import pytest
 
 from pushjuju.core.errors import NotFound
 from pushjuju.core.tasks import Receiver, TaskStatus, operation_status
-from pushjuju.services import actions, payloads, tasks
-from pushjuju.services.actions import ActionRequest, CommandRequest
+from pushjuju.services.entities.action import actions
+from pushjuju.services.entities.action.actions import ActionRequest, CommandRequest
+from pushjuju.services.entities.charm import payloads
+from pushjuju.services.views import tasks
 from pushjuju.workers import live
 from tests.unit.services.world import World
 

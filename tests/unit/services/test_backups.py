@@ -14,7 +14,9 @@ import pytest
 
 from pushjuju.core.clock import FakeClock
 from pushjuju.core.errors import Conflict, LeaseLost, NotValid, StoreDamaged, StoreError, StoreTooNew
-from pushjuju.services import applications, backups, controllers
+from pushjuju.services.entities.application import applications
+from pushjuju.services.entities.model import controllers
+from pushjuju.services.requests import backups
 from pushjuju.state.backup import check_copy, copy_store
 from pushjuju.state.datadir import DataDir
 from pushjuju.state.lease import LeasedStore

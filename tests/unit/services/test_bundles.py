@@ -11,28 +11,22 @@ from typing import Any
 import pytest
 import yaml
 
-from pushjuju.bundles.load import examine, load
-from pushjuju.bundles.verify import BundleFaulty
 from pushjuju.cli import bundling
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.runner.remote.goformat import format_yaml
-from pushjuju.services import (
-    applications,
-    bindings,
-    bundle_export,
-    bundle_facts,
-    bundle_plans,
-    bundles,
-    charms,
-    constraints,
-    expose,
-    models,
-    notes,
-    people,
-    spaces,
-    storage,
-)
-from pushjuju.services.bundles import Prepared, Wishes
+from pushjuju.services.bundles import export, plan_files, planning
+from pushjuju.services.bundles.plan import model_facts
+from pushjuju.services.bundles.planning import Prepared, Wishes
+from pushjuju.services.bundles.read.load import examine, load
+from pushjuju.services.bundles.read.verify import BundleFaulty
+from pushjuju.services.entities.application import applications, bindings
+from pushjuju.services.entities.basis import annotations as notes
+from pushjuju.services.entities.basis import users
+from pushjuju.services.entities.charm import charms
+from pushjuju.services.entities.machine import spaces
+from pushjuju.services.entities.model import constraints, models
+from pushjuju.services.entities.storage import storage
+from pushjuju.services.requests import expose
 from tests.charms_tools.hubstore import HubStore
 from tests.unit.services.world import World
 
@@ -110,21 +104,21 @@ def prepare(world: World, shelf: Path, *overlays: str, **wishes: Any) -> Prepare
         path = shelf / f"over{number}.yaml"
         path.write_text(text)
         names.append(str(path))
-    return bundles.prepare(world.ctx, world.model, load(shelf, names), Wishes(**{"trust": True, **wishes}))
+    return planning.prepare(world.ctx, world.model, load(shelf, names), Wishes(**{"trust": True, **wishes}))
 
 
 def deploy(world: World, shelf: Path, *overlays: str, **wishes: Any) -> list[str]:
     """Deploy the bundle; return the lines of what was done."""
     prepared = prepare(world, shelf, *overlays, **wishes)
-    bundles.carry_out(world.ctx, world.model, prepared)
+    planning.carry_out(world.ctx, world.model, prepared)
     return [line for change in prepared.changes for line in change.lines]
 
 
 def exported(world: World, **request: Any) -> str:
     """Return the model as a bundle."""
-    found, overlay = bundle_export.export(world.ctx, world.model, bundle_export.Request(**request))
+    found, overlay = export.export(world.ctx, world.model, export.Request(**request))
     text = format_yaml(bundling.document(found))
-    return text + (bundle_export.OVERLAY + format_yaml(bundling.document(overlay)) if overlay else "")
+    return text + (export.OVERLAY + format_yaml(bundling.document(overlay)) if overlay else "")
 
 
 def test_deploy_records_all_of_it(world: World, shelf: Path) -> None:
@@ -182,10 +176,10 @@ def test_container_as_a_constraint_is_a_container_on_a_new_machine(
 def test_new_machines_get_the_models_constraints(world: World, shelf: Path) -> None:
     constraints.set_model(world.ctx, world.model, {"cores": 2, "mem": 512})
     prepared = prepare(world, shelf)
-    assert [(str(base), wanted) for base, wanted in bundles.machine_needs(prepared)] == [
+    assert [(str(base), wanted) for base, wanted in planning.machine_needs(prepared)] == [
         ("ubuntu@22.04/stable", {"mem": 2048}), ("ubuntu@22.04/stable", {}),
     ]  # fmt: skip
-    bundles.carry_out(world.ctx, world.model, prepared)
+    planning.carry_out(world.ctx, world.model, prepared)
     assert world.machine("0").constraints == {"cores": 2, "mem": 2048}
     assert world.machine("1").constraints == {"cores": 2, "mem": 512}
 
@@ -277,14 +271,14 @@ def test_everything_that_is_wrong_is_told_at_once(world: World, shelf: Path, hub
     (shelf / "bundle.yaml").write_text(EVERYTHING)
     before, blobs = world.dump(), world.blobs()
     with pytest.raises(BundleFaulty) as caught:
-        bundles.prepare(world.ctx, world.model, examine(shelf), Wishes())
+        planning.prepare(world.ctx, world.model, examine(shelf), Wishes())
     expected = Path(__file__).with_name("wrong_bundle.txt").read_text()
     assert caught.value.message.replace(str(shelf), "SHELF") + "\n" == expected
     assert hub.asked("download") == []
     assert (world.dump(), world.blobs()) == (before, blobs)
     hub.fail("refresh", "500")
     with pytest.raises(BundleFaulty) as caught:
-        bundles.prepare(world.ctx, world.model, examine(shelf), Wishes())
+        planning.prepare(world.ctx, world.model, examine(shelf), Wishes())
     assert 'invalid placement syntax "x:1"' in caught.value.message
 
 
@@ -308,14 +302,14 @@ def test_export_deploys_to_an_equal_model(world: World, shelf: Path, tmp_path: P
     (out / "bundle.yaml").write_text(text)
     other = models.add_model(world.ctx, "other").uuid
     spaces.add(world.ctx, other, "backend", [])
-    prepared = bundles.prepare(world.ctx, other, load(out), Wishes(trust=True))
-    bundles.carry_out(world.ctx, other, prepared)
+    prepared = planning.prepare(world.ctx, other, load(out), Wishes(trust=True))
+    planning.carry_out(world.ctx, other, prepared)
     world.model = other
     assert exported(world, beside=tmp_path / "again") == text
     assert (out / "charms" / "web-0.charm").read_bytes() == (
         tmp_path / "again" / "charms" / "web-0.charm"
     ).read_bytes()
-    assert bundles.prepare(world.ctx, other, load(out), Wishes(trust=True)).changes == ()
+    assert planning.prepare(world.ctx, other, load(out), Wishes(trust=True)).changes == ()
     assert "charm: local:web-0\n" in exported(world)
 
 
@@ -394,7 +388,7 @@ def test_uploaded_charm_deploys_where_it_is(world: World, shelf: Path) -> None:
 
 
 def test_offers_and_what_is_consumed(world: World, shelf: Path) -> None:
-    people.add(world.ctx, "bob", "")
+    users.add(world.ctx, "bob", "")
     over = """
 applications:
   db: {offers: {rows: {endpoints: [db], acl: {bob: consume, admin: admin}}}}
@@ -436,9 +430,9 @@ applications:
     (shelf / "bundle.yaml").write_text(
         "default-base: ubuntu@22.04\napplications: {web: {charm: ./web, num_units: 1}}"
     )
-    pruned, _ = bundles.with_removals(prepare(world, shelf), prune=True)
+    pruned, _ = planning.with_removals(prepare(world, shelf), prune=True)
     assert [line for change in pruned.changes for line in change.lines] == ["remove saas far"]
-    bundles.carry_out(world.ctx, world.model, pruned)
+    planning.carry_out(world.ctx, world.model, pruned)
     assert "saas" not in exported(world)
 
 
@@ -470,7 +464,7 @@ def test_apply_removes_only_what_it_may(world: World, shelf: Path) -> None:
     applications.set_config(world.ctx, world.model, "web", values={"ratio": "0.5"})
     (shelf / "bundle.yaml").write_text(BUNDLE.replace("- [web:db, db:db]\n", ""))
     made = prepare(world, shelf, LESS)
-    same, left = bundles.with_removals(made, prune=False)
+    same, left = planning.with_removals(made, prune=False)
     assert same.changes == ()
     assert left == [
         "- reset application options ratio of web",
@@ -479,22 +473,22 @@ def test_apply_removes_only_what_it_may(world: World, shelf: Path) -> None:
         "- remove relation web:db - db:db",
         "- remove application log",
     ]
-    pruned, left = bundles.with_removals(made, prune=True)
+    pruned, left = planning.with_removals(made, prune=True)
     assert left == []
-    bundles.carry_out(world.ctx, world.model, pruned)
+    planning.carry_out(world.ctx, world.model, pruned)
     assert world.applications() == ["db", "web"]
     assert world.units() == ["db/0", "db/1", "web/0"]
-    facts = world.read(lambda tx: bundle_facts.read(tx, world.model))
+    facts = world.read(lambda tx: model_facts.read(tx, world.model))
     assert facts.relations == []
     assert "ratio" not in facts.applications["web"].settings
-    assert bundles.with_removals(prepare(world, shelf, LESS), prune=True)[0].changes == ()
+    assert planning.with_removals(prepare(world, shelf, LESS), prune=True)[0].changes == ()
 
 
 def applied(world: World, shelf: Path, over: str = "{}", *, prune: bool = False) -> list[str]:
     """Make the model equal to the bundle; return the lines of what was done."""
     prepared = prepare(world, shelf, over, equal=True)
-    prepared, _ = bundles.with_removals(prepared, prune=prune)
-    bundles.carry_out(world.ctx, world.model, prepared)
+    prepared, _ = planning.with_removals(prepared, prune=prune)
+    planning.carry_out(world.ctx, world.model, prepared)
     return [line for change in prepared.changes for line in change.lines]
 
 
@@ -517,7 +511,7 @@ applications:
     ]
     assert applied(world, shelf, over) == []
     assert deploy(world, shelf, over) == []
-    facts = world.read(lambda tx: bundle_facts.read(tx, world.model)).applications
+    facts = world.read(lambda tx: model_facts.read(tx, world.model)).applications
     assert facts["web"].uploads["site"] == hashlib.sha384(b"another site").hexdigest()
     assert set(facts["web"].endpoints_bound.values()) == {"alpha"}
     assert world.read(lambda tx: storage.of_unit(tx, world.model, "db/0")) == old
@@ -614,20 +608,20 @@ APPLY_FAULTS = [
 
 def test_plan_in_a_file(world: World, shelf: Path, tmp_path: Path) -> None:
     path, prepared = tmp_path / "plan.json", prepare(world, shelf)
-    bundle_plans.write(path, world.model, prepared)
-    plan = bundle_plans.read(path)
-    bundle_plans.require_same(plan, world.model, prepare(world, shelf))
+    plan_files.write(path, world.model, prepared)
+    plan = plan_files.read(path)
+    plan_files.require_same(plan, world.model, prepare(world, shelf))
     with pytest.raises(NotValid, match="bundle or the flags are not those"):
-        bundle_plans.require_same(plan, world.model, prepare(world, shelf, "applications: {log: null}"))
+        plan_files.require_same(plan, world.model, prepare(world, shelf, "applications: {log: null}"))
     with pytest.raises(NotValid, match="is for another model"):
-        bundle_plans.require_same(plan, "other", prepared)
+        plan_files.require_same(plan, "other", prepared)
     world.deploy("other")
     with pytest.raises(NotValid, match="the model changed since the plan was made"):
-        bundle_plans.require_same(plan, world.model, prepare(world, shelf))
+        plan_files.require_same(plan, world.model, prepare(world, shelf))
     before = world.dump()
     with pytest.raises(NotValid, match="the model changed since the plan was made"):
-        bundles.carry_out(
-            world.ctx, world.model, prepared, bundles.same_model(world.model, prepared.facts.digest())
+        planning.carry_out(
+            world.ctx, world.model, prepared, planning.same_model(world.model, prepared.facts.digest())
         )
     assert world.dump() == before
 
@@ -637,9 +631,9 @@ def test_files_that_are_no_plan(tmp_path: Path, text: str) -> None:
     path = tmp_path / "plan.json"
     path.write_text(text)
     with pytest.raises(NotValid, match="is no plan"):
-        bundle_plans.read(path)
+        plan_files.read(path)
     path.write_text(json.dumps({"format": 1, "model-uuid": "x", "fingerprint": "y", "changes": [1]}))
-    assert bundle_plans.read(path).changes == [1]
+    assert plan_files.read(path).changes == [1]
 
 
 def test_model_that_changed_while_it_was_planned(world: World, shelf: Path) -> None:
@@ -647,7 +641,7 @@ def test_model_that_changed_while_it_was_planned(world: World, shelf: Path) -> N
     world.deploy("first")
     before = world.dump()
     with pytest.raises(NotValid, match="the model changed: machine 1 would be made, not 0"):
-        bundles.carry_out(world.ctx, world.model, prepared)
+        planning.carry_out(world.ctx, world.model, prepared)
     assert world.dump() == before
 
 
@@ -662,7 +656,7 @@ def test_twenty_applications_are_quick(world: World, shelf: Path) -> None:
     begin = time.perf_counter()
     prepared = prepare(world, shelf)
     planned = time.perf_counter()
-    bundles.carry_out(world.ctx, world.model, prepared)
+    planning.carry_out(world.ctx, world.model, prepared)
     recorded = time.perf_counter()
     assert prepare(world, shelf).changes == ()
     again = time.perf_counter()

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from pushjuju.core.base import Base
-from pushjuju.services import constraints, machines
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.model import constraints
 from tests.unit.services.world import UBUNTU, World
 
 

@@ -12,22 +12,15 @@ from pushjuju.core.errors import PushjujuError
 from pushjuju.core.life import Life
 from pushjuju.core.offerurl import OfferUrl, parse
 from pushjuju.core.status import StatusKind
-from pushjuju.services import (
-    crossmodel,
-    crossmodel_documents,
-    firewall,
-    integrate,
-    model_config,
-    models,
-    offers,
-    people,
-    relation_rows,
-    remotes,
-    removal,
-    status,
-)
-from pushjuju.services.offers import Wanted
-from pushjuju.services.removal import Force
+from pushjuju.services.entities.basis import users
+from pushjuju.services.entities.model import firewall, model_config, models
+from pushjuju.services.entities.relation import offers, remote_applications
+from pushjuju.services.entities.relation.offers import Wanted
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.lifecycle.removal import Force
+from pushjuju.services.requests import consume, integrate
+from pushjuju.services.views import offer_documents, relation_rows
+from pushjuju.services.views.status import document as status_document
 from pushjuju.state.records import Application, MachineFirewall, RemoteApplication
 from tests.unit.services.twins import Twins
 from tests.unit.services.world import Charms, World, status_event
@@ -58,7 +51,7 @@ def unchanged(twins: Twins, ask: Callable[[], Any]) -> str:
 
 
 def remote(world: World, name: str = "db") -> RemoteApplication | None:
-    found: RemoteApplication | None = world.read(lambda tx: remotes.find(tx, world.model, name))
+    found: RemoteApplication | None = world.read(lambda tx: remote_applications.find(tx, world.model, name))
     return found
 
 
@@ -112,7 +105,7 @@ def test_partial_urls() -> None:
 
 def test_an_offer(twins: Twins) -> None:
     twins.offer("server", "fast", name="hosted")
-    document = crossmodel_documents.list_offers(twins.ctx, twins.prod.resolve_model(), Wanted())
+    document = offer_documents.list_offers(twins.ctx, twins.prod.resolve_model(), Wanted())
     assert document == {
         "hosted": {
             "application": "db",
@@ -174,19 +167,19 @@ def test_an_endpoint_in_use_stays(twins: Twins) -> None:
 
 def test_grants(twins: Twins) -> None:
     made = twins.offer()
-    people.add(twins.ctx, "kim", "Kim")
-    people.add(twins.ctx, "joe", "")
+    users.add(twins.ctx, "kim", "Kim")
+    users.add(twins.ctx, "joe", "")
     for user, level in (("kim", "consume"), ("joe", "read")):
-        twins.prod.write(lambda tx, u=user, a=level: people.grant(tx, u, a, people.Kind.OFFER, made.uuid))
+        twins.prod.write(lambda tx, u=user, a=level: users.grant(tx, u, a, users.Kind.OFFER, made.uuid))
     model = twins.prod.resolve_model()
     for user, found in (("kim", ["db"]), ("joe", []), ("nobody", []), ("admin", ["db"])):
-        listed = crossmodel_documents.list_offers(twins.ctx, model, Wanted(consumer=user))
+        listed = offer_documents.list_offers(twins.ctx, model, Wanted(consumer=user))
         assert list(listed) == found
-    shown = crossmodel_documents.list_offers(twins.ctx, model, Wanted())["db"]["users"]
+    shown = offer_documents.list_offers(twins.ctx, model, Wanted())["db"]["users"]
     assert {user: entry["access"] for user, entry in shown.items()} == {
         "admin": "admin", "everyone@external": "read", "joe": "read", "kim": "consume",
     }  # fmt: skip
-    crossmodel.remove_offers(twins.ctx, [parse("prod.db")])
+    consume.remove_offers(twins.ctx, [parse("prod.db")])
     assert [row for row in twins.shop.dump()["access"] if row[0] == "offer"] == []
 
 
@@ -206,18 +199,18 @@ def test_filters(twins: Twins) -> None:
         (Wanted(connected="admin"), ["first"]),
         (Wanted(connected="kim"), []),
     ):
-        assert list(crossmodel_documents.list_offers(twins.ctx, model, wanted)) == found, wanted
+        assert list(offer_documents.list_offers(twins.ctx, model, wanted)) == found, wanted
 
 
 def test_finding(twins: Twins) -> None:
     twins.offer()
-    assert refused(lambda: crossmodel_documents.find_offers(twins.ctx, OfferUrl(model="shop"), Wanted())) == (
+    assert refused(lambda: offer_documents.find_offers(twins.ctx, OfferUrl(model="shop"), Wanted())) == (
         "no matching application offers found"
     )
-    found = crossmodel_documents.find_offers(twins.ctx, OfferUrl(), Wanted())
+    found = offer_documents.find_offers(twins.ctx, OfferUrl(), Wanted())
     assert list(found) == ["home:admin/prod.db"]
     assert found["home:admin/prod.db"]["access"] == "admin"
-    shown = crossmodel_documents.show_offer(twins.ctx, parse("prod.db"))
+    shown = offer_documents.show_offer(twins.ctx, parse("prod.db"))
     assert shown["home:admin/prod.db"]["description"] == "d"
 
 
@@ -317,7 +310,7 @@ def test_one_proxy_for_all_relations_to_an_offer(twins: Twins) -> None:
     twins.offer("server", "fast")
     twins.relate("web:db", "prod.db:server")
     twins.relate("web:cache", "prod.db:fast")
-    proxies = twins.prod.read(lambda tx: remotes.every(tx, twins.prod.model))
+    proxies = twins.prod.read(lambda tx: remote_applications.every(tx, twins.prod.model))
     assert len(proxies) == 1
     assert set(proxies[0].endpoints) == {"db", "cache"}
     assert remote(twins.prod, proxies[0].name) is None
@@ -330,10 +323,10 @@ def test_status_of_both_models(twins: Twins) -> None:
     twins.offer()
     twins.relate()
     twins.settle()
-    saas = status.document(twins.ctx, twins.shop.resolve_model())["application-endpoints"]["db"]
+    saas = status_document.document(twins.ctx, twins.shop.resolve_model())["application-endpoints"]["db"]
     assert list(saas) == ["url", "endpoints", "application-status", "relations"]
     assert saas["relations"] == {"server": ["web"]}
-    document = status.document(twins.ctx, twins.prod.resolve_model())
+    document = status_document.document(twins.ctx, twins.prod.resolve_model())
     assert document["offers"]["db"] == {
         "application": "db",
         "charm": "local:db-0",
@@ -342,7 +335,7 @@ def test_status_of_both_models(twins: Twins) -> None:
         "endpoints": {"server": {"interface": "sql", "role": "provider"}},
     }
     assert "relations" not in document["applications"]["db"]
-    web = status.document(twins.ctx, twins.shop.resolve_model())["applications"]["web"]
+    web = status_document.document(twins.ctx, twins.shop.resolve_model())["applications"]["web"]
     assert web["relations"]["db"][0]["related-application"] == "db"
 
 
@@ -365,9 +358,9 @@ def test_the_saas_has_the_status_of_what_is_offered(twins: Twins) -> None:
 def test_what_a_bundle_says(twins: Twins) -> None:
     twins.offer("server", "fast", name="hosted")
     twins.consume("prod.hosted", "mine")
-    saas, _ = twins.shop.read(lambda tx: crossmodel_documents.exported(tx, twins.shop.model))
+    saas, _ = twins.shop.read(lambda tx: offer_documents.exported(tx, twins.shop.model))
     assert saas == {"mine": {"url": "home:admin/prod.hosted"}}
-    _, offered = twins.prod.read(lambda tx: crossmodel_documents.exported(tx, twins.prod.model))
+    _, offered = twins.prod.read(lambda tx: offer_documents.exported(tx, twins.prod.model))
     assert offered == {"db": {"hosted": {"endpoints": ["fast", "server"], "acl": {"admin": "admin"}}}}
 
 
@@ -378,28 +371,28 @@ def test_an_offer_in_use_stays(twins: Twins) -> None:
     twins.offer()
     twins.relate()
     url = parse("prod.db")
-    assert unchanged(twins, lambda: crossmodel.remove_offers(twins.ctx, [url])) == (
+    assert unchanged(twins, lambda: consume.remove_offers(twins.ctx, [url])) == (
         'cannot delete application offer "db": offer has 1 relation'
     )
-    crossmodel.remove_offers(twins.ctx, [url], Force(wait_s=0))
+    consume.remove_offers(twins.ctx, [url], Force(wait_s=0))
     assert twins.shop.dump()["offer"] == []
     assert twins.shop.dump()["relation"] == []
     assert twins.shop.status(StatusKind.APPLICATION, "db") == ("terminated", "offer has been removed")
-    assert refused(lambda: crossmodel.remove_offers(twins.ctx, [url])) == (
+    assert refused(lambda: consume.remove_offers(twins.ctx, [url])) == (
         'application offer "admin/prod.db" not found'
     )
 
 
 def test_one_bad_offer_removes_none(twins: Twins) -> None:
     twins.offer()
-    ask = lambda: crossmodel.remove_offers(twins.ctx, [parse("prod.db"), parse("prod.x")])  # noqa: E731
+    ask = lambda: consume.remove_offers(twins.ctx, [parse("prod.db"), parse("prod.x")])  # noqa: E731
     assert unchanged(twins, ask) == 'application offer "admin/prod.x" not found'
 
 
 def test_an_offer_that_is_gone_cannot_be_related_to(twins: Twins) -> None:
     twins.offer()
     twins.consume()
-    crossmodel.remove_offers(twins.ctx, [parse("prod.db")])
+    consume.remove_offers(twins.ctx, [parse("prod.db")])
     ask = lambda: integrate.integrate(twins.ctx, twins.shop.model, "web", "db")  # noqa: E731
     assert unchanged(twins, ask).startswith('Offer "db" has been removed from the remote model.')
     twins.offer()
@@ -410,19 +403,19 @@ def test_an_offer_that_is_gone_cannot_be_related_to(twins: Twins) -> None:
 def test_remove_saas(twins: Twins) -> None:
     twins.offer()
     twins.ready_relation()
-    assert crossmodel.remove_saas(twins.ctx, twins.shop.model, "db") == ["web"]
+    assert consume.remove_saas(twins.ctx, twins.shop.model, "db") == ["web"]
     found = remote(twins.shop)
     assert found is not None
     assert found.life == Life.DYING
     assert refused(twins.consume).endswith('saas application called "db" exists but is terminating')
-    document = status.document(twins.ctx, twins.shop.resolve_model())
+    document = status_document.document(twins.ctx, twins.shop.resolve_model())
     assert document["application-endpoints"]["db"]["life"] == "dying"
     twins.settle()
     for world in (twins.shop, twins.prod):
         world.write(lambda tx, world=world: removal.finish_applications(tx, world.model, world.clock.now()))
     assert twins.shop.dump()["remote_application"] == []
     assert twins.shop.status(StatusKind.APPLICATION, "db") == ("", "")
-    assert refused(lambda: crossmodel.remove_saas(twins.ctx, twins.shop.model, "db")) == (
+    assert refused(lambda: consume.remove_saas(twins.ctx, twins.shop.model, "db")) == (
         'saas application "db" not found'
     )
 
@@ -467,7 +460,7 @@ def test_a_model_that_goes(twins: Twins, side: str) -> None:
 
 def test_models_that_work_together(twins: Twins) -> None:
     def together() -> list[str]:
-        found: list[str] = twins.shop.read(lambda tx: crossmodel.connected(tx, twins.shop.model))
+        found: list[str] = twins.shop.read(lambda tx: consume.connected(tx, twins.shop.model))
         return found
 
     twins.offer()
@@ -536,17 +529,17 @@ def test_who_is_not_let_in_is_told(twins: Twins) -> None:
         "error",
         "subnet 10.0.0.2/32 not in firewall whitelist",
     )
-    listed = crossmodel_documents.list_offers(twins.ctx, twins.prod.resolve_model(), Wanted())
+    listed = offer_documents.list_offers(twins.ctx, twins.prod.resolve_model(), Wanted())
     assert "ingress-subnets" not in listed["db"]["connections"][0]
     with twins.ctx.store.write() as tx:
         model_config.change(tx, twins.prod.model, {"saas-ingress-allow": "10.0.0.0/8"})
-        crossmodel.config_changed(tx, twins.prod.model, twins.shop.clock.now())
+        consume.config_changed(tx, twins.prod.model, twins.shop.clock.now())
     assert twins.shop.status(StatusKind.RELATION, "0") == ("joined", "")
     assert ingress(twins.prod) == {"3306/tcp": ("10.0.0.2/32",)}
 
 
 def test_what_is_exposed_needs_no_consumers(twins: Twins) -> None:
-    from pushjuju.services import expose
+    from pushjuju.services.requests import expose
 
     twins.offer()
     twins.ready_relation()

@@ -11,8 +11,14 @@ from pushjuju.core.base import Base
 from pushjuju.core.errors import AlreadyExists, NotFound, NotValid, PushjujuError
 from pushjuju.core.placement import Placement
 from pushjuju.core.status import StatusKind
-from pushjuju.services import applications, charms, machines, models, relations, removal, units
-from pushjuju.services.applications import DeployRequest
+from pushjuju.services.entities.application import units
+from pushjuju.services.entities.charm import charms
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.model import models
+from pushjuju.services.entities.relation import relations
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import deploy
+from pushjuju.services.requests.deploy import DeployRequest
 from pushjuju.state.records import Bag
 from tests.unit.services.world import UBUNTU, World
 
@@ -125,7 +131,7 @@ def test_two_models_know_nothing_of_each_other(shop: World) -> None:
     shop.deploy()
     other = models.add_model(shop.ctx, "other")
     request = DeployRequest(application="web", packed=shop.charms.make(), base=UBUNTU)
-    made = applications.deploy(shop.ctx, other.uuid, request)
+    made = deploy.deploy(shop.ctx, other.uuid, request)
     assert (made.revision, made.units) == (0, ("web/0",))
 
 
@@ -280,7 +286,7 @@ def test_no_units_for_a_subordinate(shop: World) -> None:
 
 def test_model_that_is_gone(shop: World) -> None:
     with pytest.raises(NotFound, match="model nope not found"):
-        applications.deploy(
+        deploy.deploy(
             shop.ctx, "nope", DeployRequest(application="web", packed=shop.charms.make(), base=UBUNTU)
         )
     assert shop.blobs() == []

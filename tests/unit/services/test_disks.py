@@ -10,17 +10,13 @@ import pytest
 from pushjuju.core.errors import Conflict, NotFound, NotValid
 from pushjuju.core.storage import Directive, Kind
 from pushjuju.plugins.manager import PluginHost
-from pushjuju.services import (
-    explain,
-    machines,
-    models,
-    removal,
-    status_filter,
-    storage_asks,
-    storage_document,
-    storage_pools,
-    storage_work,
-)
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.model import models
+from pushjuju.services.entities.storage import storage_pools, storage_work
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import storage_requests
+from pushjuju.services.views import explain
+from pushjuju.services.views.status import status_filter, storage_document
 from pushjuju.uniter.wanted import wanted
 from tests.unit.services.world import UBUNTU, World
 
@@ -79,7 +75,7 @@ def test_what_is_asked_of_them(shop: World) -> None:
     add(shop, loop())
     with pytest.raises(NotFound):
         storage_document.show(shop.ctx, shop.model, ["disk/0"])
-    (answer,) = storage_asks.remove(shop.ctx, shop.model, ["disk-0"])
+    (answer,) = storage_requests.remove(shop.ctx, shop.model, ["disk-0"])
     assert str(answer.error) == 'storage ID "disk-0" not valid'
     with pytest.raises(NotFound):
         explain.explain(shop.ctx, shop.model, wanted, ["disk-0"])

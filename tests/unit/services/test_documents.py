@@ -8,7 +8,8 @@ import pytest
 
 from pushjuju import JUJU_VERSION
 from pushjuju.core.errors import NotFound
-from pushjuju.services import documents, expose
+from pushjuju.services.requests import expose
+from pushjuju.services.views import documents
 from tests.unit.services.world import World, ok
 
 

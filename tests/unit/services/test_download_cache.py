@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pushjuju.core.errors import NotValid
-from pushjuju.services import download_cache
+from pushjuju.services.supply import download_cache
 
 HOUR, DAY = 3600, 24 * 3600
 NOW = 1_700_000_000

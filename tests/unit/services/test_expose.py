@@ -12,8 +12,11 @@ from pushjuju.core.firewall import EVERYWHERE, Exposure, IngressRule
 from pushjuju.core.placement import Placement
 from pushjuju.core.ports import PortRange
 from pushjuju.core.status import InstanceStatus, StatusKind
-from pushjuju.services import expose as service
-from pushjuju.services import firewall, machines, model_config, models, removal, statuses
+from pushjuju.services.entities.basis import statuses
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.model import firewall, model_config, models
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import expose as service
 from pushjuju.state.records import MachineFirewall, Port
 from pushjuju.state.store import Tx
 from tests.unit.services.world import World, ok

@@ -14,10 +14,14 @@ from pushjuju.cli.statusdoc import status_document
 from pushjuju.core.base import Base
 from pushjuju.core.errors import AlreadyExists, PushjujuError
 from pushjuju.core.placement import Placement
-from pushjuju.services import integrate, leadership, relations, removal, units
-from pushjuju.services.relation_rows import relation_rows
-from pushjuju.services.removal import Force
-from pushjuju.services.status import document
+from pushjuju.services.entities.application import units
+from pushjuju.services.entities.basis import leadership
+from pushjuju.services.entities.relation import relations
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.lifecycle.removal import Force
+from pushjuju.services.requests import integrate
+from pushjuju.services.views.relation_rows import relation_rows
+from pushjuju.services.views.status.document import document
 from pushjuju.state.records import Relation
 from tests.unit.services.world import PEERS, UBUNTU, World, status_event
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pushjuju.core.errors import NotValid
-from pushjuju.services.inventories import read
+from pushjuju.services.requests.inventories import read
 
 SSH = """
 # mine

@@ -9,7 +9,7 @@ import pytest
 from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import AlreadyExists, NotFound, NotValid, PushjujuError, UsageError
 from pushjuju.core.status import StatusKind
-from pushjuju.services import model_config, models
+from pushjuju.services.entities.model import model_config, models
 from tests.unit.services.world import World
 
 

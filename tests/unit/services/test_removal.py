@@ -10,8 +10,13 @@ import pytest
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError
 from pushjuju.core.status import StatusKind
 from pushjuju.core.storage import Directive
-from pushjuju.services import leadership, machines, models, relations, removal, units
-from pushjuju.services.removal import Force
+from pushjuju.services.entities.application import units
+from pushjuju.services.entities.basis import leadership
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.model import models
+from pushjuju.services.entities.relation import relations
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.lifecycle.removal import Force
 from pushjuju.state.records import Cleanup, RelationScope
 from tests.unit.services.world import UBUNTU, World
 

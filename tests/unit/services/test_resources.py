@@ -10,7 +10,9 @@ import pytest
 
 from pushjuju.charms.pack import PackedCharm
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError
-from pushjuju.services import backups, resource_documents, resources, units
+from pushjuju.services.entities.application import resources, units
+from pushjuju.services.requests import backups
+from pushjuju.services.views import resource_documents
 from pushjuju.state.records import Resource
 from pushjuju.workers.cleaner import _drop_blobs
 from tests.unit.services.world import World

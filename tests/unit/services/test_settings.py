@@ -10,7 +10,9 @@ import pytest
 
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError
-from pushjuju.services import applications, charms, units, update_status
+from pushjuju.services.entities.application import applications, units
+from pushjuju.services.entities.charm import charms
+from pushjuju.services.requests import update_status
 from tests.unit.services.world import CONFIG, PEERS, World
 
 
@@ -245,7 +247,7 @@ def test_forced_refresh_reaches_a_unit_in_error(shop: World) -> None:
 
 
 def test_dying_application_may_be_refreshed(shop: World) -> None:
-    from pushjuju.services import removal
+    from pushjuju.services.lifecycle import removal
 
     shop.active()
     removal.remove_application(shop.ctx, shop.model, ["web"])
@@ -392,7 +394,7 @@ def test_update_status_of_a_missing_unit(shop: World) -> None:
 
 
 def test_update_status_of_new_and_dying_units(shop: World) -> None:
-    from pushjuju.services import removal
+    from pushjuju.services.lifecycle import removal
 
     shop.active()
     shop.deploy("new", packed=shop.charms.make("new"))

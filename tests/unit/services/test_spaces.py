@@ -8,7 +8,12 @@ from typing import Any
 import pytest
 
 from pushjuju.core.errors import AlreadyExists, NotFound, NotValid, PushjujuError
-from pushjuju.services import bindings, expose, firewall, model_config, network, space_documents, spaces
+from pushjuju.services.entities.application import bindings
+from pushjuju.services.entities.basis import network
+from pushjuju.services.entities.machine import spaces
+from pushjuju.services.entities.model import firewall, model_config
+from pushjuju.services.requests import expose
+from pushjuju.services.views import space_documents
 from pushjuju.state.records import Machine
 from pushjuju.state.store import Tx
 from tests.unit.services.world import World

@@ -10,8 +10,10 @@ import pytest
 from pushjuju import JUJU_VERSION
 from pushjuju.core.clock import to_iso
 from pushjuju.core.status import Agent, StatusKind
-from pushjuju.services import removal, status, statuses
-from pushjuju.services.relation_rows import relation_rows
+from pushjuju.services.entities.basis import statuses
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.views.relation_rows import relation_rows
+from pushjuju.services.views.status import document
 from pushjuju.state.records import Relation, RelationEndpoint
 from tests.unit.services.world import World, ok, status_event
 
@@ -19,7 +21,7 @@ LOST = "agent is not communicating with the server"
 
 
 def _document(shop: World) -> dict[str, Any]:
-    return status.document(shop.ctx, shop.resolve_model())
+    return document.document(shop.ctx, shop.resolve_model())
 
 
 def _app(shop: World, name: str = "web") -> dict[str, Any]:
@@ -140,7 +142,7 @@ def test_order_of_keys_of_a_unit(shop: World) -> None:
             events=[{"seq": 1, "e": {"k": "version", "version": "9.9"}}],
         ),
     )
-    from pushjuju.services import applications
+    from pushjuju.services.entities.application import applications
 
     applications.set_trust(shop.ctx, shop.model, "web", trusted=True)
     shop.settle()
@@ -200,7 +202,7 @@ def test_units_and_machines_in_natural_order(shop: World) -> None:
 
 def test_model_that_is_destroyed(shop: World) -> None:
     shop.active()
-    from pushjuju.services import models
+    from pushjuju.services.entities.model import models
 
     shop.write(lambda tx: removal.destroy_model(tx, models.get(tx, shop.model), shop.clock.now()))
     found = _document(shop)
@@ -221,7 +223,7 @@ def test_dying_machine(shop: World) -> None:
 def test_error_is_shown_as_the_workloads(shop: World) -> None:
     shop.active()
     shop.box().will("config-changed", ok(outcome="failed", events=[status_event(1, "active", "up")]))
-    from pushjuju.services import applications
+    from pushjuju.services.entities.application import applications
 
     applications.set_trust(shop.ctx, shop.model, "web", trusted=True)
     shop.settle()

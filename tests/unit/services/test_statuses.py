@@ -9,7 +9,10 @@ import pytest
 
 from pushjuju.core.errors import NotFound, NotPermitted
 from pushjuju.core.status import Agent, StatusInfo, StatusKind
-from pushjuju.services import applications, leadership, logs, relations, removal, statuses, touch, units
+from pushjuju.services.entities.application import applications, units
+from pushjuju.services.entities.basis import leadership, logs, statuses, wake
+from pushjuju.services.entities.relation import relations
+from pushjuju.services.lifecycle import removal
 from tests.unit.services.world import World
 
 UNIT = StatusKind.WORKLOAD
@@ -207,11 +210,11 @@ def test_touches(shop: World) -> None:
     shop.deploy("b", packed=shop.charms.make("b"))
     now = shop.clock.now()
     for act, keys in (
-        (lambda tx: touch.application(tx, shop.model, "a", now, "r"), ["machine/0", "machine/1"]),
-        (lambda tx: touch.unit(tx, units.get(tx, shop.model, "b/0"), now, "r"), ["machine/2"]),
-        (lambda tx: touch.all_units(tx, shop.model, now, "r"), ["machine/0", "machine/1", "machine/2"]),
-        (lambda tx: touch.cleaner(tx, shop.model, now, "r"), ["loop/cleanup"]),
-        (lambda tx: touch.machine(tx, shop.model, "7", now, "r"), ["machine/7"]),
+        (lambda tx: wake.application(tx, shop.model, "a", now, "r"), ["machine/0", "machine/1"]),
+        (lambda tx: wake.unit(tx, units.get(tx, shop.model, "b/0"), now, "r"), ["machine/2"]),
+        (lambda tx: wake.all_units(tx, shop.model, now, "r"), ["machine/0", "machine/1", "machine/2"]),
+        (lambda tx: wake.cleaner(tx, shop.model, now, "r"), ["loop/cleanup"]),
+        (lambda tx: wake.machine(tx, shop.model, "7", now, "r"), ["machine/7"]),
     ):
         shop.forget_work()
         shop.write(act)

@@ -8,16 +8,13 @@ import pytest
 
 from pushjuju.core.errors import AlreadyExists, Conflict, NotFound, NotValid
 from pushjuju.core.storage import Directive, Kind
-from pushjuju.services import (
-    models,
-    removal,
-    storage,
-    storage_asks,
-    storage_document,
-    storage_pools,
-    units,
-)
-from pushjuju.services.storage_asks import Answer
+from pushjuju.services.entities.application import units
+from pushjuju.services.entities.model import models
+from pushjuju.services.entities.storage import storage, storage_pools
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import storage_requests
+from pushjuju.services.requests.storage_requests import Answer
+from pushjuju.services.views.status import storage_document
 from pushjuju.state.storage_records import Backing, BackingAttachment
 from tests.unit.services.world import World
 
@@ -194,13 +191,13 @@ class TestPools:
 class TestAsked:
     def test_add(self, shop: World) -> None:
         deployed(shop)
-        answers = storage_asks.add(
+        answers = storage_requests.add(
             shop.ctx, shop.model, "web/0",
             {"logs": Directive(count=2), "data": Directive(count=1), "x": Directive(count=1)},
         )  # fmt: skip
         assert [made for answer in answers for made in answer.made] == ["logs/1", "logs/2"]
         assert refused(answers) == ["cannot attach, storage is singular", 'charm storage "x" not found']
-        answers = storage_asks.add(shop.ctx, shop.model, "web/0", {"logs": Directive(count=2)})
+        answers = storage_requests.add(shop.ctx, shop.model, "web/0", {"logs": Directive(count=2)})
         assert refused(answers) == [
             "attaching 2 storage instances brings the total to 4, exceeding the maximum of 3"
         ]
@@ -209,18 +206,18 @@ class TestAsked:
         deployed(shop, storage={"logs": Directive(pool="loop", count=1)})
         provision(shop)
         shop.settle()
-        assert refused(storage_asks.detach(shop.ctx, shop.model, ["data/0", "logs/1", "logs/9"])) == [
+        assert refused(storage_requests.detach(shop.ctx, shop.model, ["data/0", "logs/1", "logs/9"])) == [
             "cannot detach, storage is singular",
             'storage instance "logs/9" not found',
         ]
         shop.settle()
         assert shop.of("web/0")[-1] == "logs-storage-detaching"
-        assert refused(storage_asks.attach(shop.ctx, shop.model, "web/0", ["logs/1"])) == [
+        assert refused(storage_requests.attach(shop.ctx, shop.model, "web/0", ["logs/1"])) == [
             "cannot attach storage logs/1: filesystem 0/1 is attached to machine 0"
         ]
         detached(shop)
         assert "attachments" not in shown(shop)["storage"]["logs/1"]
-        assert refused(storage_asks.attach(shop.ctx, shop.model, "web/0", ["logs/1"])) == []
+        assert refused(storage_requests.attach(shop.ctx, shop.model, "web/0", ["logs/1"])) == []
         provision(shop)
         shop.settle()
         assert shop.of("web/0")[-1] == "logs-storage-attached"
@@ -229,18 +226,18 @@ class TestAsked:
         deployed(shop, count=2, storage={"logs": Directive(pool="tmpfs", count=1)})
         provision(shop)
         shop.settle()
-        storage_asks.detach(shop.ctx, shop.model, ["logs/1"])
+        storage_requests.detach(shop.ctx, shop.model, ["logs/1"])
         shop.settle()
         detached(shop)
-        assert refused(storage_asks.attach(shop.ctx, shop.model, "web/1", ["logs/1"])) == [
+        assert refused(storage_requests.attach(shop.ctx, shop.model, "web/1", ["logs/1"])) == [
             "cannot attach storage logs/1 to unit web/1: tmpfs storage stays on machine 0"
         ]
 
     def test_remove(self, shop: World) -> None:
         deployed(shop)
-        answers = storage_asks.remove(shop.ctx, shop.model, ["data/0"])
+        answers = storage_requests.remove(shop.ctx, shop.model, ["data/0"])
         assert refused(answers) == ['cannot destroy storage "data/0": storage is attached']
-        answers = storage_asks.remove(shop.ctx, shop.model, ["data/0"], destroy=False)
+        answers = storage_requests.remove(shop.ctx, shop.model, ["data/0"], destroy=False)
         assert refused(answers) == [
             'cannot release storage "data/0": storage provider "rootfs" does not support releasing storage'
         ]
@@ -249,12 +246,12 @@ class TestAsked:
         from pushjuju.plugins.types import StorageMade
 
         made = StorageMade(provider_id="volume-1", size=10)
-        assert storage_asks.record_import(shop.ctx, shop.model, "local", "data", made) == "data/0"
+        assert storage_requests.record_import(shop.ctx, shop.model, "local", "data", made) == "data/0"
         with pytest.raises(Conflict, match="volume-1 is storage data/0 of this model already"):
-            storage_asks.record_import(shop.ctx, shop.model, "local", "data", made)
-        assert storage_asks.check_import(shop.ctx, shop.model, "local") == ("local", Kind.FILESYSTEM)
+            storage_requests.record_import(shop.ctx, shop.model, "local", "data", made)
+        assert storage_requests.check_import(shop.ctx, shop.model, "local") == ("local", Kind.FILESYSTEM)
         with pytest.raises(NotValid, match="not supported"):
-            storage_asks.check_import(shop.ctx, shop.model, "loop")
+            storage_requests.check_import(shop.ctx, shop.model, "loop")
 
 
 class TestGoing:

@@ -9,8 +9,9 @@ import pytest
 from pushjuju.charms.model import ResourceMeta
 from pushjuju.core.base import Base
 from pushjuju.core.errors import HubError, NotValid, PushjujuError
-from pushjuju.services import model_config, store_charms
-from pushjuju.services.store_charms import CharmRequest, StoreOrigin
+from pushjuju.services.entities.model import model_config
+from pushjuju.services.supply import store_charms
+from pushjuju.services.supply.store_charms import CharmRequest, StoreOrigin
 from tests.charms_tools.hubstore import FOCAL, JAMMY, NOBLE, HubStore
 from tests.unit.services.world import World
 

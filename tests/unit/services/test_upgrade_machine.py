@@ -15,18 +15,14 @@ from pushjuju.core.errors import Conflict, NotFound, NotValid, PushjujuError
 from pushjuju.core.placement import Placement
 from pushjuju.core.series import SeriesStatus
 from pushjuju.core.status import StatusKind
-from pushjuju.services import (
-    applications,
-    integrate,
-    leadership,
-    machines,
-    models,
-    removal,
-    units,
-    upgrade_machine,
-)
-from pushjuju.services.removal import Force
-from pushjuju.services.update_status import make_due
+from pushjuju.services.entities.application import applications, units
+from pushjuju.services.entities.basis import leadership
+from pushjuju.services.entities.machine import machines, upgrade_machine
+from pushjuju.services.entities.model import models
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.lifecycle.removal import Force
+from pushjuju.services.requests import integrate
+from pushjuju.services.requests.update_status import make_due
 from pushjuju.uniter.resolver import Answer
 from tests.unit.services.world import Charms, World, failed, ok
 

@@ -15,7 +15,7 @@ from pushjuju.charms.unpack import unpack
 from pushjuju.core.base import Base
 from pushjuju.core.errors import InvalidCharm, ProviderError
 from pushjuju.plugins.sources.places import GitCheckout
-from pushjuju.services import charm_build, wheels
+from pushjuju.services.supply import charm_build, wheels
 from tests.charms_tools.gitserver import git, repository, serving
 from tests.charms_tools.wheelhouse import sdist, wheel
 from tests.unit.charms.charmdirs import write_tree

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from pushjuju.core.offerurl import parse
-from pushjuju.services import crossmodel, integrate, models, offers, relations
+from pushjuju.services.entities.model import models
+from pushjuju.services.entities.relation import offers, relations
+from pushjuju.services.requests import consume, integrate
 from pushjuju.state.records import Offer, Relation
 from tests.unit.services.world import Box, Charms, World
 
@@ -65,7 +67,7 @@ class Twins:
 
     def consume(self, url: str = "prod.db", alias: str = "") -> str:
         """Let `shop` consume an offer."""
-        return crossmodel.consume(self.ctx, self.shop.model, parse(url), alias)
+        return consume.consume(self.ctx, self.shop.model, parse(url), alias)
 
     def relate(self, first: str = "web:db", url: str = "prod.db", **more: Any) -> int:
         """Relate an application of `shop` to an offer; return the id of the relation there."""

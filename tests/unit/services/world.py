@@ -22,8 +22,14 @@ from pushjuju.core.base import Base
 from pushjuju.core.clock import FakeClock, to_iso
 from pushjuju.core.life import Life
 from pushjuju.core.status import InstanceStatus, MachineStatus, StatusKind
-from pushjuju.services import applications, controllers, machines, models, refresh, removal, statuses
-from pushjuju.services.context import Context
+from pushjuju.services.entities.application import applications
+from pushjuju.services.entities.basis import statuses
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.model import controllers, models
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import deploy as deploy_request
+from pushjuju.services.requests import refresh
 from pushjuju.state.datadir import DataDir
 from pushjuju.state.records import Application, Machine, Model, Operation, Unit
 from pushjuju.state.store import Store, Tx
@@ -370,12 +376,12 @@ class World:
 
     # --- asking -------------------------------------------------------------------------------------------
 
-    def deploy(self, name: str = "web", count: int = 1, **more: Any) -> applications.Deployed:
+    def deploy(self, name: str = "web", count: int = 1, **more: Any) -> deploy_request.Deployed:
         """Deploy an application of the small charm, or of another one."""
         packed = more.pop("packed", None) or self.charms.make()
         more.setdefault("base", UBUNTU)
-        request = applications.DeployRequest(application=name, packed=packed, count=count, **more)
-        return applications.deploy(self.ctx, self.model, request)
+        request = deploy_request.DeployRequest(application=name, packed=packed, count=count, **more)
+        return deploy_request.deploy(self.ctx, self.model, request)
 
     def refresh(self, packed: PackedCharm, name: str = "web", **more: Any) -> tuple[int, list[str]]:
         """Refresh an application."""
@@ -408,7 +414,7 @@ class World:
 
     def note_facts(self, tx: Tx, machine: str, hello: Mapping[str, Any]) -> None:
         """Record what a machine tells."""
-        from pushjuju.services.network import addresses_from_nics
+        from pushjuju.services.entities.basis.network import addresses_from_nics
 
         tx.run(
             "machine_set_facts", model=self.model, id=machine, hostname=hello["hostname"],

@@ -12,8 +12,8 @@ import pytest
 from pushjuju.core.base import Base
 from pushjuju.core.clock import SystemClock
 from pushjuju.core.errors import PushjujuError
-from pushjuju.services.context import Context
-from pushjuju.services.machines import new_machine
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine.machines import new_machine
 from pushjuju.state import memo as memo_module
 from pushjuju.state.group import DeferredStore
 from pushjuju.state.memo import Memo, Recent

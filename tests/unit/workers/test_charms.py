@@ -10,9 +10,13 @@ import pytest
 
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import HubError
-from pushjuju.services import applications, models, origins, resource_documents, status, store_charms
-from pushjuju.services.applications import DeployRequest
-from pushjuju.services.store_charms import CharmRequest
+from pushjuju.services.entities.model import models
+from pushjuju.services.requests import deploy
+from pushjuju.services.requests.deploy import DeployRequest
+from pushjuju.services.supply import origins, store_charms
+from pushjuju.services.supply.store_charms import CharmRequest
+from pushjuju.services.views import resource_documents
+from pushjuju.services.views.status import document
 from pushjuju.workers.charms import look_for_newer
 from pushjuju.workers.deliver import _here
 from pushjuju.workers.events import silent
@@ -41,14 +45,14 @@ def site(shop: World, hub: HubStore, tmp_path: Path) -> World:
         application="web", packed=packed, base=origin.base, origin=origin,
         store_resources=tuple(found.values()),
     )  # fmt: skip
-    applications.deploy(shop.ctx, shop.model, request)
+    deploy.deploy(shop.ctx, shop.model, request)
     hub.requests.clear()
     return shop
 
 
 def shown(site: World) -> dict[str, object]:
     model = models.resolve(site.ctx, "shop")
-    found: dict[str, object] = status.document(site.ctx, model)["applications"]["web"]
+    found: dict[str, object] = document.document(site.ctx, model)["applications"]["web"]
     return found
 
 

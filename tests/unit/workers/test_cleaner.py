@@ -11,19 +11,14 @@ from pushjuju.core.errors import AuthFailed, ProviderError
 from pushjuju.core.placement import Placement
 from pushjuju.core.status import StatusKind
 from pushjuju.core.storage import Directive
-from pushjuju.services import (
-    actions,
-    applications,
-    integrate,
-    leadership,
-    logs,
-    model_config,
-    models,
-    removal,
-    units,
-)
-from pushjuju.services.applications import DeployRequest
-from pushjuju.services.removal import Force
+from pushjuju.services.entities.action import actions
+from pushjuju.services.entities.application import applications, units
+from pushjuju.services.entities.basis import leadership, logs
+from pushjuju.services.entities.model import model_config, models
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.lifecycle.removal import Force
+from pushjuju.services.requests import deploy, integrate
+from pushjuju.services.requests.deploy import DeployRequest
 from pushjuju.state.store import Tx
 from pushjuju.workers.cleaner import clean
 from tests.unit.services.world import UBUNTU, Charms, World, ok
@@ -369,7 +364,7 @@ async def test_archive_of_another_model_stays(shop: World) -> None:
     work = Shop(shop)
     other = models.add_model(shop.ctx, "other")
     request = DeployRequest(application="web", packed=shop.charms.make(), base=UBUNTU, count=1)
-    applications.deploy(shop.ctx, other.uuid, request)
+    deploy.deploy(shop.ctx, other.uuid, request)
     shop.deploy()
     removal.remove_application(shop.ctx, shop.model, ["web"])
     await clean(work, shop.model)

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from pushjuju.core.clock import from_iso
-from pushjuju.services import applications, removal, units
-from pushjuju.services.clock_jumps import after_jump
-from pushjuju.services.removal import Force
+from pushjuju.services.entities.application import applications, units
+from pushjuju.services.entities.basis.clock_jumps import after_jump
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.lifecycle.removal import Force
 from pushjuju.state.records import Machine
 from pushjuju.state.work import LEASE_S, SqliteWorkQueue
 from tests.unit.services.world import World

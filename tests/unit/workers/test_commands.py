@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from pushjuju.services import actions, tasks
-from pushjuju.services.actions import CommandRequest
+from pushjuju.services.entities.action import actions
+from pushjuju.services.entities.action.actions import CommandRequest
+from pushjuju.services.views import tasks
 from pushjuju.workers import crew
 from tests.unit.services.world import World
 from tests.unit.workers.fakes import Session, Shop, lane
@@ -82,7 +83,7 @@ async def test_commands_go_on_after_the_controller_died(shop: World) -> None:
 
 
 async def test_a_machine_that_goes_cancels_what_waits(shop: World) -> None:
-    from pushjuju.services import removal
+    from pushjuju.services.lifecycle import removal
 
     shop.active()
     number = execute(shop)
@@ -93,7 +94,7 @@ async def test_a_machine_that_goes_cancels_what_waits(shop: World) -> None:
 
 
 def unit_of(tx: Any, world: World) -> Any:
-    from pushjuju.services import units
+    from pushjuju.services.entities.application import units
 
     return units.get(tx, world.model, "web/0")
 

@@ -9,8 +9,11 @@ import pytest
 from pushjuju.core.errors import NotValid, ProviderError
 from pushjuju.core.placement import Placement
 from pushjuju.core.status import StatusKind
-from pushjuju.services import explain, machines, removal, status
-from pushjuju.services.removal import Force
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.lifecycle.removal import Force
+from pushjuju.services.views import explain
+from pushjuju.services.views.status import document
 from pushjuju.uniter.wanted import wanted
 from tests.unit.services.world import UBUNTU, World
 from tests.unit.workers.fakes import Shop, drive, lane
@@ -43,7 +46,7 @@ async def test_a_unit_in_a_container_on_a_new_machine(shop: World, word: str) ->
     assert container.hostname == f"juju-{shop.model[-6:]}-0-lxd-0"
     assert (shop.unit("web/0").machine, shop.agent()[0]) == ("0/lxd/0", "idle")
     assert shop.machine("0/lxd/0").provider == "lxd"
-    shown = status.document(shop.ctx, shop.resolve_model())["machines"]
+    shown = document.document(shop.ctx, shop.resolve_model())["machines"]
     assert list(shown) == ["0"]
     assert shown["0"]["containers"]["0/lxd/0"]["instance-id"] == "i-0/lxd/0"
 

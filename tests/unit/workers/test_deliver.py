@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pushjuju.core.errors import DiskFull, LeaseLost
-from pushjuju.services import resources
+from pushjuju.services.entities.application import resources
 from pushjuju.workers import deliver
 from tests.unit.services.world import Box, World
 from tests.unit.workers.fakes import Session

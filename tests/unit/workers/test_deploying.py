@@ -12,7 +12,7 @@ from pushjuju.core.errors import NotValid, ProviderError
 from pushjuju.core.life import Life
 from pushjuju.core.status import InstanceStatus
 from pushjuju.plugins.types import Instance, ProviderType, SSHTarget, Started, StartRequest
-from pushjuju.services import machines
+from pushjuju.services.entities.machine import machines
 from pushjuju.workers import deploying
 from tests.unit.services.world import UBUNTU, World
 from tests.unit.workers.fakes import Cloud, Shop, lane

@@ -19,8 +19,13 @@ from pushjuju.core.errors import (
     StoreError,
 )
 from pushjuju.core.placement import Placement
-from pushjuju.services import applications, machines, model_config, removal, touch, units, update_status
-from pushjuju.services.removal import Force
+from pushjuju.services.entities.application import applications, units
+from pushjuju.services.entities.basis import wake
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.model import model_config
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.lifecycle.removal import Force
+from pushjuju.services.requests import update_status
 from pushjuju.state.work import SqliteWorkQueue, WorkItem, lease_at_least, machine_key, next_lease
 from pushjuju.workers import drive as drives
 from pushjuju.workers.drive import Driver
@@ -273,11 +278,11 @@ async def test_controller_told_to_stop(shop: World, monkeypatch: pytest.MonkeyPa
 
 
 async def test_one_prefix_leaves_other_models_alone(shop: World) -> None:
-    from pushjuju.services import models
+    from pushjuju.services.entities.model import models
 
     other = models.add_model(shop.ctx, "other")
     shop.deploy()
-    shop.write(lambda tx: touch.machine(tx, other.uuid, "0", shop.clock.now(), "r"))
+    shop.write(lambda tx: wake.machine(tx, other.uuid, "0", shop.clock.now(), "r"))
     await drive(shop, Shop(shop))
     queue = SqliteWorkQueue(shop.ctx.store, "x")
     assert {item.due for item in queue.items(other.uuid)} == {shop.clock.now()}

@@ -13,7 +13,8 @@ from pushjuju.core.errors import AlreadyExists, AuthFailed, NotValid, ProviderEr
 from pushjuju.core.placement import Placement
 from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.plugins.types import Hardware, Instance, SSHTarget, Started
-from pushjuju.services import models, removal
+from pushjuju.services.entities.model import models
+from pushjuju.services.lifecycle import removal
 from pushjuju.workers.enlist import add_given_machine
 from tests.unit.services.world import SETUP, Box, World
 from tests.unit.workers.fakes import Cloud, Shop, lane

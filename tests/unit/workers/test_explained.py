@@ -12,8 +12,11 @@ import pytest
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import DiskFull, PushjujuError, Unreachable
 from pushjuju.core.status import StatusKind
-from pushjuju.services import applications, explain, removal, status
-from pushjuju.services.explain_basis import Reason
+from pushjuju.services.entities.application import applications
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.views import explain
+from pushjuju.services.views.explain_basis import Reason
+from pushjuju.services.views.status import document as status_document
 from pushjuju.state import processes
 from pushjuju.state.work import SqliteWorkQueue, machine_key, process_owner
 from pushjuju.uniter.wanted import wanted
@@ -39,7 +42,7 @@ def told(shop: World, *names: str) -> list[Reason]:
 
 
 def machine_message(shop: World) -> str:
-    document = status.document(shop.ctx, shop.resolve_model())
+    document = status_document.document(shop.ctx, shop.resolve_model())
     return str(document["machines"]["0"]["machine-status"]["message"])
 
 

@@ -10,9 +10,11 @@ import pytest
 from pushjuju.core.errors import ProviderError, RemoteFailed
 from pushjuju.core.firewall import EVERYWHERE
 from pushjuju.core.placement import Placement
-from pushjuju.services import expose as service
-from pushjuju.services import firewall, model_config, removal, status
-from pushjuju.services import units as unit_service
+from pushjuju.services.entities.application import units as unit_service
+from pushjuju.services.entities.model import firewall, model_config
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import expose as service
+from pushjuju.services.views.status import document
 from pushjuju.workers.firewaller import Firewaller
 from tests.unit.services.world import World
 from tests.unit.workers.fakes import Guard, Shop, drive, lane
@@ -54,7 +56,7 @@ async def _at_rest(world: World, count: int = 1) -> Shop:
 
 async def _config(world: World, shop: Shop, port: int, word: str = "open") -> None:
     """Let a config-changed open or close a port."""
-    from pushjuju.services import applications
+    from pushjuju.services.entities.application import applications
 
     _opens(world, "0", "config-changed", port, word=word)
     applications.set_config(world.ctx, world.model, "web", values={"title": f"{word} {port}"})
@@ -110,7 +112,7 @@ async def test_ports_of_a_removed_unit_are_shut(shop: World) -> None:
 async def test_machines_that_come_and_go_are_let_in_and_out(shop: World) -> None:
     work = await _at_rest(shop)
     with shop.ctx.store.write() as tx:
-        from pushjuju.services import applications
+        from pushjuju.services.entities.application import applications
 
         unit_service.add(tx, applications.get(tx, shop.model, "web"), 1, [], shop.clock.now())
     await drive(shop, work)
@@ -157,13 +159,13 @@ async def test_a_machine_without_firewall_says_why_and_its_hooks_run(shop: World
     settled = await drive(shop, work)
     assert settled.problems == ("machine 0: no nft on it: install it",)
     assert shop.agent() == ("idle", "")
-    machine = status.document(shop.ctx, shop.resolve_model())["machines"]["0"]["modification-status"]
+    machine = document.document(shop.ctx, shop.resolve_model())["machines"]["0"]["modification-status"]
     assert (machine["current"], machine["message"]) == ("error", "no nft on it: install it")
     assert _guard(work).times("0") == 0
     shop.clock.advance(10)
     assert (await drive(shop, work)).problems == ()
     assert _guard(work).times("0") == 1
-    machine = status.document(shop.ctx, shop.resolve_model())["machines"]["0"]["modification-status"]
+    machine = document.document(shop.ctx, shop.resolve_model())["machines"]["0"]["modification-status"]
     assert machine["current"] == "idle"
 
 

@@ -12,7 +12,8 @@ import pytest
 
 from pushjuju.core.errors import Unreachable
 from pushjuju.plugins.types import ProviderType, ScriptResult, SSHTarget
-from pushjuju.services import machines, model_config
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.model import model_config
 from pushjuju.workers import firstboot
 from pushjuju.workers.reach import ScriptRunner
 from tests.unit.services.world import UBUNTU, World

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from pushjuju.core.clock import to_iso
-from pushjuju.services import removal
+from pushjuju.services.lifecycle import removal
 from pushjuju.state.work import SqliteWorkQueue, machine_key
 from pushjuju.workers.events import Event
 from pushjuju.workers.following import EVERY, Follower

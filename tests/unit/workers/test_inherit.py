@@ -16,7 +16,8 @@ from pushjuju.core.errors import NotValid, Unreachable
 from pushjuju.core.placement import Placement
 from pushjuju.core.status import StatusKind
 from pushjuju.plugins.types import ScriptResult
-from pushjuju.services import machines, model_config
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.model import model_config
 from pushjuju.workers import inherit
 from tests.unit.services.world import UBUNTU, World
 from tests.unit.workers.fakes import Shop, lane

@@ -18,8 +18,12 @@ from pushjuju.core.errors import (
 from pushjuju.core.placement import Placement
 from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.runner.hostkeys import HostKeyFile
-from pushjuju.services import applications, leadership, logs, machines, removal, status, statuses, units
-from pushjuju.services.removal import Force
+from pushjuju.services.entities.application import applications, units
+from pushjuju.services.entities.basis import leadership, logs, statuses
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.lifecycle.removal import Force
+from pushjuju.services.views.status import document as status
 from pushjuju.workers import contact, hostkeys
 from pushjuju.workers.lane import Outcome
 from tests.unit.services.world import SETUP, UBUNTU, Box, World, failed, ok

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pushjuju.core.status import StatusKind
-from pushjuju.services import applications, models, removal, units
+from pushjuju.services.entities.application import applications, units
+from pushjuju.services.entities.model import models
+from pushjuju.services.lifecycle import removal
 from tests.unit.services.world import PEERS, World
 from tests.unit.workers.fakes import Shop, drive
 

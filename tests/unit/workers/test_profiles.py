@@ -10,8 +10,12 @@ import pytest
 from pushjuju.core.errors import ProviderError
 from pushjuju.core.placement import Placement
 from pushjuju.plugins.types import CharmProfile
-from pushjuju.services import actions, charm_profiles, machines, removal, status
-from pushjuju.services.actions import CommandRequest
+from pushjuju.services.entities.action import actions
+from pushjuju.services.entities.action.actions import CommandRequest
+from pushjuju.services.entities.charm import charm_profiles
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.views.status import document
 from pushjuju.workers.rehearsal import rehearse
 from tests.unit.services.world import SETUP, World
 from tests.unit.workers.fakes import Cloud, Shop, drive, lane
@@ -72,7 +76,7 @@ async def test_a_container_starts_with_the_profiles_of_its_charms(shop: World) -
     (profile,) = request.profiles
     assert (profile.name, profile.document()) == (name, SHOWN)
     assert cloud.given == [("i-0", [name], [name])]
-    machine = status.document(shop.ctx, shop.resolve_model())["machines"]["0"]
+    machine = document.document(shop.ctx, shop.resolve_model())["machines"]["0"]
     assert machine["lxd-profiles"] == {name: SHOWN}
     assert machine["modification-status"]["current"] == "applied"
     await drive(shop, work)
@@ -87,20 +91,20 @@ async def test_units_wait_for_a_profile_that_cannot_be_had(shop: World) -> None:
     problems = (await drive(shop, work)).problems
     assert "machine 0 cannot have the LXD profiles of its charms: no such device" in problems[0]
     assert shop.hooks() == []
-    machine = status.document(shop.ctx, shop.resolve_model())["machines"]["0"]
+    machine = document.document(shop.ctx, shop.resolve_model())["machines"]["0"]
     assert machine["modification-status"]["current"] == "error"
     assert machine["modification-status"]["message"] == "cannot apply charm profiles: no such device"
     cloud.refusal = None
     shop.clock.advance(60)
     await drive(shop, work)
     assert shop.agent() == ("idle", "")
-    machine = status.document(shop.ctx, shop.resolve_model())["machines"]["0"]
+    machine = document.document(shop.ctx, shop.resolve_model())["machines"]["0"]
     assert machine["modification-status"]["current"] == "applied"
 
 
 def shown(shop: World, unit: str) -> tuple[str, str, str]:
     """Workload status, its message and the agent's status, as `status` shows them."""
-    found = status.document(shop.ctx, shop.resolve_model())
+    found = document.document(shop.ctx, shop.resolve_model())
     row = found["applications"][unit.partition("/")[0]]["units"][unit]
     return (
         row["workload-status"]["current"],
@@ -220,4 +224,4 @@ async def test_a_profile_that_asks_for_nothing_is_none(shop: World, text: str) -
     shop.deploy(packed=shop.charms.make("web", files={"lxd-profile.yaml": text}))
     await drive(shop, work)
     assert cloud.given == []
-    assert "lxd-profiles" not in status.document(shop.ctx, shop.resolve_model())["machines"]["0"]
+    assert "lxd-profiles" not in document.document(shop.ctx, shop.resolve_model())["machines"]["0"]

@@ -13,7 +13,9 @@ import pytest
 from pushjuju.core.errors import CredentialInvalid, NotFound, NotValid, ProviderError, QuotaExceeded
 from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.plugins.types import Address, Instance, ProviderType, SSHTarget, Started, StartRequest, Zone
-from pushjuju.services import machines, model_config, removal
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.model import model_config
+from pushjuju.services.lifecycle import removal
 from pushjuju.workers import poller, provisioner
 from tests.unit.services.world import UBUNTU, World
 from tests.unit.workers.fakes import Cloud, Shop, lane

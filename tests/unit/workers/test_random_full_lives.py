@@ -14,9 +14,13 @@ from pushjuju.charms.pack import PackedCharm
 from pushjuju.core.storage import Directive, Kind
 from pushjuju.core.tasks import TaskStatus
 from pushjuju.plugins.types import StorageMade, StorageSeen
-from pushjuju.services import actions, integrate, machines, removal, storage_asks, storage_work
-from pushjuju.services.actions import ActionRequest
-from pushjuju.services.storage_work import Step, Todo
+from pushjuju.services.entities.action import actions
+from pushjuju.services.entities.action.actions import ActionRequest
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.storage import storage_work
+from pushjuju.services.entities.storage.storage_work import Step, Todo
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import integrate, storage_requests
 from pushjuju.state.records import Relation, Task
 from pushjuju.state.store import Tx
 from pushjuju.uniter.prepared import Prepared
@@ -90,7 +94,7 @@ class FullLife(Life):
 
     def add_storage(self) -> None:
         asked = {"data": Directive(size=SIZE, count=1)}
-        storage_asks.add(self.shop.ctx, self.shop.model, self._unit(), asked)
+        storage_requests.add(self.shop.ctx, self.shop.model, self._unit(), asked)
 
     def _storage(self) -> list[str]:
         rows = self.shop.dump()["storage_instance"]
@@ -99,14 +103,14 @@ class FullLife(Life):
 
     def detach_storage(self) -> None:
         force = self.chance.random() < 0.2
-        storage_asks.detach(self.shop.ctx, self.shop.model, self._storage(), force=force)
+        storage_requests.detach(self.shop.ctx, self.shop.model, self._storage(), force=force)
 
     def attach_storage(self) -> None:
-        storage_asks.attach(self.shop.ctx, self.shop.model, self._unit(), self._storage())
+        storage_requests.attach(self.shop.ctx, self.shop.model, self._unit(), self._storage())
 
     def remove_storage(self) -> None:
         force = self.chance.random() < 0.3
-        storage_asks.remove(self.shop.ctx, self.shop.model, self._storage(), force=force)
+        storage_requests.remove(self.shop.ctx, self.shop.model, self._storage(), force=force)
 
     def ask(self) -> None:
         request = ActionRequest(action="tell", receivers=(self._unit(),), parameters={})

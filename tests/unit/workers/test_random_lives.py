@@ -12,8 +12,12 @@ import pytest
 
 from pushjuju.core.errors import PushjujuError
 from pushjuju.core.placement import Placement
-from pushjuju.services import applications, leadership, models, removal, units, update_status
-from pushjuju.services.removal import Force
+from pushjuju.services.entities.application import applications, units
+from pushjuju.services.entities.basis import leadership
+from pushjuju.services.entities.model import models
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.lifecycle.removal import Force
+from pushjuju.services.requests import update_status
 from pushjuju.uniter.commit import commit
 from pushjuju.uniter.prepared import Prepared, prepared_operation, read_operation
 from pushjuju.uniter.resolver import Answer, Decision, from_wire, replay

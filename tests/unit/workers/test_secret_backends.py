@@ -15,17 +15,12 @@ import pytest
 from pushjuju.core.errors import AlreadyExists, BackendError, Conflict, NotFound, NotValid, WrongKey
 from pushjuju.core.secrets import Content, OwnerKind
 from pushjuju.plugins.manager import PluginHost
-from pushjuju.services import (
-    model_config,
-    models,
-    removal,
-    secret_backends,
-    secret_keys,
-    secrets,
-    user_secrets,
-)
-from pushjuju.services.removal import Force
-from pushjuju.services.secrets import Change, Owner
+from pushjuju.services.entities.model import model_config, models
+from pushjuju.services.entities.secret import secret_backends, secret_keys, secrets
+from pushjuju.services.entities.secret.secrets import Change, Owner
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.lifecycle.removal import Force
+from pushjuju.services.requests import user_secrets
 from pushjuju.workers import live
 from tests.unit.plugins.vault_standin import TOKEN, StandIn, running
 from tests.unit.services.world import World

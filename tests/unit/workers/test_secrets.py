@@ -9,8 +9,10 @@ import pytest
 
 from pushjuju.core.clock import from_iso
 from pushjuju.core.secrets import Content, OwnerKind, Rotation
-from pushjuju.services import explain, removal, secrets
-from pushjuju.services.secrets import Change, Owner
+from pushjuju.services.entities.secret import secrets
+from pushjuju.services.entities.secret.secrets import Change, Owner
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.views import explain
 from pushjuju.uniter.wanted import wanted
 from tests.unit.services.world import World
 from tests.unit.workers.fakes import Shop, drive

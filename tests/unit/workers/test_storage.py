@@ -20,16 +20,13 @@ from pushjuju.plugins.manager import PluginHost
 from pushjuju.plugins.storage import mounts
 from pushjuju.plugins.types import BootMount, StorageItem, StorageMade, StorageSeen
 from pushjuju.runner.session import ExecResult
-from pushjuju.services import (
-    explain,
-    machines,
-    models,
-    removal,
-    storage_asks,
-    storage_document,
-    touch,
-    validity,
-)
+from pushjuju.services.entities.basis import wake
+from pushjuju.services.entities.machine import credential_validity, machines
+from pushjuju.services.entities.model import models
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import storage_requests
+from pushjuju.services.views import explain
+from pushjuju.services.views.status import storage_document
 from pushjuju.uniter.wanted import wanted
 from pushjuju.workers import storage as of_storage
 from tests.unit.services.world import UBUNTU, World
@@ -375,7 +372,7 @@ async def test_a_detach_that_waits_says_for_what(shop: World, ground: Ground) ->
     assert shop.status(StatusKind.FILESYSTEM, "0/0") == ("detaching", why)
     reasons = [item.reason for item in explain.explain(shop.ctx, shop.model, wanted, ["0"])]
     assert reasons == [f"storage data/0 on machine 0: detach filesystem 0/0: {why}"]
-    shop.write(lambda tx: touch.machine(tx, shop.model, "0", shop.clock.now(), "look again"))
+    shop.write(lambda tx: wake.machine(tx, shop.model, "0", shop.clock.now(), "look again"))
     await drive(shop, StorageShop(shop, ground))
     reasons = [item.reason for item in explain.explain(shop.ctx, shop.model, wanted, ["0"])]
     assert reasons == [f"filesystem 0/0 (data/0) is detaching, {why}"]
@@ -456,7 +453,7 @@ async def test_kept_storage_that_goes_takes_its_machine_along(shop: World, groun
     removal.remove_units(shop.ctx, shop.model, ["web/0"])
     await drive(shop, work)
     assert shop.machine_ids() == ["0"]
-    storage_asks.remove(shop.ctx, shop.model, ["data/0"])
+    storage_requests.remove(shop.ctx, shop.model, ["data/0"])
     await drive(shop, work)
     assert (shop.machine_ids(), states(shop)) == ([], {})
     assert not [item for item in ground.made if not item.startswith("fs-")]
@@ -497,7 +494,7 @@ SUSPENDED = "suspended since cloud credential is not valid"
 
 
 def _renew(shop: World) -> None:
-    shop.write(lambda tx: validity.renew(tx, models.get(tx, shop.model), shop.clock.now()))
+    shop.write(lambda tx: credential_validity.renew(tx, models.get(tx, shop.model), shop.clock.now()))
 
 
 @pytest.mark.parametrize("step", ["create", "attach", "detach", "destroy"])
@@ -526,7 +523,7 @@ async def test_a_refused_credential_suspends_the_model_and_asks_no_more(
     assert any("the cloud refuses the credential: AuthFailure" in text for text in settled.problems)
     assert [word for word in ground.log if word.startswith("cloud")] == [wrong]
     with shop.ctx.store.read() as tx:
-        assert validity.reason(tx, models.get(tx, shop.model)) == "AuthFailure"
+        assert credential_validity.reason(tx, models.get(tx, shop.model)) == "AuthFailure"
     shop.clock.advance(3600)
     ground.log = []
     settled = await drive(shop, work)
@@ -580,14 +577,14 @@ async def test_storage_that_is_removed_by_force_under_its_unit(shop: World, grou
     deploy(shop, {"data": "tmpfs"})
     work = StorageShop(shop, ground)
     await drive(shop, work)
-    storage_asks.add(shop.ctx, shop.model, "web/0", {"logs": Directive(pool="tmpfs", count=2)})
+    storage_requests.add(shop.ctx, shop.model, "web/0", {"logs": Directive(pool="tmpfs", count=2)})
     await drive(shop, work)
-    storage_asks.remove(shop.ctx, shop.model, ["logs/1"], force=True)
+    storage_requests.remove(shop.ctx, shop.model, ["logs/1"], force=True)
     await drive(shop, work)
     assert shop.of("web/0")[-1] == "logs-storage-detaching"
     assert sorted(states(shop)) == ["data/0", "logs/2"]
     ground.refusals["unmount"] = "busy"
-    storage_asks.remove(shop.ctx, shop.model, ["logs/2"], force=True)
+    storage_requests.remove(shop.ctx, shop.model, ["logs/2"], force=True)
     await drive(shop, work)
     assert states(shop)["logs/2"] == "detaching"
     shop.clock.advance(61)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pushjuju.runner.session import TAIL
-from pushjuju.services import logs
+from pushjuju.services.entities.basis import logs
 from pushjuju.workers.crew import EventSink
 from tests.unit.services.world import World
 from tests.waiting import until

@@ -13,7 +13,7 @@ import yaml
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid
 from pushjuju.plugins.types import StartRequest
-from pushjuju.services import model_config
+from pushjuju.services.entities.model import model_config
 from pushjuju.state.datadir import ControllerDir
 from pushjuju.workers import proxies, userdata
 from tests.unit.services.world import World

@@ -12,8 +12,8 @@ import pytest
 
 from pushjuju.core.errors import LeaseLost
 from pushjuju.core.placement import Placement
-from pushjuju.services import actions
-from pushjuju.services.actions import CommandRequest
+from pushjuju.services.entities.action import actions
+from pushjuju.services.entities.action.actions import CommandRequest
 from pushjuju.state.records import Unit
 from pushjuju.workers import crew, visit
 from tests.unit.services.world import World

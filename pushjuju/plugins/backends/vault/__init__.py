@@ -1,4 +1,4 @@
-"""The built-in plugin `vault`: content of secrets in a HashiCorp Vault. Layer: plugins.
+"""The built-in plugin `vault`: content of secrets in a HashiCorp Vault.
 
 Mirrors: juju internal/secrets/provider/vault (3.6), with its names for the configuration.
 """

@@ -1,4 +1,4 @@
-"""A Vault over HTTP: key-value engine, version 2. Layer: plugins.
+"""A Vault over HTTP: key-value engine, version 2.
 
 Neither the token nor any content is ever in an error: those name the request and the server's own reasons.
 """

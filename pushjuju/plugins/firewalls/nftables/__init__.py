@@ -1,4 +1,4 @@
-"""The firewall `nftables`: the machine guards itself, with a table of its own. Layer: plugins.
+"""The firewall `nftables`: the machine guards itself, with a table of its own.
 
 It guards machines of clouds that have no firewall: always those of `local`, and machines that somebody gave
 (`manual`) in models whose maker named a `firewall-mode`. Other plugins use it for clouds of theirs.

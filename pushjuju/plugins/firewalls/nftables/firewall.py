@@ -1,4 +1,4 @@
-"""Bringing the table to a machine, and keeping it over reboots. Layer: plugins (`nftables`).
+"""Bringing the table to a machine, and keeping it over reboots.
 
 Two files: the table, and a systemd unit that loads it before the network comes up, and again after a service
 that throws all rules away. Without systemd the rules are back with the first contact after a reboot.

@@ -1,4 +1,4 @@
-"""The built-in plugin `libcloud`: public and private clouds through apache-libcloud. Layer: plugins.
+"""The built-in plugin `libcloud`: public and private clouds through apache-libcloud.
 
 Imports its parts only when used; libcloud itself is loaded at the first call to a cloud.
 """

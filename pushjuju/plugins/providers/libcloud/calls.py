@@ -1,4 +1,4 @@
-"""Calls to a cloud's library: in threads, one driver each, repeated while the cloud is busy. Layer: plugins.
+"""Calls to a cloud's library: in threads, one driver each, repeated while the cloud is busy.
 
 libcloud blocks, and keeps the state of the last request on its connection: no two threads may share one.
 """

@@ -1,4 +1,4 @@
-"""The provider of every cloud with an adapter: machines of one model in one region. Layer: plugins.
+"""The provider of every cloud with an adapter: machines of one model in one region.
 
 An instance is known by its identity: the model, the machine, and the request (`nonce`) that it was made for.
 A start that is repeated finds the instance of the first one; one with another nonce replaces it.

@@ -1,4 +1,4 @@
-"""Credentials in the files and variables of the clouds' own tools. Layer: plugins.
+"""Credentials in the files and variables of the clouds' own tools.
 
 Nothing here asks the network, and no message holds a value.
 Mirrors: juju provider/{ec2,openstack,gce,azure}/credentials.go DetectCredentials (3.6)

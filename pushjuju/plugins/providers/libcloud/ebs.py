@@ -1,4 +1,4 @@
-"""Volumes of EC2: blocking functions of one driver, and what a pool may say. Layer: plugins.
+"""Volumes of EC2: blocking functions of one driver, and what a pool may say.
 
 A volume is known by its tags, which it has from the request that makes it: the model, and the item (`uuid`)
 that it was made for. Mirrors: juju provider/ec2/ebs.go (3.6)

@@ -1,4 +1,4 @@
-"""The storage of EC2: volumes of one model. Layer: plugins. Mirrors: juju provider/ec2/ebs.go (3.6)"""
+"""The storage of EC2: volumes of one model. Mirrors: juju provider/ec2/ebs.go (3.6)"""
 
 from __future__ import annotations
 

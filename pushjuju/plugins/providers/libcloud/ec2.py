@@ -1,4 +1,4 @@
-"""Amazon EC2 through libcloud: blocking functions of one driver. Layer: plugins.
+"""Amazon EC2 through libcloud: blocking functions of one driver.
 
 Mirrors: juju provider/ec2 (3.6)
 """

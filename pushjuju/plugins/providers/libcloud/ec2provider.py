@@ -1,4 +1,4 @@
-"""The provider of EC2: machines of one model, each an instance with tags. Layer: plugins.
+"""The provider of EC2: machines of one model, each an instance with tags.
 
 An instance is known by its tags: the model, the machine, and the request (`nonce`) that it was made for. A
 start that is repeated finds the instance of the first one; one with another nonce replaces it.

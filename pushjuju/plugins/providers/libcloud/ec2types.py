@@ -1,4 +1,4 @@
-"""The instance types of EC2: what the region tells, and the prices of libcloud. Layer: plugins; blocking.
+"""The instance types of EC2: what the region tells, and the prices of libcloud. Blocking.
 
 Mirrors: juju provider/ec2/instance_information.go (3.6)
 """

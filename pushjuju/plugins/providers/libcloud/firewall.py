@@ -1,4 +1,4 @@
-"""The firewall of clouds: each machine has a security group of its own. Layer: plugins."""
+"""The firewall of clouds: each machine has a security group of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Key files of Google's service accounts. Layer: plugins; standard library only."""
+"""Key files of Google's service accounts. Standard library only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The types of cloud behind libcloud: credentials, questions, public clouds. Layer: plugins; data only.
+"""The types of cloud behind libcloud: credentials, questions, public clouds. Data only.
 
 Mirrors: juju provider/{ec2,openstack,gce,azure,vsphere}/credentials.go, cloud/fallback_public_cloud.go (3.6)
 """

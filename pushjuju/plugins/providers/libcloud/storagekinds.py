@@ -1,4 +1,4 @@
-"""The types of storage behind libcloud: what pools may say. Layer: plugins; data only.
+"""The types of storage behind libcloud: what pools may say. Data only.
 
 Mirrors: juju provider/{ec2/ebs,openstack/cinder,gce/disks,azure/storage}.go (3.6)
 """

@@ -1,4 +1,4 @@
-"""Storage of every cloud whose adapter has volumes. Layer: plugins.
+"""Storage of every cloud whose adapter has volumes.
 
 A volume is known by the item's uuid, so that a step which was cut off is found and not done twice.
 """

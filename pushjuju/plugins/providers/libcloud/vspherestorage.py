@@ -1,4 +1,4 @@
-"""Disks of machines in vSphere as storage: they live on their machine, and go with it. Layer: plugins."""
+"""Disks of machines in vSphere as storage: they live on their machine, and go with it."""
 
 from __future__ import annotations
 

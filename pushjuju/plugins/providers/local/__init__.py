@@ -1,4 +1,4 @@
-"""The built-in plugin `local`: machines on this host. Layer: plugins. Imports its parts only when used."""
+"""The built-in plugin `local`: machines on this host. Imports its parts only when used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Root file systems of bases: found in the cache, or built into it once. Layer: plugins (`local`).
+"""Root file systems of bases: found in the cache, or built into it once.
 
 A build happens under a lock into a hidden folder that gets its name only when it is whole, so a broken one is
 never used. A cached base never changes: another recipe has another name.

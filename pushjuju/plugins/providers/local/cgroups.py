@@ -1,7 +1,5 @@
 """One cgroup per machine: limits, truth about what runs, the end of all its processes.
 
-Layer: plugins (`local`).
-
 Without a cgroup of its own every nspawn machine of a host without systemd shares one, and stopping a
 service in one machine would hit the others. Works on v2, v1 and hybrid hosts:
 

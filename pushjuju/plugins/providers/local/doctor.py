@@ -1,7 +1,4 @@
-"""What this host has and lacks for local machines.
-
-Layer: plugins (`local`).
-"""
+"""What this host has and lacks for local machines."""
 
 from __future__ import annotations
 

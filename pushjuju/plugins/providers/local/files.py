@@ -1,4 +1,4 @@
-"""The files that make one machine itself: name, keys, addresses, apt. Layer: plugins (`local`).
+"""The files that make one machine itself: name, keys, addresses, apt.
 
 They are written through the mounted root: files put into the upper layer behind the overlay's back were seen
 stale.

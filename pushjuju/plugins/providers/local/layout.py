@@ -1,4 +1,4 @@
-"""Names, places and records of the machines of one controller. Layer: plugins (provider `local`).
+"""Names, places and records of the machines of one controller.
 
 Each name outside the data directory (bridge, namespaces, cgroups, nft table) starts with a prefix made from
 the data directory's path, so several controllers and test runs share a host without meeting.

@@ -1,4 +1,4 @@
-"""How many machines the limits of this host's kernel let run at once. Layer: plugins (`local`)."""
+"""How many machines the limits of this host's kernel let run at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Making, ending and restarting machines: the steps that need root. Layer: plugins (`local`).
+"""Making, ending and restarting machines: the steps that need root.
 
 Every function here blocks. As root the provider calls them in threads, else through the sudo helper;
 arguments and results are therefore plain data.

@@ -1,4 +1,4 @@
-"""Bridge, addresses, namespaces and NAT of the machines of one controller. Layer: plugins (`local`).
+"""Bridge, addresses, namespaces and NAT of the machines of one controller.
 
 The bridge and its nft table come with the first machine and go with the last.
 """

@@ -1,4 +1,4 @@
-"""The privileged steps by name, with plain data in and out. Layer: plugins (`local`).
+"""The privileged steps by name, with plain data in and out.
 
 As root they run in the controller's own threads; else `sudo -n` runs this module, which reads one request on
 standard input and answers with one JSON line per progress report and a last one with the result.

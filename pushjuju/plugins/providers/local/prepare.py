@@ -1,7 +1,5 @@
 """Makes a root file system fit to be a machine: accounts, masks, nothing that is one machine's own.
 
-Layer: plugins (`local`).
-
 Done once to each base that we build, and to each machine on top of a directory that the user keeps.
 """
 

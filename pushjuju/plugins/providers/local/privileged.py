@@ -1,4 +1,4 @@
-"""Runs the privileged steps: here when we are root, else through sudo. Layer: plugins (`local`)."""
+"""Runs the privileged steps: here when we are root, else through sudo."""
 
 from __future__ import annotations
 

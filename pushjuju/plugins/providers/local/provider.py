@@ -1,4 +1,4 @@
-"""The provider `local`: real machines on this host through systemd-nspawn. Layer: plugins.
+"""The provider `local`: real machines on this host through systemd-nspawn.
 
 Reads (list, get, ssh_target) need no rights; everything else runs in threads, as root or through sudo.
 """

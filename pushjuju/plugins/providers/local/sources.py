@@ -1,4 +1,4 @@
-"""Where the root file system of a base comes from. Layer: plugins (`local`).
+"""Where the root file system of a base comes from.
 
 Reads the user's `[clouds.local.bases."ubuntu@24.04"]` tables and knows the archives of Debian and Ubuntu. No
 I/O except reading this host's own release and apt sources.

@@ -1,4 +1,4 @@
-"""Storage of the local cloud, as the plugin contract wants it. Layer: plugins (`local`)."""
+"""Storage of the local cloud, as the plugin contract wants it."""
 
 from __future__ import annotations
 

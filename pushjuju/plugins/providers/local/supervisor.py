@@ -1,7 +1,4 @@
-"""Starts a machine's systemd-nspawn so that it outlives us and comes back after a reboot.
-
-Layer: plugins (`local`).
-"""
+"""Starts a machine's systemd-nspawn so that it outlives us and comes back after a reboot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds and removes what machines of one controller left on this host. Layer: plugins (`local`).
+"""Finds and removes what machines of one controller left on this host.
 
 Ordinary removal leaves nothing. This is for what an interrupted removal, a killed test run or a deleted data
 directory leaves: everything is found by the controller's prefix, whether a record of it exists or not.

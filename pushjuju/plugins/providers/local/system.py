@@ -1,4 +1,4 @@
-"""Small steps on this host: commands, locks, mounts, files. Layer: plugins (provider `local`).
+"""Small steps on this host: commands, locks, mounts, files.
 
 Everything here blocks; the provider calls it in threads.
 """

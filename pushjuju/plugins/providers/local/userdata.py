@@ -1,4 +1,4 @@
-"""User data of local machines: a script at first boot, before sshd. Layer: plugins (`local`).
+"""User data of local machines: a script at first boot, before sshd.
 
 A machine that answers SSH has its user data, as Juju's agent starts after cloud-init.
 """

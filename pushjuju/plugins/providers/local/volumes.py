@@ -1,4 +1,4 @@
-"""Volumes of local machines: images on this host, shown inside machines. Layer: plugins (`local`).
+"""Volumes of local machines: images on this host, shown inside machines.
 
 A machine's `vol` folder is shared with the machine as its storage directory: what is mounted below it on the
 host appears there at once. Everything here blocks, needs root, and may be called again for what is done.

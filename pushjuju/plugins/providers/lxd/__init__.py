@@ -1,4 +1,4 @@
-"""The built-in plugin `lxd`: containers and virtual machines of an LXD server or cluster. Layer: plugins.
+"""The built-in plugin `lxd`: containers and virtual machines of an LXD server or cluster.
 
 Imports its parts only when used; pylxd itself is loaded at the first call to a server.
 """

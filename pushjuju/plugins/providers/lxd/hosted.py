@@ -1,4 +1,4 @@
-"""Containers inside a machine of the model, on that machine's own LXD. Layer: plugins.
+"""Containers inside a machine of the model, on that machine's own LXD.
 
 The LXD there is asked over the machine's SSH connection: what we say to a socket here comes out of its own
 socket there. Nothing of ours stays running.

@@ -1,4 +1,4 @@
-"""Instances of LXD as documents: what is asked for, and what is seen. Layer: plugins; pure.
+"""Instances of LXD as documents: what is asked for, and what is seen. Pure.
 
 Mirrors: juju provider/lxd/environ_broker.go, container/lxd/container.go (3.6)
 """

@@ -1,4 +1,4 @@
-"""Profiles of charms on a server: made, given to instances, taken away. Layer: plugins; blocks.
+"""Profiles of charms on a server: made, given to instances, taken away. Blocking.
 
 A profile tells the model whose it is; one of another's is never touched.
 """

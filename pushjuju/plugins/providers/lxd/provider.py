@@ -1,4 +1,4 @@
-"""The provider of LXD: machines of one model, each a container or a virtual machine. Layer: plugins.
+"""The provider of LXD: machines of one model, each a container or a virtual machine.
 
 An instance is known by `user.*` keys of its configuration: the model, the machine, and the request (`nonce`)
 that it was made for. A start that is repeated finds the instance of the first one; one with another nonce

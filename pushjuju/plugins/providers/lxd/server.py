@@ -1,4 +1,4 @@
-"""Requests to one LXD server: in threads, a connection each. Layer: plugins.
+"""Requests to one LXD server: in threads, a connection each.
 
 pylxd makes the connection (socket or TLS with a pinned certificate); what is asked is LXD's own REST API.
 """

@@ -1,4 +1,4 @@
-"""Filesystems of LXD's storage pools, as custom volumes that are shown in instances. Layer: plugins.
+"""Filesystems of LXD's storage pools, as custom volumes that are shown in instances.
 
 A volume is called `juju-UUID`; `user.*` keys of it say whose it is. An instance sees it as a disk below its
 storage directory, where LXD has it back after each start by itself.

@@ -1,4 +1,4 @@
-"""A trust token becomes a certificate that the server trusts. Layer: plugins; blocks.
+"""A trust token becomes a certificate that the server trusts. Blocking.
 
 The token (`lxc config trust add`) names the server's certificate by its fingerprint: no other server is told
 anything. Mirrors: juju provider/lxd/credentials.go, finalizeToken (3.6)

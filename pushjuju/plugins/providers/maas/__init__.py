@@ -1,4 +1,4 @@
-"""The built-in plugin `maas`: bare metal and virtual machines that a MAAS server keeps. Layer: plugins.
+"""The built-in plugin `maas`: bare metal and virtual machines that a MAAS server keeps.
 
 Imports its parts only when used.
 """

@@ -1,4 +1,4 @@
-"""MAAS's API 2.0 over HTTP: signed requests in threads, repeated while the server is busy. Layer: plugins.
+"""MAAS's API 2.0 over HTTP: signed requests in threads, repeated while the server is busy.
 
 The standard library's client. Each request has a connection of its own: half an answer spoils no other.
 Mirrors: gomaasapi client.go, oauth.go

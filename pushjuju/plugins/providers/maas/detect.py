@@ -1,4 +1,4 @@
-"""The credential that MAAS's own tools left behind. Layer: plugins.
+"""The credential that MAAS's own tools left behind.
 
 Mirrors: juju provider/maas/credentials.go DetectCredentials (3.6)
 """

@@ -1,4 +1,4 @@
-"""Disks of MAAS machines as volumes: asked for at allocation, told apart afterwards. Layer: plugins; pure.
+"""Disks of MAAS machines as volumes: asked for at allocation, told apart afterwards. Pure.
 
 Mirrors: juju provider/maas/volumes.go (3.6)
 """

@@ -1,4 +1,4 @@
-"""MAAS's documents: what a request asks for, and what a machine's document says. Layer: plugins; pure.
+"""MAAS's documents: what a request asks for, and what a machine's document says. Pure.
 
 Mirrors: juju provider/maas/{constraints,volumes,instance,environ}.go (3.6)
 """

@@ -1,4 +1,4 @@
-"""The provider of MAAS: machines of one model, each allocated and deployed by a MAAS server. Layer: plugins.
+"""The provider of MAAS: machines of one model, each allocated and deployed by a MAAS server.
 
 MAAS knows the model by the agent name, and the machine and the request (`nonce`) by annotations. Those are
 made after a machine was allocated; one whose controller died in between is known by the comment of its

@@ -1,4 +1,4 @@
-"""Storage on the disks of MAAS machines: there from their start, and gone with them. Layer: plugins.
+"""Storage on the disks of MAAS machines: there from their start, and gone with them.
 
 A machine is chosen for the disks that its storage needs; nothing is made later.
 Mirrors: juju provider/maas/volumes.go (3.6)

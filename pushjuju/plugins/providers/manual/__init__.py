@@ -1,4 +1,4 @@
-"""The built-in plugin `manual`: machines that are there already. Layer: plugins."""
+"""The built-in plugin `manual`: machines that are there already."""
 
 from __future__ import annotations
 

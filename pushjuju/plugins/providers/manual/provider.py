@@ -1,4 +1,4 @@
-"""The provider `manual`: machines that are there already join a model and leave it. Layer: plugins.
+"""The provider `manual`: machines that are there already join a model and leave it.
 
 It makes and ends nothing. What it knows of its machines is one small file per machine in the controller's
 directory; the machine carries a marker that names its owner.

@@ -1,4 +1,4 @@
-"""The shell scripts that run on a manual machine. Layer: plugins (`manual`).
+"""The shell scripts that run on a manual machine.
 
 POSIX shell and the tools of a minimal system only; values go in through `shlex.quote`.
 Mirrors: juju environs/manual/sshprovisioner (3.6).

@@ -1,4 +1,4 @@
-"""Where a manual machine is: `ssh:[user@]host[:port]`. Layer: plugins (`manual`)."""
+"""Where a manual machine is: `ssh:[user@]host[:port]`."""
 
 from __future__ import annotations
 

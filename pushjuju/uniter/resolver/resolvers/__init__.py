@@ -1,4 +1,4 @@
 """The sub-resolvers, one module per noun: each decides on its own matter or lets the next one decide.
 
-Layer: uniter (pure; imports core only). `pushjuju.uniter.resolver.loop` holds their order.
+`pushjuju.uniter.resolver.loop` holds their order.
 """

@@ -1,4 +1,4 @@
-"""Actions: run the next one, or settle the one that was cut off. Layer: uniter (pure).
+"""Actions: run the next one, or settle the one that was cut off. Pure.
 
 Mirrors: juju worker/uniter/actions/resolver.go (3.6)
 """

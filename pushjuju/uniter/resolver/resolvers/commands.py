@@ -1,4 +1,4 @@
-"""Commands that `juju-exec` asks for on the machine; nothing holds them back. Layer: uniter (pure).
+"""Commands that `juju-exec` asks for on the machine; nothing holds them back. Pure.
 
 Mirrors: juju worker/uniter/runcommands/resolver.go (3.6)
 """

@@ -1,4 +1,4 @@
-"""The hook that is queued, failed or done, and the timer that retries it. Layer: uniter (pure).
+"""The hook that is queued, failed or done, and the timer that retries it. Pure.
 
 Mirrors: juju worker/uniter/resolver.go nextOpHookError (3.6)
 """

@@ -1,4 +1,4 @@
-"""Accepting and resigning leadership, and hearing of the leader's settings. Layer: uniter (pure).
+"""Accepting and resigning leadership, and hearing of the leader's settings. Pure.
 
 Mirrors: juju worker/uniter/leadership/resolver.go (3.6)
 """

@@ -1,6 +1,6 @@
 """The ends of the order: a dead unit first, and last what follows when nothing is in progress.
 
-Layer: uniter (pure).
+Pure.
 
 Mirrors: juju worker/uniter/resolver.go NextOp, nextOp (3.6)
 """

@@ -1,4 +1,4 @@
-"""The extra `start` after a reboot of the machine. Layer: uniter (pure).
+"""The extra `start` after a reboot of the machine. Pure.
 
 Mirrors: juju worker/uniter/reboot/resolver.go (3.6)
 """

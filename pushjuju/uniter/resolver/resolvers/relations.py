@@ -1,4 +1,4 @@
-"""Hooks of relations: created for all first, the rest relation by relation. Layer: uniter (pure).
+"""Hooks of relations: created for all first, the rest relation by relation. Pure.
 
 Entering and leaving scopes is not done here: see `pushjuju.uniter.resolver.reconcile`.
 

@@ -1,4 +1,4 @@
-"""Hooks of secrets: for the owner expired, rotate, remove; for the consumer changed. Layer: uniter (pure).
+"""Hooks of secrets: for the owner expired, rotate, remove; for the consumer changed. Pure.
 
 Mirrors: juju worker/uniter/secrets/resolver.go (3.6)
 """

@@ -1,4 +1,4 @@
-"""Upgrade of the machine to another base: pre- and post-series-upgrade. Layer: uniter (pure).
+"""Upgrade of the machine to another base: pre- and post-series-upgrade. Pure.
 
 Mirrors: juju worker/uniter/upgradeseries/resolver.go (3.6)
 """

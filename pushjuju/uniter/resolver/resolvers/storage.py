@@ -1,4 +1,4 @@
-"""Hooks of storage, and holding `install` back until storage is attached. Layer: uniter (pure).
+"""Hooks of storage, and holding `install` back until storage is attached. Pure.
 
 Marking attachments Dying and removing those never attached is not done here: see
 `pushjuju.uniter.resolver.reconcile`.

@@ -1,4 +1,4 @@
-"""Getting the charm onto the machine: install, upgrade, conflicts. Layer: uniter (pure).
+"""Getting the charm onto the machine: install, upgrade, conflicts. Pure.
 
 Mirrors: juju worker/uniter/resolver.go nextOpConflicted and charmModified,
 worker/uniter/uniter.go runPendingUpgrade (3.6)

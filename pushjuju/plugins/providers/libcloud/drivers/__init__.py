@@ -1,4 +1,4 @@
-"""Drivers of libcloud that are providers here: a table of adapters, one module each. Layer: plugins.
+"""Drivers of libcloud that are providers here: a table of adapters, one module each.
 
 To add a cloud: write a module with an `Adapter` (`drivers/adapter.py` tells what it must do), name it in
 ADAPTERS, and describe its type in `kinds.py`, its storage in `storagekinds.py`. Starting, finding, adopting

@@ -1,4 +1,4 @@
-"""What a driver of libcloud must be told to be a provider here: the contract of adapters. Layer: plugins.
+"""What a driver of libcloud must be told to be a provider here: the contract of adapters.
 
 An adapter knows one driver: how to connect, what its answers mean, what its requests need. It keeps nothing
 that matters and decides nothing; `cloudprovider.py` does. Its methods block, get the driver of the calling

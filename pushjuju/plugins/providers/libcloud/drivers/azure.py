@@ -1,4 +1,4 @@
-"""Azure: virtual machines of a resource group that is the model's own. Layer: plugins; blocking.
+"""Azure: virtual machines of a resource group that is the model's own. Blocking.
 
 libcloud's own `create_node` cannot send user data, zones or what is to be deleted with a machine, so its
 connection is used, with requests of ours. Each is a PUT under a name that the request has for itself: the

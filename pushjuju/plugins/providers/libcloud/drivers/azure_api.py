@@ -1,4 +1,4 @@
-"""Azure's Resource Manager through libcloud's connection. Layer: plugins; blocking."""
+"""Azure's Resource Manager through libcloud's connection. Blocking."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Managed disks of Azure. Layer: plugins; blocking. Mirrors: juju provider/azure/storage.go (3.6)"""
+"""Managed disks of Azure. Blocking. Mirrors: juju provider/azure/storage.go (3.6)"""
 
 from __future__ import annotations
 

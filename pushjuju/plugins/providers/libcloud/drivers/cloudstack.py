@@ -1,4 +1,4 @@
-"""Apache CloudStack: virtual machines of one zone with security groups. Layer: plugins; blocking.
+"""Apache CloudStack: virtual machines of one zone with security groups. Blocking.
 
 A zone of CloudStack is a region here, since networks do not reach from one to another. libcloud signs and
 sends everything in the address, which has no room for user data: its connection is used with signed forms.

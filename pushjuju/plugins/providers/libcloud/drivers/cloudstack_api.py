@@ -1,4 +1,4 @@
-"""CloudStack's API: signed forms over libcloud's connection, pages, jobs. Layer: plugins; blocking."""
+"""CloudStack's API: signed forms over libcloud's connection, pages, jobs. Blocking."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Data disks of CloudStack as volumes. Layer: plugins; blocking.
+"""Data disks of CloudStack as volumes. Blocking.
 
 What a volume was made for is in its name, which is there from the first moment. Whose it is after it was let
 go or taken in is in a tag, since volumes of older versions cannot be renamed.

@@ -1,4 +1,4 @@
-"""DigitalOcean: droplets and volumes. Layer: plugins; blocking."""
+"""DigitalOcean: droplets and volumes. Blocking."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Google Compute Engine: instances of one region, firewalls, disks. Layer: plugins; blocking.
+"""Google Compute Engine: instances of one region, firewalls, disks. Blocking.
 
 libcloud's connection makes the requests. Its own calls look up each instance's disks and zone one by one, and
 wait for minutes; requests here are plain ones of the API.

@@ -1,4 +1,4 @@
-"""Requests to Google Compute Engine through libcloud's connection. Layer: plugins; blocking."""
+"""Requests to Google Compute Engine through libcloud's connection. Blocking."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Persistent disks of Google Compute Engine as volumes; an id is `zone/name`. Layer: plugins; blocking."""
+"""Persistent disks of Google Compute Engine as volumes; an id is `zone/name`. Blocking."""
 
 from __future__ import annotations
 

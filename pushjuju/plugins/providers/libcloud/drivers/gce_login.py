@@ -1,4 +1,4 @@
-"""Logging in to Google Compute Engine by a service account. Layer: plugins; blocking.
+"""Logging in to Google Compute Engine by a service account. Blocking.
 
 libcloud writes its token into the home directory, under the project's name alone, and asks for one whenever a
 driver is made. Here a token is kept in memory, belongs to one credential, and serves all threads; it is asked

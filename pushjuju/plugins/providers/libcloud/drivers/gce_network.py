@@ -1,4 +1,4 @@
-"""Firewalls of Google Compute Engine: rules of the network that hold for tags. Layer: plugins; blocking.
+"""Firewalls of Google Compute Engine: rules of the network that hold for tags. Blocking.
 
 Mirrors: juju provider/gce/{environ_firewall,google/network}.go (3.6)
 """

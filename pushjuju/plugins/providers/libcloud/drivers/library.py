@@ -1,4 +1,4 @@
-"""libcloud, loaded when it is first needed, and its connections led to the right place. Layer: plugins."""
+"""libcloud, loaded when it is first needed, and its connections led to the right place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Linode (Akamai): instances and volumes. Layer: plugins; blocking.
+"""Linode (Akamai): instances and volumes. Blocking.
 
 Tags have 50 letters at most, so an instance tells its identity by its label, which no other of the account
 has: the same once more makes nothing twice.

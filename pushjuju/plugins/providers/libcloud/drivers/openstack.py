@@ -1,4 +1,4 @@
-"""OpenStack: servers, their networks and groups, Cinder's volumes. Layer: plugins; blocking.
+"""OpenStack: servers, their networks and groups, Cinder's volumes. Blocking.
 
 Mirrors: juju provider/openstack (3.6)
 """

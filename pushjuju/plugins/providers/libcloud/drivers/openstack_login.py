@@ -1,4 +1,4 @@
-"""Logging in to OpenStack: Keystone v3, a password or an application credential. Layer: plugins; blocking.
+"""Logging in to OpenStack: Keystone v3, a password or an application credential. Blocking.
 
 libcloud asks for a token on each of its six connections, knows the project's domain by its id only, wants
 the services to have their usual names, and takes a token that was withdrawn for a refused credential. None

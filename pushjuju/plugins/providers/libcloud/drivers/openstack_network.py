@@ -1,4 +1,4 @@
-"""Neutron: networks, security groups, floating IPs of one model. Layer: plugins; blocking.
+"""Neutron: networks, security groups, floating IPs of one model. Blocking.
 
 libcloud's own calls cannot make rules for IPv6, nor give a floating IP to a port when it is made.
 Mirrors: juju provider/openstack/{firewaller,networking}.go (3.6)

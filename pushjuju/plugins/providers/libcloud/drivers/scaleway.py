@@ -1,4 +1,4 @@
-"""Scaleway: instances of a region. Layer: plugins; blocking.
+"""Scaleway: instances of a region. Blocking.
 
 libcloud's driver knows the hosts of an older API and no user data, and its connection is used with the newer
 one. A server is made stopped, is told its user data, and only then says which request it was made for: until

@@ -1,4 +1,4 @@
-"""Scaleway's APIs through libcloud's connection: zones, pages, errors. Layer: plugins; blocking."""
+"""Scaleway's APIs through libcloud's connection: zones, pages, errors. Blocking."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Block Storage of Scaleway as volumes; an id is `zone/uuid`. Layer: plugins; blocking."""
+"""Block Storage of Scaleway as volumes; an id is `zone/uuid`. Blocking."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""VMware vSphere: virtual machines from OVF items of content libraries. Layer: plugins; blocking.
+"""VMware vSphere: virtual machines from OVF items of content libraries. Blocking.
 
 libcloud's own `create_node` gives no properties to an item, and by these alone user data reaches a machine
 through the REST API of all versions; its connection is used. The API has no tags that can be set with a

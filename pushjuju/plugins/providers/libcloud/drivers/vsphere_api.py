@@ -1,4 +1,4 @@
-"""vCenter's REST API (6.7 and later) through libcloud's connection. Layer: plugins; blocking."""
+"""vCenter's REST API (6.7 and later) through libcloud's connection. Blocking."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Disks of machines of vSphere, through the JSON form of vCenter's larger API. Layer: plugins; blocking.
+"""Disks of machines of vSphere, through the JSON form of vCenter's larger API. Blocking.
 
 The REST API adds disks, but neither makes one larger nor deletes one: `ReconfigVM_Task` does. It takes the
 session of the REST API since 8.0 Update 3; before that, machines have the disks that they were made with.

@@ -1,4 +1,4 @@
-"""Vultr: cloud instances and block storage. Layer: plugins; blocking.
+"""Vultr: cloud instances and block storage. Blocking.
 
 libcloud sends one tag of an older API; its connection is used with the newer list. Volumes have no tags: what
 one was made for is in its label.

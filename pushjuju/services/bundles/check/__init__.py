@@ -1,0 +1,1 @@
+"""What a bundle asks for, held against its charms, the store and the model."""

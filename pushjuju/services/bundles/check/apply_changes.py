@@ -1,0 +1,222 @@
+"""What `apply` asks of applications that are there, judged before anything is changed.
+
+`deploy` leaves resources, storage and bindings of such applications alone, as Juju's does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pushjuju.core import constraints as rules
+from pushjuju.core import offerurl
+from pushjuju.core.errors import NotValid, PushjujuError
+from pushjuju.portable.natural import natural_order
+from pushjuju.portable.quote import quote
+from pushjuju.services.bundles.check import stored_charms
+from pushjuju.services.bundles.plan import equal
+from pushjuju.services.bundles.plan.changes import Change, Method
+from pushjuju.services.bundles.plan.facts import ApplicationFacts, ModelFacts
+from pushjuju.services.bundles.read.values import Application, Fault
+from pushjuju.services.entities.application import applications, bindings, resources
+from pushjuju.services.entities.basis.context import Context
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pushjuju.charms.model import Charm
+    from pushjuju.core.charmstore import StoreResource
+    from pushjuju.core.storage import Directive
+    from pushjuju.services.bundles.read.load import Loaded
+    from pushjuju.services.supply.store_charms import StoreOrigin
+    from pushjuju.state.store import Tx
+
+
+@dataclass(slots=True, kw_only=True)
+class Judged:
+    """What is known of the applications that are there.
+
+    Attributes:
+        files: Application -> resource that the bundle names by a path -> SHA-384 of that file, in hex.
+        faults: What can never be.
+    """
+
+    files: dict[str, dict[str, str]] = field(default_factory=dict)
+    faults: list[Fault] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Site:
+    ctx: Context
+    tx: Tx
+    model: str
+    loaded: Loaded
+    judged: Judged
+
+    def refuse(self, error: PushjujuError | str, *path: str) -> None:
+        """Note what is wrong with a value; one that is wrong by itself was told."""
+        composed = self.loaded.composed
+        if all(fault.path != path for fault in self.loaded.faults):
+            text = error if isinstance(error, str) else error.message
+            place = composed.places.at(composed.root, path)
+            self.judged.faults.append(Fault(text=text, path=path, place=place))
+
+    def refuse_in(self, name: str, error: PushjujuError | str, *path: str) -> None:
+        """Note what is wrong with a value of an application."""
+        text = error if isinstance(error, str) else error.message
+        self.refuse(f"cannot validate application {quote(name)}: {text}", "applications", name, *path)
+
+
+def judge(
+    ctx: Context,
+    tx: Tx,
+    model: str,
+    loaded: Loaded,
+    facts: ModelFacts,
+    charms: Mapping[str, Charm],
+    *,
+    storage: Mapping[str, Mapping[str, Directive]],
+    without: Collection[str] = (),
+) -> Judged:
+    """Hold what a bundle says of applications that are there against these.
+
+    Args:
+        charms: Application -> its charm, or the one that it gets; what that does not have is told elsewhere.
+        storage: Application -> store -> directive that was given besides.
+        without: Applications whose charm or constraints make no sense already.
+    """
+    site = _Site(ctx=ctx, tx=tx, model=model, loaded=loaded, judged=Judged())
+    bundle = loaded.bundle
+    for name in natural_order(set(bundle.applications) & set(facts.applications)):
+        app, there, charm = bundle.applications[name], facts.applications[name], charms.get(name)
+        if charm is None or name in without:
+            continue
+        _architecture(site, app, there)
+        _resources(site, app, charm)
+        _storage(site, app, there, charm, storage.get(name, {}))
+        try:
+            if equal.bindings(app, there):
+                found = applications.get(tx, model, name)
+                bindings.check(tx, found, app.bindings, rules.parse(app.constraints))
+        except NotValid as error:
+            site.refuse_in(name, error, "bindings")
+    for name in sorted(set(bundle.saas) & set(facts.saas)):
+        if not _same_offer(bundle.saas[name], facts.saas[name]):
+            text = (
+                f"saas {quote(name)} is {facts.saas[name]}, not {bundle.saas[name]}: remove-saas {name} first"
+            )
+            site.refuse(text, "saas", name, "url")
+    return site.judged
+
+
+def _same_offer(one: str, two: str) -> bool:
+    """Tell whether two URLs mean one offer; the controller, and the owner, may be left out."""
+    try:
+        first, second = offerurl.parse(one), offerurl.parse(two)
+    except NotValid:
+        return True  # the URL was told
+    halves = ((first.controller, second.controller), (first.owner, second.owner))
+    same = all(left == right or not (left and right) for left, right in halves)
+    return same and (first.model, first.offer) == (second.model, second.offer)
+
+
+def _architecture(site: _Site, app: Application, there: ApplicationFacts) -> None:
+    wanted = str(rules.parse(app.constraints).get("arch") or "")
+    if wanted and there.arch and wanted != there.arch:
+        text = f"unexpected {quote(app.name)} application architecture ({wanted}), charm already exists with "
+        site.refuse(f"{text}architecture ({there.arch})", "applications", app.name, "constraints")
+
+
+def _resources(site: _Site, app: Application, charm: Charm) -> None:
+    """Look at the files; a revision needs a charm that comes from a store."""
+    for name, value in app.resources.items():
+        meta = charm.meta.resources.get(name)
+        if meta is None:
+            continue
+        try:
+            if isinstance(value, int):
+                if app.is_local:
+                    raise NotValid(f"resource {quote(name)} revision not found, provide via --resource")
+                continue
+            with resources.about(name):
+                resources.check_file(meta, value)
+            path = file_of(site.loaded.folder, value)
+            site.judged.files.setdefault(app.name, {})[name] = resources.fingerprint(name, path)
+        except PushjujuError as error:
+            site.refuse_in(app.name, error, "resources", name)
+
+
+def fingerprints(loaded: Loaded) -> dict[str, dict[str, str]]:
+    """Return application -> resource that the bundle names by a path -> SHA-384 in hex of that file."""
+    found: dict[str, dict[str, str]] = {}
+    for app in loaded.bundle.applications.values():
+        for name, value in app.resources.items():
+            if isinstance(value, str):
+                with contextlib.suppress(
+                    PushjujuError
+                ):  # a file that is not there is none that the model has
+                    path = file_of(loaded.folder, value)
+                    found.setdefault(app.name, {})[name] = resources.fingerprint(name, path)
+    return found
+
+
+def file_of(folder: Path | None, value: str) -> str:
+    """Return the path of a resource's file, which is relative to its bundle."""
+    return value if folder is None else str(folder / value)
+
+
+def _storage(
+    site: _Site, app: Application, there: ApplicationFacts, charm: Charm, more: Mapping[str, Directive]
+) -> None:
+    try:
+        changed = equal.storage(app, there, more)
+    except NotValid:
+        return  # the directive was told
+    if not changed:
+        return
+    from pushjuju.services.entities.storage.storage import judge as judge_store
+    from pushjuju.services.entities.storage.storage_pools import open_pools
+
+    pools = open_pools(site.ctx, site.tx, site.model)
+    for store, asked in changed.items():
+        try:
+            if store not in charm.meta.storage:
+                if store in app.storage:
+                    continue  # it was told
+                raise NotValid(f"charm {quote(charm.name)} has no store called {quote(store)}")
+            judge_store(site.tx, pools, site.model, charm, charm.meta.storage[store], asked)
+        except PushjujuError as error:
+            site.refuse_in(app.name, error, "storage", store)
+
+
+def of_store(
+    ctx: Context,
+    model: str,
+    changes: Collection[Change],
+    origins: Mapping[str, StoreOrigin],
+    charms: Mapping[str, Charm],
+) -> dict[str, tuple[StoreResource, ...]]:
+    """Ask the store for the revisions of resources that applications change to.
+
+    Args:
+        origins: Application -> what the store answered already.
+        charms: Application -> its charm.
+
+    Returns:
+        Application -> its new resources of the store.
+
+    Raises:
+        HubError: There is no such revision, or the store is away.
+    """
+    asked = dict(_revisions(changes))
+    return stored_charms.resources_of(ctx, model, asked, origins, charms) if asked else {}
+
+
+def _revisions(changes: Collection[Change]) -> Iterator[tuple[str, dict[str, int]]]:
+    for change in changes:
+        if change.method is Method.SET_RESOURCES:
+            named = change.args["resources"].items()
+            if found := {name: value for name, value in named if isinstance(value, int)}:
+                yield str(change.args["application"]), found

@@ -1,0 +1,208 @@
+"""The charms of a bundle that need no store: read, and held against the rules.
+
+Mirrors: juju cmd/juju/application/deployer/bundlehandler.go addCharm (3.6)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pushjuju.charms.bases import BaseRequest, choose_base
+from pushjuju.charms.features import check_features
+from pushjuju.charms.model import Charm
+from pushjuju.charms.reader import read_charm
+from pushjuju.core import constraints as rules
+from pushjuju.core.base import Base
+from pushjuju.core.errors import NotFound, PushjujuError
+from pushjuju.portable.quote import quote
+from pushjuju.services.bundles.plan.facts import ModelFacts
+from pushjuju.services.bundles.plan.plan import ResolvedCharm
+from pushjuju.services.bundles.read.bases import application_base
+from pushjuju.services.bundles.read.values import Application, Bundle, Fault
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.charm import charms
+from pushjuju.services.supply.charm_build import is_source
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from pushjuju.services.bundles.read.compose import Composed
+    from pushjuju.services.bundles.read.load import Loaded
+    from pushjuju.state.store import Tx
+
+_DEBIAN = ("debian@12", "debian@13")
+_OF_CHARM = ("charm", "channel", "revision", "series", "base", "constraints")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """A fault, and the error that it came from: told alone, that one knows what to type next."""
+
+    fault: Fault
+    error: PushjujuError
+
+    @property
+    def among_others(self) -> Fault:
+        """The fault with what the error would have said below all."""
+        return replace(self.fault, more=(*self.fault.more, *filter(None, self.error.hint.splitlines())))
+
+    def alone(self) -> PushjujuError:
+        """Return the error with the place of the fault."""
+        first, *_ = str(self.fault).splitlines()
+        named = first.startswith(("cannot resolve ", "cannot deploy "))
+        self.error.message = first if named else f"cannot deploy bundle: {first}"
+        self.error.detail = "\n".join(self.fault.more)
+        return self.error
+
+
+@dataclass(slots=True, kw_only=True)
+class Found:
+    """What is known of the charms of a bundle.
+
+    Attributes:
+        resolved: Application -> its charm, for the plan.
+        charms: Application -> its charm, as far as it was read.
+        paths: Application -> where its charm lies.
+        new: Applications that the model does not have.
+        refused: Charms that are not there, or do not fit.
+    """
+
+    resolved: dict[str, ResolvedCharm] = field(default_factory=dict)
+    charms: dict[str, Charm] = field(default_factory=dict)
+    paths: dict[str, Path] = field(default_factory=dict)
+    new: set[str] = field(default_factory=set)
+    warnings: list[str] = field(default_factory=list)
+    refused: list[Refusal] = field(default_factory=list)
+
+
+def unclear(loaded: Loaded) -> frozenset[str]:
+    """Return the applications of which the bundle does not say clearly which charm they have."""
+    top = any(fault.path[:1] in (("default-base",), ("series",)) for fault in loaded.faults)
+    named = {
+        str(fault.path[1])
+        for fault in loaded.faults
+        if fault.path[:1] == ("applications",) and fault.path[2:3] and fault.path[2] in _OF_CHARM
+    }
+    empty = {name for name, app in loaded.bundle.applications.items() if not app.charm}
+    return frozenset(loaded.bundle.applications) if top else frozenset(named | empty)
+
+
+def refusal(composed: Composed, application: str, key: str, error: PushjujuError, text: str = "") -> Refusal:
+    """Return why the charm of an application is refused, with the place where it is named."""
+    first, *more = (text or error.message).splitlines()
+    path = ("applications", application, key)
+    fault = Fault(
+        text=first,
+        path=path,
+        place=composed.places.at(composed.root, path),
+        more=tuple(line for line in (*more, *error.detail.splitlines()) if line),
+    )
+    return Refusal(fault=fault, error=error)
+
+
+def find(
+    ctx: Context,
+    tx: Tx,
+    model: str,
+    loaded: Loaded,
+    facts: ModelFacts,
+    *,
+    force: bool,
+    without: Collection[str] = (),
+) -> Found:
+    """Read the charms that need no store; what is wrong with them is noted.
+
+    Args:
+        force: Bases and features are not checked.
+        without: Applications whose charm is not looked at.
+    """
+    found, read = Found(), dict[str, Charm | PushjujuError]()
+    for name in sorted(loaded.bundle.applications):
+        app, there = loaded.bundle.applications[name], facts.applications.get(name)
+        if there is not None and (app.is_local or app.charm_name == there.charm):
+            found.charms[name] = charms.get(tx, model, url_of(tx, model, name))
+            continue
+        if not app.is_local or name in without:  # a store's is looked at when it is known which one
+            continue
+        if app.charm not in read:
+            read[app.charm] = _known(tx, model, app) if app.charm.startswith("local:") else _read(app)
+        charm = read[app.charm]
+        if isinstance(charm, PushjujuError):
+            found.refused.append(refusal(loaded.composed, name, "charm", charm))
+            continue
+        _take(ctx, loaded, app, charm, facts, found, force=force)
+    return found
+
+
+def _take(
+    ctx: Context,
+    loaded: Loaded,
+    app: Application,
+    charm: Charm,
+    facts: ModelFacts,
+    found: Found,
+    *,
+    force: bool,
+) -> None:
+    """Note a charm that was read, and on which base it comes."""
+    known = app.charm.startswith("local:")
+    if not known:
+        found.paths[app.name] = Path(app.charm)
+    found.new.add(app.name)
+    found.charms[app.name] = charm
+    found.warnings += charm.warnings
+    try:
+        if not force:
+            check_features(charm)
+        base = _base(ctx, loaded.bundle, app, charm, facts, force=force)
+    except PushjujuError as error:
+        text = f"cannot add charm {quote(app.charm)}: {error.message}"
+        key = "base" if app.base else "charm"
+        found.refused.append(refusal(loaded.composed, app.name, key, error, text))
+    else:
+        found.resolved[app.name] = ResolvedCharm(name=charm.name, base=str(base), known=known)
+
+
+def url_of(tx: Tx, model: str, name: str) -> str:
+    """Return the URL of the charm that an application has."""
+    from pushjuju.services.entities.application import applications
+
+    return applications.get(tx, model, name).charm_url
+
+
+def _known(tx: Tx, model: str, app: Application) -> Charm | PushjujuError:
+    try:
+        return charms.get(tx, model, app.charm)
+    except NotFound as error:
+        return NotFound(
+            error.message,
+            hint="a bundle with `local:` charms can be deployed only where they are; name the charms' "
+            "files in an overlay, or export it with --with-charms",
+        )
+
+
+def _read(app: Application) -> Charm | PushjujuError:
+    try:
+        return read_charm(Path(app.charm)).charm
+    except PushjujuError as error:
+        error.message = f"cannot deploy local charm at {quote(app.charm)}: {error.message}"
+        return error
+
+
+def _base(
+    ctx: Context, bundle: Bundle, app: Application, charm: Charm, facts: ModelFacts, *, force: bool
+) -> Base:
+    own = app.base or app.series
+    wanted = application_base(bundle, app)
+    extra = ctx.datadir.main().get("extra-bases", [])
+    request = BaseRequest(
+        requested=Base.parse(wanted) if wanted and own else None,
+        model_default=Base.parse(wanted or facts.default_base) if wanted or facts.default_base else None,
+        image_id=bool(rules.parse(app.constraints).get("image-id")) and not wanted,
+        force=force,
+        extra_bases=(*map(Base.parse, _DEBIAN), *(Base.parse(str(text)) for text in extra)),
+        source=is_source(Path(app.charm)),
+    )
+    return choose_base(charm.name, charm.bases(), request)

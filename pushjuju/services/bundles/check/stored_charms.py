@@ -1,0 +1,261 @@
+"""The charms of a bundle that come from a store: resolved in one request, fetched before they are recorded.
+
+Mirrors: juju cmd/juju/application/deployer/bundlehandler.go resolveCharmsAndEndpoints (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pushjuju.core import constraints as rules
+from pushjuju.core.base import Base
+from pushjuju.core.channel import Channel
+from pushjuju.core.charmstore import BUNDLE, DEFAULT_ARCH
+from pushjuju.core.errors import PushjujuError
+from pushjuju.portable.quote import quote
+from pushjuju.services.bundles.plan.changes import Change, Method
+from pushjuju.services.bundles.plan.facts import ModelFacts
+from pushjuju.services.bundles.read.bases import application_base
+from pushjuju.services.bundles.read.values import Application, Bundle
+from pushjuju.services.entities.basis.context import Context
+
+if TYPE_CHECKING:
+    from pushjuju.charms.model import Charm
+    from pushjuju.charms.pack import PackedCharm
+    from pushjuju.core.charmstore import StoreResource
+    from pushjuju.services.supply.store_charms import StoreOrigin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolved:
+    """Which revisions the names of a bundle mean.
+
+    Attributes:
+        origins: Application -> what the store answered.
+        lines: What people are told of it.
+        failed: Application -> why the store has nothing for it; the messages are Juju's.
+    """
+
+    origins: Mapping[str, StoreOrigin] = field(default_factory=dict)
+    lines: tuple[str, ...] = ()
+    failed: Mapping[str, PushjujuError] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fetched:
+    """Charms that are here.
+
+    Attributes:
+        packed: Application -> its charm.
+        resources: Application -> what the store has for its resources.
+    """
+
+    packed: Mapping[str, PackedCharm] = field(default_factory=dict)
+    resources: Mapping[str, tuple[StoreResource, ...]] = field(default_factory=dict)
+
+
+def resolve(
+    ctx: Context,
+    model: str,
+    bundle: Bundle,
+    facts: ModelFacts,
+    *,
+    force: bool,
+    without: Collection[str] = (),
+) -> Resolved:
+    """Ask the store which revisions are meant; nobody is asked where the model has them all.
+
+    Args:
+        without: Applications whose charm is not looked for: how the bundle names it is wrong.
+
+    Raises:
+        HubError: The store is away.
+    """
+    wanted = [
+        app
+        for app in _sorted(bundle)
+        if not app.is_local and app.name not in without and not _has(facts, app)
+    ]
+    if not wanted:
+        return Resolved()
+    from pushjuju.services.supply import store_charms
+
+    requests = [
+        store_charms.CharmRequest(
+            url=f"ch:{app.charm_name}",
+            channel=app.channel,
+            revision=-1 if app.revision is None else app.revision,
+            base=_base(bundle, app),
+            arch=str(rules.parse(app.constraints).get("arch") or facts.arch),
+            force=force,
+            resources={name: item for name, item in app.resources.items() if isinstance(item, int)},
+        )
+        for app in wanted
+    ]
+    origins: dict[str, StoreOrigin] = {}
+    failed: dict[str, PushjujuError] = {}
+    for app, found in zip(wanted, store_charms.resolve(ctx, model, requests), strict=True):
+        if isinstance(found, PushjujuError):
+            found.message = f"cannot resolve charm or bundle {quote(app.charm_name)}: {found.message}"
+            failed[app.name] = found
+        else:
+            origins[app.name] = found
+    lines = [_line(app) for app in wanted if not _same_charm(facts, app)]
+    return Resolved(origins=origins, lines=tuple(lines), failed=failed)
+
+
+def _sorted(bundle: Bundle) -> list[Application]:
+    return [bundle.applications[name] for name in sorted(bundle.applications)]
+
+
+def _same_charm(facts: ModelFacts, app: Application) -> bool:
+    there = facts.applications.get(app.name)
+    return there is not None and there.charm == app.charm_name
+
+
+def _has(facts: ModelFacts, app: Application) -> bool:
+    """Tell whether an application has exactly the charm that a bundle names."""
+    there = facts.applications.get(app.name)
+    if there is None or there.charm != app.charm_name or app.revision is None:
+        return False
+    return there.revision == app.revision and there.channel == str(Channel.parse(app.channel).full())
+
+
+def _base(bundle: Bundle, app: Application) -> Base | None:
+    text = application_base(bundle, app)
+    return Base.parse(text) if text else None
+
+
+def _line(app: Application) -> str:
+    channel = f", channel {app.channel}" if app.channel else ""
+    return f"Located charm {quote(app.charm_name)} in charm-hub{channel}"
+
+
+def bring_bundle(
+    ctx: Context,
+    model: str,
+    name: str,
+    *,
+    channel: str,
+    revision: int,
+    base: Base | None = None,
+    arch: str = "",
+) -> tuple[Path, str, int]:
+    """Bring a bundle of the model's store here.
+
+    Returns:
+        The archive, the bundle's name and its revision.
+
+    Raises:
+        HubError: There is none, or the store is away; the messages are Juju's.
+    """
+    from pushjuju.services.supply import store_charms
+
+    request = store_charms.CharmRequest(
+        url=name, channel=channel, revision=revision, base=base, arch=arch or DEFAULT_ARCH, kind=BUNDLE
+    )
+    store = store_charms.open_store(ctx, model)
+    found = store_charms.resolve_one(ctx, model, request, store=store).charm
+    path = store_charms.fetch_file(ctx, store, found.download, f'bundle "{found.name}"')
+    return path, found.name, found.revision
+
+
+@contextmanager
+def _nothing_done(step: str, hint: str) -> Iterator[None]:
+    """Say in an error which step it stopped, and that none was done."""
+    try:
+        yield
+    except PushjujuError as error:
+        error.message = f"cannot deploy bundle: {step}: {error.message}"
+        error.detail = "\n".join(filter(None, (error.detail, "nothing was changed")))
+        error.hint = error.hint or hint
+        raise
+
+
+def fetch(
+    ctx: Context,
+    model: str,
+    changes: Iterable[Change],
+    bundle: Bundle,
+    origins: Mapping[str, StoreOrigin],
+    folder: Path,
+) -> Fetched:
+    """Bring the charms that a plan needs, each revision once, and find their resources.
+
+    Args:
+        folder: Where their stored form is kept until it is recorded.
+
+    Raises:
+        HubError: Something does not come, or is not what the store said.
+    """
+    names = [
+        str(change.args["application"])
+        for change in changes
+        if change.method in (Method.DEPLOY, Method.UPGRADE_CHARM) and change.args["application"] in origins
+    ]
+    if not names:
+        return Fetched()
+    from pushjuju.services.supply import store_charms
+
+    store = store_charms.open_store(ctx, model)
+    packed: dict[str, PackedCharm] = {}
+    resources: dict[str, tuple[StoreResource, ...]] = {}
+    known: dict[str, PackedCharm] = {}
+    for name in names:
+        origin = origins[name]
+        key = origin.charm.download.sha256 or origin.charm.download.sha384
+        if key not in known:
+            place = folder / str(len(known))
+            place.mkdir()
+            with _nothing_done(
+                f"cannot add charm {quote(origin.charm.name)}", "the same command tries it again"
+            ):
+                known[key] = store_charms.fetch(ctx, store, origin, place, model=model)
+        packed[name] = known[key]
+        asked = {
+            item: number
+            for item, number in bundle.applications[name].resources.items()
+            if isinstance(number, int)
+        }
+        declared = packed[name].charm.meta.resources
+        hint = f"pushjuju charm-resources {origin.charm.name}"
+        with _nothing_done(f"cannot deploy application {quote(name)}", hint):
+            resources[name] = tuple(store_charms.pick_resources(store, origin, asked, declared).values())
+    return Fetched(packed=packed, resources=resources)
+
+
+def resources_of(
+    ctx: Context,
+    model: str,
+    asked: Mapping[str, Mapping[str, int]],
+    origins: Mapping[str, StoreOrigin],
+    charms: Mapping[str, Charm],
+) -> dict[str, tuple[StoreResource, ...]]:
+    """Return revisions of resources by application; what the store answered already is not asked for again.
+
+    Args:
+        asked: Application -> resource -> revision.
+        charms: Application -> the charm that it has.
+
+    Raises:
+        HubError: There is no such revision, or the store is away.
+    """
+    from pushjuju.services.supply import store_charms
+
+    store = store_charms.open_store(ctx, model)
+    found = {}
+    for name, wanted in asked.items():
+        charm, declared = charms[name], charms[name].meta.resources
+        hint = f"pushjuju charm-resources {charm.name}"
+        with _nothing_done(f"cannot set resources of application {quote(name)}", hint):
+            if name in origins:
+                named = {item: declared[item] for item in wanted}
+                picked = store_charms.pick_resources(store, origins[name], wanted, named)
+            else:
+                picked = store_charms.named_resources(store, charm.name, wanted, declared)
+        found[name] = tuple(picked.values())
+    return found

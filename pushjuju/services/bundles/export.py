@@ -1,0 +1,108 @@
+"""A model as a bundle, with its charms and resources beside it where that is asked for."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from pushjuju.core.errors import NotValid
+from pushjuju.services.bundles.plan import model_facts
+from pushjuju.services.bundles.plan.as_bundle import OVERLAY, Fields, Options
+from pushjuju.services.bundles.plan.as_bundle import export as as_document
+from pushjuju.services.bundles.plan.facts import ApplicationFacts
+from pushjuju.services.entities.application import resources
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.charm import charms
+from pushjuju.state.files import explained
+from pushjuju.state.records import Resource
+from pushjuju.state.store import Tx
+
+__all__ = ["OVERLAY", "Request", "export", "write"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """How a model is exported.
+
+    Attributes:
+        defaults: Also options that nobody set.
+        series: Series beside bases.
+        beside: The folder that uploaded charms and resources are written to; None: they are not.
+    """
+
+    defaults: bool = False
+    series: bool = False
+    beside: Path | None = None
+
+
+def export(ctx: Context, model: str, request: Request) -> tuple[Fields, Fields | None]:
+    """Return the bundle, and its overlay if it needs one.
+
+    Raises:
+        NotValid: There is nothing to export.
+        StoreError: Charms cannot be written.
+    """
+    with ctx.store.read() as tx:
+        facts = model_facts.read(tx, model)
+        if request.beside is None:
+            options = Options(defaults=request.defaults, series=request.series)
+        else:
+            uploaded = _write_resources(ctx, tx, model, facts.applications.values(), request.beside)
+            _write_charms(ctx, tx, model, facts.applications.values(), request.beside)
+            options = Options(
+                defaults=request.defaults,
+                series=request.series,
+                charm_path=_charm_path,
+                resource_paths=uploaded,
+            )
+        return as_document(facts, options)
+
+
+def _charm_path(app: ApplicationFacts) -> str:
+    return f"./charms/{app.charm.removeprefix('local:')}.charm"
+
+
+def _write_charms(ctx: Context, tx: Tx, model: str, apps: Iterable[ApplicationFacts], folder: Path) -> None:
+    for app in apps:
+        if app.is_local:
+            record = charms.record(tx, model, app.charm)
+            _copy(ctx.controller.blobs.path(record.sha256), folder / _charm_path(app))
+
+
+def _write_resources(
+    ctx: Context, tx: Tx, model: str, apps: Iterable[ApplicationFacts], folder: Path
+) -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = {}
+    for app in apps:
+        rows = tx.list(Resource, "resource_of_application", model=model, application=app.name)
+        for row in rows:
+            if row.origin == resources.UPLOAD and row.sha256:
+                path = f"./resources/{app.name}/{row.name}{Path(row.path).suffix}"
+                _copy(ctx.controller.blobs.path(row.sha256), folder / path)
+                found.setdefault(app.name, {})[row.name] = path
+    return found
+
+
+def _copy(source: Path, target: Path) -> None:
+    with explained(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)
+
+
+def write(path: Path, text: str) -> None:
+    """Write the file; only its owner may read it.
+
+    Raises:
+        NotValid: It cannot be written; the message is Juju's.
+    """
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+    except OSError as error:
+        raise NotValid(
+            f"while creating local file: open {path}: {(error.strerror or str(error)).lower()}"
+        ) from None

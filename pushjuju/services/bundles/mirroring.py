@@ -1,0 +1,223 @@
+"""Writes charms and resources of a store into a folder, for sites without the internet.
+
+The folder is what the source type `mirror` reads: here, or behind any web server.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pushjuju.core.base import Base
+from pushjuju.core.channel import Channel
+from pushjuju.core.charmstore import Ask, Platform, StoreCharm, StoreResource
+from pushjuju.core.errors import HubError, NotFound
+from pushjuju.services.supply.store_charms import cached, suggested
+
+if TYPE_CHECKING:
+    from pushjuju.plugins.charmtypes import CharmStore, Tell
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """One charm that is to be mirrored; `resources`: name -> revision beside those that the store names."""
+
+    name: str
+    channel: str = ""
+    revision: int = -1
+    platforms: tuple[Platform, ...] = (Platform(),)
+    resources: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mirrored:
+    """What was written for one charm.
+
+    Attributes:
+        new: Files that were not there before.
+    """
+
+    charm: StoreCharm
+    resources: tuple[StoreResource, ...]
+    new: int
+
+
+def mirror(
+    store: CharmStore,
+    wanted: Sequence[Wanted],
+    folder: Path,
+    *,
+    environ: Mapping[str, str],
+    tell: Tell | None = None,
+) -> list[Mirrored]:
+    """Write charms with their resources into a folder; what is there stays, and is not fetched again.
+
+    All charms are asked for in one request, and nothing is written if one of them is not there. The index is
+    written last, so that a mirror that was cut is the one before.
+
+    Raises:
+        HubError: A charm is not there, or the store is away.
+        NotFound: The folder cannot be written.
+    """
+    from pushjuju.plugins.sources import mirror as form
+
+    found = _resolved(store, wanted)
+    asked = {item.name: item.resources for item in wanted if item.resources}
+    more = {name: [_revision(store, name, *one) for one in items.items()] for name, items in asked.items()}
+    entries = {_key(item): item for item in form.read_index(folder)}
+    done: list[Mirrored] = []
+    try:
+        (folder / form.FILES).mkdir(parents=True, exist_ok=True)
+        (folder / form.INFO).mkdir(exist_ok=True)
+        for charm, default in found:
+            listed = [item for item in charm.resources if item.download.url]
+            whole = replace(charm, resources=tuple(listed))
+            new = [
+                _put(folder / form.FILES / form.file_name(item), store, item, what, environ, tell)
+                for item, what in (
+                    (charm.download, f'charm "{charm.name}"'),
+                    *(
+                        (one.download, f'resource "{one.name}"')
+                        for one in (*listed, *more.get(charm.name, ()))
+                    ),
+                )
+            ]
+            _info(store, charm.name, folder / form.INFO / f"{charm.name}.json")
+            entry = form.entry_document(whole, default=default, more=more.get(charm.name, ()))
+            entries[_key(entry)] = _joined(entries.get(_key(entry)), entry)
+            done.append(Mirrored(charm=charm, resources=tuple(listed), new=sum(new)))
+        form.write_index(folder, list(entries.values()))
+    except OSError as error:
+        raise NotFound(f"cannot write {folder}: {error.strerror or error}") from None
+    return done
+
+
+def _resolved(store: CharmStore, wanted: Sequence[Wanted]) -> list[tuple[StoreCharm, bool]]:
+    """Return what is to be mirrored, each revision once, and whether it is in the charm's default channel.
+
+    A second request, by revision, tells for which platforms each of them really is.
+    """
+    asks = [
+        Ask(
+            name=item.name,
+            channel=Channel.parse(item.channel) if item.channel else None,
+            revision=item.revision,
+            platform=platform,
+        )
+        for item in wanted
+        for platform in item.platforms
+    ]
+    found: dict[tuple[str, int, str], tuple[StoreCharm, bool]] = {}
+    for ask, answer in zip(asks, _answers(store, asks), strict=True):
+        key = (answer.name, answer.revision, str(answer.channel))
+        default = ask.channel is None and ask.revision < 0
+        found[key] = (answer, default or (key in found and found[key][1]))
+    exact = [
+        Ask(name=item.name, revision=item.revision, platform=item.platform) for item, _ in found.values()
+    ]
+    return [
+        (replace(item, platforms=same.platforms or (item.platform,)), default)
+        for (item, default), same in zip(found.values(), _answers(store, exact), strict=True)
+    ]
+
+
+def _answers(store: CharmStore, asks: Sequence[Ask]) -> list[StoreCharm]:
+    """Return what a store has for each ask.
+
+    Raises:
+        HubError: It lacks one; the charm is named.
+    """
+    found = []
+    for ask, answer in zip(asks, store.resolve(asks), strict=True):
+        if isinstance(answer, HubError):
+            error = suggested(store, ask.name, answer)
+            raise HubError(f"{ask.name}: {error.message}", hint=error.hint, detail=error.detail)
+        found.append(answer)
+    return found
+
+
+def _revision(store: CharmStore, charm: str, name: str, revision: int) -> StoreResource:
+    """Return one revision of a resource.
+
+    Raises:
+        HubError: There is none; the message is Juju's.
+    """
+    for item in store.resources(charm, name):
+        if item.revision == revision:
+            return item
+    raise HubError(f'charm resource "{name}" at revision {revision} not found')
+
+
+def of_bundle(path: Path, arch: str) -> list[Wanted]:
+    """Return the store's charms that a bundle names, with its channels, revisions, bases and resources.
+
+    Raises:
+        NotFound, NotValid: It is not there, or not right; everything wrong is told.
+    """
+    from pushjuju.services.bundles.read.bases import application_base
+    from pushjuju.services.bundles.read.load import load
+
+    bundle = load(path, []).bundle
+    found = []
+    for app in bundle.applications.values():
+        if app.is_local:
+            continue
+        text = application_base(bundle, app)
+        revision = -1 if app.revision is None else app.revision
+        numbers = {name: item for name, item in app.resources.items() if isinstance(item, int)}
+        found.append(
+            Wanted(
+                name=app.charm_name,
+                channel=app.channel,
+                revision=revision,
+                platforms=(Platform.of(Base.parse(text) if text else None, arch),),
+                resources=numbers,
+            )
+        )
+    return found
+
+
+def _key(entry: Mapping[str, Any]) -> tuple[Any, ...]:
+    return (entry.get("name"), entry.get("revision"), entry.get("channel"))
+
+
+def _joined(old: Mapping[str, Any] | None, new: dict[str, Any]) -> dict[str, Any]:
+    """Return an entry that also says what an earlier mirroring of the same revision knew."""
+    if old is None:
+        return new
+    platforms = [item for item in old.get("platforms", ()) if item not in new["platforms"]]
+    return {
+        **new,
+        "platforms": [*new["platforms"], *platforms],
+        "more": new["more"] + [item for item in old.get("more", ()) if item not in new["more"]],
+        "default": new["default"] or bool(old.get("default")),
+    }
+
+
+def _put(
+    target: Path,
+    store: CharmStore,
+    item: Any,
+    what: str,
+    environ: Mapping[str, str],
+    tell: Tell | None,
+) -> bool:
+    """Bring a file into the mirror by way of the cache; tell whether it is new there."""
+    if target.exists():
+        return False
+    source = cached(environ, store, item, what, tell)
+    part = target.with_name(f".{target.name}.part")
+    shutil.copyfile(source, part)
+    os.replace(part, target)  # noqa: PTH105 - pathlib's does the same
+    return True
+
+
+def _info(store: CharmStore, name: str, target: Path) -> None:
+    """Keep what the store tells of a charm."""
+    document = store.info(name)
+    target.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")

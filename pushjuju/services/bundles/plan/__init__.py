@@ -1,0 +1,1 @@
+"""What a model needs to become what a bundle describes; pure."""

@@ -1,0 +1,180 @@
+"""A model as the values that bundles are compared with.
+
+Mirrors: juju cmd/juju/application/deployer buildModelRepresentation, apiserver bundle facade (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pushjuju.charms.config import merge_settings
+from pushjuju.charms.model import Role
+from pushjuju.core.base import Base
+from pushjuju.core.life import Life
+from pushjuju.core.names import parent_machine
+from pushjuju.portable.natural import natural_key
+from pushjuju.services.bundles.plan.facts import (
+    ApplicationFacts,
+    MachineFacts,
+    ModelFacts,
+    OfferFacts,
+    UnitFacts,
+)
+from pushjuju.services.bundles.read.values import ALL, EVERYWHERE, Exposed
+from pushjuju.services.entities.application import bindings, resources
+from pushjuju.services.entities.basis import annotations as notes
+from pushjuju.services.entities.charm import charms
+from pushjuju.services.entities.machine import spaces
+from pushjuju.services.entities.model import constraints, model_config
+from pushjuju.services.entities.relation import offers, remote_applications
+from pushjuju.services.entities.storage import storage
+from pushjuju.services.supply import origins
+from pushjuju.state.records import (
+    Application,
+    ExposedEndpoint,
+    Machine,
+    RelationEndpoint,
+    Resource,
+    Unit,
+)
+from pushjuju.state.store import Tx
+
+
+def read(tx: Tx, model: str) -> ModelFacts:
+    """Return a model; what is about to go is not part of it."""
+    units: dict[str, list[Unit]] = {}
+    for unit in tx.list(Unit, "unit_list", model=model):
+        if unit.life == Life.ALIVE:
+            units.setdefault(unit.application, []).append(unit)
+    applications = [
+        app for app in tx.list(Application, "application_list", model=model) if app.life == Life.ALIVE
+    ]
+    noted = notes.of_model(tx, model, notes.Kind.APPLICATION)
+    found = {
+        app.name: _application(tx, app, units.get(app.name, []), noted.get(app.name, {}))
+        for app in applications
+    }
+    return ModelFacts(
+        applications=found,
+        machines=_machines(tx, model),
+        relations=_relations(tx, model),
+        sequences=_sequences(tx, model),
+        saas={item.name: item.url for item in remote_applications.consumed(tx, model)},
+        default_base=_default_base(tx, model),
+        constraints=constraints.of_model(tx, model),
+    )
+
+
+def _default_base(tx: Tx, model: str) -> str:
+    stored = model_config.stored(tx, model).get("default-base")
+    return str(Base.parse(str(stored))) if stored else ""
+
+
+def _application(tx: Tx, app: Application, units: list[Unit], noted: Mapping[str, str]) -> ApplicationFacts:
+    model, name = app.model, app.name
+    charm, record = charms.get(tx, model, app.charm_url), charms.record(tx, model, app.charm_url)
+    settings = charms.stored_settings(tx, model, name, app.charm_url)
+    principals = {str(unit.principal).partition("/")[0] for unit in units if unit.principal}
+    files = tx.list(Resource, "resource_of_application", model=model, application=name)
+    exposed = tx.list(ExposedEndpoint, "exposure_list", model=model, application=name)
+    exposures = {row.endpoint: Exposed(spaces=tuple(row.spaces), cidrs=tuple(row.cidrs)) for row in exposed}
+    if app.exposed and not exposures:
+        exposures = {ALL: Exposed(cidrs=EVERYWHERE)}
+    local = record.origin == "local"
+    origin = None if local else origins.find(tx, model, name)
+    return ApplicationFacts(
+        name=name,
+        charm=app.charm_url if local else record.name,
+        charm_name=record.name,
+        origin=record.origin,
+        channel=origin.channel if origin else record.channel,
+        revision=-1 if local else record.revision,
+        base=str(Base.parse(app.base)),
+        settings=settings,
+        effective=merge_settings(charm.config, settings),
+        annotations=noted,
+        constraints=app.constraints,
+        exposed=bool(app.exposed),
+        exposures=exposures,
+        subordinate=bool(app.subordinate),
+        subordinate_to=tuple(sorted(principals)),
+        units=[] if app.subordinate else _units(units),
+        endpoints_bound=_bindings(tx, app),
+        storage={row.name: (row.pool, row.size, row.count) for row in storage.directives(tx, model, name)},
+        resources={row.name: row.revision if row.origin == resources.STORE else -1 for row in files},
+        uploads={row.name: row.fingerprint for row in files if row.origin == resources.UPLOAD},
+        arch=origin.arch if origin else "",
+        trust=bool(app.trust),
+        offers=_offers(tx, app),
+        declared=tuple(sorted(charm.config)),
+    )
+
+
+def _offers(tx: Tx, app: Application) -> dict[str, OfferFacts]:
+    if not app.offered:
+        return {}
+    found = {}
+    for item in offers.of_application(tx, app.model, app.name):
+        acl = {user: level for user, level in offers.users(tx, item).items() if user != offers.EVERYONE}
+        found[item.name] = OfferFacts(endpoints=tuple(sorted(item.endpoints)), acl=acl)
+    return found
+
+
+def _units(units: list[Unit]) -> list[UnitFacts]:
+    ordered = sorted(units, key=lambda unit: natural_key(unit.name))
+    return [UnitFacts(name=unit.name, machine=unit.machine or "") for unit in ordered]
+
+
+def _bindings(tx: Tx, app: Application) -> dict[str, str]:
+    if not bindings.stored(tx, app.model, app.name):
+        return {}
+    return bindings.document(tx, app)
+
+
+def _machines(tx: Tx, model: str) -> dict[str, MachineFacts]:
+    noted = notes.of_model(tx, model, notes.Kind.MACHINE)
+    alive = [row for row in tx.list(Machine, "machine_list", model=model) if row.life == Life.ALIVE]
+    inside: dict[str, list[str]] = {}
+    for row in sorted(alive, key=lambda row: natural_key(row.id)):
+        if parent := parent_machine(row.id):
+            inside.setdefault(parent, []).append(row.id)
+    return {
+        row.id: MachineFacts(
+            id=row.id,
+            base=str(Base.parse(row.base)),
+            constraints=row.constraints,
+            annotations=noted.get(row.id, {}),
+            containers=tuple(inside.get(row.id, ())),
+            storage=tuple(storage.kept_on(tx, model, row.id)) if row.storage else (),
+        )
+        for row in sorted(alive, key=lambda row: natural_key(row.id))
+        if parent_machine(row.id) is None
+    }
+
+
+def _relations(tx: Tx, model: str) -> list[tuple[str, str]]:
+    sides: dict[int, list[RelationEndpoint]] = {}
+    for row in tx.list(RelationEndpoint, "relation_endpoint_list", model=model):
+        sides.setdefault(row.relation, []).append(row)
+    found = []
+    proxies = {item.name for item in remote_applications.every(tx, model) if not item.url}
+    for _, pair in sorted(sides.items()):
+        if proxies & {side.application for side in pair}:
+            continue  # it is the other model's
+        if len(pair) == 2 and all(side.role != Role.PEER for side in pair):
+            ordered = sorted(pair, key=lambda side: (side.role != Role.REQUIRER, side.application))
+            first, second = (f"{side.application}:{side.endpoint}" for side in ordered)
+            found.append((first, second))
+    return found
+
+
+def _sequences(tx: Tx, model: str) -> dict[str, int]:
+    found = {"machine": int(tx.scalar("sequence_get", scope=model, name="machine") or 0)}
+    for row in tx.rows("sequence_units", scope=model):
+        found[f"application-{row['name'].removeprefix('unit-')}"] = int(row["next"])
+    return found
+
+
+def default_space(tx: Tx, model: str) -> str:
+    """Return the name of the space that new applications are bound to."""
+    return spaces.names(tx, model)[spaces.default_space(tx, model)]

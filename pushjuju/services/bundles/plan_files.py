@@ -1,0 +1,94 @@
+"""Plans in files: what `apply` would do, kept to be done later or refused.
+
+The form is JSON; `docs/reference/bundles.md` describes it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.services.bundles.planning import Prepared
+from pushjuju.state.files import explained, replace_text
+
+FORM = 1
+_LARGEST = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedPlan:
+    """A plan as it was written.
+
+    Attributes:
+        fingerprint: That of the model which it was made for.
+        changes: Its steps, as JSON has them.
+    """
+
+    path: Path
+    model: str
+    fingerprint: str
+    changes: list[Any]
+
+
+def write(path: Path, model: str, prepared: Prepared) -> None:
+    """Write a plan.
+
+    Raises:
+        StoreError: The file cannot be written.
+    """
+    document = {
+        "format": FORM,
+        "model-uuid": model,
+        "fingerprint": prepared.facts.digest(),
+        "changes": [change.to_wire() for change in prepared.changes],
+    }
+    with explained(path):
+        replace_text(path, json.dumps(document, indent=2) + "\n")
+
+
+def read(path: Path) -> SavedPlan:
+    """Read a plan.
+
+    Raises:
+        NotFound: There is no such file.
+        NotValid: It is no plan.
+    """
+    try:
+        if path.stat().st_size > _LARGEST:
+            raise NotValid(f"{path} is no plan: it is larger than {_LARGEST} bytes")
+        document = json.loads(path.read_text())
+    except FileNotFoundError:
+        raise NotFound(f"open {path}: no such file or directory") from None
+    except OSError as error:
+        raise NotValid(f"open {path}: {(error.strerror or str(error)).lower()}") from None
+    except (ValueError, RecursionError) as error:
+        raise NotValid(f"{path} is no plan: {error}") from None
+    known = isinstance(document, dict) and document.get("format") == FORM
+    texts = known and all(isinstance(document.get(key), str) for key in ("model-uuid", "fingerprint"))
+    if not texts or not isinstance(document.get("changes"), list):
+        raise NotValid(f"{path} is no plan", hint="pushjuju apply BUNDLE --save-plan FILE    writes one")
+    return SavedPlan(
+        path=path,
+        model=document["model-uuid"],
+        fingerprint=document["fingerprint"],
+        changes=document["changes"],
+    )
+
+
+def require_same(plan: SavedPlan, model: str, prepared: Prepared) -> None:
+    """Refuse a plan that is not what would be done now.
+
+    Raises:
+        NotValid: It is another model's, or model or bundle have changed.
+    """
+    hint = "make the plan anew with --save-plan, and look at it"
+    if plan.model != model:
+        raise NotValid(f"the plan in {plan.path} is for another model")
+    if plan.fingerprint != prepared.facts.digest():
+        raise NotValid("the model changed since the plan was made", hint=hint)
+    now = json.loads(json.dumps([change.to_wire() for change in prepared.changes]))
+    if now != plan.changes:
+        raise NotValid("the bundle or the flags are not those that the plan was made with", hint=hint)

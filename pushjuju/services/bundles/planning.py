@@ -1,0 +1,452 @@
+"""What a bundle means for a model: charms found, everything checked, the plan made.
+
+Nothing here changes the model; `bundle_record` does. Mirrors: juju cmd/juju/application/deployer (3.6)
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pushjuju.charms.model import Charm
+from pushjuju.core import constraints as rules
+from pushjuju.core.base import Base
+from pushjuju.core.errors import NotValid, PushjujuError
+from pushjuju.core.storage import Directive
+from pushjuju.services.bundles import record as bundle_record
+from pushjuju.services.bundles.check import apply_changes, charmcheck, local_charms, stored_charms
+from pushjuju.services.bundles.check import needs as bundle_needs
+from pushjuju.services.bundles.check.apply_changes import Judged
+from pushjuju.services.bundles.check.local_charms import Found
+from pushjuju.services.bundles.plan import equal, machines, model_facts
+from pushjuju.services.bundles.plan.changes import Change, Method
+from pushjuju.services.bundles.plan.facts import ModelFacts
+from pushjuju.services.bundles.plan.machines import MachineMap
+from pushjuju.services.bundles.plan.plan import ResolvedCharm, Wanted, plan
+from pushjuju.services.bundles.plan.prune import kept, removals
+from pushjuju.services.bundles.read.load import Loaded, needs_trust, untrusted
+from pushjuju.services.bundles.read.values import Application, Bundle, Fault
+from pushjuju.services.bundles.read.verify import BundleFaulty
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.charm import charms
+from pushjuju.services.supply.charm_build import CharmPaths
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from pushjuju.charms.pack import PackedCharm
+    from pushjuju.core.charmstore import StoreResource
+    from pushjuju.services.bundles.read.compose import Composed
+    from pushjuju.services.supply.store_charms import StoreOrigin
+    from pushjuju.state.store import Tx
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wishes:
+    """What the command line says beside the bundle.
+
+    Attributes:
+        map_machines: The value of `--map-machines`.
+        trust: Applications that ask for it may have the cloud's credentials.
+        force: Bases, features and channels are not checked.
+        storage: Application -> store -> directive.
+        store_bundle: URL of the bundle, when it comes from a store.
+        equal: Applications that are there get its resources, storage and bindings as well.
+    """
+
+    map_machines: str = ""
+    trust: bool = False
+    force: bool = False
+    storage: Mapping[str, Mapping[str, Directive]] = field(default_factory=dict)
+    store_bundle: str = ""
+    equal: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A plan and what carrying it out needs.
+
+    Attributes:
+        facts: The model that it was made for.
+        paths: Application -> path of its charm.
+        origins: Application -> the store that its charm comes from.
+        composed: The text of the bundle, for the places of faults.
+        known: Application -> charm, as far as it was read.
+        located: Lines that tell which charm of a store was found.
+        fixed: Lines that tell what the bundle says and nothing can change.
+        resources: Application that is there -> the store's resources that it changes to.
+    """
+
+    bundle: Bundle
+    facts: ModelFacts
+    changes: tuple[Change, ...]
+    paths: Mapping[str, Path] = field(default_factory=dict)
+    folder: Path | None = None
+    wishes: Wishes = field(default_factory=Wishes)
+    warnings: tuple[str, ...] = ()
+    located: tuple[str, ...] = ()
+    origins: Mapping[str, StoreOrigin] = field(default_factory=dict)
+    composed: Composed
+    known: Mapping[str, Charm] = field(default_factory=dict)
+    fixed: tuple[str, ...] = ()
+    resources: Mapping[str, tuple[StoreResource, ...]] = field(default_factory=dict)
+
+    @property
+    def applications(self) -> list[str]:
+        """What the changes are about."""
+        named = {str(change.args["application"]) for change in self.changes if "application" in change.args}
+        return sorted(named)
+
+
+def prepare(ctx: Context, model: str, loaded: Loaded, wishes: Wishes) -> Prepared:
+    """Return what has to be done for a bundle.
+
+    Raises:
+        BundleFaulty: It breaks rules, names charms that are not there or do not fit, or asks its charms for
+            what they do not have; all of it is told.
+        HubError, NotFound, NotValid: One charm is not there or does not fit, and nothing else is wrong.
+        NotValid: Machines that do not fit; nobody trusts the applications.
+    """
+    require_trust(loaded, wishes)
+    bundle = loaded.bundle
+    if not wishes.trust:
+        bundle = replace(
+            bundle, applications={name: _untrusting(app) for name, app in bundle.applications.items()}
+        )
+        loaded = replace(loaded, bundle=bundle)
+    mapping = machines.parse(wishes.map_machines)
+    with ctx.store.read() as tx:
+        facts = model_facts.read(tx, model)
+    store = _ask_store(ctx, model, loaded, facts, wishes)
+    unclear = local_charms.unclear(loaded)
+    with ctx.store.read() as tx:
+        found = local_charms.find(ctx, tx, model, loaded, facts, force=wishes.force, without=unclear)
+        needs = bundle_needs.check(ctx, tx, model, loaded, facts, unclear)
+        told = _told(found, store)
+        judged = _equal(ctx, tx, model, loaded, facts, told, wishes, unclear) if wishes.equal else Judged()
+    _judge(loaded, found, store, (*needs, *judged.faults), told, equal=wishes.equal)
+    for name, origin in store.origins.items():
+        found.resolved[name] = ResolvedCharm(
+            name=origin.charm.name,
+            base=str(origin.base),
+            channel=str(origin.channel),
+            revision=origin.charm.revision,
+        )
+    changes = _planned(bundle, found, mapping, facts, wishes, judged)
+    return Prepared(
+        bundle=bundle,
+        facts=facts,
+        changes=changes,
+        paths=found.paths,
+        folder=loaded.folder,
+        wishes=wishes,
+        warnings=(*loaded.warnings, *dict.fromkeys(found.warnings)),
+        located=store.lines,
+        origins=store.origins,
+        composed=loaded.composed,
+        known=found.charms,
+        fixed=tuple(equal.fixed(bundle, facts, mapping)) if wishes.equal else (),
+        resources=apply_changes.of_store(ctx, model, changes, store.origins, found.charms),
+    )
+
+
+def _told(found: Found, store: stored_charms.Resolved) -> dict[str, Charm]:
+    """Return application -> its charm, where it was read or its store describes it."""
+    from pushjuju.services.supply import store_charms
+
+    told = {name: store_charms.told_charm(origin.charm) for name, origin in store.origins.items()}
+    return {**found.charms, **{name: charm for name, charm in told.items() if charm}}
+
+
+def _equal(
+    ctx: Context,
+    tx: Tx,
+    model: str,
+    loaded: Loaded,
+    facts: ModelFacts,
+    charms_: Mapping[str, Charm],
+    wishes: Wishes,
+    unclear: Collection[str],
+) -> Judged:
+    return apply_changes.judge(
+        ctx, tx, model, loaded, facts, charms_, storage=wishes.storage, without=unclear
+    )
+
+
+def _ask_store(
+    ctx: Context, model: str, loaded: Loaded, facts: ModelFacts, wishes: Wishes
+) -> stored_charms.Resolved:
+    """Return which revisions the bundle's names mean; a store that is away does not hide what is wrong.
+
+    Raises:
+        HubError: The store is away, and the bundle is right by itself.
+    """
+    without = local_charms.unclear(loaded)
+    if loaded.bundle.type == "kubernetes":  # it is refused anyway
+        return stored_charms.Resolved()
+    try:
+        return stored_charms.resolve(ctx, model, loaded.bundle, facts, force=wishes.force, without=without)
+    except PushjujuError:
+        if loaded.faults:
+            return stored_charms.Resolved()
+        raise
+
+
+def _judge(
+    loaded: Loaded,
+    found: Found,
+    store: stored_charms.Resolved,
+    needs: Sequence[Fault],
+    listed: Mapping[str, Charm],
+    *,
+    equal: bool,
+) -> None:
+    """Refuse a bundle that breaks rules, by itself or with its charms.
+
+    Raises:
+        BundleFaulty: All that is wrong.
+        PushjujuError: One charm is refused, and nothing else is wrong.
+    """
+    bundle, composed = loaded.bundle, loaded.composed
+    refused = [
+        *(local_charms.refusal(composed, name, "charm", error) for name, error in store.failed.items()),
+        *found.refused,
+    ]
+    new = frozenset(found.new) | store.origins.keys() - found.charms.keys()
+    if equal:  # all that are there, too; but what a store does not tell of a newer charm is not known yet
+        newer = {name for name in store.origins if listed.get(name) is found.charms.get(name)}
+        new |= listed.keys() - newer
+    faults = [
+        *loaded.faults,
+        *(item.among_others for item in refused),
+        *charmcheck.check(bundle, composed, listed, new, loaded.faults),
+        *needs,
+    ]
+    if len(faults) == len(refused) == 1:
+        raise refused[0].alone()
+    if faults:
+        raise refusing(faults)
+
+
+def refusing(faults: Sequence[Fault]) -> BundleFaulty:
+    """Return the error for a bundle that cannot be deployed; the text is Juju's."""
+    error = BundleFaulty(list(faults))
+    error.message = f"cannot deploy bundle: {error.message}"
+    return error
+
+
+def require_trust(loaded: Loaded, wishes: Wishes) -> None:
+    """Refuse a right bundle whose applications want the cloud's credentials, unless they may have them.
+
+    Raises:
+        NotValid: Nobody trusts them; the message is Juju's.
+    """
+    if loaded.faults:  # these are told first
+        return
+    if (names := needs_trust(loaded.bundle)) and not (wishes.trust or wishes.force):
+        raise untrusted(names)
+
+
+def _planned(
+    bundle: Bundle, found: Found, mapping: MachineMap, facts: ModelFacts, wishes: Wishes, judged: Judged
+) -> tuple[Change, ...]:
+    wanted = Wanted(
+        bundle=bundle,
+        charms=found.resolved,
+        mapping=mapping,
+        force=wishes.force,
+        store_bundle=wishes.store_bundle,
+        equal=wishes.equal,
+        files=judged.files,
+        storage=wishes.storage,
+    )
+    return plan(wanted, facts)
+
+
+def _untrusting(app: Application) -> Application:
+    """Return an application that is not trusted: with `--force` alone nobody said that it may be."""
+    options = {key: value for key, value in app.options.items() if key != "trust"}
+    return replace(app, trust=False, options=options)
+
+
+# --- more than the bundle ----------------------------------------------------------------------------------
+
+
+def with_removals(
+    prepared: Prepared, *, prune: bool, destroy_storage: bool = False
+) -> tuple[Prepared, list[str]]:
+    """Return a plan that also takes away what the bundle does not have, if that is asked for.
+
+    Returns:
+        The plan, and the lines of what is left alone.
+    """
+    mapping = machines.parse(prepared.wishes.map_machines)
+    removed = removals(
+        prepared.bundle,
+        prepared.facts,
+        mapping=mapping,
+        destroy_storage=destroy_storage,
+        store_bundle=prepared.wishes.store_bundle,
+        start=len(prepared.changes),
+    )
+    left = [] if destroy_storage else kept(prepared.bundle, prepared.facts, mapping=mapping)
+    if prune:
+        return replace(prepared, changes=(*prepared.changes, *removed)), [f"- {line}" for line in left]
+    lines = [line for change in removed for line in change.lines]
+    return prepared, [f"- {line}" for line in (*lines, *left)]
+
+
+def machine_needs(prepared: Prepared) -> list[tuple[Base, dict[str, Any]]]:
+    """Return base and constraints of the new machines, each pair once, for a cloud to look at."""
+    bases = {name: app.base for name, app in prepared.facts.applications.items()}
+    constraints = {name: dict(app.constraints) for name, app in prepared.facts.applications.items()}
+    hosts: dict[str, str] = {}
+    for change in prepared.changes:
+        if change.method is Method.DEPLOY:
+            name = str(change.args["application"])
+            bases[name] = str(change.args["base"])
+            constraints[name] = rules.parse(str(change.args.get("constraints", "")))
+        elif change.method is Method.ADD_UNIT:
+            hosts.setdefault(str(change.args.get("to", "")), str(change.args["application"]))
+    found: list[tuple[Base, dict[str, Any]]] = []
+    for change in prepared.changes:
+        if change.method is Method.ADD_MACHINES:
+            owner = hosts.get(f"${change.id}", str(change.args.get("application", "")))
+            text = str(change.args.get("base") or bases.get(owner, ""))
+            wanted = rules.parse(str(change.args.get("constraints", "")))
+        elif change.method is Method.ADD_UNIT and "to" not in change.args:
+            text = bases[str(change.args["application"])]
+            wanted = constraints[str(change.args["application"])]
+        else:
+            continue
+        pair = (
+            (Base.parse(text), {key: value for key, value in wanted.items() if value is not None})
+            if text
+            else None
+        )
+        if pair and pair not in found:
+            found.append(pair)
+    return found
+
+
+# --- carrying it out --------------------------------------------------------------------------------------
+
+
+def carry_out(
+    ctx: Context, model: str, prepared: Prepared, check: Callable[[Tx], None] | None = None
+) -> list[str]:
+    """Record a plan; what is recorded is worked off by whoever drives the model.
+
+    Returns:
+        The applications that it is about.
+
+    Raises:
+        PushjujuError: A step is not possible; nothing is changed.
+    """
+    with _packed(ctx, model, prepared) as (packed, fetched):
+        order = bundle_record.Order(
+            changes=prepared.changes,
+            packed=packed,
+            files=_resource_files(prepared),
+            storage=prepared.wishes.storage,
+            origins=prepared.origins,
+            store_resources={**prepared.resources, **fetched.resources},
+        )
+        return bundle_record.record(ctx, model, order, check)
+
+
+def same_model(model: str, digest: str) -> Callable[[Tx], None]:
+    """Return a check that refuses a model which is not the one that a plan was made for."""
+
+    def check(tx: Tx) -> None:
+        if model_facts.read(tx, model).digest() != digest:
+            raise NotValid(
+                "the model changed since the plan was made", hint="make the plan anew and look at it"
+            )
+
+    return check
+
+
+@contextmanager
+def _packed(
+    ctx: Context, model: str, prepared: Prepared
+) -> Iterator[tuple[dict[str, PackedCharm], stored_charms.Fetched]]:
+    """Bring all charms: step that deploys or upgrades -> charm; each is packed or fetched once.
+
+    Raises:
+        BundleFaulty: The bundle asks charms of the store for what they do not have.
+    """
+
+    found: dict[str, PackedCharm] = {}
+    uploads = {
+        f"${change.id}": str(change.args["charm"])
+        for change in prepared.changes
+        if change.method is Method.ADD_CHARM
+    }
+    with tempfile.TemporaryDirectory(prefix="pushjuju-") as work:
+        folder = Path(work)
+        store = folder / "store"
+        store.mkdir()
+        places = CharmPaths(ctx, model, folder)
+        fetched = stored_charms.fetch(ctx, model, prepared.changes, prepared.bundle, prepared.origins, store)
+        _check_fetched(prepared, fetched)
+        for change in prepared.changes:
+            if change.method is Method.SET_RESOURCES:
+                name = str(change.args["application"])
+                found[change.id] = _current(ctx, model, name)
+            if change.method not in (Method.DEPLOY, Method.UPGRADE_CHARM):
+                continue
+            name, charm = str(change.args["application"]), str(change.args["charm"])
+            if name in fetched.packed:
+                found[change.id] = fetched.packed[name]
+            elif charm in uploads:
+                app, base = prepared.bundle.applications[name], str(change.args.get("base", ""))
+                found[change.id] = places.packed(uploads[charm], base, rules.parse(app.constraints))
+            else:
+                found[change.id] = _stored(ctx, model, charm)
+        yield found, fetched
+
+
+def _check_fetched(prepared: Prepared, fetched: stored_charms.Fetched) -> None:
+    """Hold the bundle against the charms that came from the store."""
+    if not fetched.packed:
+        return
+    charms_ = {**prepared.known, **{name: packed.charm for name, packed in fetched.packed.items()}}
+    faults = charmcheck.check(prepared.bundle, prepared.composed, charms_, frozenset(fetched.packed))
+    if faults:
+        raise refusing(faults)
+
+
+def _current(ctx: Context, model: str, application: str) -> PackedCharm:
+    with ctx.store.read() as tx:
+        url = local_charms.url_of(tx, model, application)
+    return _stored(ctx, model, url)
+
+
+def _stored(ctx: Context, model: str, url: str) -> PackedCharm:
+    from pushjuju.charms.pack import PackedCharm
+
+    with ctx.store.read() as tx:
+        record, charm = charms.record(tx, model, url), charms.get(tx, model, url)
+    path = ctx.controller.blobs.path(record.sha256)
+    return PackedCharm(path=path, sha256=record.sha256, size=record.size, members=(), charm=charm)
+
+
+def _resource_files(prepared: Prepared) -> dict[str, dict[str, str]]:
+    """Return application -> resource -> file; a path is relative to the bundle."""
+    found: dict[str, dict[str, str]] = {}
+    for change in prepared.changes:
+        if change.method not in (Method.DEPLOY, Method.UPGRADE_CHARM, Method.SET_RESOURCES):
+            continue
+        application = str(change.args["application"])
+        for name, value in change.args.get("resources", {}).items():
+            if isinstance(value, int):
+                if application not in {**prepared.origins, **prepared.resources}:  # no store has it
+                    found.setdefault(application, {})[name] = str(value)
+                continue
+            found.setdefault(application, {})[name] = apply_changes.file_of(prepared.folder, value)
+    return found

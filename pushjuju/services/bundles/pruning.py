@@ -1,0 +1,81 @@
+"""What `apply --prune` takes away.
+
+Each step goes the way of the command of its name: units by their hooks, storage stays unless it was said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from pushjuju.core.life import Life
+from pushjuju.services.entities.application import applications, units
+from pushjuju.services.entities.basis import annotations as notes
+from pushjuju.services.entities.basis import users
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.relation import remote_applications
+from pushjuju.services.entities.storage import storage
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import expose, integrate
+from pushjuju.state.records import Offer
+from pushjuju.state.store import Tx
+
+
+def unset_annotations(tx: Tx, model: str, args: Mapping[str, Any], _now: datetime) -> None:
+    """Take annotations away."""
+    kind = notes.Kind(args["entity-type"])
+    notes.put(tx, model, kind, args["id"], dict.fromkeys(args["keys"]))
+
+
+def unexpose(tx: Tx, model: str, args: Mapping[str, Any], now: datetime) -> None:
+    """Let endpoints be reached no more."""
+    expose.forget(tx, applications.get(tx, model, args["application"]), args["endpoints"], now)
+
+
+def remove_relation(tx: Tx, model: str, args: Mapping[str, Any], now: datetime) -> None:
+    """End a relation, unless that of its application ended it."""
+    relation = integrate.find(tx, model, [args["endpoint1"], args["endpoint2"]])
+    if relation.life == Life.ALIVE:
+        removal.destroy_relation(tx, relation, now)
+
+
+def remove_unit(tx: Tx, model: str, args: Mapping[str, Any], now: datetime) -> None:
+    """Make a unit go."""
+    removal.destroy_unit(
+        tx, units.get(tx, model, args["unit"]), now, destroy_storage=bool(args.get("destroy-storage"))
+    )
+
+
+def remove_application(tx: Tx, model: str, args: Mapping[str, Any], now: datetime) -> None:
+    """Make an application go."""
+    application = applications.get(tx, model, args["application"])
+    removal.destroy_application(tx, application, now, destroy_storage=bool(args.get("destroy-storage")))
+
+
+def remove_machine(tx: Tx, model: str, args: Mapping[str, Any], now: datetime) -> None:
+    """Make a machine go that hosts nothing, with the storage on it if that was said."""
+    machine = machines.get(tx, model, args["machine"])
+    if machine.life == Life.ALIVE and not machines.units_on(tx, model, machine.id):
+        if args.get("destroy-storage"):
+            storage.doom_on(tx, model, machine.id, now)
+        removal.destroy_machine(tx, machine, now)
+
+
+def remove_offer(tx: Tx, model: str, args: Mapping[str, Any], now: datetime) -> None:
+    """Take an offer back that nobody is related to."""
+    found = tx.get(Offer, "offer_get", f'offer "{args["offer"]}" not found', model=model, name=args["offer"])
+    removal.remove_offer(tx, found, now)
+
+
+def revoke(tx: Tx, model: str, args: Mapping[str, Any], _now: datetime) -> None:
+    """Take access to an offer from a user."""
+    found = tx.get(Offer, "offer_get", f'offer "{args["offer"]}" not found', model=model, name=args["offer"])
+    users.revoke(tx, args["user"], args["access"], users.Kind.OFFER, found.uuid)
+
+
+def remove_saas(tx: Tx, model: str, args: Mapping[str, Any], now: datetime) -> None:
+    """Let the model consume an offer no more; its relations end first."""
+    found = remote_applications.find(tx, model, args["name"])
+    if found is not None:
+        remote_applications.destroy(tx, found, now, lambda item: removal.destroy_relation(tx, item, now))

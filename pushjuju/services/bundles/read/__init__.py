@@ -1,0 +1,1 @@
+"""Bundles as people write them: composed, decoded, verified."""

@@ -1,0 +1,129 @@
+"""Reads a bundle with its overlays, merges and verifies it.
+
+Mirrors: juju cmd/juju/application/bundle/bundle.go ComposeAndVerifyBundle (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pushjuju.core.errors import NotValid
+from pushjuju.services.bundles.read import compose, decode, source, verify
+from pushjuju.services.bundles.read.compose import Composed, Include, Part
+from pushjuju.services.bundles.read.source import Source
+from pushjuju.services.bundles.read.values import Bundle, Fault
+
+_SERIES = (
+    "series are being deprecated in favour of bases. For more information about the transition to bases see "
+    "https://discourse.charmhub.io/t/transition-from-series-to-base-in-juju-4-0/14127"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """A bundle, merged and verified.
+
+    Attributes:
+        bundle: The values.
+        composed: The text with its places, for what is found wrong later.
+        folder: What paths of resources are relative to.
+        warnings: What people should look at.
+        ignored: What the text says and nobody reads; told on a dry run.
+        faults: The rules that it breaks by itself.
+    """
+
+    bundle: Bundle
+    composed: Composed
+    folder: Path | None
+    warnings: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+    faults: tuple[Fault, ...] = ()
+
+
+def load(path: Path, overlays: Sequence[str] = ()) -> Loaded:
+    """Read a bundle that is right by itself from a file, directory or archive.
+
+    Raises:
+        NotFound: Nothing is there.
+        NotValid: It cannot be read.
+        BundleFaulty: It breaks rules; all of them are told.
+    """
+    return _sound(examine(path, overlays))
+
+
+def examine(path: Path, overlays: Sequence[str] = ()) -> Loaded:
+    """Read a bundle; the rules that it breaks come with it, so that they can be told with others.
+
+    Raises:
+        NotFound: Nothing is there.
+        NotValid: It cannot be read.
+    """
+    return look_at(source.read(path), [source.overlay(name) for name in overlays])
+
+
+def assemble(main: Source, overlays: Sequence[Source] = (), include: Include = source.include) -> Loaded:
+    """Merge and verify what was read.
+
+    Raises:
+        NotValid: It cannot be merged.
+        BundleFaulty: It breaks rules; all of them are told.
+    """
+    return _sound(look_at(main, overlays, include))
+
+
+def _sound(loaded: Loaded) -> Loaded:
+    if loaded.faults:
+        raise verify.BundleFaulty(list(loaded.faults))
+    return loaded
+
+
+def look_at(main: Source, overlays: Sequence[Source] = (), include: Include = source.include) -> Loaded:
+    """Merge what was read and find the rules that it breaks; the base has to be right alone, as in Juju.
+
+    Raises:
+        NotValid: It cannot be read.
+    """
+    parts = compose.parts(main)
+    if not parts:
+        raise NotValid("malformed bundle: bundle is empty", detail=main.file)
+    for overlay in overlays:
+        try:
+            parts += [part for part in compose.parts(overlay) if part.document.root]
+        except NotValid as error:
+            raise NotValid(f"unable to process overlays: {error.message}", detail=error.detail) from None
+    _, alone = verify.verify(compose.base(parts[0], include), base_only=True)
+    composed = compose.compose(parts, include)
+    bundle, together = verify.verify(composed)
+    faults = {(fault.text, fault.place): fault for fault in (*alone, *together)}
+    return Loaded(
+        bundle=bundle,
+        composed=composed,
+        folder=main.folder,
+        warnings=(_SERIES,) if decode.has_series(bundle) else (),
+        ignored=tuple(_ignored(parts)),
+        faults=tuple(faults.values()),
+    )
+
+
+def _ignored(parts: Sequence[Part]) -> list[str]:
+    lines = []
+    for part in parts:
+        lines += decode.complaints(part.document, part.number)
+    return lines
+
+
+def needs_trust(bundle: Bundle) -> list[str]:
+    """Return the applications that ask for the cloud's credentials."""
+    return sorted(app.name for app in bundle.applications.values() if app.trusted)
+
+
+def untrusted(names: Sequence[str]) -> NotValid:
+    """Return the error for a bundle whose applications nobody trusts; the text is Juju's."""
+    listed = "\n".join(f"  - {name}" for name in names)
+    return NotValid(
+        "Bundle cannot be deployed without trusting applications with your cloud credentials.\n"
+        "Please repeat the deploy command with the --trust argument if you consent to trust the following "
+        f"application(s):\n{listed}"
+    )

@@ -1,0 +1,86 @@
+"""Where a bundle puts a unit: `[TYPE:](new | MACHINE | APP | APP/N)`.
+
+Mirrors: juju/charm v12 bundledata.go ParsePlacement
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass
+
+from pushjuju.core.errors import NotValid
+from pushjuju.core.names import is_application
+from pushjuju.portable.quote import quote
+
+NEW = "new"
+_CONTAINERS = ("lxd", "kvm")
+_MACHINE = re.compile("0|[1-9][0-9]{0,9}")
+_UNIT = re.compile("0|[1-9][0-9]{0,8}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """One directive.
+
+    Attributes:
+        container: Type of container, or empty.
+        machine: A machine of the bundle, `new`, or empty.
+        application: Beside whose units, or empty.
+        unit: The number of that unit; -1 for any.
+    """
+
+    container: str = ""
+    machine: str = ""
+    application: str = ""
+    unit: int = -1
+
+
+def parse(text: str) -> Target:
+    """Read one directive.
+
+    Raises:
+        NotValid: It is none; the message is Juju's.
+    """
+    container, colon, rest = text.partition(":")
+    if not colon:
+        container, rest = "", text
+    elif container not in _CONTAINERS:
+        raise NotValid(f"invalid placement syntax {quote(text)}")
+    if rest == NEW or _MACHINE.fullmatch(rest):
+        return Target(container=container, machine=rest)
+    name, slash, number = rest.partition("/")
+    if not is_application(name) or (slash and not _UNIT.fullmatch(number)):
+        raise NotValid(f"invalid placement syntax {quote(text)}")
+    return Target(container=container, application=name, unit=int(number) if slash else -1)
+
+
+def beside(directives: Iterable[str]) -> set[str]:
+    """Return the applications that directives name.
+
+    Raises:
+        NotValid: One is none; the message is Juju's.
+    """
+    return {parse(text).application for text in directives} - {""}
+
+
+def in_circle(waits: Mapping[str, Set[str]]) -> list[str]:
+    """Return the applications that can never be placed, sorted.
+
+    Args:
+        waits: Application -> those of the same map whose units have to be placed before its own.
+    """
+    left = set(waits)
+    while ready := {name for name in left if not waits[name] & left}:
+        left -= ready
+    return sorted(left)
+
+
+def is_machine(text: str) -> bool:
+    """Tell whether a text can be the id of a machine in a bundle."""
+    return bool(_MACHINE.fullmatch(text))
+
+
+def repeats(target: Target) -> bool:
+    """Tell whether a last directive holds for all further units: a machine or unit has room for one."""
+    return target.machine == NEW or bool(target.application and target.unit < 0)

@@ -1,0 +1,116 @@
+"""Reads the text of bundles and of the files that they name.
+
+Mirrors: juju/charm bundledatasrc.go, bundledir.go, bundlearchive.go (v12)
+"""
+
+from __future__ import annotations
+
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.portable.quote import quote
+
+NAME = "bundle.yaml"
+MAX_TEXT = 2 * 1024 * 1024  # bytes of one document file
+MAX_INCLUDE = 5 * 1024 * 1024  # bytes; Juju's limit for a value from a file
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """One file with documents.
+
+    Attributes:
+        file: As people name it.
+        text: Its content.
+        folder: What paths in it are relative to; None for an archive, in which there are none.
+    """
+
+    file: str
+    text: bytes
+    folder: Path | None
+
+
+def is_bundle(path: Path) -> bool:
+    """Tell whether a path is a bundle: a YAML file, or a directory or archive with bundle.yaml in it."""
+    if path.is_dir():
+        return (path / NAME).is_file() and not (path / "metadata.yaml").is_file()
+    if path.suffix in (".yaml", ".yml"):
+        return path.is_file()
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return NAME in archive.namelist()
+    except (OSError, zipfile.BadZipFile, ValueError):
+        return False
+
+
+def read(path: Path) -> Source:
+    """Read a bundle: a file, a directory or an archive.
+
+    Raises:
+        NotFound: There is nothing.
+        NotValid: It is an archive without bundle.yaml, or too large.
+    """
+    shown = str(path)
+    if path.is_dir():
+        path = path / NAME
+    if not path.is_file():
+        raise NotFound(f"{quote(shown)} not found")
+    if zipfile.is_zipfile(path):
+        return Source(file=shown, text=_member(path), folder=None)
+    return Source(file=str(path), text=_bytes(path, MAX_TEXT), folder=path.parent.absolute())
+
+
+def overlay(text: str) -> Source:
+    """Read the file that `--overlay` names.
+
+    Raises:
+        NotFound: There is nothing.
+        NotValid: It cannot be read, or is too large.
+    """
+    path = Path(text).expanduser()
+    if not path.is_file():
+        raise NotFound(f"unable to process overlays: {quote(text)} not found")
+    return Source(file=text, text=_bytes(path, MAX_TEXT), folder=path.parent.absolute())
+
+
+def _member(path: Path) -> bytes:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            if NAME not in archive.namelist():
+                raise NotValid(f"interpret bundle contents as a bundle archive: archive has no {NAME}")
+            with archive.open(NAME) as stream:
+                found = stream.read(MAX_TEXT + 1)
+    except (OSError, zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError) as error:
+        raise NotValid(f"interpret bundle contents as a bundle archive: {error}") from None
+    if len(found) > MAX_TEXT:
+        raise NotValid(f"{path}: {NAME} is larger than {MAX_TEXT} bytes")
+    return found
+
+
+def _bytes(path: Path, most: int) -> bytes:
+    try:
+        with path.open("rb") as stream:
+            found = stream.read(most + 1)
+    except OSError as error:
+        raise NotValid(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from None
+    if len(found) > most:
+        raise NotValid(f"{path} is larger than {most} bytes")
+    return found
+
+
+def include(folder: Path | None, name: str) -> bytes:
+    """Read a file that a value of a bundle names.
+
+    Raises:
+        NotValid: It is missing, a folder or too large; the messages are Juju's.
+    """
+    if folder is None and not name.startswith("/"):
+        raise NotValid(f"include file {quote(name)} not found")
+    path = (folder or Path("/")) / name
+    if path.is_dir():
+        raise NotValid(f"include path {quote(str(path))} resolves to a folder")
+    if not path.is_file():
+        raise NotValid(f"include file {quote(str(path))} not found")
+    return _bytes(path, MAX_INCLUDE)

@@ -1,0 +1,72 @@
+"""The plain data of documents together with the place of each value, also after they were merged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pushjuju.charms.yamlsafe import Document
+from pushjuju.services.bundles.read.values import Path, Place
+
+
+class Places:
+    """Where the values of lists and maps stand; grows while parts are merged."""
+
+    def __init__(self) -> None:
+        self._of: dict[int, dict[Any, Place]] = {}
+        self._kept: list[Any] = []  # an identity is good only as long as its container is there
+
+    def take(self, document: Document, file: str) -> None:
+        """Take over the places of a document."""
+        self._kept.append(document.root)
+        for container in _containers(document.root):
+            marks = document.marks.get(id(container), {})
+            self._of[id(container)] = {
+                key: Place(file=file, line=mark.line, text=mark.text) for key, mark in marks.items()
+            }
+
+    def of(self, container: Any, key: Any) -> Place | None:
+        """Return where an item of a container was written."""
+        return self._of.get(id(container), {}).get(key)
+
+    def copy(self, container: Mapping[Any, Any]) -> dict[Any, Any]:
+        """Return a copy of a map that may change; its places go with it."""
+        made = dict(container)
+        self._kept.append(made)
+        self._of[id(made)] = dict(self._of.get(id(container), {}))
+        return made
+
+    def move(self, source: Any, target: Any, key: Any, *, new: Any = None) -> None:
+        """Note that an item of `target` was written where that of `source` was."""
+        place = self.of(source, key)
+        if id(target) not in self._of:
+            self._kept.append(target)
+        own = self._of.setdefault(id(target), {})
+        if place is None:
+            own.pop(key if new is None else new, None)
+        else:
+            own[key if new is None else new] = place
+
+    def at(self, root: Any, path: Path) -> Place | None:
+        """Return the place of the innermost value on a path that was written at all."""
+        found: Place | None = None
+        here = root
+        for part in path:
+            found = self.of(here, part) or found
+            try:
+                here = here[part]
+            except (KeyError, IndexError, TypeError):
+                break
+        return found
+
+
+def _containers(root: Any) -> Iterator[Any]:
+    """Yield every list and map of plain data once."""
+    waiting, seen = [root], set[int]()
+    while waiting:
+        here = waiting.pop()
+        if not isinstance(here, list | dict) or id(here) in seen:
+            continue
+        seen.add(id(here))
+        yield here
+        waiting.extend(here.values() if isinstance(here, dict) else here)

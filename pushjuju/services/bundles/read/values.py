@@ -1,0 +1,155 @@
+"""The values that a bundle is made of. Mirrors: juju/charm v12 bundledata.go."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Path = tuple[str | int, ...]
+EVERYWHERE = ("0.0.0.0/0", "::/0")
+ALL = ""  # the endpoint that stands for all others, in bindings and exposures
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a value was written; `text` is the plain word that it was written as."""
+
+    file: str
+    line: int
+    text: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """One rule that a bundle breaks.
+
+    Attributes:
+        text: What is wrong, in Juju's words where Juju has them.
+        path: Where in the document.
+        place: Where in which file; None when nothing stands there.
+        more: Further lines: what there is instead, what else is wrong with the same thing.
+    """
+
+    text: str
+    path: Path = ()
+    place: Place | None = None
+    more: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        where = [".".join(str(part) for part in self.path)] if self.path else []
+        where += [f"{self.place.file}:{self.place.line}"] if self.place else []
+        first = f"{self.text} ({', '.join(where)})" if where else self.text
+        return "\n".join([first, *(f"  {line}" for line in self.more)])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exposed:
+    """From where an endpoint may be reached."""
+
+    spaces: tuple[str, ...] = ()
+    cidrs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """Endpoints that other models may use; `acl` is user -> level."""
+
+    endpoints: tuple[str, ...] = ()
+    acl: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Application:
+    """One application of a bundle; the names are those of the keys.
+
+    Attributes:
+        revision: None when the bundle names none.
+        resources: Name -> store revision, or path.
+        exposed_endpoints: Endpoint -> from where.
+        written: The keys that the bundle writes.
+    """
+
+    name: str
+    charm: str = ""
+    channel: str = ""
+    revision: int | None = None
+    series: str = ""
+    base: str = ""
+    resources: Mapping[str, int | str] = field(default_factory=dict)
+    num_units: int = 0
+    to: tuple[str, ...] = ()
+    placement: str = ""
+    expose: bool = False
+    exposed_endpoints: Mapping[str, Exposed] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    constraints: str = ""
+    storage: Mapping[str, str] = field(default_factory=dict)
+    devices: Mapping[str, str] = field(default_factory=dict)
+    bindings: Mapping[str, str] = field(default_factory=dict)
+    offers: Mapping[str, Offer] = field(default_factory=dict)
+    trust: bool = False
+    written: frozenset[str] = frozenset()
+
+    @property
+    def is_local(self) -> bool:
+        """Whether its charm is a path or one that was uploaded."""
+        return self.charm.startswith((".", "/", "local:"))
+
+    @property
+    def charm_name(self) -> str:
+        """The charm without `ch:`, as models know it."""
+        return self.charm.removeprefix("ch:")
+
+    @property
+    def trusted(self) -> bool:
+        """Whether it asks for the cloud's credentials."""
+        return self.trust or self.options.get("trust") is True
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Its options but `trust`, which is no charm's."""
+        return {key: value for key, value in self.options.items() if key != "trust"}
+
+    @property
+    def exposures(self) -> dict[str, Exposed]:
+        """Endpoint -> from where it may be reached; plain `expose` is everything from everywhere."""
+        if self.exposed_endpoints:
+            return dict(self.exposed_endpoints)
+        return {ALL: Exposed(cidrs=EVERYWHERE)} if self.expose else {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """One machine of a bundle."""
+
+    constraints: str = ""
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    series: str = ""
+    base: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bundle:
+    """A composed bundle.
+
+    Attributes:
+        saas: Name -> URL of an offer.
+        relations: Lists of `app[:endpoint]`, as written.
+    """
+
+    type: str = ""
+    description: str = ""
+    series: str = ""
+    default_base: str = ""
+    saas: Mapping[str, str] = field(default_factory=dict)
+    applications: Mapping[str, Application] = field(default_factory=dict)
+    machines: Mapping[str, Machine] = field(default_factory=dict)
+    relations: Sequence[Sequence[str]] = ()
+
+
+def endpoint(text: str) -> tuple[str, str]:
+    """Split `app[:endpoint]`; the endpoint may be empty."""
+    application, _, name = text.partition(":")
+    return application, name

@@ -1,0 +1,1 @@
+"""Actions, and commands that run as actions do."""

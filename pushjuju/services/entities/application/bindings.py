@@ -1,0 +1,245 @@
+"""Which space each endpoint of an application is bound to.
+
+An application whose endpoints are all in alpha because nobody said otherwise has no rows. Otherwise every
+endpoint and extra binding has one, and so has the default, whose endpoint is empty.
+
+Mirrors: juju state/endpoint_bindings.go, cmd/juju/application/bind*.go (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from pushjuju.charms.model import Charm
+from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.portable.quote import quote
+from pushjuju.services.entities.basis import network, wake
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.charm import charms
+from pushjuju.services.entities.machine import spaces
+from pushjuju.state.records import Application, Machine
+from pushjuju.state.store import Tx
+
+_DEFAULT = ""
+_FORM = "--bind must be in the form '[<default-space>] [<endpoint-name>=<space> ...]'; {}"
+_LACKING = "is not feasible: one or more deployed machines lack an address in this space"
+
+
+def parse(text: str) -> dict[str, str]:
+    """Read what people bind: endpoint -> name of a space; the default has an empty endpoint.
+
+    Raises:
+        NotValid: It makes no sense; the messages are Juju's.
+    """
+    found: dict[str, str] = {}
+    for word in text.split():
+        parts = word.split("=")
+        if len(parts) > 2:
+            problem = 'found multiple "=" in binding. Did you forget to space-separate the binding list?'
+            raise NotValid(_FORM.format(problem))
+        if len(parts) == 2 and not parts[0]:
+            problem = 'found "=" without endpoint name. Use a lone space name to set the default.'
+            raise NotValid(_FORM.format(problem))
+        endpoint, space = parts if len(parts) == 2 else (_DEFAULT, parts[0])
+        found[endpoint] = space.strip('"')
+    return found
+
+
+def names(charm: Charm) -> list[str]:
+    """Return what can be bound of a charm: its endpoints but the implicit one, and its extra bindings."""
+    endpoints = [endpoint.name for endpoint in charm.meta.endpoints() if not endpoint.implicit]
+    return sorted([*endpoints, *charm.meta.extra_bindings])
+
+
+def stored(tx: Tx, model: str, application: str) -> dict[str, str]:
+    """Return endpoint -> id of its space; empty where nobody said anything."""
+    rows = tx.rows("binding_list", model=model, application=application)
+    return {row["endpoint"]: row["space"] for row in rows}
+
+
+def space_of(found: Mapping[str, str], endpoint: str) -> str:
+    """Return the space of an endpoint, implicit ones included."""
+    return found.get(endpoint) or found.get(_DEFAULT) or network.ALPHA_ID
+
+
+def document(tx: Tx, application: Application) -> dict[str, str]:
+    """Return endpoint -> name of its space, with the default; for people."""
+    found, called = stored(tx, application.model, application.name), spaces.names(tx, application.model)
+    every = [_DEFAULT, *names(charms.get(tx, application.model, application.charm_url))]
+    return {endpoint: called[space_of(found, endpoint)] for endpoint in every}
+
+
+def bound_to(tx: Tx, model: str, space: str) -> list[str]:
+    """Return the applications that have an endpoint in a space."""
+    rows = tx.rows("binding_list_all", model=model)
+    named = {row["application"] for row in rows}
+    found = {row["application"] for row in rows if row["space"] == space}
+    if space == network.ALPHA_ID:
+        every = tx.list(Application, "application_list", model=model)
+        found |= {application.name for application in every} - named
+    return sorted(found)
+
+
+def _ids(tx: Tx, model: str, charm: Charm, asked: Mapping[str, str]) -> dict[str, str]:
+    """Return what people bind, with ids of spaces.
+
+    Raises:
+        NotFound: No such space or endpoint.
+    """
+    called = {name: number for number, name in spaces.names(tx, model).items()}
+    known = names(charm)
+    for endpoint, space in asked.items():
+        if space not in called:
+            raise NotFound(f"space {quote(space)} not found")
+        if endpoint and endpoint not in known:
+            raise NotFound(f"endpoint {quote(endpoint)} not found")
+    return {endpoint: called[space] for endpoint, space in asked.items()}
+
+
+def set_first(tx: Tx, application: Application, charm: Charm, asked: Mapping[str, str]) -> None:
+    """Bind a new application.
+
+    Raises:
+        NotFound: No such space or endpoint.
+        NotValid: Its constraints forbid the space.
+    """
+    wanted = _ids(tx, application.model, charm, asked)
+    default = wanted.get(_DEFAULT) or spaces.default_space(tx, application.model)
+    every = {_DEFAULT: default, **{name: wanted.get(name, default) for name in names(charm)}}
+    _check_constraints(tx, application, every)
+    if set(every.values()) != {network.ALPHA_ID}:
+        _store(tx, application, every)
+
+
+def _check_constraints(tx: Tx, application: Application, wanted: Mapping[str, str]) -> None:
+    """Refuse a space, other than alpha, that the constraints forbid: no machine could ever do."""
+    called = spaces.names(tx, application.model)
+    words = application.constraints.get("spaces") or ()
+    forbidden = {word[1:] for word in words if word.startswith("^")} - {network.ALPHA}
+    for space in sorted({called[number] for number in wanted.values()} & forbidden):
+        raise NotValid(f"space {quote(space)} is required but it's forbidden by constraint")
+
+
+def _store(tx: Tx, application: Application, wanted: Mapping[str, str]) -> None:
+    key = {"model": application.model, "application": application.name}
+    for endpoint in stored(tx, application.model, application.name).keys() - wanted.keys():
+        tx.run("binding_delete", **key, endpoint=endpoint)
+    for endpoint, space in wanted.items():
+        tx.run("binding_set", **key, endpoint=endpoint, space=space)
+
+
+def refresh(tx: Tx, application: Application, charm: Charm, asked: Mapping[str, str], *, force: bool) -> None:
+    """Bind the endpoints of a charm that an application goes to.
+
+    Raises:
+        NotFound: No such space or endpoint.
+        NotValid: A machine has no address in a space.
+    """
+    if asked or stored(tx, application.model, application.name):
+        _merge(tx, application, names(charm), _ids(tx, application.model, charm, asked), force=force)
+
+
+def bind(ctx: Context, model: str, name: str, asked: Mapping[str, str], *, force: bool) -> list[str]:
+    """Change the bindings of an application.
+
+    Returns:
+        What changed, in Juju's words.
+
+    Raises:
+        NotFound: No such application, space or endpoint.
+        NotValid: A machine has no address in a space; nothing is changed.
+    """
+    if not asked:
+        raise NotValid("no bindings specified")
+    now: datetime = ctx.clock.now()
+    with ctx.store.write() as tx:
+        application = tx.get(
+            Application, "application_get", f'application "{name}" not found', model=model, name=name
+        )
+        return record(tx, application, asked, now, force=force)
+
+
+def record(
+    tx: Tx, application: Application, asked: Mapping[str, str], now: datetime, *, force: bool = False
+) -> list[str]:
+    """Change the bindings of an application inside a transaction; as `bind`."""
+    model, name = application.model, application.name
+    charm = charms.get(tx, model, application.charm_url)
+    wanted = _ids(tx, model, charm, asked)
+    if not stored(tx, model, name):
+        every = dict.fromkeys([_DEFAULT, *names(charm)], network.ALPHA_ID)
+        _store(tx, application, every)
+    changes = _merge(tx, application, names(charm), wanted, force=force)
+    wake.application(tx, model, name, now, "bindings changed")
+    return changes
+
+
+def check(tx: Tx, application: Application, asked: Mapping[str, str], constraints: Mapping[str, Any]) -> None:
+    """Refuse bindings that `bind` would refuse; what is not known of spaces and endpoints is passed over.
+
+    Args:
+        constraints: Those that the application is to have.
+
+    Raises:
+        NotValid: A machine has no address in a space, or the constraints forbid it.
+    """
+    charm = charms.get(tx, application.model, application.charm_url)
+    called = {name: number for number, name in spaces.names(tx, application.model).items()}
+    known = {_DEFAULT, *names(charm)}
+    wanted = {item: called[space] for item, space in asked.items() if item in known and space in called}
+    _check_constraints(tx, replace(application, constraints=dict(constraints)), wanted)
+    _check_machines(tx, application, wanted)
+
+
+def _merge(
+    tx: Tx, application: Application, endpoints: Sequence[str], wanted: Mapping[str, str], *, force: bool
+) -> list[str]:
+    """Bind endpoints: what is wanted, else what is there, else the default, which those in it follow."""
+    present = stored(tx, application.model, application.name) or {_DEFAULT: network.ALPHA_ID}
+    called = {number: quote(name) for number, name in spaces.names(tx, application.model).items()}
+    old_default = present.get(_DEFAULT, network.ALPHA_ID)
+    new_default = wanted.get(_DEFAULT, old_default)
+    merged, same, changes = {_DEFAULT: new_default}, dict[str, list[str]](), []
+    for endpoint in endpoints:
+        before = present.get(endpoint)
+        if before is None:
+            space = merged[endpoint] = wanted.get(endpoint, new_default)
+            kind = "space" if endpoint in wanted else "default space"
+            changes.append(f"adding endpoint {quote(endpoint)} to {kind} {called[space]}")
+            continue
+        space = wanted.get(endpoint, new_default if before == old_default else before)
+        merged[endpoint] = space
+        if space != before:
+            changes.append(
+                f"moving endpoint {quote(endpoint)} from space {called[before]} to {called[space]}"
+            )
+        else:
+            same.setdefault(space, []).append(endpoint)
+    for space, kept in sorted(same.items()):
+        plural = "s" if len(kept) > 1 else ""
+        changes.append(f"no change to endpoint{plural} in space {called[space]}: {', '.join(kept)}")
+    _check_constraints(tx, application, merged)
+    if not force:
+        _check_machines(tx, application, merged)
+    _store(tx, application, merged)
+    return changes
+
+
+def _check_machines(tx: Tx, application: Application, wanted: Mapping[str, str]) -> None:
+    """Refuse a space in which a machine of the application has no address; the messages are Juju's."""
+    rows = tx.rows("application_machines", model=application.model, application=application.name)
+    machines = [
+        tx.get(Machine, "machine_get", "machine not found", model=application.model, id=row["machine"])
+        for row in rows
+    ]
+    shared = [spaces.machine_spaces(machine) for machine in machines]
+    called = spaces.names(tx, application.model)
+    for endpoint, space in wanted.items():
+        if space == network.ALPHA_ID or all(space in found for found in shared):
+            continue
+        if endpoint == _DEFAULT:
+            raise NotValid(f"changing default space to {quote(called[space])} {_LACKING}")
+        raise NotValid(f"binding endpoint {quote(endpoint)} to space {quote(called[space])} {_LACKING}")

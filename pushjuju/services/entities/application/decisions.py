@@ -1,0 +1,104 @@
+"""Decisions and what they led to, kept so that they can be decided again.
+
+A unit's row holds its last decision with all that it depended on. When that is an operation, the operation's
+row holds it too, packed, and goes with the operation.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.services.entities.application import units
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.basis.decision_text import unpacked
+from pushjuju.state.records import Operation, Unit
+from pushjuju.state.store import Tx
+
+_SHORTEST = 4  # characters of an operation's id that name it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """A decision with all that it depended on.
+
+    Attributes:
+        subject: The unit, or the operation that it led to.
+        record: As `uniter.resolver.record` writes it.
+        operation: What it led to; empty when that is not known.
+        title: The hook, as people know it.
+    """
+
+    subject: str
+    unit: str
+    record: Mapping[str, Any]
+    operation: str = ""
+    title: str = ""
+
+
+def find(ctx: Context, model: str, name: str) -> Decided:
+    """Return the decision of an operation (its id or the start of it), or the last one of a unit.
+
+    Raises:
+        NotFound: There is no such thing, or nothing was kept of it.
+    """
+    with ctx.store.read() as tx:
+        return _of_unit(units.get(tx, model, name)) if "/" in name else _of_operation(tx, model, name)
+
+
+def _of_unit(unit: Unit) -> Decided:
+    record = json.loads(unit.decision)
+    if not record:
+        raise NotFound(f"unit {unit.name} has not decided anything yet")
+    return Decided(subject=unit.name, unit=unit.name, record=record)
+
+
+def _of_operation(tx: Tx, model: str, start: str) -> Decided:
+    operation = operation_by_id(tx, model, start)
+    return Decided(
+        subject=operation.id, unit=operation.unit, record=_record(operation), operation=operation.id,
+        title=operation.name,
+    )  # fmt: skip
+
+
+def _record(operation: Operation) -> Mapping[str, Any]:
+    if operation.decided is None:
+        raise _not_kept(operation)
+    try:
+        record: Mapping[str, Any] = json.loads(unpacked(operation.decided))
+    except ValueError as error:
+        raise NotValid(f"the record of operation {operation.id} cannot be read: {error}") from error
+    return record
+
+
+def _not_kept(operation: Operation) -> NotFound:
+    if not operation.unit:
+        return NotFound(f"operation {operation.id} is one of machine {operation.machine}: no unit decided it")
+    if operation.state == "planned":
+        return NotFound(f"operation {operation.id} is decided when the hook before it has ended well")
+    return NotFound(
+        f"the decision behind operation {operation.id} was not kept: it ran before pushjuju kept all of them",
+        hint=f"pushjuju replay {operation.unit}    decides the unit's last one again",
+    )
+
+
+def operation_by_id(tx: Tx, model: str, start: str) -> Operation:
+    """Return the operation whose id begins so.
+
+    Raises:
+        NotFound: None does, or several do.
+    """
+    found = []
+    if len(start) >= _SHORTEST and set(start) <= set("0123456789abcdef-"):
+        found = [row for row in tx.list(Operation, "operation_by_start", start=start) if row.model == model]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise NotFound(f'several operations begin with "{start}": write more of the id')
+    raise NotFound(
+        f'operation "{start}" not found',
+        hint="pushjuju hooks    lists the operations of hooks with their ids",
+    )

@@ -1,0 +1,358 @@
+"""Resources: files that people give to a charm, and what units have fetched of them.
+
+A resource that a charm declares and nobody gave has no row: it is missing until it is attached.
+
+Mirrors: juju state/resources.go, apiserver/resources.go, cmd/juju/resource/validation.go (3.6)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, BinaryIO
+
+from pushjuju.charms.model import Charm, ResourceMeta
+from pushjuju.core.clock import to_iso
+from pushjuju.core.errors import NotFound, NotValid, PushjujuError
+from pushjuju.portable.quote import quote
+from pushjuju.services.entities.basis import wake
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.charm import charms
+from pushjuju.state.blobs import Blobs, Staged
+from pushjuju.state.records import Application, Resource, Unit, UnitResource
+from pushjuju.state.store import Tx
+
+if TYPE_CHECKING:
+    from pushjuju.core.charmstore import StoreResource
+
+FILE = "file"
+UPLOAD, STORE = "upload", "store"
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upload:
+    """A file that is to become a resource, copied beside the blobs."""
+
+    meta: ResourceMeta
+    copy: Staged
+
+
+# --- what people give -------------------------------------------------------------------------------------
+
+
+def check_names(declared: Mapping[str, ResourceMeta], names: Sequence[str]) -> None:
+    """Refuse resources that a charm does not declare.
+
+    Raises:
+        NotValid: There is one; the message is Juju's.
+    """
+    unknown = sorted(set(names) - set(declared))
+    if len(unknown) == 1:
+        raise NotValid(f"unrecognized resource {quote(unknown[0])}")
+    if unknown:
+        raise NotValid(f"unrecognized resources: {', '.join(unknown)}")
+
+
+def check_file(meta: ResourceMeta, path: str) -> None:
+    """Refuse what cannot be a resource by its type or its name.
+
+    Raises:
+        NotValid: It is an image, or its extension is not that of the charm's file.
+    """
+    if meta.type != FILE:
+        raise NotValid(
+            f"it is an {meta.type}: machines take files only",
+            hint="a charm with images runs on Kubernetes, which pushjuju does not drive",
+        )
+    wanted = _extension(meta.filename)
+    if _extension(path) != wanted:
+        raise NotValid(f"incorrect extension on resource upload {quote(path)}, expected {quote(wanted)}")
+
+
+def _extension(path: str) -> str:
+    """Return what follows the last dot of a file name, with the dot, as Go counts it."""
+    name = PurePosixPath(path).name
+    return name[name.rindex(".") :] if "." in name else ""
+
+
+@contextlib.contextmanager
+def uploads(
+    blobs: Blobs, declared: Mapping[str, ResourceMeta], given: Mapping[str, str]
+) -> Iterator[list[Upload]]:
+    """Copy the files that `--resource` names; they are gone after the block unless `put` took them.
+
+    Args:
+        given: Name -> path, or a number: a revision in a store.
+
+    Raises:
+        NotValid: A file or a name is not right; the messages are Juju's. Nothing was copied.
+    """
+    check_names(declared, list(given))
+    for name, path in given.items():
+        if path.isascii() and path.isdigit():
+            raise NotValid(f"resource {quote(name)} revision not found, provide via --resource")
+        with about(name):
+            check_file(declared[name], path)
+        _look_at(name, path)
+    with contextlib.ExitStack() as stack:
+        found = []
+        for name, path in sorted(given.items()):
+            stream = stack.enter_context(_opened(name, path))
+            found.append(Upload(meta=declared[name], copy=stack.enter_context(blobs.staged(stream))))
+        yield found
+
+
+@contextlib.contextmanager
+def about(name: str) -> Iterator[None]:
+    """Name the resource in an error."""
+    try:
+        yield
+    except NotValid as error:
+        raise type(error)(f"resource {quote(name)}: {error.message}", hint=error.hint) from None
+
+
+def _look_at(name: str, path: str) -> None:
+    with _opened(name, path):
+        pass
+
+
+def fingerprint(name: str, path: str) -> str:
+    """Return the SHA-384 of a file that a person named, in hex, as the model has it of what was uploaded.
+
+    Raises:
+        NotFound, NotValid: It is not there, or cannot be read.
+    """
+    with _opened(name, path) as stream:
+        digest = hashlib.sha384()
+        while chunk := stream.read(_CHUNK):
+            digest.update(chunk)
+        return digest.hexdigest()
+
+
+def _opened(name: str, path: str) -> BinaryIO:
+    """Open a file that a person named.
+
+    Raises:
+        NotFound: It is not there.
+        NotValid: It cannot be read.
+    """
+    try:
+        return Path(path).expanduser().open("rb")
+    except FileNotFoundError:
+        raise NotFound(f"file for resource {quote(name)}: stat {path}: no such file or directory") from None
+    except OSError as error:
+        why = "is a directory" if error.errno == errno.EISDIR else (error.strerror or str(error)).lower()
+        raise NotValid(f"can't read file for resource {quote(name)}: open {path}: {why}") from None
+
+
+# --- what the model knows ---------------------------------------------------------------------------------
+
+
+def put(ctx: Context, tx: Tx, application: Application, files: Sequence[Upload]) -> None:
+    """Make resources of an application of copied files."""
+    for upload in files:
+        record = Resource(
+            model=application.model, application=application.name, name=upload.meta.name,
+            type=upload.meta.type, path=upload.meta.filename, description=upload.meta.description,
+            origin=UPLOAD, fingerprint=upload.copy.sha384, size=upload.copy.size,
+            sha256=ctx.controller.blobs.settle(upload.copy), username=ctx.user, time=to_iso(ctx.clock.now()),
+        )  # fmt: skip
+        tx.run("resource_put", **_columns(record))
+        wake.cleaner(tx, application.model, ctx.clock.now(), "a resource was given")
+
+
+def put_store(tx: Tx, application: Application, found: Sequence[StoreResource]) -> None:
+    """Let an application have revisions of a store; their content is fetched when a unit first wants it."""
+    for item in found:
+        record = Resource(
+            model=application.model, application=application.name, name=item.name, type=item.type,
+            path=item.filename, description=item.description, origin=STORE, revision=item.revision,
+            fingerprint=item.download.sha384, size=item.download.size,
+        )  # fmt: skip
+        tx.run("resource_put", **_columns(record))
+
+
+def taken_from_store(
+    tx: Tx, application: Application, found: Mapping[str, StoreResource], given: Collection[str]
+) -> list[StoreResource]:
+    """Return the resources of a store that an application is to change to.
+
+    A file that a person gave stays until the person names a revision.
+
+    Args:
+        found: Name -> what the store has, for the charm that the application gets.
+        given: Names of those that were asked for by revision.
+    """
+    model, name = application.model, application.name
+    rows = tx.list(Resource, "resource_of_application", model=model, application=name)
+    known = {row.name: row for row in rows}
+    changes = []
+    for item in found.values():
+        row = known.get(item.name)
+        pinned = row is not None and row.origin == UPLOAD and item.name not in given
+        same = row is not None and row.origin == STORE and row.revision == item.revision
+        if not (pinned or same):
+            changes.append(item)
+    return changes
+
+
+def have_content(ctx: Context, resource: Resource, copy: Staged) -> Resource:
+    """Make the content of a store's resource known; return the resource as it is now.
+
+    Raises:
+        NotValid: The content is not that of the resource; the message is Juju's.
+    """
+    if copy.size != resource.size:
+        raise NotValid(f"resource size does not match expected ({copy.size} != {resource.size})")
+    if copy.sha384 != resource.fingerprint:
+        raise NotValid(
+            "resource fingerprint does not match expected "
+            f"({quote(copy.sha384)} != {quote(resource.fingerprint)})"
+        )
+    time = to_iso(ctx.clock.now())
+    with ctx.store.write() as tx:
+        blob = ctx.controller.blobs.settle(copy)
+        tx.run(
+            "resource_fetched", model=resource.model, application=resource.application, name=resource.name,
+            fingerprint=resource.fingerprint, time=time, sha256=blob,
+        )  # fmt: skip
+    return replace(resource, sha256=blob, time=time)
+
+
+def _columns(record: Resource | UnitResource) -> dict[str, object]:
+    return asdict(record)
+
+
+def refresh(
+    ctx: Context,
+    tx: Tx,
+    application: Application,
+    old: Charm,
+    files: Sequence[Upload],
+    declared: Mapping[str, ResourceMeta],
+    of_store: Collection[str] = (),
+) -> None:
+    """Take over what a refresh says of resources: given ones, and what the new charm says of the others.
+
+    Raises:
+        NotValid: The new charm declares one that nobody gave; the message is Juju's.
+    """
+    given = {upload.meta.name for upload in files}.union(of_store)
+    model, name = application.model, application.name
+    known = {row.name for row in tx.list(Resource, "resource_of_application", model=model, application=name)}
+    for missing in sorted(set(declared) - given - known - set(old.meta.resources)):
+        raise NotValid(f"new resource {quote(missing)} was missing, please provide it via --resource")
+    for kept in sorted(known & set(declared) - given):
+        meta = declared[kept]
+        tx.run(
+            "resource_set_meta", model=model, application=name, name=kept, path=meta.filename,
+            description=meta.description,
+        )  # fmt: skip
+    put(ctx, tx, application, files)
+
+
+def attach(ctx: Context, model: str, application: str, name: str, path: str) -> None:
+    """Give an application a file for one of its resources; its units run upgrade-charm.
+
+    Raises:
+        NotFound: No such application, resource or file.
+        NotValid: The file cannot be that resource; nothing is changed.
+    """
+    with ctx.store.read() as tx:
+        found = _application(tx, model, application)
+        declared = charms.get(tx, model, found.charm_url).meta.resources
+    try:
+        if name not in declared:
+            raise NotFound(f"resource {quote(f'{application}/{name}')} not found")
+        check_file(declared[name], path)
+        with _source(path) as stream, ctx.controller.blobs.staged(stream) as copy:
+            _attach(ctx, model, application, Upload(meta=declared[name], copy=copy))
+    except PushjujuError as error:
+        text = f"failed to upload resource {quote(name)}: {error.message}"
+        raise type(error)(text, detail=error.detail, hint=error.hint) from None
+
+
+def _source(path: str) -> BinaryIO:
+    try:
+        return Path(path).expanduser().open("rb")
+    except FileNotFoundError:
+        raise NotFound(f"open {path}: no such file or directory") from None
+    except OSError as error:
+        raise NotValid(f"open {path}: {(error.strerror or str(error)).lower()}") from None
+
+
+def replace_some(
+    ctx: Context, tx: Tx, application: Application, files: Sequence[Upload], found: Sequence[StoreResource]
+) -> None:
+    """Give an application other resources inside a transaction: files, revisions of its store."""
+    put(ctx, tx, application, files)
+    put_store(tx, application, found)
+    tx.run("resource_modified", model=application.model, application=application.name)
+    wake.application(tx, application.model, application.name, ctx.clock.now(), "resource attached")
+
+
+def _attach(ctx: Context, model: str, name: str, upload: Upload) -> None:
+    with ctx.store.write() as tx:
+        replace_some(ctx, tx, _application(tx, model, name), [upload], ())
+
+
+def _application(tx: Tx, model: str, name: str) -> Application:
+    return tx.get(Application, "application_get", f'application "{name}" not found', model=model, name=name)
+
+
+def of_application(tx: Tx, application: Application) -> list[Resource]:
+    """Return the resources of an application by name; one that nobody gave has neither content nor time."""
+    model, name = application.model, application.name
+    rows = tx.list(Resource, "resource_of_application", model=model, application=name)
+    found = {row.name: row for row in rows}
+    for meta in charms.get(tx, model, application.charm_url).meta.resources.values():
+        missing = Resource(
+            model=model, application=name, name=meta.name, type=meta.type, path=meta.filename,
+            description=meta.description, origin=UPLOAD,
+        )  # fmt: skip
+        found.setdefault(meta.name, missing)
+    return [found[each] for each in sorted(found)]
+
+
+def of_units(tx: Tx, application: Application) -> list[UnitResource]:
+    """Return what the units of an application have fetched, by unit."""
+    model, name = application.model, application.name
+    return tx.list(UnitResource, "unit_resource_of_application", model=model, application=name)
+
+
+# --- what units fetch -------------------------------------------------------------------------------------
+
+
+def wanted(tx: Tx, unit: Unit, name: str) -> Resource:
+    """Return the resource that a unit's hook asks for.
+
+    Raises:
+        NotFound: There is none of that name, or nobody gave it.
+        NotValid: It is no file.
+    """
+    found = tx.find(Resource, "resource_get", model=unit.model, application=unit.application, name=name)
+    if found is None:
+        application = _application(tx, unit.model, unit.application)
+        meta = charms.get(tx, unit.model, application.charm_url).meta.resources.get(name)
+        if meta is not None and meta.type != FILE:
+            raise NotValid(f"resource {quote(name)} is an {meta.type}: machines take files only")
+        text = f"resource {quote(name)} not found"
+        if meta is not None:
+            text += f": nobody attached it yet (attach-resource {unit.application} {name}=FILE)"
+        raise NotFound(text)
+    return found
+
+
+def fetched(tx: Tx, unit: Unit, resource: Resource) -> None:
+    """Note that a unit has a resource."""
+    record = UnitResource(
+        model=unit.model, unit=unit.name, name=resource.name, type=resource.type, path=resource.path,
+        description=resource.description, origin=resource.origin, revision=resource.revision,
+        fingerprint=resource.fingerprint, size=resource.size, username=resource.username, time=resource.time,
+    )  # fmt: skip
+    tx.run("unit_resource_put", **_columns(record))

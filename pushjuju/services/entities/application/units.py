@@ -1,0 +1,209 @@
+"""Units: adding, showing as broken, resolving. Mirrors: juju state/unit.go (3.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from pushjuju.core import constraints as rules
+from pushjuju.core.base import Base
+from pushjuju.core.clock import to_iso
+from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.core.life import Life
+from pushjuju.core.placement import Placement, PlacementKind
+from pushjuju.core.status import WAITING_FOR_MACHINE, Agent, StatusKind, Workload
+from pushjuju.services.entities.basis import statuses, wake
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.charm import charms
+from pushjuju.services.entities.machine import machines, upgrade_machine
+from pushjuju.services.entities.model import constraints, models
+from pushjuju.services.entities.storage import storage
+from pushjuju.state.records import Application, Machine, Unit
+from pushjuju.state.store import Tx
+
+
+def get(tx: Tx, model: str, name: str) -> Unit:
+    """Return a unit.
+
+    Raises:
+        NotFound: There is no such unit.
+    """
+    return tx.get(Unit, "unit_get", f'unit "{name}" not found', model=model, name=name)
+
+
+def of_application(tx: Tx, model: str, application: str) -> list[Unit]:
+    """Return the units of an application, by number."""
+    return tx.list(Unit, "unit_of_application", model=model, application=application)
+
+
+def add(
+    tx: Tx,
+    application: Application,
+    count: int,
+    placements: Sequence[Placement],
+    now: datetime,
+    attach: Sequence[str] = (),
+) -> list[Unit]:
+    """Add units to an application, each on its placement or on a new machine.
+
+    Args:
+        tx: The transaction.
+        application: Whose units they are.
+        count: How many.
+        placements: Where, for the first ones.
+        now: The time.
+        attach: Storage for the one unit; where it lives on a machine, the unit goes there.
+
+    Raises:
+        NotFound: A machine to place on does not exist, or storage to attach.
+        Conflict: Storage to attach is somebody's, or elsewhere.
+        NotValid: A machine that dies, is being upgraded or has another base; a subordinate application.
+    """
+    if application.subordinate:
+        raise NotValid(f'cannot add units to subordinate application "{application.name}"')
+    if attach and count != 1:
+        raise NotValid(f"AttachStorage is non-empty, but NumUnits is {count}")
+    targets = list(placements[:count]) + [None] * (count - len(placements))
+    if attach and not placements and (home := storage.home_of(tx, application.model, attach)):
+        targets = [Placement(kind=PlacementKind.MACHINE, value=home)]
+    return [_add_one(tx, application, target, now, attach) for target in targets]
+
+
+def _add_one(
+    tx: Tx, application: Application, target: Placement | None, now: datetime, attach: Sequence[str]
+) -> Unit:
+    machine = _machine_for(tx, application, target, now)
+    number = tx.next(application.model, f"unit-{application.name}")
+    unit = Unit(
+        model=application.model, name=f"{application.name}/{number}", application=application.name,
+        number=number, machine=machine.id, life=Life.ALIVE, created=to_iso(now),
+    )  # fmt: skip
+    tx.insert("unit", unit)
+    set_first_statuses(tx, unit, now)
+    _equip(tx, application, unit, now, attach)
+    wake.unit(tx, unit, now, "new unit")
+    return unit
+
+
+def _equip(tx: Tx, application: Application, unit: Unit, now: datetime, attach: Sequence[str] = ()) -> None:
+    """Give a new unit its storage, if its charm has any."""
+    if attach or storage.directives(tx, unit.model, unit.application):
+        storage.equip(tx, unit, charms.get(tx, unit.model, application.charm_url), now, attach)
+
+
+def add_subordinate(tx: Tx, application: Application, principal: Unit, now: datetime) -> Unit:
+    """Add the unit of a subordinate application that lives on a principal, on the principal's machine."""
+    number = tx.next(application.model, f"unit-{application.name}")
+    unit = Unit(
+        model=application.model, name=f"{application.name}/{number}", application=application.name,
+        number=number, machine=principal.machine, principal=principal.name, life=Life.ALIVE,
+        created=to_iso(now),
+    )  # fmt: skip
+    tx.insert("unit", unit)
+    set_first_statuses(tx, unit, now)
+    _equip(tx, application, unit, now)
+    wake.unit(tx, unit, now, "new subordinate")
+    return unit
+
+
+def set_first_statuses(tx: Tx, unit: Unit, now: datetime) -> None:
+    """Give a new unit the statuses that Juju gives it."""
+    statuses.set_status(tx, unit.model, StatusKind.AGENT, unit.name, Agent.ALLOCATING, now=now)
+    statuses.set_status(
+        tx, unit.model, StatusKind.WORKLOAD, unit.name, Workload.WAITING, WAITING_FOR_MACHINE, now=now
+    )
+
+
+def _machine_for(tx: Tx, application: Application, target: Placement | None, now: datetime) -> Machine:
+    if target is not None and target.kind is PlacementKind.MACHINE:
+        machine = machines.get(tx, application.model, target.value)
+        if machine.life != Life.ALIVE:
+            raise NotValid(f"cannot assign unit to machine {machine.id}: machine is not alive")
+        if upgrade_machine.lock_of(tx, machine.model, machine.id):
+            raise NotValid(
+                f'cannot deploy "{application.name}" to machine {machine.id}: '
+                "machine is locked for series upgrade"
+            )
+        if not Base.parse(machine.base).matches(Base.parse(application.base)):
+            base, wanted = Base.parse(machine.base), Base.parse(application.base)
+            raise NotValid(
+                f"cannot assign unit to machine {machine.id}: base does not match: "
+                f'unit has "{wanted.display}", machine has "{base.display}"',
+                hint=f"deploy with --base {base.display}, and --force if the charm does not name that base",
+            )
+        return machine
+    needs = constraints.for_machine(tx, application.model, application.constraints)
+    target = Placement.wanted(target, needs)
+    if target is not None and target.kind is PlacementKind.CONTAINER:
+        base = Base.parse(application.base)
+        return machines.new_container(tx, application.model, target, base=base, constraints=needs, now=now)
+    if target is not None and target.kind is not PlacementKind.PROVIDER:
+        raise NotValid(
+            f'placement "{target}" is not supported: ssh: targets are machines to add first',
+            hint=f"pushjuju add-machine {target}",
+        )
+    return machines.new_machine(
+        tx, application.model, base=Base.parse(application.base),
+        constraints=rules.of_host(needs),
+        placement=target.value if target else "", now=now,
+    )  # fmt: skip
+
+
+def add_units(
+    ctx: Context,
+    model: str,
+    application: str,
+    count: int,
+    placements: Sequence[Placement],
+    attach: Sequence[str] = (),
+) -> list[Unit]:
+    """Add units as `add-unit` asks.
+
+    Raises:
+        NotFound: No such application or machine.
+        NotValid: The application dies or is a subordinate.
+    """
+    with ctx.store.write() as tx:
+        models.require_alive(tx, model)
+        found = tx.find(Application, "application_get", model=model, name=application)
+        if found is None:
+            raise NotFound(f'application "{application}" not found')
+        if found.life != Life.ALIVE:
+            raise NotValid(
+                f'cannot add unit to application "{application}": application is not found or not alive'
+            )
+        return add(tx, found, count, placements, ctx.clock.now(), attach)
+
+
+def in_error(tx: Tx, model: str, unit: str) -> bool:
+    """Tell whether a unit waits for somebody to resolve it."""
+    agent = statuses.get_status(tx, model, StatusKind.AGENT, unit)
+    return agent is not None and agent.status == Agent.ERROR
+
+
+def resolve(ctx: Context, model: str, names: Sequence[str], *, retry: bool) -> None:
+    """Let units in error go on; all of them or none.
+
+    Raises:
+        NotFound: No such unit.
+        NotValid: A unit is not in error or was resolved already; the message is Juju's.
+    """
+    mode = "retry-hooks" if retry else "no-hooks"
+    with ctx.store.write() as tx:
+        for name in names:
+            unit = get(tx, model, name)
+            if not in_error(tx, model, name):
+                raise NotValid(f'unit "{name}" is not in an error state')
+            if unit.resolved != "none":
+                raise NotValid(f'cannot set resolved mode for unit "{name}": already resolved')
+            tx.run("unit_set_resolved", model=model, name=name, resolved=mode)
+            wake.unit(tx, unit, ctx.clock.now(), "resolved")
+
+
+def resolve_all(ctx: Context, model: str, *, retry: bool) -> list[str]:
+    """Resolve every unit that is in error; return their names."""
+    with ctx.store.read() as tx:
+        every = tx.list(Unit, "unit_list", model=model)
+        names = [unit.name for unit in every if in_error(tx, model, unit.name) and unit.resolved == "none"]
+    resolve(ctx, model, names, retry=retry)
+    return names

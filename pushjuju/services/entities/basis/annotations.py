@@ -1,0 +1,42 @@
+"""Annotations: notes at applications and machines, which bundles bring and take away.
+
+Mirrors: juju state/annotations.go (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from pushjuju.core.errors import NotValid
+from pushjuju.state.store import Tx
+
+
+class Kind(StrEnum):
+    """What has annotations."""
+
+    APPLICATION = "application"
+    MACHINE = "machine"
+
+
+def of_model(tx: Tx, model: str, kind: Kind) -> dict[str, dict[str, str]]:
+    """Return all that is noted: name of the application or machine -> key -> value."""
+    found: dict[str, dict[str, str]] = {}
+    for row in tx.rows(f"{kind}_annotations", model=model):
+        found.setdefault(row["owner"], {})[row["key"]] = row["value"]
+    return found
+
+
+def put(tx: Tx, model: str, kind: Kind, owner: str, values: Mapping[str, str | None]) -> None:
+    """Note values; an empty one takes its key away, as in Juju.
+
+    Raises:
+        NotValid: A key with a dot in it; the message is Juju's.
+    """
+    for key, value in values.items():
+        if not key or "." in key:
+            raise NotValid(f"cannot update annotations on {kind} {owner}: invalid key {key!r}")
+        if value:
+            tx.run(f"{kind}_annotation_set", model=model, owner=owner, key=key, value=value)
+        else:
+            tx.run(f"{kind}_annotation_delete", model=model, owner=owner, key=key)

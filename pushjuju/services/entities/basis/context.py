@@ -1,0 +1,75 @@
+"""What every service needs: the controller's store and the time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from pushjuju.core.clock import Clock, SystemClock
+from pushjuju.core.errors import NotFound
+from pushjuju.state.datadir import ControllerDir, DataDir
+from pushjuju.state.store import FROM_COPY, Store
+
+if TYPE_CHECKING:
+    from random import Random
+
+DEFAULT_USER = "admin"
+
+
+def _unseeded() -> Random:
+    from random import Random
+
+    return Random()  # noqa: S311 - jitter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """One controller, opened.
+
+    Attributes:
+        environ: The process environment, for plugins.
+        random: Draws jitter; seeded in tests.
+        routine_until: update-status that becomes due later is left to others; None: to nobody.
+    """
+
+    datadir: DataDir
+    controller: ControllerDir
+    store: Store
+    clock: Clock = field(default_factory=SystemClock)
+    user: str = DEFAULT_USER
+    environ: Mapping[str, str] = field(default_factory=dict)
+    random: Random = field(default_factory=_unseeded)
+    routine_until: datetime | None = None
+
+    def close(self) -> None:
+        """Close the store."""
+        self.store.close()
+
+
+def open_context(
+    datadir: DataDir, name: str, *, clock: Clock | None = None, environ: Mapping[str, str] | None = None
+) -> Context:
+    """Open a controller by its name.
+
+    Raises:
+        NotFound: There is no such controller.
+        StoreError: Its store cannot be used.
+    """
+    controller = datadir.controller(name)
+    try:
+        there = controller.store_path.exists()
+    except PermissionError:  # opening it says so
+        there = True
+    if not there:
+        text = f"the store of controller {name} is missing: {controller.store_path}"
+        raise NotFound(text, hint=FROM_COPY)
+    store = Store.open(controller.store_path)
+    return Context(
+        datadir=datadir,
+        controller=controller,
+        store=store,
+        clock=clock or SystemClock(),
+        environ=environ or {},
+    )

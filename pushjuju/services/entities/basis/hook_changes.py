@@ -1,0 +1,83 @@
+"""What a hook changed, in a few words that are kept with its run: names, never values. Pure.
+
+Called for every hook: one that wrote nothing costs a look at an almost empty map.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+MOST_NAMES = 20  # of one kind that are kept; the rest is a count
+LONGEST_NAME = 64
+
+
+def summary(writes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is kept of a hook's writes; empty when it wrote nothing but a status.
+
+    Args:
+        writes: As `runner.intake.read_result` gives them.
+    """
+    found: dict[str, Any] = {}
+    for kind, told in _TOLD.items():
+        if value := writes.get(kind):
+            found[kind] = told(value)
+    return found
+
+
+def statuses(events: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the workload statuses that a hook set, in their order; what is said again at once counts once.
+
+    Args:
+        events: As `runner.intake.read_events` gives them, without the values of secrets.
+    """
+    found: list[str] = []
+    for event in events:
+        word = f"{event['status']}: {event['message']}" if event["message"] else str(event["status"])
+        if found[-1:] != [word]:
+            found.append(word)
+    return found if len(found) <= MOST_NAMES else [*found[:MOST_NAMES], f"and {len(found) - MOST_NAMES} more"]
+
+
+def _names(names: Iterable[str]) -> list[str]:
+    """Return names, sorted and cut: a machine may send thousands, of any length."""
+    listed = sorted(names)
+    shown = [name[:LONGEST_NAME] for name in listed[:MOST_NAMES]]
+    return shown if len(listed) <= MOST_NAMES else [*shown, f"and {len(listed) - MOST_NAMES} more"]
+
+
+def _relations(bags: Mapping[str, Any]) -> dict[str, Any]:
+    """Return relation id -> `unit` and `app` -> keys that were written."""
+    return {
+        number: {side: _names(sides[side]) for side in ("unit", "app") if sides.get(side)}
+        for number, sides in list(bags.items())[:MOST_NAMES]
+    }
+
+
+def _ports(ports: Mapping[str, Any]) -> dict[str, list[str]]:
+    return {what: _names(map(_port, listed)) for what, listed in ports.items() if listed}
+
+
+def _port(item: Mapping[str, Any]) -> str:
+    if item["protocol"] == "icmp":
+        return "icmp"
+    first, last = item["from"], item["to"]
+    return f"{first}/{item['protocol']}" if first == last else f"{first}-{last}/{item['protocol']}"
+
+
+def _storage(asked: Mapping[str, int]) -> dict[str, int]:
+    return {name: asked[name] for name in _names(asked) if name in asked}
+
+
+def _secrets(writes: Mapping[str, Any]) -> dict[str, int]:
+    """Return verb -> how many; of a secret not even the name is kept."""
+    return {verb: len(listed) for verb, listed in writes.items() if listed}
+
+
+_TOLD = {
+    "relations": _relations,
+    "ports": _ports,
+    "state": _names,
+    "storage": _storage,
+    "secrets": _secrets,
+}

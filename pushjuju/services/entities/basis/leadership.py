@@ -1,0 +1,98 @@
+"""Who leads an application. Mirrors: juju worker/lease, core/leadership (3.6).
+
+The controller elects by itself: the first unit that is ready holds the lease until it is removed.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pushjuju.core import limits
+from pushjuju.core.clock import from_iso, to_iso
+from pushjuju.core.errors import NotPermitted, NotValid
+from pushjuju.services.entities.basis import wake
+from pushjuju.state.records import Machine, Unit
+from pushjuju.state.store import Tx
+
+LEASE_S = 60.0  # how long an unreachable leader keeps its lease, as in Juju
+
+
+def holder(tx: Tx, model: str, application: str) -> str | None:
+    """Return the unit that leads, or None."""
+    found = tx.scalar("lease_get", model=model, application=application)
+    return str(found) if found else None
+
+
+def claim(tx: Tx, unit: Unit, now: datetime) -> bool:
+    """Take the lease if it is free, or its holder lost; tell whether this unit leads now."""
+    present = holder(tx, unit.model, unit.application)
+    if present is not None and (present == unit.name or not is_lost(tx, unit.model, present)):
+        return present == unit.name
+    if present is not None:
+        tx.run("lease_revoke", model=unit.model, holder=present)
+    tx.run(
+        "lease_take", model=unit.model, application=unit.application, holder=unit.name, granted=to_iso(now)
+    )
+    return holder(tx, unit.model, unit.application) == unit.name
+
+
+def is_lost(tx: Tx, model: str, name: str) -> bool:
+    """Tell whether a holder could not be reached for longer than the lease.
+
+    Only failed contacts count, so nothing runs out while no controller works.
+    """
+    other = tx.find(Unit, "unit_get", model=model, name=name)
+    machine = tx.find(Machine, "machine_get", model=model, id=other.machine) if other else None
+    if machine is None or machine.unreachable_since is None or machine.last_failed is None:
+        return other is None
+    silence = from_iso(machine.last_failed) - from_iso(machine.unreachable_since)
+    return silence.total_seconds() > LEASE_S and not _is_pinned(tx, other)
+
+
+def _is_pinned(tx: Tx, holder: Unit | None) -> bool:
+    """Tell whether a leadership stays where it is: a unit's machine is being upgraded to another base."""
+    return holder is not None and bool(
+        tx.scalar("application_in_upgrade", model=holder.model, application=holder.application)
+    )
+
+
+def revoke(tx: Tx, unit: Unit, now: datetime) -> None:
+    """Take the lease from a unit that goes; the others look whether to claim it."""
+    if tx.run("lease_revoke", model=unit.model, holder=unit.name):
+        wake.application(tx, unit.model, unit.application, now, "leader gone")
+
+
+def followers(tx: Tx, unit: Unit) -> list[Unit]:
+    """Return the other units of an application."""
+    every = tx.list(Unit, "unit_of_application", model=unit.model, application=unit.application)
+    return [other for other in every if other.name != unit.name]
+
+
+def settings(tx: Tx, model: str, application: str) -> dict[str, str]:
+    """Return the leader settings of an application."""
+    rows = tx.rows("leader_setting_list", model=model, application=application)
+    return {row["key"]: row["value"] for row in rows}
+
+
+def set_settings(tx: Tx, unit: Unit, changes: dict[str, str], now: datetime) -> None:
+    """Merge leader settings; an empty value deletes its key.
+
+    Raises:
+        NotPermitted: The unit does not lead; the message is Juju's.
+        NotValid: The settings grow beyond their limit.
+    """
+    if holder(tx, unit.model, unit.application) != unit.name:
+        raise NotPermitted("cannot write leadership settings: cannot write settings: not the leader")
+    present = settings(tx, unit.model, unit.application)
+    wanted = {key: value for key, value in {**present, **changes}.items() if value}
+    if wanted == present:
+        return
+    if sum(len(key.encode()) + len(value.encode()) for key, value in wanted.items()) > limits.BAG:
+        raise NotValid(f"cannot write leadership settings: max allowed size ({limits.BAG}) exceeded")
+    for key in present.keys() - wanted.keys():
+        tx.run("leader_setting_delete", model=unit.model, application=unit.application, key=key)
+    for key, value in wanted.items():
+        tx.run("leader_setting_set", model=unit.model, application=unit.application, key=key, value=value)
+    tx.run("leader_settings_bump", model=unit.model, application=unit.application)
+    for other in followers(tx, unit):
+        wake.unit(tx, other, now, "leader settings changed")

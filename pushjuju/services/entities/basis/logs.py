@@ -1,0 +1,145 @@
+"""The model's log. Mirrors: juju debug-log records (3.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from pushjuju.core.clock import to_iso
+from pushjuju.state.records import LogRecord
+from pushjuju.state.store import Store, Tx
+
+__all__ = (
+    "ALL",
+    "Among",
+    "after",
+    "append",
+    "has",
+    "newest",
+    "newest_first",
+    "pages_after",
+    "prune",
+)
+
+_FIRST_PAGE = 32
+_PAGE = 2048
+_BATCH = 2000  # lines that are forgotten in one transaction
+
+
+def append(
+    tx: Tx,
+    model: str,
+    entity: str,
+    level: str,
+    module: str,
+    message: str,
+    *,
+    now: datetime,
+    location: str = "",
+    labels: str = "",
+) -> None:
+    """Add a line to the log.
+
+    Args:
+        entity: Tag: `unit-web-0`, `machine-0`, `controller-0`.
+        module: Logger: `unit.web/0.juju-log`, `juju.worker.uniter`, ...
+    """
+    tx.run(
+        "log_add",
+        model=model,
+        time=to_iso(now),
+        entity=entity,
+        level=level,
+        module=module,
+        location=location,
+        labels=labels,
+        message=message,
+    )
+
+
+def has(tx: Tx, model: str, entity: str) -> bool:
+    """Tell whether there is a line of an entity; `entity` is a tag, `*` in it means anything."""
+    return tx.scalar("log_has", model=model, entity=entity) is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Among:
+    """Which lines are read at all: the store leaves the others out while it walks.
+
+    Attributes:
+        levels: Words; none: all.
+        entities: Tags; none: all.
+    """
+
+    levels: tuple[str, ...] = ()
+    entities: tuple[str, ...] = ()
+
+    def parameters(self) -> dict[str, str]:
+        """Return the parameters of the statements."""
+        return {"levels": _within_commas(self.levels), "entities": _within_commas(self.entities)}
+
+
+def _within_commas(words: tuple[str, ...]) -> str:
+    return f",{','.join(words)}," if words else ""
+
+
+ALL = Among()
+
+
+def newest(store: Store, model: str) -> int:
+    """Return the number of the newest line; 0 when there is none."""
+    with store.read() as tx:
+        return int(tx.scalar("log_newest", model=model))
+
+
+def pages_after(store: Store, model: str, last: int, among: Among = ALL) -> Iterator[list[LogRecord]]:
+    """Walk the log forwards from behind a record, in pages that grow: the first one comes at once."""
+    limit, listed = _FIRST_PAGE, among.parameters()
+    while True:
+        with store.read() as tx:
+            page = tx.list(LogRecord, "log_after", model=model, after=last, limit=limit, **listed)
+        if page:
+            yield page
+        if len(page) < limit:
+            return
+        last, limit = page[-1].id, min(limit * 2, _PAGE)
+
+
+def after(store: Store, model: str, last: int) -> list[LogRecord]:
+    """Return all records that came after a record, oldest first."""
+    return [record for page in pages_after(store, model, last) for record in page]
+
+
+def newest_first(store: Store, model: str, among: Among = ALL) -> Iterator[LogRecord]:
+    """Walk the log backwards."""
+    before, limit, listed = 1 << 62, _FIRST_PAGE, among.parameters()
+    while True:
+        with store.read() as tx:
+            page = tx.list(LogRecord, "log_before", model=model, before=before, limit=limit, **listed)
+        yield from page
+        if len(page) < limit:
+            return
+        before, limit = page[-1].id, min(limit * 2, _PAGE)
+
+
+def prune(store: Store, model: str, *, before: str, most_bytes: int) -> None:
+    """Forget lines older than a time, and the oldest beyond a size; other writers come in between batches.
+
+    Args:
+        before: A time as the store keeps it.
+    """
+    _delete(store, model, before=before, last=1 << 62)
+    with store.read() as tx:
+        letters = tx.scalar("log_letters", model=model) or 1.0
+        most = max(int(most_bytes / letters), 1)
+        last = tx.scalar("log_nth_newest", model=model, most=most)
+    if last is not None:
+        _delete(store, model, before="~", last=int(last))
+
+
+def _delete(store: Store, model: str, *, before: str, last: int) -> None:
+    while True:
+        with store.write() as tx:
+            if tx.run("log_prune", model=model, before=before, last=last, batch=_BATCH) < _BATCH:
+                return

@@ -1,0 +1,255 @@
+"""Addresses, bindings and what network-get tells.
+
+Mirrors: juju core/network/address.go, apiserver/facades/agent/uniter/networkinfoiaas.go (3.6)
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from pushjuju.core.errors import NotValid
+from pushjuju.core.ids import digest
+
+if TYPE_CHECKING:
+    from pushjuju.state.records import Machine
+
+_UNUSED_NICS = ("lo", "lxdbr0", "virbr0", "docker0")
+_MOST_PUBLIC_FIRST = {"public": 0, "local-cloud": 30, "local-fan": 50, "local-machine": 70, "link-local": 90}
+_PUBLIC, _PRIVATE = ("public", "local-cloud", "local-fan"), ("local-cloud", "local-fan", "public")
+_CHOSEN = {"public": _PUBLIC, "private": _PRIVATE}
+_OURS = ("space", *_CHOSEN)  # what is noted of an address beside what its machine says
+ALPHA, ALPHA_ID = "alpha", "0"
+_Entry = TypeVar("_Entry", bound=Mapping[str, Any])
+
+
+def scope_of(value: str) -> str:
+    """Return the scope of an address: public, local-cloud, local-fan, local-machine or link-local."""
+    address = ipaddress.ip_address(value)
+    if address.is_loopback:
+        return "local-machine"
+    if address.is_link_local:
+        return "link-local"
+    if isinstance(address, ipaddress.IPv4Address) and address in ipaddress.ip_network("240.0.0.0/4"):
+        return "local-fan"
+    return "local-cloud" if address.is_private else "public"
+
+
+def addresses_from_nics(nics: Iterable[Mapping[str, Any]], gateway: str = "") -> list[dict[str, Any]]:
+    """Return the usable addresses of a machine, most public first.
+
+    Args:
+        nics: As the machine told them: [{name, mac, mtu, parent, addresses: [{value, cidr}], up}].
+        gateway: Its default gateway.
+
+    Returns:
+        [{value, cidr, nic, mac, scope, mtu?, gateway?}], without loopback and link-local ones; one that both
+        a bridge and its port have is the bridge's.
+    """
+    listed = [nic for nic in nics if nic["name"] not in _UNUSED_NICS]
+    parents = {nic["parent"] for nic in listed if nic.get("parent")}
+    found: dict[str, dict[str, Any]] = {}
+    for nic in sorted(listed, key=lambda nic: nic["name"] not in parents):
+        for address in nic["addresses"]:
+            scope = scope_of(address["value"])
+            if scope not in ("local-machine", "link-local"):
+                found.setdefault(address["value"], _entry(nic, address, scope, gateway))
+    return sorted(found.values(), key=_order)
+
+
+def _entry(nic: Mapping[str, Any], address: Mapping[str, Any], scope: str, gateway: str) -> dict[str, Any]:
+    cidr = _subnet(address["cidr"])
+    entry = {"value": address["value"], "cidr": cidr, "nic": nic["name"], "mac": nic.get("mac", "")}
+    entry["scope"] = scope
+    if nic.get("mtu"):
+        entry["mtu"] = nic["mtu"]
+    if gateway and "/" in cidr and ipaddress.ip_address(gateway) in ipaddress.ip_network(cidr):
+        entry["gateway"] = gateway
+    return entry
+
+
+def is_known(machine: Machine, addresses: list[dict[str, Any]]) -> bool:
+    """Tell whether a machine's addresses are those that it has told before."""
+    before = [{key: value for key, value in entry.items() if key not in _OURS} for entry in machine.addresses]
+    return before == addresses
+
+
+def noted(
+    addresses: Iterable[Mapping[str, Any]], before: Iterable[Mapping[str, Any]], spaces: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """Return addresses as the model keeps them: with their spaces, and marked where one is preferred.
+
+    A preferred address stays as long as it is there, unless one of just the wanted scope comes in its place.
+
+    Args:
+        before: What was kept until now.
+        spaces: Subnet -> id of its space, without those of alpha.
+    """
+    found = [{key: value for key, value in entry.items() if key not in _OURS} for entry in addresses]
+    for entry in found:
+        if space := spaces.get(entry["cidr"]):
+            entry["space"] = space
+    old = list(before)
+    for kind, scopes in _CHOSEN.items():
+        chosen = _choose(found, [entry["value"] for entry in old if entry.get(kind)], scopes)
+        if chosen is not None:
+            chosen[kind] = True
+    return found
+
+
+def _choose(found: Sequence[_Entry], before: Sequence[str], scopes: tuple[str, ...]) -> _Entry | None:
+    best = next((item for item in (_first(found, scope) for scope in scopes) if item), None)
+    kept = next((entry for entry in found if entry["value"] in before), None)
+    if kept is None or (best and best["scope"] == scopes[0] != kept["scope"]):
+        return best
+    return kept
+
+
+def _first(found: Sequence[_Entry], scope: str) -> _Entry | None:
+    of_scope = [entry for entry in found if entry["scope"] == scope]
+    return min(of_scope, key=lambda entry: ":" in entry["value"]) if of_scope else None
+
+
+def is_subnet(cidr: str) -> bool:
+    """Tell whether a CIDR is a network, not just an address."""
+    network = ipaddress.ip_network(cidr)
+    return network.prefixlen < network.max_prefixlen
+
+
+def _subnet(cidr: str) -> str:
+    return str(ipaddress.ip_network(cidr, strict=False)) if "/" in cidr else cidr
+
+
+def _order(address: Mapping[str, Any]) -> tuple[int, bool, str, str]:
+    six = ":" in address["value"]
+    return (_MOST_PUBLIC_FIRST[address["scope"]] + six, six, address["nic"], address["value"])
+
+
+def public_address(machine: Machine) -> str:
+    """Return the address by which people reach a machine; empty when it has none."""
+    return public(machine.addresses) or str(machine.ssh.get("host", ""))
+
+
+def public(addresses: Sequence[Mapping[str, Any]]) -> str:
+    """Return the one of a machine's addresses by which people reach it; empty when it told of none."""
+    return _preferred(addresses, "public")
+
+
+def private_address(machine: Machine) -> str:
+    """Return the address by which the other machines of the model reach it; empty when it has none."""
+    return _preferred(machine.addresses, "private") or str(machine.ssh.get("host", ""))
+
+
+def _preferred(addresses: Sequence[Mapping[str, Any]], kind: str) -> str:
+    chosen = next((entry for entry in addresses if entry.get(kind)), None)
+    chosen = chosen or _choose(addresses, [], _CHOSEN[kind])
+    return str(chosen["value"]) if chosen else ""
+
+
+def addresses_hash(machine: Machine, bindings: Mapping[str, str]) -> str:
+    """Return the hash whose change makes config-changed run."""
+    addresses = sorted(
+        (item["value"], item["scope"], *([item["space"]] if "space" in item else []))
+        for item in machine.addresses
+    )
+    text = json.dumps([addresses, sorted(bindings.items())])
+    return digest(text)
+
+
+def network_info(machine: Machine, egress: Iterable[str] = (), space: str = ALPHA_ID) -> dict[str, Any]:
+    """Return what network-get tells of a binding; nothing when the machine has no address in its space.
+
+    Space alpha has the machine's private address too, wherever that is.
+
+    Args:
+        egress: Subnets that the model or the relation names; else the first address alone.
+        space: The id of the space that the endpoint is bound to.
+    """
+    private = private_address(machine) if space == ALPHA_ID else ""
+    inside = [
+        item for item in machine.addresses if item.get("space", ALPHA_ID) == space or item["value"] == private
+    ]
+    devices = _devices(inside)
+    ingress = [item["value"] for item in inside]
+    if not devices and private:
+        ingress = [private]
+        entry = {"hostname": "", "value": private, "cidr": ""}
+        devices = [{"mac-address": "", "interface-name": "", "addresses": [entry]}]
+    if not devices:
+        return {}
+    return {
+        "bind-addresses": devices,
+        "egress-subnets": list(egress) or [single_subnet(value) for value in ingress[:1]],
+        "ingress-addresses": ingress,
+    }
+
+
+def _devices(addresses: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return addresses by the device that has them."""
+    devices: dict[str, dict[str, Any]] = {}
+    for item in addresses:
+        device = devices.setdefault(
+            item["nic"], {"mac-address": item["mac"], "interface-name": item["nic"], "addresses": []}
+        )
+        device["addresses"].append({"hostname": "", "value": item["value"], "cidr": item["cidr"]})
+    return list(devices.values())
+
+
+def single_subnet(value: str) -> str:
+    """Return an address as a subnet of its own; a host name stays as it is."""
+    try:
+        return f"{value}/{ipaddress.ip_address(value).max_prefixlen}"
+    except ValueError:
+        return value
+
+
+def relation_settings(info: Mapping[str, Any]) -> dict[str, str]:
+    """Return the keys that a unit's bag gets when it enters a relation, of what network-get tells of it."""
+    if not info:
+        return {}
+    first = info["ingress-addresses"][0]
+    return {
+        "egress-subnets": ",".join(info["egress-subnets"]),
+        "ingress-address": first,
+        "private-address": first,
+    }
+
+
+def between_models(info: Mapping[str, Any], public: str, egress: Iterable[str] = ()) -> dict[str, Any]:
+    """Return what network-get tells of a binding in a relation to another model: a public address.
+
+    Args:
+        info: What it tells of the binding.
+        public: The unit's public address; empty: none is known.
+        egress: Subnets that the relation or the model names; else the public address alone.
+
+    Mirrors: juju apiserver/facades/agent/uniter/networkinfobase.go (3.6)
+    """
+    ingress = [public] if public else list(info.get("ingress-addresses", ()))
+    subnets = list(egress) or [single_subnet(value) for value in ingress[:1]]
+    return {**info, "egress-subnets": subnets, "ingress-addresses": ingress}
+
+
+def check_egress(text: str) -> None:
+    """Refuse a list of subnets that is none.
+
+    Raises:
+        NotValid: The message is Juju's.
+    """
+    for cidr in (part.strip() for part in text.split(",")):
+        if not cidr:
+            continue
+        try:
+            if ipaddress.ip_network(cidr, strict=False).prefixlen == 0:
+                raise NotValid(f'CIDR "{cidr}" not allowed')
+            if "/" not in cidr:
+                raise ValueError
+        except ValueError:
+            raise NotValid(f"invalid egress subnet: {cidr}: invalid CIDR address: {cidr}") from None
+
+
+def split_egress(text: str) -> list[str]:
+    """Return the subnets of a list."""
+    return [part.strip() for part in text.split(",") if part.strip()]

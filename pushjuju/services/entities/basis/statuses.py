@@ -1,0 +1,168 @@
+"""Statuses and their history. Mirrors: juju state/status.go (3.6)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from pushjuju.core.clock import from_iso, to_iso
+from pushjuju.core.errors import NotFound
+from pushjuju.core.jsontext import compact
+from pushjuju.core.status import Agent, StatusInfo, StatusKind, Workload
+from pushjuju.state.records import Status
+from pushjuju.state.store import Tx
+
+
+def set_status(
+    tx: Tx,
+    model: str,
+    kind: StatusKind,
+    entity: str,
+    status: str,
+    message: str = "",
+    *,
+    now: datetime,
+    data: Mapping[str, Any] | None = None,
+) -> None:
+    """Set a status; a repetition of the newest entry only moves that entry's time."""
+    row = {
+        "model": model,
+        "kind": str(kind),
+        "entity": entity,
+        "status": str(status),
+        "message": message,
+        "data": compact(dict(data)) if data else "{}",
+        "since": to_iso(now),
+    }
+    present = tx.find(Status, "status_get", model=model, kind=str(kind), entity=entity)
+    same = present is not None and (present.status, present.message) == (row["status"], message)
+    if present is not None and same and compact(present.data) == row["data"]:
+        newest = tx.scalar("history_newest", model=model, kind=str(kind), entity=entity)
+        tx.run("history_move", id=newest, entity=entity, since=row["since"])
+    else:
+        tx.run("history_add", **row)
+    tx.run("status_set", **row)
+    written = Status(**{**row, "data": json.loads(row["data"])})
+    tx.know("status_get", written, model=model, kind=str(kind), entity=entity)
+
+
+def not_before(tx: Tx, model: str, unit: str, moment: datetime) -> datetime:
+    """Return a moment, or that of a unit's newest status when it comes later: histories go in their order."""
+    known = (get_status(tx, model, kind, unit) for kind in (StatusKind.WORKLOAD, StatusKind.AGENT))
+    return max([moment, *(status.since for status in known if status is not None and status.since)])
+
+
+def set_agent_status(
+    tx: Tx,
+    model: str,
+    unit: str,
+    status: Agent,
+    message: str = "",
+    *,
+    now: datetime,
+    data: Mapping[str, Any] | None = None,
+) -> bool:
+    """Set a unit's agent status unless it says the same already, so that `idle` keeps its since.
+
+    Returns:
+        Whether it changed.
+    """
+    present = get_status(tx, model, StatusKind.AGENT, unit)
+    if present and (present.status, present.message) == (str(status), message):
+        return False
+    set_status(tx, model, StatusKind.AGENT, unit, status, message, now=now, data=data)
+    return True
+
+
+def get_status(tx: Tx, model: str, kind: StatusKind, entity: str) -> StatusInfo | None:
+    """Return a present status, or None when none was ever set."""
+    found = tx.find(Status, "status_get", model=model, kind=str(kind), entity=entity)
+    return info(found) if found else None
+
+
+def workloads(tx: Tx, model: str, application: str) -> dict[str, StatusInfo]:
+    """Return the workload statuses of an application's units: unit -> status."""
+    found = tx.list(Status, "status_of_units", model=model, application=application)
+    return {item.entity: info(item) for item in found}
+
+
+def info(record: Status) -> StatusInfo:
+    """Return a status row as a value."""
+    return StatusInfo(
+        status=record.status, message=record.message, data=record.data, since=from_iso(record.since)
+    )
+
+
+def forget(tx: Tx, model: str, entity: str, kinds: Iterable[StatusKind]) -> None:
+    """Delete the statuses of an entity that is gone, with their history."""
+    for kind in kinds:
+        tx.run("status_delete", model=model, entity=entity, kind=str(kind))
+        tx.run("history_delete", model=model, entity=entity, kind=str(kind))
+
+
+def shown_unit(workload: StatusInfo, agent: StatusInfo) -> tuple[StatusInfo, StatusInfo]:
+    """Return (workload, agent) as people see them: an agent error is shown as the workload's.
+
+    Mirrors: juju apiserver/common/unitstatus.go (3.6)
+    """
+    if agent.status == Agent.ERROR:
+        return agent, StatusInfo(status=Agent.IDLE, since=agent.since)
+    if agent.status == Agent.IDLE and agent.message:  # what the charm's upgrade waits for
+        waits = StatusInfo(status=Workload.WAITING, message=agent.message, since=agent.since)
+        return waits, StatusInfo(status=Agent.IDLE, since=agent.since)
+    return workload, agent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryEntry:
+    """One line of a status history."""
+
+    kind: str
+    status: str
+    message: str
+    data: Mapping[str, Any]
+    since: datetime
+
+
+def history(
+    tx: Tx,
+    model: str,
+    kind: StatusKind,
+    entity: str,
+    *,
+    also: StatusKind | None = None,
+    limit: int = 20,
+    since: datetime | None = None,
+) -> list[HistoryEntry]:
+    """Return the newest entries, oldest first.
+
+    Args:
+        also: A second kind to mix in (a unit's workload and agent).
+
+    Raises:
+        NotFound: Nothing was recorded.
+    """
+    rows = tx.rows(
+        "history_list",
+        model=model,
+        entity=entity,
+        kind=str(kind),
+        other=str(also or kind),
+        limit=limit,
+        since=to_iso(since) if since else "",
+    )
+    if not rows:
+        raise NotFound("no status history available")
+    return [
+        HistoryEntry(
+            kind=row["kind"],
+            status=row["status"],
+            message=row["message"],
+            data=json.loads(row["data"]),
+            since=from_iso(row["since"]),
+        )
+        for row in rows
+    ]

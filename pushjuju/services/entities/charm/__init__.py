@@ -1,0 +1,1 @@
+"""The charms that a model knows."""

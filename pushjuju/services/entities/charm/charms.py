@@ -1,0 +1,68 @@
+"""The charms that a model knows, and the settings of applications."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from typing import Any
+
+from pushjuju.charms import wire
+from pushjuju.charms.config import Settings
+from pushjuju.charms.model import Charm
+from pushjuju.core.errors import NotFound
+from pushjuju.core.ids import digest
+from pushjuju.state.records import Application, CharmRecord
+from pushjuju.state.store import Tx
+
+
+@lru_cache(maxsize=64)
+def _decode(document: str) -> Charm:
+    return wire.from_wire(json.loads(document))
+
+
+def get(tx: Tx, model: str, url: str) -> Charm:
+    """Return a charm that the model knows.
+
+    Raises:
+        NotFound: It does not know it.
+    """
+    row = tx.row("charm_by_url", model=model, url=url)
+    if row is None:
+        raise NotFound(f'charm "{url}" not found')
+    return _decode(row["document"])
+
+
+def record(tx: Tx, model: str, url: str) -> CharmRecord:
+    """Return where a charm came from and where its archive lies.
+
+    Raises:
+        NotFound: The model does not know it.
+    """
+    return tx.get(CharmRecord, "charm_by_url", f'charm "{url}" not found', model=model, url=url)
+
+
+def stored_settings(tx: Tx, model: str, application: str, url: str) -> Settings:
+    """Return what people set, for one charm URL of an application; defaults not included."""
+    rows = tx.rows("setting_list", model=model, application=application, charm_url=url)
+    return {row["key"]: json.loads(row["value"]) for row in rows}
+
+
+def put_settings(tx: Tx, model: str, application: str, url: str, settings: Settings) -> None:
+    """Store settings; None takes one away."""
+    key: dict[str, Any] = {"model": model, "application": application, "charm_url": url}
+    for name, value in settings.items():
+        if value is None:
+            tx.run("setting_reset", **key, key=name)
+        else:
+            tx.run("setting_set", **key, key=name, value=json.dumps(value))
+
+
+def settings_hash(application: str, url: str, settings: Settings) -> str:
+    """Return the hash whose change makes config-changed run: of what is stored, for this charm URL."""
+    text = json.dumps([application, url, sorted(settings.items())], sort_keys=True)
+    return digest(text)
+
+
+def trust_hash(application: Application) -> str:
+    """Return the hash over the settings that belong to the application, not the charm."""
+    return digest(json.dumps({"trust": bool(application.trust)}))

@@ -1,0 +1,94 @@
+"""Payloads that charms register: containers and the like; deprecated in Juju.
+
+Mirrors: juju state/payloads.go (3.6)
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from pushjuju.core import limits
+from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.portable.natural import natural_key
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.charm import charms
+from pushjuju.state.records import Application, Payload, Unit
+from pushjuju.state.store import Tx
+
+STATUSES = ("running", "starting", "stopped", "stopping")
+
+
+def register(tx: Tx, unit: Unit, kind: str, name: str, number: str, labels: Sequence[str]) -> None:
+    """Register a payload of a unit as running.
+
+    Raises:
+        NotFound: Its charm declares no such payload.
+        NotValid: The charm declares another type, or the unit has too many.
+    """
+    application = tx.get(Application, "application_get", "", model=unit.model, name=unit.application)
+    declared = charms.get(tx, unit.model, unit.charm_url or application.charm_url).meta.payloads.get(name)
+    if declared is None:
+        raise NotFound(f'payload "{name}" not found in metadata.yaml')
+    if declared.type != kind:
+        raise NotValid(f'incorrect type "{kind}" for payload "{name}", expected "{declared.type}"')
+    if len(of_unit(tx, unit)) >= limits.PAYLOADS:
+        raise NotValid(f"unit {unit.name} has {limits.PAYLOADS} payloads already")
+    tx.run(
+        "payload_set", model=unit.model, unit=unit.name, payload_class=name, type=kind, id=number,
+        labels=json.dumps(list(labels)), status="running",
+    )  # fmt: skip
+
+
+def unregister(tx: Tx, unit: Unit, name: str, number: str) -> None:
+    """Forget a payload; one that is not there is no error."""
+    tx.run("payload_delete", model=unit.model, unit=unit.name, payload_class=name, id=number)
+
+
+def set_status(tx: Tx, unit: Unit, name: str, number: str, status: str) -> None:
+    """Change the status of a payload.
+
+    Raises:
+        NotFound: The unit has no such payload.
+        NotValid: No payload has such a status.
+    """
+    if status not in STATUSES:
+        raise NotValid(f'status "{status}" not supported')
+    changed = tx.run(
+        "payload_set_status", model=unit.model, unit=unit.name, payload_class=name, id=number, status=status
+    )
+    if not changed:
+        raise NotFound(f'payload "{name}/{number}" not found')
+
+
+def of_unit(tx: Tx, unit: Unit) -> list[Payload]:
+    """Return the payloads of a unit."""
+    return tx.list(Payload, "payload_of_unit", model=unit.model, unit=unit.name)
+
+
+def document(ctx: Context, model: str, patterns: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """Return the payloads of a model as `juju payloads` shows them; each must match all patterns.
+
+    Mirrors: juju payload/filter.go (3.6)
+    """
+    wanted = [pattern.lower() for pattern in patterns]
+    found = []
+    with ctx.store.read() as tx:
+        for row in tx.rows("payload_of_model", model=model):
+            entry: dict[str, Any] = {
+                "unit": row["unit"],
+                "machine": row["machine"] or "",
+                "id": row["id"],
+                "type": row["type"],
+                "payload-class": row["payload_class"],
+                "labels": json.loads(row["labels"]),
+                "status": row["status"],
+            }
+            words = {str(entry[key]).lower() for key in entry if key != "labels"}
+            words |= {str(label).lower() for label in entry["labels"]}
+            if words.issuperset(wanted):
+                if not entry["labels"]:
+                    del entry["labels"]
+                found.append(entry)
+    return sorted(found, key=lambda item: (natural_key(item["unit"]), item["payload-class"], item["id"]))

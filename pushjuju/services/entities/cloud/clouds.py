@@ -1,0 +1,207 @@
+"""Clouds and their credentials: what a name means, and opening it for a provider.
+
+`local` and `manual` are always there; others are defined in clouds.toml of the client, in that of one
+controller, or come with a plugin (public clouds). A controller's own definition wins over the client's, and
+that over a plugin's. Mirrors: juju cloud/clouds.go, cmd/juju/common/cloud.go (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pushjuju.core.clouds import DEFAULT_REGION, EMPTY, Cloud, StoredCredential
+from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.state.cloudfiles import CloudFiles
+from pushjuju.state.datadir import ControllerDir, DataDir
+
+if TYPE_CHECKING:
+    from pushjuju.plugins.manager import PluginHost
+    from pushjuju.plugins.types import CloudSpec, Credential, ProviderType
+
+BUILT_IN: Mapping[str, str] = {"local": "local", "manual": "manual"}
+_SUMMARIES: Mapping[str, str] = {
+    "local": "Machines on this computer",
+    "manual": "Machines that are there, over SSH",
+}
+
+Folders = Sequence[CloudFiles]
+
+
+def folders(datadir: DataDir, controller: ControllerDir | None = None) -> Folders:
+    """Return where clouds are looked up: the controller's own first."""
+    own = (controller.cloud_files,) if controller else ()
+    return (*own, datadir.cloud_files)
+
+
+def definition(places: Folders, name: str, host: PluginHost | None = None) -> Cloud:
+    """Return a cloud.
+
+    Args:
+        places: Where to look.
+        host: Plugins, whose public clouds count too; None: only what is defined here.
+
+    Raises:
+        NotFound: There is no such cloud.
+        NotValid: Its definition is wrong, or says no type.
+    """
+    for place in places:
+        if name in place.clouds():
+            table = place.clouds()[name]
+            if isinstance(table, dict) and name in BUILT_IN:
+                table = {"type": BUILT_IN[name], **table}
+            try:
+                return Cloud.from_document(name, table)
+            except NotValid as error:
+                raise NotValid(f"{error.message} in {place.root / 'clouds.toml'}") from None
+    if name in BUILT_IN:
+        return Cloud(name=name, type=BUILT_IN[name], description=_SUMMARIES[name])
+    public = public_clouds(host).get(name) if host else None
+    if public is None:
+        # `lxd` is a type; the cloud of that type on this computer has a name of its own.
+        own = next((cloud for cloud, kind in BUILT_IN.items() if kind == name), "")
+        hint = (
+            f"the cloud of type {name} on this computer is `{own}`" if own else f"pushjuju add-cloud {name}"
+        )
+        raise NotFound(f"cloud {name} not found", hint=f"pushjuju clouds --all; {hint}")
+    return public
+
+
+def public_clouds(host: PluginHost) -> dict[str, Cloud]:
+    """Return the clouds that plugins bring: name -> cloud."""
+    return {
+        name: Cloud.from_document(name, {"type": kind.name, "auth-types": auth_types(kind), **document})
+        for kind in host.provider_types()
+        for name, document in kind.public_clouds.items()
+    }
+
+
+def auth_types(kind: ProviderType) -> list[str]:
+    """Return the ways to open a type of cloud, except the one that needs nothing."""
+    return [name for name in kind.credential_schemas if name != EMPTY]
+
+
+def split(cloud: str) -> tuple[str, str]:
+    """Return (cloud, region) of `cloud[/region]`; the region is empty when none is given."""
+    name, _, region = cloud.partition("/")
+    return name, region
+
+
+def choose_region(places: Folders, cloud: Cloud, asked: str) -> str:
+    """Return the region that is meant: the asked one, the cloud's default, its first, or `default`.
+
+    Raises:
+        NotFound: The cloud has no such region.
+    """
+    if asked:
+        return cloud.region(asked).name
+    for place in places:
+        if found := place.credentials(cloud.name).default_region:
+            return cloud.region(found).name
+    return cloud.regions[0].name if cloud.regions else DEFAULT_REGION
+
+
+def choose_credential(places: Folders, cloud: str, asked: str = "") -> str:
+    """Return the name of the credential that is meant: the asked one, the default, or the only one.
+
+    Raises:
+        NotFound: The asked one is not there.
+        NotValid: None was asked for, and there are several; the text is Juju's.
+    """
+    known: dict[str, StoredCredential] = {}
+    default = ""
+    for place in places:
+        stored = place.credentials(cloud)
+        known = {**stored.credentials, **known}
+        default = default or stored.default_credential
+    if asked and asked not in known:
+        raise NotFound(f'credential "{asked}" for cloud "{cloud}" not found')
+    if asked or default in known:
+        return asked or default
+    if len(known) > 1:
+        raise NotValid(
+            "more than one credential is available",
+            detail="specify a credential using the --credential argument",
+            hint=f"there are: {', '.join(sorted(known))}; default-credential {cloud} NAME chooses one",
+        )
+    return next(iter(known), "")
+
+
+def open_spec(places: Folders, name: str, region: str, host: PluginHost | None = None) -> CloudSpec:
+    """Return a cloud as its provider wants it.
+
+    Raises:
+        NotFound: No such cloud, or it has no such region.
+    """
+    return spec_of(definition(places, name, host), region)
+
+
+def spec_of(cloud: Cloud, region: str) -> CloudSpec:
+    """Return a definition as its provider wants it.
+
+    Args:
+        cloud: The definition.
+        region: One of its regions; where it has none, any name will do.
+
+    Raises:
+        NotFound: It has no such region.
+    """
+    # Imported here: commands that only look start a tenth faster without it.
+    from pushjuju.plugins.types import CloudSpec
+
+    found = cloud.region(region) if cloud.regions else None
+    return CloudSpec(
+        name=cloud.name,
+        type=cloud.type,
+        region=found.name if found else region or DEFAULT_REGION,
+        endpoint=found.endpoint if found else cloud.endpoint,
+        identity_endpoint=found.identity_endpoint if found else cloud.identity_endpoint,
+        storage_endpoint=found.storage_endpoint if found else cloud.storage_endpoint,
+        ca_certificates=cloud.ca_certificates,
+        skip_tls_verify=cloud.skip_tls_verify,
+        config=cloud.own,
+    )
+
+
+def open_credential(places: Folders, cloud: str, name: str) -> Credential:
+    """Return a credential; the empty one when no name is given.
+
+    Raises:
+        NotFound: It is named, but not there.
+    """
+    from pushjuju.plugins.types import Credential
+
+    if not name:
+        return Credential()
+    for place in places:
+        if found := place.credentials(cloud).credentials.get(name):
+            return Credential(name=name, auth_type=found.auth_type, attributes=found.attributes)
+    raise NotFound(f'credential "{name}" for cloud "{cloud}" not found')
+
+
+def keep_public(controller: ControllerDir, places: Folders, cloud: Cloud) -> None:
+    """Write down a cloud that a plugin brought, so that its models find it without the plugin's list."""
+    if cloud.name not in BUILT_IN and not any(cloud.name in place.clouds() for place in places):
+        controller.cloud_files.put_cloud(cloud.name, cloud.to_document())
+
+
+def secret_attributes(kind: ProviderType | None, auth_type: str, names: Collection[str]) -> frozenset[str]:
+    """Return which attributes of a credential are secret: all of them where the schema is not known."""
+    schema = kind.credential_schemas.get(auth_type) if kind else None
+    if schema is None:
+        return frozenset(names)
+    open_ones = {attr.name for attr in schema if not attr.secret}
+    return frozenset(name for name in names if name not in open_ones)
+
+
+def document(places: Folders, cloud: str, region: str, credential: str) -> dict[str, Any]:
+    """Return a cloud with a credential, as `credential-get` tells of them."""
+    spec, known = open_spec(places, cloud, region), open_credential(places, cloud, credential)
+    found: dict[str, Any] = {
+        "type": spec.type,
+        "name": spec.name,
+        "region": region,
+        "endpoint": spec.endpoint,
+    }
+    found["credential"] = {"auth-type": known.auth_type, "attrs": dict(known.attributes)}
+    return found

@@ -1,0 +1,1 @@
+"""Machines, and the networks that they are in."""

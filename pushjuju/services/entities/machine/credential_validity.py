@@ -1,0 +1,114 @@
+"""Whether the cloud takes a model's credential: models whose credential was refused are suspended.
+
+The cloud is not asked for their machines any more until the credential, or another one, is good.
+Mirrors: juju state/modelcredential.go, ModelStatusInvalidCredential (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from pushjuju.core.errors import CredentialInvalid, PushjujuError
+from pushjuju.core.life import Life
+from pushjuju.core.status import MODEL_SUSPENDED, StatusKind
+from pushjuju.services.entities.basis import statuses, wake
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.model import models
+from pushjuju.services.entities.storage import storage_work
+from pushjuju.state.records import Model
+from pushjuju.state.store import Tx
+
+MESSAGE = "suspended since cloud credential is not valid"
+VALID, INVALID = "valid", "invalid"
+
+
+def reason(tx: Tx, model: Model) -> str:
+    """Return why the cloud refuses the credential of a model; empty: as far as is known it does not."""
+    found = statuses.get_status(tx, model.uuid, StatusKind.MODEL, model.name)
+    if found is None or found.status != MODEL_SUSPENDED:
+        return ""
+    return str(found.data.get("reason") or MESSAGE)
+
+
+def word(tx: Tx, users: Iterable[Model]) -> str:
+    """Return `valid` or `invalid` for the credential that these models use."""
+    return INVALID if any(reason(tx, model) for model in users) else VALID
+
+
+def require(tx: Tx, uuid: str) -> None:
+    """Refuse to ask a cloud that refused already.
+
+    Raises:
+        CredentialInvalid: The credential of the model was refused.
+    """
+    model = models.get(tx, uuid)
+    if why := reason(tx, model):
+        hint = f"pushjuju update-credential {model.cloud} {model.credential}"
+        raise CredentialInvalid(detail=why, hint=hint)
+
+
+def note(tx: Tx, uuid: str, error: PushjujuError, now: datetime) -> list[str]:
+    """Suspend all models that use the credential of one, if it is what an error is about; return their UUIDs.
+
+    A model without a credential has none to replace: the error alone tells what to do.
+    """
+    refusal = _refusal(error)
+    if refusal is None:
+        return []
+    model = models.get(tx, uuid)
+    if not model.credential:
+        return []
+    suspended = []
+    for other in using(tx, model.cloud, model.credential):
+        if other.life == Life.ALIVE and not reason(tx, other):
+            data = {"reason": refusal.detail or refusal.message}
+            statuses.set_status(
+                tx, other.uuid, StatusKind.MODEL, other.name, MODEL_SUSPENDED, MESSAGE, now=now, data=data
+            )
+            suspended.append(other.uuid)
+    return suspended
+
+
+def _refusal(error: BaseException | None) -> CredentialInvalid | None:
+    """Return the cloud's refusal that an error is, or that it comes from."""
+    while error is not None and not isinstance(error, CredentialInvalid):
+        error = error.__cause__
+    return error
+
+
+def using(tx: Tx, cloud: str, credential: str) -> list[Model]:
+    """Return the models that are worked with a credential, by name; a controller's own asks no cloud."""
+    every = [model for model in tx.list(Model, "model_list") if not models.is_controller(model)]
+    return [model for model in every if (model.cloud, model.credential) == (cloud, credential)]
+
+
+def set_credential(ctx: Context, uuid: str, name: str) -> list[str]:
+    """Work a model with another credential from now on, and ask the cloud again.
+
+    Returns:
+        The machines that are tried anew.
+
+    Raises:
+        NotValid: The model is being destroyed.
+    """
+    with ctx.store.write() as tx:
+        models.require_alive(tx, uuid)
+        tx.run("model_set_credential", model=uuid, credential=name)
+        return renew(tx, models.get(tx, uuid), ctx.clock.now())
+
+
+def renew(tx: Tx, model: Model, now: datetime) -> list[str]:
+    """Ask the cloud again for a model whose credential, or its content, is another one now.
+
+    Returns:
+        The machines that are tried anew.
+    """
+    if reason(tx, model):
+        statuses.set_status(tx, model.uuid, StatusKind.MODEL, model.name, "available", now=now)
+        wake.poller(tx, model.uuid, now, "the credential was renewed")
+        storage_work.try_again(tx, model.uuid, now, "the credential was renewed")
+        for machine in machines.list_machines(tx, model.uuid):
+            wake.machine(tx, model.uuid, machine.id, now, "the credential was renewed")
+    return machines.retry_refused(tx, model.uuid, now)

@@ -1,0 +1,272 @@
+"""Machines: adding, removing, what they are. Mirrors: juju state/machine.go (3.6)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from pushjuju.core import constraints as rules
+from pushjuju.core.base import Base
+from pushjuju.core.clock import to_iso
+from pushjuju.core.errors import NotValid, UsageError
+from pushjuju.core.ids import new_uuid
+from pushjuju.core.life import Life
+from pushjuju.core.names import is_machine, parent_machine
+from pushjuju.core.placement import Placement, PlacementKind
+from pushjuju.core.status import InstanceStatus, MachineStatus, StatusKind
+from pushjuju.core.storage import Directive
+from pushjuju.portable.natural import natural_key
+from pushjuju.services.entities.basis import statuses, wake
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.model import constraints as of_machines
+from pushjuju.services.entities.model import firewall, models, ssh_keys
+from pushjuju.state.records import Machine, Seat, Unit
+from pushjuju.state.store import Tx
+from pushjuju.state.work import machine_key
+
+MACHINE_KINDS = (StatusKind.MACHINE, StatusKind.INSTANCE)
+
+
+KVM = "kvm containers are not supported"
+
+
+def new_machine(
+    tx: Tx,
+    model: str,
+    *,
+    base: Base,
+    constraints: Mapping[str, Any],
+    placement: str = "",
+    now: datetime,
+    within: str = "",
+) -> Machine:
+    """Record a machine that is to be started; `within`: what it is a container of, as `0/lxd`."""
+    number = tx.next(model, f"machine-{within}" if within else "machine")
+    machine = Machine(
+        model=model, id=f"{within}/{number}" if within else str(number), life=Life.ALIVE, base=str(base),
+        constraints=dict(constraints), placement=placement, nonce=new_uuid(), created=to_iso(now),
+        keys_due=int(ssh_keys.ever(tx, model)),
+    )  # fmt: skip
+    tx.insert("machine", machine)
+    statuses.set_status(tx, model, StatusKind.MACHINE, machine.id, MachineStatus.PENDING, now=now)
+    statuses.set_status(tx, model, StatusKind.INSTANCE, machine.id, InstanceStatus.PENDING, now=now)
+    wake.machine(tx, model, machine.id, now, "new machine")
+    return machine
+
+
+def new_container(
+    tx: Tx, model: str, target: Placement, *, base: Base, constraints: Mapping[str, Any], now: datetime
+) -> Machine:
+    """Record a container that is to be started: on a machine that is there, or on a new one.
+
+    Mirrors: juju state/addmachine.go AddMachineInsideMachine, AddMachineInsideNewMachine (3.6)
+
+    Raises:
+        NotFound: There is no such machine.
+        NotValid: It cannot have containers; the messages are Juju's where it has them.
+    """
+    if target.value != "lxd":
+        raise NotValid(KVM)
+    alone = target.parent is not None
+    if target.parent is not None:
+        host = get(tx, model, target.parent)
+        if host.life != Life.ALIVE:
+            raise NotValid(f"cannot add a new machine: machine {host.id} is not alive")
+        if parent_machine(host.id) is not None:
+            raise NotValid(f"cannot add a new machine: machine {host.id} cannot host lxd containers")
+    else:
+        host = new_machine(tx, model, base=base, constraints=rules.of_host(constraints), now=now)
+    own = rules.of_container(constraints, alone=alone)
+    return new_machine(tx, model, base=base, constraints=own, now=now, within=f"{host.id}/{target.value}")
+
+
+def containers_on(tx: Tx, model: str, machine_id: str) -> list[Machine]:
+    """Return the containers of a machine, in natural order."""
+    found = tx.list(Machine, "machine_containers", model=model, host=machine_id)
+    return sorted(found, key=lambda machine: natural_key(machine.id))
+
+
+def containers_waited_for(tx: Tx, machine: Machine) -> tuple[str, bool]:
+    """Return which containers keep a machine that is to go, with the reasons known; and whether one failed.
+
+    Empty for a machine that stays, or has no containers.
+    """
+    if machine.life == Life.ALIVE:
+        return "", False
+    parts, failed = [], False
+    for container in containers_on(tx, machine.model, machine.id):
+        row = tx.row("work_get", key=machine_key(machine.model, container.id))
+        stuck = row is not None and row["owner"] is None and row["attempts"] > 0
+        parts.append(f"{container.id} ({row['reason']})" if row is not None and stuck else container.id)
+        failed = failed or stuck
+    return (f"waits for container {', '.join(parts)}" if parts else ""), failed
+
+
+def add_machine(
+    ctx: Context,
+    model: str,
+    *,
+    base: Base,
+    constraints: Mapping[str, Any],
+    placement: str = "",
+    container: Placement | None = None,
+    disks: Sequence[Directive] = (),
+) -> Machine:
+    """Add a machine without a unit; a provider makes it.
+
+    Args:
+        container: It is to be a container, placed so.
+        disks: Volumes that are the machine's own; not for containers.
+
+    Raises:
+        NotValid: The model dies, or the placement makes no sense here, or a disk.
+        NotFound: The machine that a container goes to is not there, or the pool of a disk.
+    """
+    with ctx.store.write() as tx:
+        models.require_alive(tx, model)
+        if container is not None:
+            wanted = of_machines.for_machine(tx, model, constraints)
+            now = ctx.clock.now()
+            return new_container(tx, model, container, base=base, constraints=wanted, now=now)
+        machine = new_machine(
+            tx,
+            model,
+            base=base,
+            constraints=of_machines.for_machine(tx, model, constraints),
+            placement=placement,
+            now=ctx.clock.now(),
+        )
+        if disks:
+            _equip(ctx, tx, machine, disks)
+            machine = get(tx, model, machine.id)
+        return machine
+
+
+def _equip(ctx: Context, tx: Tx, machine: Machine, wanted: Sequence[Directive]) -> None:
+    from pushjuju.services.entities.storage import disks
+    from pushjuju.services.entities.storage.storage_pools import open_pools
+
+    disks.add(tx, open_pools(ctx, tx, machine.model), machine, wanted, ctx.clock.now())
+
+
+def check_placement(text: str) -> Placement | None:
+    """Read the argument of add-machine.
+
+    Raises:
+        UsageError: Not a directive that add-machine takes; the message is Juju's.
+    """
+    if not text:
+        return None
+    try:
+        placement = Placement.parse(text)
+    except NotValid as error:
+        raise UsageError(error.message) from error
+    if placement.kind is PlacementKind.MACHINE:
+        raise NotValid("machine-id cannot be specified when adding machines")
+    return placement
+
+
+def get(tx: Tx, model: str, machine_id: str) -> Machine:
+    """Return a machine.
+
+    Raises:
+        NotFound: There is no such machine.
+    """
+    return tx.get(Machine, "machine_get", f"machine {machine_id} not found", model=model, id=machine_id)
+
+
+def list_machines(tx: Tx, model: str) -> list[Machine]:
+    """Return the machines of a model in natural order."""
+    found = tx.list(Machine, "machine_list", model=model)
+    return sorted(found, key=lambda machine: natural_key(machine.id))
+
+
+def units_on(tx: Tx, model: str, machine_id: str) -> list[Unit]:
+    """Return the units of a machine, subordinates included."""
+    return tx.list(Unit, "unit_on_machine", model=model, machine=machine_id)
+
+
+def seats_on(tx: Tx, model: str, machine_id: str) -> list[Seat]:
+    """Return which units a machine has, in the order of `units_on`: read anew when one comes or goes."""
+    return tx.list(Seat, "unit_seats", model=model, machine=machine_id)
+
+
+def require_id(text: str) -> str:
+    """Return a machine id that a person typed.
+
+    Raises:
+        UsageError: It is none; the message is Juju's.
+    """
+    if not is_machine(text):
+        raise UsageError(f'invalid machine id "{text}"')
+    return text
+
+
+def not_started(tx: Tx, model: str) -> list[str]:
+    """Return the machines whose start was given up, by us or by a cloud that could not install them."""
+    waiting = (item for item in list_machines(tx, model) if not item.last_seen)
+    return [
+        item.id
+        for item in waiting
+        if (shown := statuses.get_status(tx, model, StatusKind.INSTANCE, item.id))
+        and shown.status == InstanceStatus.PROVISIONING_ERROR
+    ]
+
+
+def set_ssh(tx: Tx, machine: Machine, ssh: Mapping[str, Any], now: datetime) -> Machine:
+    """Note where a machine is reached; the others let it in from there, and from nowhere else."""
+    tx.run("machine_set_ssh", model=machine.model, id=machine.id, ssh=json.dumps(dict(ssh)))
+    firewall.changed_everywhere(tx, machine.model, now, "a machine has another address")
+    return get(tx, machine.model, machine.id)
+
+
+def retry_refused(tx: Tx, model: str, now: datetime) -> list[str]:
+    """Let machines be tried anew that the cloud refused because of the credential; return them."""
+    found = []
+    for name in not_started(tx, model):
+        shown = statuses.get_status(tx, model, StatusKind.INSTANCE, name)
+        if shown and shown.data.get("code") == "credential-invalid":
+            retry_provisioning(tx, model, name, now)
+            found.append(name)
+    return found
+
+
+def see_again(tx: Tx, model: str, machine_id: str, now: datetime, reason: str) -> None:
+    """Let a machine be contacted now, which starts one that is stopped where its cloud can."""
+    tx.run("machine_see_again", model=model, id=machine_id)
+    wake.machine(tx, model, machine_id, now, reason)
+
+
+def retry_provisioning(tx: Tx, model: str, machine_id: str, now: datetime) -> None:
+    """Let a machine whose start failed be tried anew.
+
+    An instance that its cloud could not install is forgotten here; the next start finds it and ends it.
+
+    Raises:
+        NotFound: There is no such machine.
+        NotValid: The machine was started; the message is Juju's.
+    """
+    machine = get(tx, model, machine_id)
+    if machine.instance_id:
+        shown = statuses.get_status(tx, model, StatusKind.INSTANCE, machine_id)
+        state = shown.status if shown else InstanceStatus.UNKNOWN
+        if state == InstanceStatus.STOPPED:
+            see_again(tx, model, machine_id, now, "retry provisioning")
+            return
+        if machine.last_seen or state != InstanceStatus.PROVISIONING_ERROR:
+            raise NotValid(f"machine {machine_id} is not in an error state ({state})")
+        tx.run("machine_forget_instance", model=model, id=machine_id)
+        firewall.changed_everywhere(tx, model, now, f"machine {machine_id} has lost its instance")
+    tx.run("machine_set_attempts", model=model, id=machine_id, attempts=0)
+    statuses.set_status(
+        tx,
+        model,
+        StatusKind.INSTANCE,
+        machine_id,
+        InstanceStatus.ALLOCATING,
+        now=now,
+        data={"transient": True},
+    )
+    wake.machine(tx, model, machine_id, now, "retry provisioning")

@@ -1,0 +1,354 @@
+"""The upgrade of a machine to another base, in two steps: a person does the rest by hand.
+
+`prepare` locks the machine and lets its units run pre-series-upgrade; then they rest until `complete`, which
+lets them run post-series-upgrade, sets the machine's base and takes the lock away. The units drive it: each
+tells how far it is (`unit_is`), and the last one takes the machine on. The state is in the store alone, so
+whoever works the model next goes on with it.
+
+Mirrors: juju apiserver/facades/client/machinemanager/upgradebase.go, state/machine_upgradeseries.go,
+worker/upgradeseries/worker.go (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from pushjuju.charms.bases import WORKLOAD_BASES
+from pushjuju.core.base import Base
+from pushjuju.core.clock import to_iso
+from pushjuju.core.errors import Conflict, NotFound, NotValid
+from pushjuju.core.life import Life
+from pushjuju.core.series import SeriesStatus
+from pushjuju.core.status import Agent, InstanceStatus, StatusInfo, StatusKind, Workload
+from pushjuju.portable.quote import quote
+from pushjuju.services.entities.basis import statuses, wake
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.charm import charms
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.model import models
+from pushjuju.state.records import Application, Machine, MachineUpgrade, MachineUpgradeMessage, Unit
+from pushjuju.state.store import Tx
+
+# What the machine's instance says of itself meanwhile.
+_SAYS = {
+    SeriesStatus.PREPARE_STARTED: "preparing units",
+    SeriesStatus.PREPARE_COMPLETED: "waiting for completion command",
+    SeriesStatus.COMPLETE_STARTED: "waiting for units",
+    SeriesStatus.COMPLETED: "success",
+}
+_BEFORE_PREPARED = (SeriesStatus.PREPARE_STARTED, SeriesStatus.PREPARE_RUNNING)
+
+
+class Locked(Conflict):
+    """The machine is being upgraded already.
+
+    Attributes:
+        status: How far that got.
+    """
+
+    code = "machine-locked"
+
+    def __init__(self, machine_id: str, status: SeriesStatus) -> None:
+        found = f"upgrade series lock found for {quote(machine_id)}"
+        super().__init__(f"{found}; series upgrade is in the {quote(status)} state")
+        self.status = status
+
+
+# --- what is there ----------------------------------------------------------------------------------------
+
+
+def lock_of(tx: Tx, model: str, machine_id: str) -> MachineUpgrade | None:
+    """Return the lock of a machine that is being upgraded, or None."""
+    return tx.find(MachineUpgrade, "machine_upgrade_get", model=model, machine=machine_id)
+
+
+def status_of(tx: Tx, model: str, machine_id: str) -> SeriesStatus:
+    """Return how far the upgrade of a machine got."""
+    lock = lock_of(tx, model, machine_id)
+    return SeriesStatus(lock.status) if lock else SeriesStatus.NOT_STARTED
+
+
+def require_unlocked(tx: Tx, model: str, machine_id: str) -> None:
+    """Check that a machine may be taken away.
+
+    Raises:
+        Conflict: It is being upgraded; the message is Juju's.
+    """
+    if lock_of(tx, model, machine_id):
+        raise Conflict(f"machine {machine_id} is locked for series upgrade")
+
+
+def messages(tx: Tx, model: str, machine_id: str, after: int = 0) -> list[MachineUpgradeMessage]:
+    """Return what was said of the newest upgrade of a machine, from a message on."""
+    return tx.list(
+        MachineUpgradeMessage, "machine_upgrade_message_list", model=model, machine=machine_id, after=after
+    )
+
+
+def last_message(tx: Tx, model: str, machine_id: str) -> int:
+    """Return the number of the last message of a machine; 0 for none."""
+    return int(tx.scalar("machine_upgrade_message_last", model=model, machine=machine_id))
+
+
+def instance_message(tx: Tx, model: str, machine_id: str) -> str:
+    """Return what the instance of a machine under upgrade says; empty for another machine."""
+    status = status_of(tx, model, machine_id)
+    return "" if status is SeriesStatus.NOT_STARTED else _instance_text(status)
+
+
+def _instance_text(status: SeriesStatus) -> str:
+    return f"series upgrade {status}: {_SAYS[status]}"
+
+
+# --- what a person asks for -------------------------------------------------------------------------------
+
+
+def check_supported(base: Base) -> None:
+    """Check that Juju knows a base for workloads.
+
+    Raises:
+        NotValid: It does not; the message is Juju's.
+    """
+    if not any(base.matches(known) for known in WORKLOAD_BASES):
+        raise NotValid(f"{quote(str(base))} is an unsupported base")
+
+
+def affected_units(tx: Tx, model: str, machine_id: str) -> list[str]:
+    """Return the units of a machine, subordinates included, sorted as text.
+
+    Raises:
+        NotFound: There is no such machine, or nothing on it; the message is Juju's.
+    """
+    if tx.find(Machine, "machine_get", model=model, id=machine_id) is None:
+        raise NotFound(f"unable to locate instance: instance {quote(machine_id)} not found")
+    names = sorted(unit.name for unit in machines.units_on(tx, model, machine_id))
+    if not names:
+        raise NotFound(f"units for machine {quote(machine_id)} not found")
+    return names
+
+
+def check(tx: Tx, model: str, machine_id: str, base: Base, *, force: bool = False) -> Base:
+    """Check that the upgrade of a machine may begin; return the base that the machine has.
+
+    Args:
+        tx: A transaction.
+        model: UUID.
+        machine_id: The machine.
+        base: What it is to be upgraded to; only its channel counts, as in Juju.
+        force: Although a charm does not name the base.
+
+    Raises:
+        NotFound: There is no such machine, or nothing on it.
+        Locked: It is being upgraded already.
+        NotValid: The base is not one to upgrade to, or a charm does not name it.
+        Conflict: A unit is not at rest.
+    """
+    affected_units(tx, model, machine_id)
+    machine = machines.get(tx, model, machine_id)
+    if lock := lock_of(tx, model, machine_id):
+        raise Locked(machine_id, SeriesStatus(lock.status))
+    if machine.life != Life.ALIVE:
+        raise Conflict("machine not found or not alive")
+    present = Base.parse(machine.base)
+    wanted = Base(present.os, base.track, base.risk)
+    _check_base(machine_id, present, wanted)
+    units = machines.units_on(tx, model, machine_id)
+    if not force:
+        _check_charms(tx, model, units, wanted)
+    _check_units(tx, units)
+    return present
+
+
+def _check_base(machine_id: str, present: Base, wanted: Base) -> None:
+    tag = f"machine-{machine_id}"
+    if present.os != "ubuntu":
+        raise NotValid(f"{tag} is running {present.os} and is not valid for Ubuntu series upgrade")
+    if wanted.track == present.track:
+        raise NotValid(f"{tag} is already running base {wanted.display}")
+    if _release(wanted) < _release(present):
+        raise NotValid(
+            f"machine {tag} is running {present.display} which is a newer base than {wanted.display}."
+        )
+
+
+def _release(base: Base) -> tuple[int, ...]:
+    """Return the release of an Ubuntu base as numbers, which compare."""
+    return tuple(int(part) for part in base.track.split(".") if part.isdigit())
+
+
+def _check_charms(tx: Tx, model: str, units: Iterable[Unit], wanted: Base) -> None:
+    """Check that every application of a machine names a base."""
+    for name in sorted({unit.application for unit in units}):
+        application = tx.get(
+            Application, "application_get", f'application "{name}" not found', model=model, name=name
+        )
+        charm = charms.get(tx, model, application.charm_url)
+        bases = charm.bases()
+        if not bases:
+            raise NotValid(f"charm {quote(charm.name)} does not support any bases. Not valid")
+        if not any(other.matches(wanted) for other in bases):
+            named = ", ".join(other.display for other in bases)
+            raise NotValid(
+                f"base {quote(wanted.display)} not supported by charm {quote(charm.name)}, "
+                f"supported bases are: {named}"
+            )
+
+
+def _check_units(tx: Tx, units: Iterable[Unit]) -> None:
+    """Check that every unit is at rest and well."""
+    for unit in units:
+        workload, agent = _shown(tx, unit)
+        if agent.status != Agent.IDLE:
+            raise Conflict(
+                f"unit {unit.name} is not ready to start a series upgrade; "
+                f"its agent status is: {quote(str(agent.status))} {agent.message}"
+            )
+        if workload.status == Workload.ERROR:
+            raise Conflict(
+                f'unit {unit.name} is not ready to start a series upgrade; its status is: "error" '
+                f"{workload.message}"
+            )
+
+
+def _shown(tx: Tx, unit: Unit) -> tuple[StatusInfo, StatusInfo]:
+    kinds = (StatusKind.WORKLOAD, StatusKind.AGENT)
+    found = [statuses.get_status(tx, unit.model, kind, unit.name) for kind in kinds]
+    workload, agent = (info or StatusInfo(status="unknown") for info in found)
+    return statuses.shown_unit(workload, agent)
+
+
+def prepare(ctx: Context, model: str, machine_id: str, base: Base, *, force: bool = False) -> None:
+    """Lock a machine for its upgrade, and let its units get ready; all of it or, after a refusal, nothing.
+
+    Raises:
+        PushjujuError: As `check`.
+    """
+    now = ctx.clock.now()
+    with ctx.store.write() as tx:
+        models.require_alive(tx, model)
+        present = check(tx, model, machine_id, base, force=force)
+        wanted = Base(present.os, base.track, base.risk)
+        lock = MachineUpgrade(
+            model=model, machine=machine_id, from_base=str(present), to_base=str(wanted), force=int(force),
+            status=SeriesStatus.PREPARE_STARTED, created=to_iso(now),
+        )  # fmt: skip
+        tx.insert("machine_upgrade", lock)
+        tx.run("machine_upgrade_message_delete", model=model, machine=machine_id)
+        for unit in machines.units_on(tx, model, machine_id):
+            _set_unit(tx, unit, SeriesStatus.PREPARE_STARTED, wanted)
+        text = f"started upgrade from {quote(present.display)} to {quote(wanted.display)}"
+        _set_machine(tx, lock, SeriesStatus.PREPARE_STARTED, text, now)
+        wake.machine(tx, model, machine_id, now, "upgrade-machine prepare")
+
+
+def complete(ctx: Context, model: str, machine_id: str) -> None:
+    """Tell the units of a prepared machine that its upgrade is done.
+
+    Raises:
+        NotFound: There is no such machine, or it was never prepared.
+        Conflict: It is not prepared yet, or the units are told already; the message is Juju's.
+    """
+    now = ctx.clock.now()
+    with ctx.store.write() as tx:
+        machine = machines.get(tx, model, machine_id)
+        if machine.life != Life.ALIVE:
+            raise Conflict("machine not found or not alive")
+        lock = lock_of(tx, model, machine_id)
+        if lock is None:
+            raise NotFound(f"upgrade lock for machine {quote(machine_id)} not found")
+        if lock.status != SeriesStatus.PREPARE_COMPLETED:
+            why = "it is either not prepared or already completed"
+            raise Conflict(f"machine {quote(machine_id)} can not complete, {why}")
+        _set_machine(tx, lock, SeriesStatus.COMPLETE_STARTED, "complete phase started", now)
+        for unit in _units_in(tx, lock):
+            _set_unit(tx, unit, SeriesStatus.COMPLETE_STARTED, Base.parse(lock.to_base))
+        _say(tx, lock, f"machine-{machine_id} start units after series upgrade", now)
+        wake.machine(tx, model, machine_id, now, "upgrade-machine complete")
+
+
+# --- what units tell --------------------------------------------------------------------------------------
+
+
+def unit_is(tx: Tx, unit: Unit, status: SeriesStatus, message: str, now: datetime) -> None:
+    """Take in how far a unit got; the last one takes its machine on. What is no news is not told again."""
+    lock = lock_of(tx, unit.model, unit.machine) if unit.machine is not None else None
+    present = SeriesStatus(unit.series)
+    if lock is None or present is SeriesStatus.NOT_STARTED or not status.is_after(present):
+        return
+    _set_unit(tx, unit, status, Base.parse(lock.to_base))
+    _say(tx, lock, f"{unit.name} {message}", now)
+    if status.frozen:
+        tx.run("unit_freeze", model=unit.model, name=unit.name)
+    advance(tx, unit.model, lock.machine, now)
+
+
+def advance(tx: Tx, model: str, machine_id: str, now: datetime) -> None:
+    """Take the upgrade of a machine on when every unit of it is ready; units that are gone count no more."""
+    lock = lock_of(tx, model, machine_id)
+    if lock is None:
+        return
+    reached = {SeriesStatus(unit.series) for unit in _units_in(tx, lock)}
+    status = SeriesStatus(lock.status)
+    if not reached:
+        _unlock(tx, lock)
+    elif status in _BEFORE_PREPARED and reached == {SeriesStatus.PREPARE_COMPLETED}:
+        _set_machine(tx, lock, SeriesStatus.PREPARE_COMPLETED, "binaries and service files written", now)
+    elif status is SeriesStatus.COMPLETE_STARTED and reached == {SeriesStatus.COMPLETED}:
+        _finish(tx, lock, now)
+
+
+def _finish(tx: Tx, lock: MachineUpgrade, now: datetime) -> None:
+    """Give the machine its new base and unlock it; the units forget, and do what has come up meanwhile."""
+    _set_machine(tx, lock, SeriesStatus.COMPLETED, "series upgrade complete", now)
+    tx.run("machine_set_base", model=lock.model, id=lock.machine, base=lock.to_base)
+    _unlock(tx, lock)
+    wake.machine(tx, lock.model, lock.machine, now, "the machine is upgraded")
+
+
+def _unlock(tx: Tx, lock: MachineUpgrade) -> None:
+    for unit in _units_in(tx, lock):
+        _set_unit(tx, unit, SeriesStatus.NOT_STARTED, None)
+    tx.run("machine_upgrade_delete", model=lock.model, machine=lock.machine)
+
+
+def forget(tx: Tx, model: str, machine_id: str) -> None:
+    """Give up the upgrade of a machine that is taken away by force; its units go on."""
+    lock = lock_of(tx, model, machine_id)
+    if lock is not None:
+        _unlock(tx, lock)
+
+
+def _units_in(tx: Tx, lock: MachineUpgrade) -> list[Unit]:
+    """Return the units that take part in an upgrade."""
+    return [
+        unit
+        for unit in machines.units_on(tx, lock.model, lock.machine)
+        if unit.series != SeriesStatus.NOT_STARTED
+    ]
+
+
+def _set_unit(tx: Tx, unit: Unit, status: SeriesStatus, target: Base | None) -> None:
+    tx.run(
+        "unit_set_series", model=unit.model, name=unit.name, series=status,
+        target=target.display if target else "",
+    )  # fmt: skip
+
+
+def _set_machine(tx: Tx, lock: MachineUpgrade, status: SeriesStatus, message: str, now: datetime) -> None:
+    tx.run("machine_upgrade_set_status", model=lock.model, machine=lock.machine, status=status)
+    _say(tx, lock, f"machine-{lock.machine} {message}", now)
+    statuses.set_status(
+        tx, lock.model, StatusKind.INSTANCE, lock.machine, InstanceStatus.RUNNING, _instance_text(status),
+        now=now,
+    )  # fmt: skip
+
+
+def _say(tx: Tx, lock: MachineUpgrade, message: str, now: datetime) -> None:
+    tx.run(
+        "machine_upgrade_message_add",
+        model=lock.model,
+        machine=lock.machine,
+        time=to_iso(now),
+        message=message,
+    )

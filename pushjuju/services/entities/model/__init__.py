@@ -1,0 +1,1 @@
+"""Models and controllers, and what they are set to."""

@@ -1,0 +1,55 @@
+"""The constraints of models and applications: what new machines shall be like.
+
+Mirrors: juju apiserver/facades/client/modelconfig, application (3.6)
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from pushjuju.core import constraint_rules
+from pushjuju.core.errors import NotFound
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.model import models
+from pushjuju.state.store import Tx
+
+
+def of_model(tx: Tx, model: str) -> dict[str, Any]:
+    """Return the constraints of a model; none when nothing was set."""
+    found = tx.scalar("model_constraints_get", model=model)
+    return dict(json.loads(found)) if found else {}
+
+
+def for_machine(tx: Tx, model: str, own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a new machine gets: its own, or its application's, over the model's.
+
+    What excludes each other is the cloud's to say; its plugin is asked only where two sides speak.
+    """
+    weaker = of_model(tx, model)
+    both = weaker and any(value is not None for value in own.values())
+    return constraint_rules.merge(weaker, own, _conflicts(tx, model) if both else ())
+
+
+def _conflicts(tx: Tx, model: str) -> constraint_rules.Conflicts:
+    import os
+
+    from pushjuju.plugins.manager import PluginHost
+
+    try:
+        return PluginHost(environ=os.environ).provider_type(models.get(tx, model).cloud_type).conflicts
+    except NotFound:
+        return constraint_rules.SIZES_OF_A_TYPE
+
+
+def set_model(ctx: Context, model: str, values: Mapping[str, Any]) -> None:
+    """Replace the constraints of a model; machines that are there stay as they are.
+
+    Raises:
+        NotValid: The model is being destroyed.
+    """
+    with ctx.store.write() as tx:
+        models.require_alive(tx, model)
+        kept = {key: value for key, value in values.items() if value is not None}
+        tx.run("model_constraints_set", model=model, value=json.dumps(kept))

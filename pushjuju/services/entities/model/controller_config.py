@@ -1,0 +1,158 @@
+"""The settings of a controller: keys, types, defaults, and what may change.
+
+Kept in controller.toml under `config`, where `bootstrap --config` puts them. What concerns an API server, a
+database or agents is kept and shown, and of no effect here.
+
+Mirrors: juju controller/config.go, configschema.go (3.6)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass
+from typing import Any
+
+from pushjuju.charms.goform import typed
+from pushjuju.core.constraints import parse_size
+from pushjuju.core.errors import NotValid
+from pushjuju.portable.durations import parse_duration
+from pushjuju.portable.quote import bool_of
+from pushjuju.services.entities.basis.context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A key: its type, its default (None: none), and whether it may change.
+
+    Types: `bool`, `int`, `string`, `duration`, `size`.
+    """
+
+    type: str
+    default: Any = None
+    changes: bool = True
+
+
+SETTINGS: Mapping[str, Setting] = {
+    "agent-logfile-max-backups": Setting("int", 2),
+    "agent-logfile-max-size": Setting("size", "100M"),
+    "agent-ratelimit-max": Setting("int", 10),
+    "agent-ratelimit-rate": Setting("duration", "250ms"),
+    "allow-model-access": Setting("bool", None, changes=False),
+    "api-port": Setting("int", None, changes=False),
+    "api-port-open-delay": Setting("duration"),
+    "application-resource-download-limit": Setting("int", 0),
+    "audit-log-capture-args": Setting("bool", False),
+    "audit-log-exclude-methods": Setting("string", "ReadOnlyMethods"),
+    "audit-log-max-backups": Setting("int", 10),
+    "audit-log-max-size": Setting("size", "300M"),
+    "auditing-enabled": Setting("bool", True),
+    "autocert-dns-name": Setting("string", None, changes=False),
+    "autocert-url": Setting("string", None, changes=False),
+    "caas-image-repo": Setting("string"),
+    "caas-operator-image-path": Setting("string", None, changes=False),
+    "controller-name": Setting("string", None, changes=False),
+    "controller-resource-download-limit": Setting("int", 0),
+    "controller-uuid": Setting("string", None, changes=False),
+    "features": Setting("string"),
+    "identity-public-key": Setting("string", None, changes=False),
+    "identity-url": Setting("string", None, changes=False),
+    "juju-db-snap-channel": Setting("string", "4.4/stable", changes=False),
+    "juju-ha-space": Setting("string"),
+    "juju-mgmt-space": Setting("string"),
+    "jujud-controller-snap-source": Setting("string", "legacy", changes=False),
+    "login-token-refresh-url": Setting("string", None, changes=False),
+    "max-agent-state-size": Setting("int", 524288),
+    "max-charm-state-size": Setting("int", 2097152),
+    "max-debug-log-duration": Setting("duration", "24h0m0s"),
+    "max-prune-txn-batch-size": Setting("int", 1000000),
+    "max-prune-txn-passes": Setting("int", 100),
+    "max-txn-log-size": Setting("size", "10M", changes=False),
+    "migration-agent-wait-time": Setting("duration", "15m0s"),
+    "model-logfile-max-backups": Setting("int", 2),
+    "model-logfile-max-size": Setting("size", "10M"),
+    "mongo-memory-profile": Setting("string"),
+    "object-store-type": Setting("string"),
+    "object-store-s3-endpoint": Setting("string"),
+    "object-store-s3-static-key": Setting("string"),
+    "object-store-s3-static-secret": Setting("string"),
+    "object-store-s3-static-session": Setting("string"),
+    "open-telemetry-enabled": Setting("bool", False),
+    "open-telemetry-endpoint": Setting("string"),
+    "open-telemetry-insecure": Setting("bool", False),
+    "open-telemetry-sample-ratio": Setting("string", "0.1"),
+    "open-telemetry-stack-traces": Setting("bool", False),
+    "open-telemetry-tail-sampling-threshold": Setting("duration", "1ms"),
+    "prune-txn-query-count": Setting("int", 1000),
+    "prune-txn-sleep-time": Setting("duration", "10ms"),
+    "public-dns-address": Setting("string"),
+    "query-tracing-enabled": Setting("bool", False),
+    "query-tracing-threshold": Setting("duration", "1s"),
+    "set-numa-control-policy": Setting("bool", False, changes=False),
+    "ssh-max-concurrent-connections": Setting("int", 100),
+    "ssh-server-port": Setting("int", 17022, changes=False),
+    "state-port": Setting("int", None, changes=False),
+    "system-ssh-keys": Setting("string", None, changes=False),
+}
+_SECRET = ("object-store-s3-static-secret", "object-store-s3-static-session")
+
+
+def may_change(key: str) -> bool:
+    """Tell whether a key can be set after bootstrap."""
+    return key in SETTINGS and SETTINGS[key].changes
+
+
+def parse_value(key: str, value: Any) -> Any:
+    """Return a value as its key's type.
+
+    Raises:
+        NotValid: It does not fit; the message is Juju's.
+    """
+    setting = SETTINGS[key]
+    if isinstance(value, (dict, list)):
+        raise NotValid(f"{key}: expected string, got {typed(value)}")
+    if setting.type == "bool":
+        if isinstance(value, bool):
+            return value
+        found = bool_of(str(value))
+        if found is None:
+            raise NotValid(f"{key}: expected bool, got {typed(value)}")
+        return found
+    if setting.type == "int":
+        if isinstance(value, bool) or not re.fullmatch("[0-9]{1,18}", str(value)):
+            raise NotValid(f"{key}: expected number, got {typed(value)}")
+        return int(value)
+    text = str(value)
+    try:
+        if setting.type == "duration":
+            parse_duration(text)
+        if setting.type == "size":
+            parse_size(text)
+    except (NotValid, ValueError) as error:
+        raise NotValid(f"invalid {key} in configuration: {error}") from None
+    return text
+
+
+def document(ctx: Context) -> dict[str, Any]:
+    """Return key -> value: what was set, and the defaults; no secrets."""
+    settings = ctx.controller.settings()
+    found = {key: item.default for key, item in SETTINGS.items() if item.default is not None}
+    known = {key: value for key, value in settings.get("config", {}).items() if key in SETTINGS}
+    found.update(
+        known, **{"controller-name": ctx.controller.name, "controller-uuid": settings.get("uuid", "")}
+    )
+    return {key: value for key, value in sorted(found.items()) if key not in _SECRET}
+
+
+def change(ctx: Context, values: Mapping[str, Any]) -> None:
+    """Set keys; all of them or, after a refusal, none.
+
+    Raises:
+        NotValid: A value does not fit.
+    """
+    parsed = {key: parse_value(key, value) for key, value in values.items()}
+
+    def edit(settings: MutableMapping[str, Any]) -> None:
+        settings.setdefault("config", {}).update(parsed)
+
+    ctx.controller.change(edit)

@@ -1,0 +1,298 @@
+"""The firewall of a model: what may reach its machines, and which machines must look at that again.
+
+The rules of a machine are computed anew from the model each time; a change only says that
+they may be others now. A machine has a row in `machine_firewall` from its first contact on, if anything
+guards it at all; models without firewalls pay one look into an empty table.
+
+Mirrors: juju worker/firewaller/firewaller.go (3.6)
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from enum import StrEnum
+from functools import lru_cache
+from typing import Any
+
+from pushjuju.core import limits
+from pushjuju.core.clock import to_iso
+from pushjuju.core.firewall import (
+    EVERYWHERE,
+    Exposure,
+    IngressRule,
+    MachineRules,
+    collapsed,
+    merged,
+    unit_ingress,
+)
+from pushjuju.core.names import UnitName
+from pushjuju.core.ports import OpenPort, PortRange
+from pushjuju.services.entities.basis import network
+from pushjuju.services.entities.basis import wake as touch
+from pushjuju.services.entities.model import model_config
+from pushjuju.state.records import ExposedEndpoint, MachineFirewall, Port
+from pushjuju.state.store import Tx
+from pushjuju.state.work import machine_key
+
+MODE = "firewall-mode"
+SSH_ALLOW = "ssh-allow"
+SAAS_ALLOW = "saas-ingress-allow"
+DEFAULT_SSH_PORT = 22
+
+
+class Mode(StrEnum):
+    """How a model guards its machines: each by itself, all alike, or not at all."""
+
+    INSTANCE = "instance"
+    GLOBAL = "global"
+    NONE = "none"
+
+
+def mode(tx: Tx, model: str) -> Mode:
+    """Return how a model guards its machines; fixed when the model is made."""
+    return Mode(model_config.get(tx, model, MODE))
+
+
+def is_asked_for(tx: Tx, model: str) -> bool:
+    """Tell whether the one who made a model chose how it is guarded; else it is the default."""
+    return MODE in model_config.stored(tx, model)
+
+
+# --- who must look again ----------------------------------------------------------------------------------
+
+
+def changed_on(tx: Tx, model: str, machine: str | None, now: datetime, reason: str) -> None:
+    """Let a machine look at its rules again; all of them where they are guarded alike."""
+    if mode(tx, model) is Mode.GLOBAL:
+        changed_everywhere(tx, model, now, reason)
+    elif machine is not None:
+        _change(tx, model, [machine], now, reason)
+
+
+def changed_of(tx: Tx, model: str, application: str, now: datetime, reason: str) -> None:
+    """Let the machines of an application look at their rules again."""
+    if mode(tx, model) is Mode.GLOBAL:
+        changed_everywhere(tx, model, now, reason)
+    else:
+        rows = tx.rows("application_machines", model=model, application=application)
+        _change(tx, model, [row["machine"] for row in rows], now, reason)
+
+
+def changed_everywhere(tx: Tx, model: str, now: datetime, reason: str) -> None:
+    """Let every guarded machine of a model look at its rules again.
+
+    Those that are worked just now see it; the others are woken together (`wake`): a fleet that comes up one
+    machine after the other must not look at itself anew for each of them.
+    """
+    if tx.run("firewall_change_all", model=model):
+        touch.firewall(tx, model, now, reason)
+
+
+def guarded(tx: Tx, model: str) -> int:
+    """Return how many machines of a model have a firewall."""
+    return int(tx.scalar("firewall_count", model=model))
+
+
+def wake(tx: Tx, model: str, now: datetime, reason: str) -> None:
+    """Let the machines look again whose rules may have changed since they last did."""
+    tx.run("firewall_wake", model=model, lanes=machine_key(model, ""), due=to_iso(now), reason=reason)
+
+
+def _change(tx: Tx, model: str, machines: Iterable[str], now: datetime, reason: str) -> None:
+    for machine in machines:
+        if tx.run("firewall_change", model=model, machine=machine):
+            touch.machine(tx, model, machine, now, reason)
+
+
+# --- the rules --------------------------------------------------------------------------------------------
+
+
+def rules(tx: Tx, model: str, machine: str, known: MachineFirewall) -> MachineRules:
+    """Return the complete rules of a machine.
+
+    Args:
+        known: From where its SSH port was reached, and which that is.
+    """
+    return MachineRules(
+        ingress=merged(_ingress(tx, model, machine)),
+        mates=_mates(tx, model),
+        ssh=_ssh(tx, model, known.peers),
+        ssh_port=known.ssh_port or DEFAULT_SSH_PORT,
+    )
+
+
+def _ingress(tx: Tx, model: str, machine: str) -> Iterator[IngressRule]:
+    """Yield the rules of the units of a machine, or of all units where machines are guarded alike."""
+    if mode(tx, model) is Mode.GLOBAL:
+        exposed = tx.list(ExposedEndpoint, "exposure_of_model", model=model)
+        links = tx.rows("ingress_of_model", model=model)
+        ports = tx.list(Port, "port_list", model=model) if exposed or links else []
+    else:
+        exposed = tx.list(ExposedEndpoint, "exposure_on_machine", model=model, machine=machine)
+        links = tx.rows("ingress_on_machine", model=model, machine=machine)
+        ports = tx.list(Port, "port_on_machine", model=model, machine=machine) if exposed or links else []
+    exposures: dict[str, list[Exposure]] = {}
+    for row in exposed:
+        exposures.setdefault(row.application, []).append(exposure(row))
+    subnets = space_subnets(tx, model) if any(row.spaces for row in exposed) else {}
+    consumers = _consumers(tx, model, links)
+    for unit, opened in _by_unit(ports).items():
+        application = UnitName.parse(unit).application
+        yield from unit_ingress(opened, exposures.get(application, ()), subnets)
+        if application not in exposures and (sources := consumers.get(application)):
+            yield from (IngressRule(item, sources) for item in sorted({port.range for port in opened}))
+
+
+# --- relations to other models ----------------------------------------------------------------------------
+
+
+def _consumers(tx: Tx, model: str, links: Iterable[Any]) -> dict[str, tuple[str, ...]]:
+    """Return application -> from where units of other models reach it; what is exposed needs no more.
+
+    Mirrors: juju worker/firewaller/firewaller.go ingressRulesForNonExposedMachineUnit (3.6)
+    """
+    found: dict[str, set[str]] = {}
+    for link in links:
+        sources = egress_of(tx, link["far_model"], link["far_relation"])
+        if not ingress_problem(tx, model, sources):
+            found.setdefault(link["application"], set()).update(sources)
+    return {name: tuple(sorted(sources)) for name, sources in found.items() if sources}
+
+
+def egress_of(tx: Tx, model: str, relation: int) -> list[str]:
+    """Return from where the units of a model come in a relation: as said with `--via`, or for the model.
+
+    Else each of them comes from its own public address.
+    """
+    row = tx.row("relation_get", model=model, id=relation)
+    told = row["egress"] if row is not None else ""
+    said = split(told) or split(str(model_config.get(tx, model, "egress-subnets") or ""))
+    if said:
+        return list(collapsed(said))
+    rows = tx.rows("scope_addresses", model=model, relation=relation)
+    public = (_public(json.loads(row["addresses"]), json.loads(row["ssh"])) for row in rows)
+    return list(collapsed(network.single_subnet(address) for address in public if address))
+
+
+def ingress_problem(tx: Tx, model: str, sources: Iterable[str]) -> str:
+    """Return why a model does not let others in from somewhere, or an empty text.
+
+    Mirrors: juju apiserver/common/crossmodel CheckIngressNetworks (3.6)
+    """
+    allowed = [ipaddress.ip_network(text, strict=False) for text in split(_saas_allow(tx, model))]
+    for text in sources:
+        wanted = ipaddress.ip_network(text)
+        if not any(item.version == wanted.version and _holds(item, wanted) for item in allowed):
+            return f"subnet {text} not in firewall whitelist"
+    return ""
+
+
+def _saas_allow(tx: Tx, model: str) -> str:
+    return str(model_config.get(tx, model, SAAS_ALLOW) or "")
+
+
+def _holds(outer: Any, inner: Any) -> bool:
+    return bool(inner.subnet_of(outer))
+
+
+def exposure(row: ExposedEndpoint) -> Exposure:
+    """Return a stored exposure as a value."""
+    return Exposure(endpoint=row.endpoint, spaces=tuple(row.spaces), cidrs=tuple(row.cidrs))
+
+
+def _by_unit(ports: Iterable[Port]) -> dict[str, list[OpenPort]]:
+    found: dict[str, list[OpenPort]] = {}
+    for port in ports:
+        range_ = PortRange(port.protocol, port.from_port, port.to_port)
+        found.setdefault(port.unit, []).append(OpenPort(port.endpoint, range_))
+    return found
+
+
+def space_subnets(tx: Tx, model: str) -> Mapping[str, list[str]]:
+    """Return the subnets of each space of a model, by its name."""
+    called = {network.ALPHA_ID: network.ALPHA}
+    called.update({row["id"]: row["name"] for row in tx.rows("space_list", model=model)})
+    found: dict[str, list[str]] = {name: [] for name in called.values()}
+    for row in tx.rows("subnet_list", model=model):
+        found[called[row["space"]]].append(row["cidr"])
+    return found
+
+
+def _mates(tx: Tx, model: str) -> tuple[str, ...]:
+    """Return the addresses of the model's machines: how they are reached, and what they say they have.
+
+    A machine can say anything; but one of the model's machines could pass on whatever it likes anyway.
+    """
+    return tx.made(_all_mates, "machine_reach", model=model)
+
+
+def _all_mates(rows: Iterable[Any]) -> tuple[str, ...]:
+    found = {text for row in rows for text in _mates_of(row["addresses"], row["ssh"])}
+    return collapsed(sorted(found))
+
+
+def known_by(addresses: Any, ssh: Mapping[str, Any]) -> tuple[frozenset[str], str]:
+    """Return by what others know a machine: its addresses as a mate, and whence it comes to other models."""
+    return _mates_of(json.dumps(addresses), json.dumps(dict(ssh))), _public(addresses, ssh)
+
+
+def _public(addresses: Any, ssh: Mapping[str, Any]) -> str:
+    return network.public(addresses) or str(ssh.get("host", ""))
+
+
+@lru_cache(maxsize=4096)  # a fleet: each machine that comes makes the others look at all of them
+def _mates_of(addresses: str, ssh: str) -> frozenset[str]:
+    claimed = [item["value"] for item in json.loads(addresses)][: limits.MATES]
+    return frozenset(text for text in (*claimed, str(json.loads(ssh).get("host", ""))) if _is_mate(text))
+
+
+def _is_mate(text: str) -> bool:
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return False  # a host name: the machine's own addresses say more
+    return not (
+        address.is_loopback or address.is_link_local or address.is_unspecified or address.is_multicast
+    )
+
+
+def ssh_allow(tx: Tx, model: str) -> list[str]:
+    """Return the CIDRs that may reach the SSH ports of a model's machines, as people wrote them."""
+    return split(str(model_config.get(tx, model, SSH_ALLOW)))
+
+
+def _ssh(tx: Tx, model: str, peers: Iterable[str]) -> tuple[str, ...]:
+    """Return who may reach the SSH port: whoever people allow, and in any case those who work the machine.
+
+    As long as nobody knows from where that is done, everybody may.
+    """
+    allowed, peers = collapsed(ssh_allow(tx, model)), tuple(peers)
+    if set(EVERYWHERE) <= set(allowed) or not peers:
+        return EVERYWHERE
+    return collapsed([*allowed, *peers])
+
+
+def split(text: str) -> list[str]:
+    """Read a list with commas."""
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+# --- what is in force -------------------------------------------------------------------------------------
+
+
+def state(tx: Tx, model: str, machine: str) -> MachineFirewall | None:
+    """Return what is known of a machine's firewall; None: nothing was ever done."""
+    return tx.find(MachineFirewall, "firewall_get", model=model, machine=machine)
+
+
+def reached(tx: Tx, known: MachineFirewall, peer: str, port: int) -> MachineFirewall | None:
+    """Note from where a machine's SSH port was reached, the latest last; None: that is no news."""
+    peers = [*(other for other in known.peers if other != peer), *([peer] if peer else [])][-limits.PEERS :]
+    if sorted(peers) == sorted(known.peers) and port == known.ssh_port:
+        return None
+    values: dict[str, Any] = {"ssh_port": port, "peers": json.dumps(peers)}
+    tx.run("firewall_reached", model=known.model, machine=known.machine, **values)
+    return state(tx, known.model, known.machine)

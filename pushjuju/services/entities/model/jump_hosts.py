@@ -1,0 +1,44 @@
+"""The way to a machine: directly, or through jump hosts.
+
+A machine that its cloud reaches through a host says so in its row. For all others the model may name one,
+`ssh-jump-host`; what a person's `~/.ssh/config` says of a host holds where neither does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from pushjuju.core import jumps
+from pushjuju.services.entities.basis import wake
+from pushjuju.services.entities.model import model_config
+from pushjuju.state.store import Tx
+
+KEY = "ssh-jump-host"
+ALWAYS = "proxy-ssh"  # Juju's key: whether ssh and scp go that way when nobody says
+
+
+def to(tx: Tx, model: str, ssh: Mapping[str, Any]) -> tuple[jumps.Hop, ...]:
+    """Return the jump hosts on the way to a machine, the nearest to us first.
+
+    Args:
+        tx: The transaction.
+        model: UUID.
+        ssh: What the machine's row keeps: {host, jump, ...}.
+
+    Raises:
+        NotValid: Somebody wrote something else there.
+    """
+    return jumps.parse(str(ssh.get("jump") or model_config.get(tx, model, KEY) or ""))
+
+
+def is_asked_for(tx: Tx, model: str) -> bool:
+    """Tell whether a model wants every SSH session to go through a jump host."""
+    return bool(model_config.get(tx, model, ALWAYS))
+
+
+def changed(tx: Tx, model: str, now: datetime) -> None:
+    """Have all machines of a model tried at once: the old way may have been the wrong one."""
+    for row in tx.rows("machine_list", model=model):
+        wake.machine(tx, model, row["id"], now, f"{KEY} changed")

@@ -1,0 +1,421 @@
+"""The configuration of a model: keys, types, defaults. Mirrors: juju environs/config."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pushjuju.charms.goform import typed
+from pushjuju.core.base import Base
+from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.portable.durations import parse_duration
+from pushjuju.portable.loglevels import parse_levels
+from pushjuju.portable.quote import bool_of
+from pushjuju.state.store import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """A key: its type, default and choices.
+
+    Types: `string`, `bool`, `int`, `duration`, `levels`, `base`, `modes`, `cidrs`, `size`, `url`,
+    `tags`, `userdata`, `inherited`, `jumps`.
+    """
+
+    type: str
+    default: Any
+    choices: tuple[str, ...] = ()
+
+
+ATTRIBUTES: Mapping[str, Attribute] = {
+    "agent-metadata-url": Attribute("string", ""),
+    "agent-stream": Attribute("string", "released"),
+    "apt-ftp-proxy": Attribute("string", ""),
+    "apt-http-proxy": Attribute("string", ""),
+    "apt-https-proxy": Attribute("string", ""),
+    "apt-mirror": Attribute("string", ""),
+    "apt-no-proxy": Attribute("string", ""),
+    "authorized-keys": Attribute("string", ""),
+    "automatically-retry-hooks": Attribute("bool", True),
+    "charmhub-url": Attribute("url", "https://api.charmhub.io"),
+    "cloudinit-userdata": Attribute("userdata", ""),
+    "container-image-metadata-defaults-disabled": Attribute("bool", False),
+    "container-image-metadata-url": Attribute("string", ""),
+    "container-image-stream": Attribute("string", "released"),
+    "container-inherit-properties": Attribute("inherited", ""),
+    "container-networking-method": Attribute("string", "", ("", "local", "provider")),
+    "default-base": Attribute("base", ""),
+    "default-space": Attribute("string", ""),
+    "development": Attribute("bool", False),
+    "disable-network-management": Attribute("bool", False),
+    "disable-telemetry": Attribute("bool", False),
+    "egress-subnets": Attribute("string", ""),
+    "enable-os-refresh-update": Attribute("bool", True),
+    "enable-os-upgrade": Attribute("bool", True),
+    "extra-info": Attribute("string", ""),
+    "fan-config": Attribute("string", ""),
+    "firewall-mode": Attribute("string", "instance", ("instance", "global", "none")),
+    "ftp-proxy": Attribute("string", ""),
+    "http-proxy": Attribute("string", ""),
+    "https-proxy": Attribute("string", ""),
+    "ignore-machine-addresses": Attribute("bool", False),
+    "image-metadata-defaults-disabled": Attribute("bool", False),
+    "image-metadata-url": Attribute("string", ""),
+    "image-stream": Attribute("string", "released"),
+    "juju-ftp-proxy": Attribute("string", ""),
+    "juju-http-proxy": Attribute("string", ""),
+    "juju-https-proxy": Attribute("string", ""),
+    "juju-no-proxy": Attribute("string", "127.0.0.1,localhost,::1"),
+    "logforward-enabled": Attribute("bool", False),
+    "logging-config": Attribute("levels", "<root>=INFO"),
+    "logging-output": Attribute("string", ""),
+    "lxd-snap-channel": Attribute("string", "5.0/stable"),
+    "max-action-results-age": Attribute("duration", "336h"),
+    "max-action-results-size": Attribute("size", "5G"),
+    "max-status-history-age": Attribute("duration", "336h"),
+    "max-status-history-size": Attribute("size", "5G"),
+    "mode": Attribute("modes", "requires-prompts"),
+    "net-bond-reconfigure-delay": Attribute("int", 17),
+    "no-proxy": Attribute("string", "127.0.0.1,localhost,::1"),
+    "num-container-provision-workers": Attribute("int", 4),
+    "num-provision-workers": Attribute("int", 16),
+    "provisioner-harvest-mode": Attribute("string", "destroyed", ("all", "none", "unknown", "destroyed")),
+    "proxy-ssh": Attribute("bool", False),
+    "resource-tags": Attribute("tags", ""),
+    "secret-backend": Attribute("string", "auto"),
+    "saas-ingress-allow": Attribute("cidrs", "0.0.0.0/0,::/0"),
+    "snap-http-proxy": Attribute("string", ""),
+    "snap-https-proxy": Attribute("string", ""),
+    "snap-store-assertions": Attribute("string", ""),
+    "snap-store-proxy": Attribute("string", ""),
+    "snap-store-proxy-url": Attribute("string", ""),
+    "ssh-allow": Attribute("cidrs", "0.0.0.0/0,::/0"),
+    "ssl-hostname-verification": Attribute("bool", True),
+    "storage-default-block-source": Attribute("string", "loop"),
+    "storage-default-filesystem-source": Attribute("string", "rootfs"),
+    "syslog-ca-cert": Attribute("string", ""),
+    "syslog-client-cert": Attribute("string", ""),
+    "syslog-client-key": Attribute("string", ""),
+    "syslog-host": Attribute("string", ""),
+    "test-mode": Attribute("bool", False),
+    "transmit-vendor-metrics": Attribute("bool", True),
+    "update-status-hook-interval": Attribute("duration", "5m"),
+}
+# Keys of ours, which Juju does not have: shown when they are set.
+OWN: Mapping[str, Attribute] = {"ssh-jump-host": Attribute("jumps", "")}
+INTERVAL = "update-status-hook-interval"
+BASE = "default-base"
+SERIES = "default-series"  # its deprecated form
+FIXED = ("charmhub-url", "firewall-mode")  # what only the one who makes a model may choose
+READ_ONLY = ("agent-version", "name", "type", "uuid")
+UNSHOWN = ("authorized-keys",)  # kept with the settings, but worked by the words for keys alone
+_MAY_BE_EMPTY = ("ssh-allow",)  # nobody but those who work the machines
+_MODES = ("requires-prompts", "strict")
+
+
+def parse_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values as their keys' types; the deprecated `default-series` becomes the `default-base`.
+
+    Raises:
+        NotValid: A value does not fit, or a key cannot be set.
+    """
+    found = dict(values)
+    if (series := found.pop(SERIES, None)) is not None:
+        base = str(Base.from_series(str(series))) if series else ""
+        if found.setdefault(BASE, base) != base:
+            raise NotValid(f'{SERIES} "{series}" and {BASE} "{found[BASE]}" do not match')
+    return {key: parse_value(key, value) for key, value in found.items()}
+
+
+def parse_value(key: str, value: Any) -> Any:
+    """Return a value as its key's type.
+
+    Raises:
+        NotValid: It does not fit, or the key cannot be set.
+    """
+    if key in READ_ONLY:
+        raise NotValid(f"{key} cannot be changed for a model, it is read-only")
+    if key in UNSHOWN:
+        raise NotValid(
+            f'"{key}" cannot be set like this', hint="pushjuju add-ssh-key KEY, pushjuju remove-ssh-key ID"
+        )
+    attribute = ATTRIBUTES.get(key) or OWN.get(key)
+    if attribute is None:
+        return value
+    if attribute.type == "bool":
+        return _bool(key, value)
+    if attribute.type == "int":
+        if not re.fullmatch("[0-9]{1,18}", str(value)):
+            raise NotValid(f"{key}: expected number, got {typed(value)}")
+        return int(value)
+    if attribute.type == "tags" and isinstance(value, Mapping):  # as `shown_value` gives it
+        value = " ".join(f"{name}={tag}" for name, tag in value.items())
+    text = str(value)
+    if attribute.type == "duration":
+        _check_duration(key, text)
+    if attribute.type == "size":
+        _check_size(key, text)
+    if attribute.type == "levels":
+        _check_levels(text)
+    if attribute.type == "modes":
+        _check_modes(text)
+    if attribute.type == "url":
+        _check_url(key, text)
+    if attribute.type == "cidrs":
+        _check_cidrs(key, text)
+    if attribute.type in _CHECKS:
+        _CHECKS[attribute.type](key, text)
+    if attribute.choices and text not in attribute.choices:
+        listed = " ".join(attribute.choices)
+        raise NotValid(f'{key}: expected one of [{listed}], got "{text}"')
+    if key == "egress-subnets":
+        from pushjuju.services.entities.basis.network import (
+            check_egress,  # few commands need to know addresses
+        )
+
+        check_egress(text)
+    if attribute.type == "base" and text:
+        return str(Base.parse(text))
+    return text
+
+
+def shown_value(key: str, value: Any) -> Any:
+    """Return a value as documents have it: tags are a map there, as in Juju."""
+    if key != "resource-tags" or not value:
+        return value
+    return dict(sorted(word.split("=", 1) for word in str(value).split()))
+
+
+def _check_tags(_key: str, text: str) -> None:
+    """Refuse what is no list of tags; the message is Juju's."""
+    for word in text.split():
+        name, equals, _ = word.partition("=")
+        if not equals or not name:
+            raise NotValid(f'resource-tags: expected "key=value", got "{word}"')
+        if name.startswith("juju-"):
+            raise NotValid(f'tag "{name}" uses reserved prefix "juju-"')
+
+
+def _check_userdata(key: str, text: str) -> None:
+    """Refuse what machines could not boot with, or what would take them from us; the messages are Juju's."""
+    from pushjuju.charms.yamlsafe import load
+    from pushjuju.core import cloudinit
+
+    if not text.strip():
+        return
+    try:
+        document = load(text.encode())
+    except NotValid as error:
+        raise NotValid(f"{key}: must be valid YAML: {error.message}") from None
+    cloudinit.check(document)
+
+
+def _check_inherited(_key: str, text: str) -> None:
+    """Refuse what containers cannot inherit; the message is Juju's."""
+    from pushjuju.core import cloudinit
+
+    cloudinit.inherited_names(text)
+
+
+def _check_jumps(key: str, text: str) -> None:
+    """Refuse what is no way to a machine."""
+    from pushjuju.core import jumps
+
+    try:
+        jumps.parse(text)
+    except NotValid as error:
+        raise NotValid(f"{key}: {error.message}", hint=error.hint) from None
+
+
+_CHECKS: Mapping[str, Callable[[str, str], None]] = {
+    "inherited": _check_inherited,
+    "jumps": _check_jumps,
+    "tags": _check_tags,
+    "userdata": _check_userdata,
+}
+
+
+def _check_levels(text: str) -> None:
+    """Refuse levels that do not exist; the message is Juju's."""
+    try:
+        parse_levels(text)
+    except ValueError as error:
+        raise NotValid(str(error)) from error
+
+
+def _check_duration(key: str, text: str) -> None:
+    """Refuse what is no time span; the message is Juju's."""
+    try:
+        seconds = parse_duration(text)
+    except ValueError as error:
+        words = key.replace("-", " ")
+        raise NotValid(f"invalid {words} in model configuration: {error}") from error
+    if seconds <= 0:
+        raise NotValid(f"{key}: must be positive, got {text}")
+
+
+def _check_size(key: str, text: str) -> None:
+    """Refuse what is no size; the message is Juju's."""
+    from pushjuju.core.storage import parse_size
+
+    try:
+        parse_size(text)
+    except NotValid as error:
+        words, why = key.replace("-", " "), error.message.removeprefix("cannot parse size: ")
+        raise NotValid(f"invalid {words} in model configuration: {why}") from error
+
+
+def _check_cidrs(key: str, text: str) -> None:
+    """Refuse what is no list of CIDRs; the messages are Juju's."""
+    from pushjuju.core.firewall import parse_cidr
+
+    if not text and key not in _MAY_BE_EMPTY:
+        raise NotValid("empty cidrs not valid")
+    for cidr in text.split(",") if text else ():
+        try:
+            parse_cidr(cidr.strip())
+        except NotValid:
+            raise NotValid(f'cidr "{cidr}" not valid') from None
+
+
+def _check_url(key: str, text: str) -> None:
+    """Refuse what can be no address of a store, before anything is asked there."""
+    from urllib.parse import urlsplit
+
+    scheme, host = urlsplit(text)[:2]
+    if scheme not in ("http", "https", "mirror+http", "mirror+https", "file") or not (
+        host or scheme == "file"
+    ):
+        raise NotValid(f'{key} url "{text}" not valid')
+
+
+def _check_modes(text: str) -> None:
+    """Refuse modes that Juju does not know: a misspelt one would remove things without a question."""
+    unknown = sorted({word.strip() for word in text.split(",")} - {"", *_MODES})
+    if unknown:
+        raise NotValid(f'mode(s) "{", ".join(unknown)}" not valid')
+
+
+def _bool(key: str, value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    found = bool_of(str(value))
+    if found is None:
+        raise NotValid(f"{key}: expected bool, got {typed(value)}")
+    return found
+
+
+def stored(tx: Tx, model: str) -> dict[str, Any]:
+    """Return what was set for the model itself."""
+    return {row["key"]: json.loads(row["value"]) for row in tx.rows("model_config_list", model=model)}
+
+
+def get(tx: Tx, model: str, key: str) -> Any:
+    """Return the effective value of a key; None when it has none."""
+    found = tx.scalar("model_config_get", model=model, key=key)
+    if found is not None:
+        return json.loads(found)
+    attribute = ATTRIBUTES.get(key) or OWN.get(key)
+    return attribute.default if attribute else None
+
+
+def several(tx: Tx, model: str, keys: Iterable[str]) -> dict[str, Any]:
+    """Return the effective values of some keys, read at once."""
+    own = stored(tx, model)
+    return {key: own.get(key, ATTRIBUTES[key].default) for key in keys}
+
+
+def effective(
+    tx: Tx, model: str, inherited: Mapping[str, Mapping[str, Any]] | None = None
+) -> dict[str, dict[str, Any]]:
+    """Return every key as `{"value", "source"}`.
+
+    Args:
+        tx: The transaction.
+        model: UUID.
+        inherited: `controller` and `region` -> what models take from there: a model that has the same value
+            is said to have it from there, as Juju does. The nearest comes last.
+    """
+    merged = {key: {"value": item.default, "source": "default"} for key, item in ATTRIBUTES.items()}
+    for key, value in stored(tx, model).items():
+        same = [name for name, table in (inherited or {}).items() if key in table and table[key] == value]
+        merged[key] = {"value": shown_value(key, value), "source": same[-1] if same else "model"}
+    return {key: entry for key, entry in sorted(merged.items()) if key not in UNSHOWN}
+
+
+def change(
+    tx: Tx,
+    model: str,
+    values: Mapping[str, Any],
+    reset: Iterable[str] = (),
+    *,
+    new: bool = False,
+    inherited: Mapping[str, Any] | None = None,
+) -> None:
+    """Set and reset keys of a model.
+
+    Args:
+        tx: The transaction.
+        model: UUID.
+        values: Key -> new value.
+        reset: Keys that get their default again.
+        new: The model is just being made: all may be chosen.
+        inherited: What a new model takes: the default of a key that is reset.
+
+    Raises:
+        NotValid: A value does not fit, or a key cannot be changed.
+    """
+    before = {key: get(tx, model, key) for key in (INTERVAL, "apt-mirror")}
+    parsed = parse_values(values)
+    reset = [BASE if key == SERIES else key for key in reset]
+    reset = [key for key in reset if not (key in FIXED and _is_same(tx, model, key, ATTRIBUTES[key].default))]
+    for key in () if new else FIXED:
+        if key in parsed and _is_same(tx, model, key, parsed[key]):
+            del parsed[key]
+    for key in reset:
+        if key in READ_ONLY or key in UNSHOWN:
+            raise NotValid(f'"{key}" cannot be reset')
+        tx.run("model_config_reset", model=model, key=key)
+        if inherited and key in inherited:
+            parsed[key] = parse_value(key, inherited[key])
+    for key, value in parsed.items():
+        tx.run("model_config_set", model=model, key=key, value=json.dumps(value))
+    _check_together(tx, model)
+    if before["apt-mirror"] and not get(tx, model, "apt-mirror"):
+        raise NotValid("cannot clear apt-mirror")  # machines that have it would keep it
+    if get(tx, model, INTERVAL) != before[INTERVAL]:
+        tx.run("unit_restart_update_status", model=model)
+
+
+def _check_together(tx: Tx, model: str) -> None:
+    """Refuse values that do not go together; the message is Juju's."""
+    names = [f"{name}-proxy" for name in ("http", "https", "ftp")]
+    found = several(tx, model, [*names, *(f"juju-{name}" for name in names)])
+    if any(found[name] for name in names) and any(found[f"juju-{name}"] for name in names):
+        raise NotValid("cannot specify both legacy proxy values and juju proxy values")
+
+
+def _is_same(tx: Tx, model: str, key: str, value: Any) -> bool:
+    """Tell whether a fixed key has a value already, so that nothing is to be done.
+
+    Raises:
+        NotValid: It has another one; the message is Juju's.
+    """
+    present = get(tx, model, key)
+    if present != value:
+        raise NotValid(f'cannot change {key} from "{present}" to "{value}"')
+    return True
+
+
+def require(tx: Tx, model: str, key: str) -> Any:
+    """Return the effective value of a key that a person named.
+
+    Raises:
+        NotFound: No such key; the message is Juju's.
+    """
+    if key not in ATTRIBUTES and key not in OWN and key not in stored(tx, model):
+        raise NotFound(f'key "{key}" not found in "{model}" model.')
+    return get(tx, model, key)

@@ -1,0 +1,125 @@
+"""The defaults that new models take: of the controller, of a cloud, of a region.
+
+Kept in controller.toml, where people may edit them:
+
+    [config.model-defaults]              all models of the controller
+    [config.region-defaults."lab/east"]  models in a region; "lab" alone: in any region of a cloud
+
+Mirrors: juju apiserver/facades/client/modelmanager, cmd/juju/model/defaults.go (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, MutableMapping
+from typing import Any
+
+from pushjuju.core.clouds import DEFAULT_REGION
+from pushjuju.core.errors import NotValid
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.cloud import clouds
+from pushjuju.services.entities.model import model_config
+
+CONTROLLER = "model-defaults"
+REGIONS = "region-defaults"
+
+
+def of_controller(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the controller says for all its models; `settings` is controller.toml."""
+    return _typed(settings.get("config", {}).get(CONTROLLER, {}))
+
+
+def _placed(settings: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    return {name: _typed(table) for name, table in settings.get("config", {}).get(REGIONS, {}).items()}
+
+
+def _typed(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values as their keys' types: people and `bootstrap` may have written texts.
+
+    Raises:
+        NotValid: One does not fit.
+    """
+    return model_config.parse_values(table)
+
+
+def of_cloud(settings: Mapping[str, Any], cloud: str) -> dict[str, Any]:
+    """Return what holds for a cloud, whatever the region: the controller's values, its own over them."""
+    return {**of_controller(settings), **_placed(settings).get(cloud, {})}
+
+
+def of_region(settings: Mapping[str, Any], cloud: str, region: str) -> dict[str, Any]:
+    """Return what is said for one region alone."""
+    return _placed(settings).get(f"{cloud}/{region}", {})
+
+
+def regions(settings: Mapping[str, Any], cloud: str) -> dict[str, dict[str, Any]]:
+    """Return region -> what is said for it alone."""
+    prefix = f"{cloud}/"
+    placed = _placed(settings)
+    return {name.removeprefix(prefix): table for name, table in placed.items() if name.startswith(prefix)}
+
+
+def inherited(settings: Mapping[str, Any], cloud: str, region: str) -> dict[str, Any]:
+    """Return what a new model of a region takes; the nearest wins."""
+    return {**of_cloud(settings, cloud), **of_region(settings, cloud, region)}
+
+
+def document(settings: Mapping[str, Any], cloud: str) -> dict[str, dict[str, Any]]:
+    """Return every key as `default?`, `controller?`, `regions?`."""
+    found: dict[str, dict[str, Any]] = {
+        key: {"default": item.default}
+        for key, item in model_config.ATTRIBUTES.items()
+        if key not in model_config.UNSHOWN
+    }
+    for key, value in of_cloud(settings, cloud).items():
+        found.setdefault(key, {})["controller"] = model_config.shown_value(key, value)
+    for region, table in sorted(regions(settings, cloud).items()):
+        for key, value in table.items():
+            shown = {"name": region, "value": model_config.shown_value(key, value)}
+            found.setdefault(key, {}).setdefault("regions", []).append(shown)
+    return dict(sorted(found.items()))
+
+
+def change(ctx: Context, cloud: str, region: str, values: Mapping[str, Any], reset: Iterable[str]) -> None:
+    """Set and reset defaults; models that are there stay as they are.
+
+    Args:
+        ctx: The controller.
+        cloud: Which; the controller's own stands for the controller.
+        region: One region alone; empty for all.
+        values: Key -> new value.
+        reset: Keys to forget.
+
+    Raises:
+        NotValid: A value does not fit, or a key cannot have a default.
+    """
+    for key in (*values, *reset):
+        if key in model_config.READ_ONLY or key in model_config.UNSHOWN:
+            raise NotValid(f'"{key}" cannot be set to a default: each model has its own')
+    parsed = model_config.parse_values(values)
+    reset = [model_config.BASE if key == model_config.SERIES else key for key in reset]
+    place = f"{cloud}/{region}" if region else cloud
+    own = not region and cloud == str(ctx.controller.settings().get("cloud", ""))
+
+    def edit(settings: MutableMapping[str, Any]) -> None:
+        config = settings.setdefault("config", {})
+        table = (
+            config.setdefault(CONTROLLER, {}) if own else config.setdefault(REGIONS, {}).setdefault(place, {})
+        )
+        for key in reset:
+            table.pop(key, None)
+        table.update(parsed)
+
+    ctx.controller.change(edit)
+
+
+def require_region(ctx: Context, cloud: str, region: str) -> None:
+    """Check that a cloud has a region.
+
+    Raises:
+        NotFound: No such cloud.
+        NotValid: It has no such region; those that it has are named.
+    """
+    found = clouds.definition(clouds.folders(ctx.datadir, ctx.controller), cloud)
+    known = [item.name for item in found.regions] or [DEFAULT_REGION]
+    if region not in known:
+        raise NotValid(f'invalid region specified: "{region}"', hint=f"known ones: {', '.join(known)}")

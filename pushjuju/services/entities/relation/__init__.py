@@ -1,0 +1,1 @@
+"""Relations, inside a model and between models."""

@@ -1,0 +1,282 @@
+"""Offers: endpoints of an application that other models may relate to.
+
+All models of a controller are in one store, so what leads to another model is done in one transaction.
+
+Mirrors: juju apiserver/facades/client/applicationoffers, state/applicationoffers.go (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from pushjuju.charms.model import Charm, Endpoint, Scope
+from pushjuju.core.clock import to_iso
+from pushjuju.core.errors import Conflict, NotFound, NotValid
+from pushjuju.core.ids import new_uuid
+from pushjuju.core.jsontext import compact
+from pushjuju.core.life import Life
+from pushjuju.core.names import is_application
+from pushjuju.core.offerurl import OfferUrl
+from pushjuju.portable.quote import quote
+from pushjuju.services.entities.application import applications
+from pushjuju.services.entities.basis import users as people
+from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
+from pushjuju.services.entities.model import models
+from pushjuju.services.entities.relation import relations, remote_applications
+from pushjuju.services.entities.relation.remote_applications import End
+from pushjuju.state.records import Application, Model, Offer, Relation
+from pushjuju.state.store import Tx
+
+EVERYONE = people.EVERYONE
+
+
+# --- reading ----------------------------------------------------------------------------------------------
+
+
+def of_application(tx: Tx, model: str, application: str) -> list[Offer]:
+    """Return the offers of an application, by name."""
+    return tx.list(Offer, "offer_of_application", model=model, application=application)
+
+
+def of_model(tx: Tx, model: str) -> list[Offer]:
+    """Return the offers of a model, by name."""
+    return tx.list(Offer, "offer_list", model=model)
+
+
+def connections(tx: Tx, offer: Offer) -> list[Relation]:
+    """Return the relations to an offer, by id."""
+    return tx.list(Relation, "relation_by_offer", offer=offer.uuid)
+
+
+def endpoints(tx: Tx, offer: Offer) -> list[tuple[str, Endpoint]]:
+    """Return the endpoints of an offer by the names that it gives them; those that the charm still has."""
+    charm = applications.current_charm(tx, applications.get(tx, offer.model, offer.application))
+    found = ((name, charm.meta.find_endpoint(own)) for name, own in sorted(offer.endpoints.items()))
+    return [(name, endpoint) for name, endpoint in found if endpoint is not None]
+
+
+def url_of(model: Model, offer: Offer) -> str:
+    """Return where an offer is, within its controller."""
+    return f"{model.qualified}.{offer.name}"
+
+
+def users(tx: Tx, offer: Offer) -> dict[str, str]:
+    """Return user -> access: the one who works the controller, everybody, and whom somebody granted some."""
+    granted = people.access_to(tx, people.Kind.OFFER, offer.uuid)
+    found = {DEFAULT_USER: "admin", EVERYONE: people.EVERYONES, **granted}
+    return {user: level for user, level in found.items() if level}
+
+
+def resolve(ctx: Context, tx: Tx, url: OfferUrl) -> tuple[Model, Offer]:
+    """Return the offer that a URL means, with its model.
+
+    Raises:
+        NotFound: There is no such model or offer, or it is another controller's; the messages are Juju's.
+    """
+    if url.controller not in ("", ctx.controller.name):
+        raise NotFound(
+            f"controller {quote(url.controller)} is another one than {quote(ctx.controller.name)}",
+            hint="models of one controller can be related to each other",
+        )
+    owner = url.owner or ctx.user
+    model = tx.find(Model, "model_by_name", owner=owner, name=url.model)
+    if model is None:
+        raise NotFound(f"model {quote(f'{owner}/{url.model}')} not found")
+    offer = tx.find(Offer, "offer_get", model=model.uuid, name=url.offer)
+    if offer is None:
+        raise NotFound(f"application offer {quote(f'{model.qualified}.{url.offer}')} not found")
+    return model, offer
+
+
+# --- offering ---------------------------------------------------------------------------------------------
+
+
+def offer(ctx: Context, model: str, application: str, wanted: Sequence[str], name: str = "") -> Offer:
+    """Offer endpoints of an application; an offer of that name is replaced.
+
+    Args:
+        name: What it is called; the application's name when empty.
+
+    Raises:
+        NotFound: There is no such application or endpoint.
+        NotValid: A name that is none, or an endpoint for subordinates.
+        Conflict: An endpoint would go that others are related to.
+    """
+    with ctx.store.write() as tx:
+        return offer_in(ctx, tx, model, application, wanted, name or application)
+
+
+def offer_in(ctx: Context, tx: Tx, model: str, application: str, wanted: Sequence[str], name: str) -> Offer:
+    """Offer endpoints of an application; as `offer`, in a transaction."""
+    present = tx.find(Offer, "offer_get", model=model, name=name)
+    doing = "update" if present else "add"
+    try:
+        models.require_alive(tx, model)
+        made = _checked(ctx, tx, model, application, wanted, name)
+        if present is None:
+            _insert(tx, made)
+            return made
+        return _update(tx, present, made, ctx.clock.now())
+    except (NotFound, NotValid, Conflict) as error:
+        what = f"cannot {doing} application offer {quote(name)}"
+        raise type(error)(f"{what}: {error.message}") from None
+
+
+def _checked(ctx: Context, tx: Tx, model: str, application: str, wanted: Sequence[str], name: str) -> Offer:
+    if not is_application(name):
+        raise NotValid(f"offer name {quote(name)} not valid")
+    found = applications.get(tx, model, application)
+    if found.life != Life.ALIVE:
+        raise NotValid(f"application {quote(application)} is not alive")
+    charm = applications.current_charm(tx, found)
+    for item in wanted:
+        _check_endpoint(charm, application, item)
+    return Offer(
+        uuid=new_uuid(), model=model, name=name, application=application,
+        endpoints={item: item for item in wanted}, created=to_iso(ctx.clock.now()),
+    )  # fmt: skip
+
+
+def _check_endpoint(charm: Charm, application: str, name: str) -> None:
+    found = charm.meta.find_endpoint(name)
+    if found is None:
+        what = f"getting relation endpoint for relation {quote(name)} and application {quote(application)}"
+        raise NotFound(f"{what}: application {quote(application)} has no {quote(name)} relation")
+    if found.scope is not Scope.GLOBAL:
+        raise NotValid(f"can only offer endpoints with global scope, provided scope {quote(found.scope)}")
+    if name in charm.meta.peers:
+        raise NotValid(f"cannot offer peer relation {quote(name)}")
+
+
+def _insert(tx: Tx, made: Offer) -> None:
+    tx.insert("offer", made)
+    tx.run("application_set_offered", model=made.model, name=made.application)
+
+
+def _update(tx: Tx, present: Offer, made: Offer, now: datetime) -> Offer:
+    used = _used(tx, present)
+    if used and made.application != present.application:
+        raise Conflict(f"offer has {_count(len(connections(tx, present)), 'relation')}")
+    if gone := sorted(used - set(made.endpoints)):
+        _refuse_gone(made, gone)
+    ends = compact(dict(made.endpoints))
+    tx.run("offer_update", uuid=present.uuid, application=made.application, endpoints=ends)
+    tx.run("application_set_offered", model=made.model, name=made.application)
+    remote_applications.retarget(
+        tx, present, made.application, remote_applications.described(endpoints(tx, made)), now
+    )
+    return tx.get(Offer, "offer_by_uuid", "", uuid=present.uuid)
+
+
+def _used(tx: Tx, item: Offer) -> set[str]:
+    """Return the endpoints of an offer that others are related to."""
+    found = (relations.endpoints(tx, item.model, relation.id) for relation in connections(tx, item))
+    return {side.endpoint for sides in found for side in sides if side.application == item.application}
+
+
+def _refuse_gone(made: Offer, gone: Sequence[str]) -> None:
+    what = f"updating offer {made.application}:{', '.join(sorted(made.endpoints))} would remove"
+    if len(gone) == 1:
+        raise Conflict(f"{what} endpoint {quote(gone[0])} which has active consumers")
+    raise Conflict(f"{what} endpoints {quote(', '.join(gone))} which have active consumers")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+# --- the end ----------------------------------------------------------------------------------------------
+
+
+def remove(tx: Tx, item: Offer, now: datetime, end: End | None = None) -> None:
+    """Take an offer back; those who consume it are told.
+
+    Args:
+        tx: The transaction.
+        item: The offer.
+        now: The time.
+        end: Ends the relations to it; None: there may be none.
+
+    Raises:
+        Conflict: Others are related to it; the message is Juju's.
+    """
+    found = connections(tx, item)
+    if found and end is None:
+        what = f"cannot delete application offer {quote(item.name)}"
+        raise Conflict(
+            f"{what}: offer has {_count(len(found), 'relation')}",
+            hint="--force ends them too; `pushjuju offers` shows them",
+        )
+    remote_applications.terminate(tx, item, now)
+    for relation in found:
+        if end is not None:
+            end(relation)
+    tx.run("access_forget", kind=people.Kind.OFFER, target=item.uuid)
+    tx.run("offer_delete", uuid=item.uuid)
+
+
+def remove_of_application(tx: Tx, application: Application, now: datetime, end: End | None) -> None:
+    """Take back what is offered of an application that goes.
+
+    Raises:
+        Conflict: Others are related to it, and nobody forces it; the message is Juju's.
+    """
+    found = of_application(tx, application.model, application.name)
+    if end is None and any(connections(tx, item) for item in found):
+        what = f"cannot destroy application {quote(application.name)}"
+        raise Conflict(
+            f"{what}: application is used by {_count(len(found), 'offer')}",
+            hint="`pushjuju offers` shows who is related to it; --force ends these relations",
+        )
+    for item in found:
+        remove(tx, item, now, end)
+
+
+# --- finding ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which offers are meant; what is empty does not narrow.
+
+    Attributes:
+        name: The offer's name, whole.
+        part: Part of the offer's name.
+        interface: Of one of its endpoints.
+        consumer: A user who may consume it.
+        connected: A user with a relation to it.
+        active: It has relations.
+    """
+
+    name: str = ""
+    part: str = ""
+    application: str = ""
+    interface: str = ""
+    consumer: str = ""
+    connected: str = ""
+    active: bool = False
+
+
+def matching(ctx: Context, tx: Tx, found: Iterable[Offer], wanted: Wanted) -> list[Offer]:
+    """Return those of some offers that are wanted."""
+    return [item for item in found if _fits(ctx, tx, item, wanted)]
+
+
+def _fits(ctx: Context, tx: Tx, item: Offer, wanted: Wanted) -> bool:
+    if wanted.name not in ("", item.name) or wanted.part not in item.name:
+        return False
+    if wanted.application not in ("", item.application):
+        return False
+    if wanted.interface and wanted.interface not in _interfaces(tx, item):
+        return False
+    if wanted.consumer and users(tx, item).get(wanted.consumer, "read") == "read":
+        return False
+    if wanted.connected not in ("", ctx.user):
+        return False
+    return not (wanted.active or wanted.connected) or bool(connections(tx, item))
+
+
+def _interfaces(tx: Tx, item: Offer) -> Collection[str]:
+    return {endpoint.interface for _, endpoint in endpoints(tx, item)}

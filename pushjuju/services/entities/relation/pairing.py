@@ -1,0 +1,102 @@
+"""What it takes to relate two applications of a model: their sides, what is there already, the rows.
+
+Mirrors: juju state/state.go AddRelation (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from pushjuju.charms.endpoints import Bound, Pair, RelationFacts, Side, check_relation, relation_key
+from pushjuju.charms.model import Endpoint
+from pushjuju.core.base import Base
+from pushjuju.core.clock import to_iso
+from pushjuju.core.life import Life
+from pushjuju.core.status import StatusKind
+from pushjuju.services.entities.basis import statuses, wake
+from pushjuju.services.entities.charm import charms
+from pushjuju.services.entities.relation import relations
+from pushjuju.state.records import Application, Relation, RelationEndpoint
+from pushjuju.state.store import Tx
+
+
+def side_of(tx: Tx, model: str, name: str) -> Side | None:
+    """Return an application of a model as a side of relations, or None."""
+    found = tx.find(Application, "application_get", model=model, name=name)
+    if found is None:
+        return None
+    charm = charms.get(tx, model, found.charm_url)
+    return Side(
+        application=name,
+        provides=charm.meta.provides,
+        requires=charm.meta.requires,
+        peers=charm.meta.peers,
+        subordinate=charm.meta.subordinate,
+        alive=found.life == Life.ALIVE,
+        bases=charm.bases(),
+        base=None if found.subordinate else Base.parse(found.base),
+    )
+
+
+def checked(tx: Tx, model: str, pair: Pair) -> Pair:
+    """Return a pair of endpoints as it is stored, if the model lets them be related.
+
+    Raises:
+        NotFound, NotValid, Conflict, AlreadyExists: A rule forbids it; the messages are Juju's.
+    """
+    return check_relation(pair, _facts(tx, model, pair))
+
+
+def _facts(tx: Tx, model: str, pair: Pair) -> RelationFacts:
+    names = {item.side.application for item in pair}
+    existing = {item.key: item for name in names for item in relations.of_application(tx, model, name)}
+    counts = {str(item): _count(tx, model, item, existing.values()) for item in pair}
+    return RelationFacts(
+        counts=counts, existing={key: item.life == Life.ALIVE for key, item in existing.items()}
+    )
+
+
+def _count(tx: Tx, model: str, item: Bound, existing: Iterable[Relation]) -> int:
+    count = 0
+    for relation in existing:
+        if not relation.suspended:
+            sides = relations.endpoints(tx, model, relation.id)
+            count += any(f"{side.application}:{side.endpoint}" == str(item) for side in sides)
+    return count
+
+
+def add(tx: Tx, model: str, pair: Pair, egress: str, now: datetime) -> Relation:
+    """Add the rows of a relation; units of both applications look at it.
+
+    Args:
+        egress: Subnets that the requirer's traffic comes from, with commas.
+    """
+    relation = Relation(
+        model=model,
+        id=tx.next(model, "relation"),
+        key=relation_key(pair),
+        life=Life.ALIVE,
+        scope=pair[0].endpoint.scope,
+        egress=egress,
+        created=to_iso(now),
+    )
+    tx.insert("relation", relation)
+    for item in pair:
+        tx.insert("relation_endpoint", _endpoint_row(model, relation.id, item.side, item.endpoint))
+        relations.put_bag(tx, model, relation.id, item.side.application, {})
+        wake.application(tx, model, item.side.application, now, f"relation {relation.id}")
+    statuses.set_status(tx, model, StatusKind.RELATION, str(relation.id), "joining", now=now)
+    return relation
+
+
+def _endpoint_row(model: str, relation: int, side: Side, endpoint: Endpoint) -> RelationEndpoint:
+    return RelationEndpoint(
+        model=model,
+        relation=relation,
+        application=side.application,
+        endpoint=endpoint.name,
+        role=endpoint.role,
+        interface=endpoint.interface,
+        capacity=endpoint.limit,
+    )

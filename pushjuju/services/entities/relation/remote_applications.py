@@ -1,0 +1,212 @@
+"""Applications of other models, as a model sees them: what it consumes, and proxies of those who consume.
+
+What is consumed is called SAAS in `status`. Its status is that of the application that is
+offered: whoever changes that one tells those who consume it.
+
+Mirrors: juju state/remoteapplication.go, apiserver/facades/client/application Consume (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from pushjuju.charms.endpoints import Side
+from pushjuju.charms.model import Endpoint, Role, Scope
+from pushjuju.core.clock import to_iso
+from pushjuju.core.errors import AlreadyExists
+from pushjuju.core.jsontext import compact
+from pushjuju.core.life import Life
+from pushjuju.core.status import Agent, StatusInfo, StatusKind, Workload, derive_application_status
+from pushjuju.portable.quote import quote
+from pushjuju.services.entities.basis import statuses, wake
+from pushjuju.services.entities.relation import relations
+from pushjuju.state.records import Application, Offer, Relation, RemoteApplication, Status
+from pushjuju.state.store import Tx
+
+TERMINATED = "offer has been removed"
+PROXY = "remote-"
+End = Callable[[Relation], None]
+"""Ends a relation: in order, or by force."""
+
+
+def find(tx: Tx, model: str, name: str) -> RemoteApplication | None:
+    """Return what a model consumes under a name, or None; proxies have no name for people."""
+    found = relations.remote(tx, model, name)
+    return found if found is not None and found.url else None
+
+
+def consumed(tx: Tx, model: str) -> list[RemoteApplication]:
+    """Return what a model consumes, by name."""
+    return [item for item in every(tx, model) if item.url]
+
+
+def every(tx: Tx, model: str) -> list[RemoteApplication]:
+    """Return all applications of other models that a model knows, proxies too."""
+    return tx.list(RemoteApplication, "remote_application_list", model=model)
+
+
+def consumers(tx: Tx, model: str, application: str) -> list[RemoteApplication]:
+    """Return the records of those who consume offers of an application, whichever model they are of."""
+    found = tx.list(RemoteApplication, "remote_application_of", source=model, application=application)
+    return [item for item in found if item.url]
+
+
+def side(remote: RemoteApplication) -> Side:
+    """Return a remote application as a side of a relation."""
+    ends = {name: _endpoint(name, item) for name, item in remote.endpoints.items()}
+    return Side(
+        application=remote.name,
+        provides={name: end for name, end in ends.items() if end.role is Role.PROVIDER},
+        requires={name: end for name, end in ends.items() if end.role is Role.REQUIRER},
+        remote=True,
+        alive=remote.life == Life.ALIVE,
+    )
+
+
+def _endpoint(name: str, item: Mapping[str, Any]) -> Endpoint:
+    return Endpoint(name=name, role=Role(item["role"]), interface=item["interface"], scope=Scope.GLOBAL)
+
+
+def described(endpoints: Iterable[tuple[str, Endpoint]]) -> dict[str, dict[str, Any]]:
+    """Return endpoints as remote applications keep them: name -> interface and role."""
+    return {name: {"interface": item.interface, "role": str(item.role)} for name, item in endpoints}
+
+
+# --- consuming --------------------------------------------------------------------------------------------
+
+
+def add(
+    tx: Tx, model: str, name: str, offer: Offer, url: str, endpoints: Mapping[str, Any], now: datetime
+) -> RemoteApplication:
+    """Let a model consume an offer under a name; once more changes nothing but its endpoints.
+
+    Raises:
+        AlreadyExists: The name is taken; the message is Juju's.
+    """
+    if tx.find(Application, "application_get", model=model, name=name):
+        what = f"cannot add saas application {quote(name)}"
+        raise AlreadyExists(f"{what}: local application with same name already exists")
+    present = relations.remote(tx, model, name)
+    if present is not None and not _is_over(tx, present):
+        _require_same(present, offer)
+        tx.run("remote_application_set_endpoints", model=model, name=name, endpoints=compact(dict(endpoints)))
+        return present
+    if present is not None:
+        forget(tx, present)
+    made = RemoteApplication(
+        model=model, name=name, url=url, offer=offer.uuid, source=offer.model, application=offer.application,
+        life=Life.ALIVE, endpoints=endpoints, created=to_iso(now),
+    )  # fmt: skip
+    tx.insert("remote_application", made)
+    _set_status(tx, made, application_status(tx, offer.model, offer.application), now)
+    return made
+
+
+def _is_over(tx: Tx, remote: RemoteApplication) -> bool:
+    """Tell whether the offer is gone and nothing is left to end."""
+    return is_terminated(tx, remote) and not relations.of_application(tx, remote.model, remote.name)
+
+
+def is_terminated(tx: Tx, remote: RemoteApplication) -> bool:
+    """Tell whether the offer that is consumed was removed."""
+    status = statuses.get_status(tx, remote.model, StatusKind.APPLICATION, remote.name)
+    return status is not None and status.status == Workload.TERMINATED and status.message == TERMINATED
+
+
+def _require_same(present: RemoteApplication, offer: Offer) -> None:
+    name = quote(present.name)
+    if present.source != offer.model:
+        raise AlreadyExists(f"saas application called {name} from a different model already exists")
+    if present.life != Life.ALIVE:
+        raise AlreadyExists(f"saas application called {name} exists but is terminating")
+    if present.offer != offer.uuid:
+        raise AlreadyExists(f"saas application called {name} from a different offer already exists")
+
+
+def retarget(tx: Tx, offer: Offer, application: str, endpoints: Mapping[str, Any], now: datetime) -> None:
+    """Tell those who consume an offer that it has other endpoints now, or is of another application."""
+    for remote in tx.list(RemoteApplication, "remote_application_by_offer", offer=offer.uuid):
+        if remote.url:
+            tx.run(
+                "remote_application_retarget", model=remote.model, name=remote.name, application=application,
+                endpoints=compact(dict(endpoints)),
+            )  # fmt: skip
+    tell_consumers(tx, offer.model, application, now)
+
+
+# --- the end ----------------------------------------------------------------------------------------------
+
+
+def destroy(tx: Tx, remote: RemoteApplication, now: datetime, end: End) -> None:
+    """Let a model consume an offer no more: its relations end, then it is forgotten.
+
+    Mirrors: juju state/remoteapplication.go DestroyOperation (3.6)
+    """
+    tx.run("remote_application_set_life", model=remote.model, name=remote.name, life=Life.DYING)
+    for relation in relations.of_application(tx, remote.model, remote.name):
+        end(relation)
+    finish(tx, remote.model)
+    wake.cleaner(tx, remote.model, now, f"SAAS {remote.name} goes")
+
+
+def finish(tx: Tx, model: str) -> None:
+    """Forget the remote applications that nothing holds any more: dying ones, and proxies."""
+    for remote in every(tx, model):
+        goes = not remote.url or remote.life != Life.ALIVE
+        if goes and not relations.of_application(tx, model, remote.name):
+            forget(tx, remote)
+
+
+def forget(tx: Tx, remote: RemoteApplication) -> None:
+    """Delete what a model knows of an application of another one, and what its units read here."""
+    statuses.forget(tx, remote.model, remote.name, [StatusKind.APPLICATION])
+    tx.run("secret_consumer_forget_application", model=remote.model, application=remote.name)
+    tx.run("secret_grant_forget", model=remote.model, target=remote.name)
+    tx.run("remote_application_delete", model=remote.model, name=remote.name)
+
+
+# --- status -----------------------------------------------------------------------------------------------
+
+
+def application_status(tx: Tx, model: str, application: str) -> StatusInfo:
+    """Return the status of an application as `status` shows it: its leader's word, or the worst of its units.
+
+    Mirrors: juju apiserver/common/crossmodel GetOfferStatusChange (3.6)
+    """
+    own = statuses.get_status(tx, model, StatusKind.APPLICATION, application)
+    if own is not None and own.status != Workload.UNSET:
+        return own
+    shown = statuses.workloads(tx, model, application)
+    for item in tx.list(Status, "agent_errors_of_application", model=model, application=application):
+        error = statuses.info(item)
+        shown[item.entity] = StatusInfo(status=Agent.ERROR, message=error.message, since=error.since)
+    return derive_application_status(shown[name] for name in sorted(shown))
+
+
+def tell_consumers(tx: Tx, model: str, application: str, now: datetime) -> None:
+    """Give those who consume an application its present status."""
+    found = consumers(tx, model, application)
+    status = application_status(tx, model, application) if found else None
+    for remote in found:
+        if status is not None and not is_terminated(tx, remote):
+            _set_status(tx, remote, status, now)
+
+
+def terminate(tx: Tx, offer: Offer, now: datetime) -> None:
+    """Tell those who consume an offer that it is gone."""
+    status = StatusInfo(status=Workload.TERMINATED, message=TERMINATED)
+    for remote in tx.list(RemoteApplication, "remote_application_by_offer", offer=offer.uuid):
+        if remote.url:
+            _set_status(tx, remote, status, now)
+
+
+def _set_status(tx: Tx, remote: RemoteApplication, status: StatusInfo, now: datetime) -> None:
+    present = statuses.get_status(tx, remote.model, StatusKind.APPLICATION, remote.name)
+    if present and (present.status, present.message) == (str(status.status), status.message):
+        return
+    statuses.set_status(
+        tx, remote.model, StatusKind.APPLICATION, remote.name, status.status, status.message,
+        now=status.since or now,
+    )  # fmt: skip

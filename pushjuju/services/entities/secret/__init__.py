@@ -1,0 +1,1 @@
+"""Secrets: who owns them, who may read them, where their content is."""

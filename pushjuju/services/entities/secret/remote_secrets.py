@@ -1,0 +1,128 @@
+"""Secrets of other models, which were granted over a relation between models.
+
+The owner's model knows a unit of another one under the name that it has there (`remote-.../0`, or that of a
+SAAS), as in relations; under this name it is granted secrets, and noted as a reader. Only applications
+that have read such a secret are ever asked about.
+
+Mirrors: juju apiserver/facades/controller/crossmodelsecrets (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from pushjuju.core.errors import AlreadyExists, NotFound, NotPermitted
+from pushjuju.portable.quote import quote
+from pushjuju.services.entities.relation import relations
+from pushjuju.services.entities.secret import secrets
+from pushjuju.state.records import Application, RemoteApplication, Unit
+from pushjuju.state.secret_records import ConsumerRow, SecretRow
+from pushjuju.state.store import Tx
+
+READS_FAR = 2  # application.secrets
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """A secret of another model, and the unit that reads it as that model knows it."""
+
+    row: SecretRow
+    unit: Unit
+
+
+def uri(model: str, secret: str) -> str:
+    """Return the URI of a secret of another model."""
+    return f"secret://{model}/{secret}"
+
+
+def is_far(text: str) -> bool:
+    """Tell whether a URI, as units note it, is one of another model."""
+    return text.startswith("secret://")
+
+
+def aliases(tx: Tx, unit: Unit, model: str = "") -> Iterator[Unit]:
+    """Yield a unit as other models know it, or one of them."""
+    for remote in tx.list(
+        RemoteApplication, "remote_application_of", source=unit.model, application=unit.application
+    ):
+        if model in ("", remote.model):
+            name = relations.renamed(unit.name, remote.name)
+            yield replace(unit, model=remote.model, name=name, application=remote.name)
+
+
+def find(tx: Tx, unit: Unit, model: str, secret: str) -> Seen:
+    """Return a secret of another model that a unit may read.
+
+    Raises:
+        NotFound: Nothing ties the models, or there is no such secret.
+        NotPermitted: It was not granted.
+    """
+    known = list(aliases(tx, unit, model))
+    row = secrets.find(tx, model, secret) if known else None
+    if row is None:
+        raise NotFound(f"secret {quote(uri(model, secret))} not found")
+    for alias in known:
+        if secrets.may_read(tx, alias, row):
+            return Seen(row=row, unit=alias)
+    raise NotPermitted("permission denied")
+
+
+def labelled(tx: Tx, unit: Unit, label: str) -> Seen | None:
+    """Return the secret of another model that a unit calls so, or None."""
+    if not reads(tx, unit):
+        return None
+    for alias in aliases(tx, unit):
+        found = tx.find(
+            ConsumerRow, "secret_consumer_by_label", model=alias.model, unit=alias.name, label=label
+        )
+        if found is not None:
+            return Seen(row=secrets.get(tx, alias.model, found.secret), unit=alias)
+    return None
+
+
+def reads(tx: Tx, unit: Unit) -> bool:
+    """Tell whether a unit's application has ever read a secret of another model."""
+    found = tx.find(Application, "application_get", model=unit.model, name=unit.application)
+    return found is not None and found.secrets >= READS_FAR
+
+
+def check_label(tx: Tx, unit: Unit, label: str) -> None:
+    """Check that a unit calls no secret of its own model so.
+
+    Raises:
+        AlreadyExists: It does; the message is Juju's.
+    """
+    taken = tx.find(ConsumerRow, "secret_consumer_by_label", model=unit.model, unit=unit.name, label=label)
+    if label and taken is not None:
+        raise AlreadyExists(f"secret with label {quote(label)} already exists")
+
+
+def mark(tx: Tx, unit: Unit) -> None:
+    """Note that a unit's application reads secrets of other models."""
+    tx.run("secret_mark_far", model=unit.model, name=unit.application)
+
+
+def consumed(tx: Tx, unit: Unit) -> Iterator[tuple[Unit, Any]]:
+    """Yield (the unit as another model knows it, row of `secret_consumed`) of what a unit reads there."""
+    for alias in aliases(tx, unit):
+        for row in tx.rows("secret_consumed", model=alias.model, unit=alias.name):
+            yield alias, row
+
+
+def may_read(tx: Tx, alias: Unit, secret: str) -> bool:
+    """Return True when a unit, named as the secret's model knows the unit, may read the secret now."""
+    return secrets.may_read(tx, alias, secrets.get(tx, alias.model, secret))
+
+
+def forget_unit(tx: Tx, unit: Unit, now: datetime) -> None:
+    """Forget what a unit that goes has read in other models."""
+    for alias in aliases(tx, unit):
+        read = [row["secret"] for row in tx.rows("secret_consumed", model=alias.model, unit=alias.name)]
+        tx.run("secret_consumer_forget", model=alias.model, unit=alias.name)
+        tx.run("secret_grant_forget", model=alias.model, target=alias.name)
+        for secret in read:
+            if (found := secrets.find(tx, alias.model, secret)) is not None:
+                secrets.touch_obsolete(tx, found, now)

@@ -1,0 +1,53 @@
+"""Renewing the key that seals secrets.
+
+The new key is in its file before anything is sealed with it, and the old one stays there until nothing
+needs it: a process that dies in between leaves a store that opens.
+"""
+
+from __future__ import annotations
+
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.secret import secret_backends, secrets
+from pushjuju.state.keys import Sealed
+from pushjuju.state.secret_records import BackendRow, RevisionRow
+from pushjuju.state.store import Tx
+
+
+def renew(ctx: Context, *, forget: bool = False) -> tuple[str, int]:
+    """Seal everything anew with a new key; return its name and how many records there were.
+
+    Args:
+        forget: Take the old keys out of the file: copies of the store from before cannot be read any more.
+
+    Raises:
+        WrongKey: The file does not hold the present key: nothing is changed.
+    """
+    ring = ctx.controller.keyring
+    with ctx.store.write() as tx:
+        name = ring.renew(tx, ctx.clock.now())
+        count = _reseal_revisions(ctx, tx) + _reseal_backends(ctx, tx)
+        tx.run("encryption_key_drop_old")
+    if forget:
+        ring.forget([name])
+    return name, count
+
+
+def _reseal_revisions(ctx: Context, tx: Tx) -> int:
+    ring, rows = ctx.controller.keyring, tx.list(RevisionRow, "secret_revision_every")
+    for row in rows:
+        where = secrets.place(row, row.revision)
+        value = ring.open(Sealed(key=row.key, data=row.data), where)
+        sealed = ring.seal(tx, value, where, ctx.clock.now())
+        tx.run(
+            "secret_revision_reseal", model=row.model, secret=row.secret, revision=row.revision,
+            key=sealed.key, data=sealed.data,
+        )  # fmt: skip
+    return len(rows)
+
+
+def _reseal_backends(ctx: Context, tx: Tx) -> int:
+    rows = tx.list(BackendRow, "secret_backend_list")
+    for row in rows:
+        sealed = secret_backends.sealed(ctx, tx, row.id, secret_backends.configuration(ctx, row))
+        tx.run("secret_backend_set_config", name=row.name, key=sealed.key, config=sealed.data)
+    return len(rows)

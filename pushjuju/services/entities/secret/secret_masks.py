@@ -1,0 +1,97 @@
+"""Values of secrets are masked in whatever is kept of what a unit says.
+
+The machine masks what a run has read or written before it sends a line; here the same is done for all that
+the unit may know, because it may have kept a value since, and nobody knows who holds the machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+
+from pushjuju.core.errors import StoreError
+from pushjuju.core.secrets import MASK, Content
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.secret import remote_secrets, secrets
+from pushjuju.state.records import Application, Unit
+from pushjuju.state.secret_records import RevisionRow, SecretRow
+from pushjuju.state.store import Tx
+
+SHORTEST = 4  # characters: a shorter value would mask half of every text
+MOST = 200  # revisions that are looked into
+MOST_VALUES = 1000  # of them, the newest first: each text is searched for every one
+Mask = Callable[[str], str]
+
+
+def plain(text: str) -> str:
+    """Return a text as it is."""
+    return text
+
+
+def mask_of(ctx: Context, tx: Tx, model: str, unit: str) -> Mask:
+    """Return what masks the values that a unit may know; costs a look where it has none."""
+    name = unit.partition("/")[0]
+    application = tx.find(Application, "application_get", model=model, name=name) if unit else None
+    if application is None or not application.secrets:
+        return plain
+    found = tx.find(Unit, "unit_get", model=model, name=unit)
+    if found is None:
+        return plain
+    values = sorted(_values(_contents(ctx, tx, found, far=application.secrets > 1)), key=len, reverse=True)
+    return _masking(values) if values else plain
+
+
+def _masking(values: list[str]) -> Mask:
+    def mask(text: str) -> str:
+        for value in values:
+            if value in text:
+                text = text.replace(value, MASK)
+        return text
+
+    return mask
+
+
+def _contents(ctx: Context, tx: Tx, unit: Unit, *, far: bool) -> Iterator[Content]:
+    """Yield what a unit may know, as far as it is in the store; nothing without the key."""
+    try:
+        for row in _revisions(tx, unit, far=far):
+            content = secrets.stored(ctx, row).content
+            if content is not None:
+                yield content
+    except StoreError:
+        return
+
+
+def _revisions(tx: Tx, unit: Unit, *, far: bool) -> list[RevisionRow]:
+    known = {row.id: row for row in secrets.managed(tx, unit)}
+    for read in tx.rows("secret_consumed", model=unit.model, unit=unit.name):
+        row = known.get(read["secret"]) or tx.find(
+            SecretRow, "secret_get", model=unit.model, id=read["secret"]
+        )
+        if row is not None:
+            known[row.id] = row
+    if far:
+        for alias, read in remote_secrets.consumed(tx, unit):
+            row = secrets.find(tx, alias.model, read["secret"])
+            if row is not None:
+                known[remote_secrets.uri(alias.model, row.id)] = row
+    every = [item for row in known.values() for item in secrets.revisions(tx, row)]
+    return sorted(every, key=lambda item: item.created, reverse=True)[:MOST]
+
+
+def _values(contents: Iterable[Content]) -> set[str]:
+    """Return values as they may stand in a line: plain, line by line, and in base64; of many the newest."""
+    found: set[str] = set()
+    for value in chain.from_iterable(map(_forms, contents)):
+        if len(value.strip()) >= SHORTEST:
+            found.add(value)
+        if len(found) >= MOST_VALUES:
+            break
+    return found
+
+
+def _forms(content: Content) -> Iterator[str]:
+    for value in content.plain().values():
+        yield value
+        yield from value.splitlines()
+    yield from content.values()

@@ -1,0 +1,572 @@
+"""Secrets in the model: making, changing, removing; who owns, who may read.
+
+Content is sealed before it is stored (`state.keys`). Who changes a secret here also wakes up those who see
+it: its consumers run secret-changed, its owner secret-remove for revisions that nobody reads any more.
+
+Mirrors: juju state/secrets.go (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from pushjuju.charms.model import Role
+from pushjuju.core import limits
+from pushjuju.core.clock import from_iso, to_iso
+from pushjuju.core.errors import AlreadyExists, NotValid, StoreError
+from pushjuju.core.secrets import RETRY, Content, OwnerKind, Rotation
+from pushjuju.portable.quote import quote
+from pushjuju.services.entities.basis import wake
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.model import model_config
+from pushjuju.services.entities.relation import relations
+from pushjuju.state.keys import Sealed
+from pushjuju.state.records import RelationEndpoint, Unit
+from pushjuju.state.secret_records import BackendRow, ConsumerRow, GrantRow, RevisionRow, SecretRow
+from pushjuju.state.store import Tx
+from pushjuju.state.work import model_key
+from pushjuju.state.work import touch as touch_key
+
+LOOP = "secrets"
+INTERNAL = "internal"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Owner:
+    """Whose a secret is.
+
+    Attributes:
+        name: Application or unit; empty for the model.
+    """
+
+    kind: OwnerKind
+    name: str = ""
+
+    @property
+    def application(self) -> str:
+        """The application that it belongs to, itself or by its unit; empty for the model."""
+        return self.name.partition("/")[0]
+
+
+MODEL = Owner(kind=OwnerKind.MODEL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """What is to be changed of a secret; None leaves it.
+
+    Attributes:
+        content: Replaces the whole old one in a new revision, unless it is equal.
+        expires: When the latest revision, or the new one, is to be replaced.
+    """
+
+    content: Content | None = None
+    label: str | None = None
+    description: str | None = None
+    rotation: Rotation | None = None
+    expires: datetime | None = None
+    auto_prune: bool | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stored:
+    """What a revision holds: the content, or, where a backend has it, only its checksum."""
+
+    revision: RevisionRow
+    checksum: str
+    content: Content | None
+
+
+# --- reading ----------------------------------------------------------------------------------------------
+
+
+def find(tx: Tx, model: str, secret: str) -> SecretRow | None:
+    """Return a secret, or None."""
+    return tx.find(SecretRow, "secret_get", model=model, id=secret)
+
+
+def get(tx: Tx, model: str, secret: str) -> SecretRow:
+    """Return a secret.
+
+    Raises:
+        NotFound: There is none.
+    """
+    return tx.get(SecretRow, "secret_get", f"secret {quote(secret)} not found", model=model, id=secret)
+
+
+def owner_of(row: SecretRow) -> Owner:
+    """Return whose a secret is."""
+    return Owner(kind=OwnerKind(row.owner_kind), name=row.owner)
+
+
+def by_label(tx: Tx, model: str, owner: Owner, label: str) -> SecretRow | None:
+    """Return the secret that its owner calls so, or None."""
+    return tx.find(
+        SecretRow, "secret_by_label", model=model, owner_kind=owner.kind, owner=owner.name, label=label
+    )
+
+
+def managed(tx: Tx, unit: Unit) -> list[SecretRow]:
+    """Return the secrets of a unit and of its application."""
+    return tx.list(
+        SecretRow, "secret_managed", model=unit.model, application=unit.application, unit=unit.name
+    )
+
+
+def count(tx: Tx, model: str, owner: Owner) -> int:
+    """Return how many secrets somebody has."""
+    rows = tx.rows(
+        "secret_of_owner",
+        model=model,
+        application=owner.application,
+        owner_kind=owner.kind,
+        owner=owner.name,
+    )
+    return len(rows)
+
+
+def revisions(tx: Tx, row: SecretRow) -> list[RevisionRow]:
+    """Return the revisions of a secret, oldest first."""
+    return tx.list(RevisionRow, "secret_revision_list", model=row.model, secret=row.id)
+
+
+def revision(tx: Tx, row: SecretRow, number: int) -> RevisionRow:
+    """Return a revision.
+
+    Raises:
+        NotFound: It was removed, or there never was one.
+    """
+    missing = f"secret revision {quote(f'{row.id}/{number}')} not found"
+    return tx.get(
+        RevisionRow, "secret_revision_get", missing, model=row.model, secret=row.id, revision=number
+    )
+
+
+def grants(tx: Tx, row: SecretRow) -> list[GrantRow]:
+    """Return who may read a secret beside its owner."""
+    return tx.list(GrantRow, "secret_grant_list", model=row.model, secret=row.id)
+
+
+def access(tx: Tx, row: SecretRow) -> list[dict[str, str]]:
+    """Return who may read a secret, as Juju shows it: tags of target and scope, and the role."""
+    return [grant_document(item, scope(tx, item)) for item in grants(tx, row)]
+
+
+def grant_document(item: GrantRow, within: str) -> dict[str, str]:
+    """Return a grant as Juju shows it."""
+    return {"target": f"{item.kind}-{item.target.replace('/', '-')}", "scope": within, "role": "view"}
+
+
+def scope(tx: Tx, item: GrantRow) -> str:
+    """Return the tag of what a grant ends with: a relation, or the model."""
+    if item.relation is None:
+        return f"model-{item.model}"
+    sides = relations.endpoints(tx, item.model, item.relation)
+    names = " ".join(f"{side.application}:{side.endpoint}" for side in sorted(sides, key=_requirer_first))
+    return "relation-" + names.replace(":", ".").replace(" ", "#")
+
+
+def _requirer_first(side: RelationEndpoint) -> tuple[bool, str]:
+    return side.role != Role.REQUIRER, side.application
+
+
+def place(row: RevisionRow | SecretRow, number: int) -> str:
+    """Return what a sealed revision is bound to."""
+    secret = row.secret if isinstance(row, RevisionRow) else row.id
+    return f"secret {row.model}/{secret}/{number}"
+
+
+def stored(ctx: Context, row: RevisionRow) -> Stored:
+    """Open a revision.
+
+    Raises:
+        WrongKey: The key file does not hold its key.
+        StoreError: The record was changed.
+    """
+    sealed = Sealed(key=row.key, data=row.data)
+    found = ctx.controller.keyring.open(sealed, place(row, row.revision))
+    content = Content(found["content"]) if "content" in found else None
+    return Stored(revision=row, checksum=str(found["checksum"]), content=content)
+
+
+# --- making and changing ----------------------------------------------------------------------------------
+
+
+def create(ctx: Context, tx: Tx, model: str, secret: str, owner: Owner, change: Change) -> SecretRow:
+    """Make a secret with its first revision.
+
+    Raises:
+        AlreadyExists: Its id or its owner's label is taken; the message is Juju's.
+        NotValid: It has no content, or its owner has too many secrets.
+    """
+    if not change.content:
+        raise NotValid("empty secret value not valid")
+    if find(tx, model, secret) is not None:
+        raise AlreadyExists(f"secret {quote(secret)} already exists")
+    now = ctx.clock.now()
+    rotation = change.rotation or Rotation.NEVER
+    row = SecretRow(
+        model=model,
+        id=secret,
+        owner_kind=owner.kind,
+        owner=owner.name,
+        application=owner.application,
+        label=change.label or "",
+        description=change.description or "",
+        rotation=rotation,
+        next_rotation=_moment(rotation.next(now)),
+        auto_prune=int(bool(change.auto_prune)),
+        latest=1,
+        created=to_iso(now),
+        updated=to_iso(now),
+    )
+    _check_room(tx, row)
+    check_label(tx, row, row.label)
+    tx.insert("secret", row)
+    _add_revision(ctx, tx, row, 1, change.content, change.expires)
+    mark(tx, model, owner.application)
+    _schedule(tx, row, from_iso(row.next_rotation) if row.next_rotation else None)
+    return row
+
+
+def _check_room(tx: Tx, row: SecretRow) -> None:
+    if count(tx, row.model, owner_of(row)) >= limits.SECRETS:
+        raise NotValid(f"{row.owner or 'the model'} has {limits.SECRETS} secrets already")
+
+
+def check_label(tx: Tx, row: SecretRow, label: str) -> None:
+    """Check that the label of a secret is free; people's names for theirs are lines of a table.
+
+    Raises:
+        NotValid: Such a name holds line ends or other control characters.
+        AlreadyExists: It is taken; the message is Juju's.
+    """
+    if not label:
+        return
+    word = "name" if row.owner_kind == OwnerKind.MODEL else "label"
+    if row.owner_kind == OwnerKind.MODEL and not label.isprintable():
+        raise NotValid(f"secret {word} {quote(label)} not valid")
+    taken = tx.scalar(
+        "secret_label_clash", model=row.model, application=row.application, label=label, id=row.id,
+        owner=row.owner, owner_kind=row.owner_kind,
+    )  # fmt: skip
+    if taken is not None:
+        raise AlreadyExists(f"secret with {word} {quote(label)} already exists")
+
+
+def update(ctx: Context, tx: Tx, row: SecretRow, change: Change) -> SecretRow:
+    """Change a secret; those who see it look again.
+
+    Raises:
+        AlreadyExists: The new label is taken.
+    """
+    now = ctx.clock.now()
+    if change.label is not None and change.label != row.label:
+        check_label(tx, row, change.label)
+    new = change.content if change.content and _is_new(ctx, tx, row, change.content) else None
+    rotation = Rotation(row.rotation) if change.rotation is None else change.rotation
+    rescheduled = rotation != row.rotation
+    changed = replace(
+        row,
+        label=row.label if change.label is None else change.label,
+        description=row.description if change.description is None else change.description,
+        rotation=rotation,
+        next_rotation=_moment(rotation.next(now)) if rescheduled else row.next_rotation,
+        rotation_due=0 if rescheduled else row.rotation_due,
+        auto_prune=row.auto_prune if change.auto_prune is None else int(change.auto_prune),
+        latest=row.latest + (new is not None),
+        updated=to_iso(now),
+    )
+    _write(tx, changed)
+    if new is not None:
+        _add_revision(ctx, tx, changed, changed.latest, new, change.expires)
+        touch_consumers(tx, changed, now, f"secret {row.id} has revision {changed.latest}")
+    elif change.expires is not None:
+        _set_expires(ctx, tx, changed, change.expires)
+    if rescheduled:
+        if row.next_rotation:  # the loop waits for a moment that means nothing any more
+            touch_loop(tx, row.model, now, f"secret {row.id} has another rotation policy")
+        _schedule(tx, changed, from_iso(changed.next_rotation) if changed.next_rotation else None)
+    touch_obsolete(tx, changed, now)
+    return changed
+
+
+def _write(tx: Tx, row: SecretRow) -> None:
+    tx.run(
+        "secret_update", model=row.model, id=row.id, label=row.label, description=row.description,
+        rotation=row.rotation, next_rotation=row.next_rotation, rotation_due=row.rotation_due,
+        auto_prune=row.auto_prune, latest=row.latest, updated=row.updated,
+    )  # fmt: skip
+
+
+def _is_new(ctx: Context, tx: Tx, row: SecretRow, content: Content) -> bool:
+    """Tell whether content differs from the latest revision's."""
+    found = tx.find(RevisionRow, "secret_revision_get", model=row.model, secret=row.id, revision=row.latest)
+    return found is None or stored(ctx, found).checksum != content.checksum()
+
+
+def _add_revision(
+    ctx: Context, tx: Tx, row: SecretRow, number: int, content: Content, expires: datetime | None
+) -> None:
+    now = ctx.clock.now()
+    value = {"checksum": content.checksum(), "content": dict(content)}
+    sealed = ctx.controller.keyring.seal(tx, value, place(row, number), now)
+    target = active_backend(tx, row.model)
+    record = RevisionRow(
+        model=row.model, secret=row.id, revision=number, key=sealed.key, data=sealed.data, target=target,
+        expires=_moment(expires), next_expiry=_moment(expires), created=to_iso(now), updated=to_iso(now),
+    )  # fmt: skip
+    tx.insert("secret_revision", record)
+    _schedule(tx, row, expires)
+    if target:
+        touch_loop(tx, row.model, now, f"secret {row.id} goes to its backend")
+
+
+def _set_expires(ctx: Context, tx: Tx, row: SecretRow, expires: datetime) -> None:
+    tx.run(
+        "secret_revision_set_expires", model=row.model, secret=row.id, revision=row.latest,
+        expires=to_iso(expires), updated=to_iso(ctx.clock.now()),
+    )  # fmt: skip
+    _schedule(tx, row, expires)
+
+
+def _moment(when: datetime | None) -> str | None:
+    return None if when is None else to_iso(when)
+
+
+def remove(tx: Tx, row: SecretRow, numbers: Iterable[int] | None, now: datetime) -> None:
+    """Remove revisions of a secret, or all of it; with its last revision the secret goes.
+
+    Args:
+        numbers: The revisions; None for all. Those that are gone already are no error.
+    """
+    present = revisions(tx, row)
+    going = [item for item in present if numbers is None or item.revision in set(numbers)]
+    for item in going:
+        _discard(tx, item, now)
+        tx.run("secret_revision_delete", model=row.model, secret=row.id, revision=item.revision)
+    is_gone = len(going) == len(present)
+    if any(item.next_expiry for item in going) or (is_gone and row.next_rotation):
+        touch_loop(tx, row.model, now, f"secret {row.id} is gone, or a revision of it")
+    if is_gone:
+        touch_consumers(tx, row, now, f"secret {row.id} is gone")
+        touch_owner(tx, row, now, f"secret {row.id} is gone")
+        tx.run("secret_delete", model=row.model, id=row.id)
+
+
+def _discard(tx: Tx, item: RevisionRow, now: datetime) -> None:
+    """Have the content of a revision deleted wherever a backend may hold it."""
+    for backend in sorted({item.backend, item.target} - {""}):
+        tx.run("secret_trash_add", model=item.model, backend=backend, path=backend_path(item))
+        touch_loop(tx, item.model, now, f"secret {item.secret} is deleted in its backend")
+
+
+def backend_path(item: RevisionRow) -> str:
+    """Return where a backend keeps the content of a revision."""
+    return f"{item.model}/{item.secret}-{item.revision}"
+
+
+def active_backend(tx: Tx, model: str) -> str:
+    """Return the id of the backend for new content of a model; empty for the store itself."""
+    name = str(model_config.get(tx, model, "secret-backend"))
+    if name in ("auto", INTERNAL):
+        return ""
+    found = tx.find(BackendRow, "secret_backend_get", name=name)
+    if found is None:
+        raise StoreError(f'the secret backend "{name}" of the model is gone')
+    return found.id
+
+
+# --- who may read -----------------------------------------------------------------------------------------
+
+
+def grant(tx: Tx, row: SecretRow, kind: OwnerKind, target: str, relation: int | None = None) -> None:
+    """Let a unit, or an application with all of its units, read a secret; with the relation it ends.
+
+    Raises:
+        NotValid: Single units of the application have grants; the message is Juju's.
+    """
+    if kind is OwnerKind.APPLICATION and any(
+        item.kind == OwnerKind.UNIT and item.target.partition("/")[0] == target for item in grants(tx, row)
+    ):
+        what = "any unit level grants need to be revoked before granting access"
+        raise NotValid(f"{what} to the corresponding application")
+    tx.run("secret_grant_put", model=row.model, secret=row.id, kind=kind, target=target, relation=relation)
+
+
+def revoke(tx: Tx, row: SecretRow, target: str) -> None:
+    """Take a grant back; the application's takes those of its units with it."""
+    tx.run("secret_grant_delete", model=row.model, secret=row.id, target=target)
+    if "/" not in target:
+        tx.run("secret_grant_delete_units", model=row.model, secret=row.id, application=target)
+
+
+def may_read(tx: Tx, unit: Unit, row: SecretRow) -> bool:
+    """Tell whether a unit may read a secret: its own, its application's, or granted to either."""
+    if row.owner in (unit.name, unit.application) and row.owner_kind != OwnerKind.MODEL:
+        return True
+    return any(
+        tx.row("secret_grant_get", model=row.model, secret=row.id, target=target) is not None
+        for target in (unit.name, unit.application)
+    )
+
+
+# --- who reads --------------------------------------------------------------------------------------------
+
+
+def consumer(tx: Tx, row: SecretRow, unit: str) -> ConsumerRow | None:
+    """Return what a unit reads of a secret, or None before its first look."""
+    return tx.find(ConsumerRow, "secret_consumer_get", model=row.model, secret=row.id, unit=unit)
+
+
+def track(tx: Tx, row: SecretRow, unit: Unit, number: int, now: datetime, label: str | None = None) -> None:
+    """Note which revision a unit reads from now on, and what it calls the secret.
+
+    Raises:
+        AlreadyExists: It calls another one so.
+    """
+    before = consumer(tx, row, unit.name)
+    name = (before.label if before else "") if label is None else label
+    if label:
+        _check_consumer_label(tx, row, unit, label)
+    if before is not None and (before.revision, before.label) == (number, name):
+        return
+    tx.run(
+        "secret_consumer_put", model=row.model, secret=row.id, unit=unit.name, label=name, revision=number,
+        noted=row.latest,
+    )  # fmt: skip
+    mark(tx, unit.model, unit.application)
+    if before is not None and before.revision != number:
+        touch_obsolete(tx, row, now)
+
+
+def _check_consumer_label(tx: Tx, row: SecretRow, unit: Unit, label: str) -> None:
+    taken = tx.find(ConsumerRow, "secret_consumer_by_label", model=row.model, unit=unit.name, label=label)
+    if taken is not None and taken.secret != row.id:
+        raise AlreadyExists(f"secret with label {quote(label)} already exists")
+
+
+def forget_unit(tx: Tx, unit: Unit, now: datetime) -> None:
+    """Forget what a unit that goes owned, read and was granted."""
+    for row in managed(tx, unit):
+        if row.owner == unit.name:
+            remove(tx, row, None, now)
+    read = [row["secret"] for row in tx.rows("secret_consumed", model=unit.model, unit=unit.name)]
+    tx.run("secret_consumer_forget", model=unit.model, unit=unit.name)
+    tx.run("secret_grant_forget", model=unit.model, target=unit.name)
+    for secret in read:
+        if (found := find(tx, unit.model, secret)) is not None:
+            touch_obsolete(tx, found, now)
+
+
+def forget_application(tx: Tx, model: str, application: str, now: datetime) -> None:
+    """Forget what an application that goes owned and was granted."""
+    owned = tx.list(
+        SecretRow, "secret_of_owner", model=model, application=application,
+        owner_kind=OwnerKind.APPLICATION, owner=application,
+    )  # fmt: skip
+    for row in owned:
+        remove(tx, row, None, now)
+    tx.run("secret_grant_forget", model=model, target=application)
+
+
+# --- who must look again ----------------------------------------------------------------------------------
+
+
+def mark(tx: Tx, model: str, application: str) -> None:
+    """Note that an application has to do with secrets; until then nothing is asked about it."""
+    if application:
+        tx.run("secret_mark_application", model=model, name=application)
+
+
+def touch_consumers(tx: Tx, row: SecretRow, now: datetime, reason: str) -> None:
+    """Make those who read a secret look again."""
+    for found in tx.rows("secret_consumer_machines", model=row.model, secret=row.id):
+        wake.machine(tx, row.model, found["machine"], now, reason)
+    for found in tx.rows("secret_far_consumer_machines", model=row.model, secret=row.id):
+        wake.machine(tx, found["source"], found["machine"], now, reason)
+
+
+def touch_owner(tx: Tx, row: SecretRow, now: datetime, reason: str) -> None:
+    """Make those who answer for a secret look again."""
+    if row.owner_kind == OwnerKind.UNIT:
+        found = tx.find(Unit, "unit_get", model=row.model, name=row.owner)
+        if found is not None:
+            wake.unit(tx, found, now, reason)
+    elif row.owner_kind == OwnerKind.APPLICATION:
+        wake.application(tx, row.model, row.owner, now, reason)
+
+
+def touch_obsolete(tx: Tx, row: SecretRow, now: datetime) -> None:
+    """Wake up whoever cares for revisions that nobody reads any more, when there are any."""
+    if tx.row("secret_obsolete", model=row.model, secret=row.id) is None:
+        return
+    reason = f"nobody reads an old revision of secret {row.id}"
+    if row.owner_kind != OwnerKind.MODEL:
+        touch_owner(tx, row, now, reason)
+    elif row.auto_prune:
+        touch_loop(tx, row.model, now, reason)
+
+
+def touch_loop(tx: Tx, model: str, when: datetime, reason: str) -> None:
+    """Make the loop that cares for a model's secrets look at a time."""
+    touch_key(tx, model_key(model, LOOP), when, reason)
+
+
+def _schedule(tx: Tx, row: SecretRow, when: datetime | None) -> None:
+    if when is not None:
+        touch_loop(tx, row.model, when, f"secret {row.id} is due")
+
+
+# --- rotation and expiry ----------------------------------------------------------------------------------
+
+
+def rotated(tx: Tx, row: SecretRow, before: int, now: datetime) -> None:
+    """Note that secret-rotate ran; without a new revision since then it comes again soon.
+
+    Args:
+        before: The latest revision when it was due.
+    """
+    wanted = Rotation(row.rotation)
+    again = wanted.next(now) if row.latest > before else (now + RETRY if wanted.next(now) else None)
+    tx.run("secret_set_rotation", model=row.model, id=row.id, next_rotation=_moment(again), due=0)
+    _schedule(tx, row, again)
+
+
+def expiry_seen(tx: Tx, row: SecretRow, number: int, now: datetime) -> None:
+    """Note that secret-expired ran; it comes again until the revision is removed."""
+    again = now + RETRY
+    tx.run(
+        "secret_set_expiry", model=row.model, secret=row.id, revision=number, next_expiry=to_iso(again), due=0
+    )
+    _schedule(tx, row, again)
+
+
+def make_due(tx: Tx, model: str, now: datetime) -> datetime | None:
+    """Count the rotations and expiries whose time has come; return when the next one does."""
+    for row in tx.list(SecretRow, "secret_rotations_due", model=model, now=to_iso(now)):
+        tx.run("secret_set_rotation", model=model, id=row.id, next_rotation=row.next_rotation, due=1)
+        touch_owner(tx, row, now, f"the rotation of secret {row.id} is due")
+    for item in tx.list(RevisionRow, "secret_expiries_due", model=model, now=to_iso(now)):
+        tx.run(
+            "secret_set_expiry", model=model, secret=item.secret, revision=item.revision,
+            next_expiry=item.next_expiry, due=1,
+        )  # fmt: skip
+        touch_owner(tx, get(tx, model, item.secret), now, f"secret {item.secret} expired")
+    dues = [tx.scalar(query, model=model) for query in ("secret_rotation_next", "secret_expiry_next")]
+    known = [from_iso(due) for due in dues if due]
+    return min(known) if known else None
+
+
+def prune(tx: Tx, model: str, now: datetime) -> None:
+    """Delete revisions of user secrets that nobody reads, where the admin said so."""
+    rows = tx.list(
+        SecretRow, "secret_of_owner", model=model, application="", owner_kind=OwnerKind.MODEL, owner=""
+    )
+    for row in rows:
+        if row.auto_prune:
+            numbers = [found["revision"] for found in tx.rows("secret_obsolete", model=model, secret=row.id)]
+            if numbers:
+                remove(tx, row, numbers, now)

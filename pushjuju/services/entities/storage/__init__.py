@@ -1,0 +1,1 @@
+"""Storage instances, their pools, and the disks of machines."""

@@ -1,0 +1,99 @@
+"""Disks of machines: volumes that belong to a machine and to no unit.
+
+A disk is a storage instance without a store, whose owner is its machine; charms and commands for storage
+never see it. It is made when the machine starts, and destroyed when nothing is on the machine any more.
+Mirrors: juju apiserver/facades/client/machinemanager AddMachines, state/machine.go hostStorageOps (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from pushjuju.core.clock import to_iso
+from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.core.life import Life
+from pushjuju.core.storage import Directive, Kind, check_count
+from pushjuju.services.entities.storage import storage
+from pushjuju.state.records import Machine
+from pushjuju.state.storage_records import Backing, BackingAttachment, StorageInstance
+from pushjuju.state.store import Tx
+
+if TYPE_CHECKING:
+    from pushjuju.services.entities.storage.storage_pools import Pool, Pools
+
+_REFUSED = "cannot add a new machine: validating volume params: "
+
+
+def check(tx: Tx, pools: Pools, model: str, asked: Sequence[Directive]) -> list[tuple[Directive, Pool]]:
+    """Return what is asked for with the pool of each.
+
+    Raises:
+        NotFound: No such pool; the message is Juju's.
+        NotValid: No size, too many, or a pool that has no volumes.
+    """
+    try:
+        check_count(max(sum(item.count for item in asked), 1), 1, -1)
+        return [(item, _pool(tx, pools, model, item)) for item in asked]
+    except NotValid as error:
+        raise NotValid(f"{_REFUSED}{error.message}", hint=error.hint) from None
+
+
+def _pool(tx: Tx, pools: Pools, model: str, asked: Directive) -> Pool:
+    name = asked.pool or storage.default_pool(tx, model, Kind.BLOCK, asked, pools)
+    try:
+        found = pools.get(name)
+    except NotFound as error:
+        usable = (other for other in pools.names() if Kind.BLOCK in pools.get(other).type.kinds)
+        raise NotFound(f"{_REFUSED}{error.message}", hint=f"there are: {', '.join(usable)}") from None
+    found.require(Kind.BLOCK)
+    if not asked.size:
+        raise NotValid("invalid size 0", hint=f"pushjuju add-machine --disks {name},10G")
+    return found
+
+
+def add(tx: Tx, pools: Pools, machine: Machine, asked: Sequence[Directive], now: datetime) -> None:
+    """Give a new machine its disks; the lane that starts it makes them.
+
+    Raises:
+        NotFound, NotValid: As `check`.
+    """
+    for item, pool in check(tx, pools, machine.model, asked):
+        pools.keep(tx, machine.model, pool)
+        for _ in range(item.count):
+            _add_one(tx, machine, pool, item.size, now)
+    storage.count_on(tx, machine.model, "", machine.id)
+
+
+def _add_one(tx: Tx, machine: Machine, pool: Pool, size: int, now: datetime) -> None:
+    instance = StorageInstance(
+        model=machine.model, id=f"disk-{tx.next(machine.model, 'disk')}", name="", kind=Kind.BLOCK,
+        owner=machine.id, pool=pool.name, size=size, provider=pool.type.name, scope=pool.type.scope,
+        life=Life.ALIVE, created=to_iso(now),
+    )  # fmt: skip
+    tx.insert("storage_instance", instance)
+    for backing in storage.back(tx, instance, machine.id, now):
+        row = BackingAttachment(
+            model=backing.model, kind=backing.kind, id=backing.id, machine=machine.id, life=Life.ALIVE
+        )
+        tx.insert("backing_attachment", row)
+
+
+def of_machine(tx: Tx, model: str, machine: str) -> list[tuple[StorageInstance, Backing]]:
+    """Return the disks of a machine with their volumes."""
+    rows = tx.list(BackingAttachment, "backing_attachment_on_machine", model=model, machine=machine)
+    found = []
+    for row in rows:
+        backing = tx.find(Backing, "backing_get", model=model, kind=row.kind, id=row.id)
+        if backing is not None and (instance := storage.get(tx, model, backing.storage)).is_disk:
+            found.append((instance, backing))
+    return found
+
+
+def end(tx: Tx, model: str, machine: str, now: datetime) -> None:
+    """Begin to take a machine's disks from it, and to destroy them; twice does no harm."""
+    for instance, backing in of_machine(tx, model, machine):
+        storage.doom(tx, instance, destroy=True)
+        if any(row.life == Life.ALIVE for row in storage.hosts(tx, backing)):
+            storage.unhost(tx, instance, now)

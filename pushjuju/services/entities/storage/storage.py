@@ -1,0 +1,646 @@
+"""Storage instances and what is behind them: made, attached, detached, removed.
+
+Here only rows change; what they ask for is done by the lane of the machine (`workers.storage`), or by the
+model's loop where no machine is concerned. Data is destroyed when somebody said so, never because a unit or
+an application goes. Mirrors: juju state/storage.go, state/volume.go, state/filesystem.go (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from pushjuju.charms.model import Charm, StorageMeta
+from pushjuju.core.clock import to_iso
+from pushjuju.core.errors import Conflict, NotFound, NotValid
+from pushjuju.core.life import Life
+from pushjuju.core.status import StatusKind
+from pushjuju.core.storage import (
+    DEFAULT_SIZE,
+    Directive,
+    Kind,
+    Scope,
+    StorageStatus,
+    check_count,
+    check_nesting,
+    decimal_size,
+    is_storage,
+    mount_point,
+    store_of,
+)
+from pushjuju.portable.natural import natural_key
+from pushjuju.services.entities.basis import statuses, wake
+from pushjuju.services.entities.model import model_config
+from pushjuju.state.records import Unit
+from pushjuju.state.storage_records import (
+    Backing,
+    BackingAttachment,
+    StorageAttachment,
+    StorageDirective,
+    StorageInstance,
+    StoragePool,
+)
+from pushjuju.state.store import Tx
+
+if TYPE_CHECKING:
+    from pushjuju.services.entities.storage.storage_pools import Pool, Pools
+
+VOLUME, FILESYSTEM = "volume", "filesystem"
+IMPORTED = "pushjuju-imported"  # attribute of a filesystem that was on its volume before we had it
+KINDS = {VOLUME: StatusKind.VOLUME, FILESYSTEM: StatusKind.FILESYSTEM}
+
+
+# --- reading ----------------------------------------------------------------------------------------------
+
+
+def get(tx: Tx, model: str, storage: str) -> StorageInstance:
+    """Return a storage instance.
+
+    Raises:
+        NotFound: There is none of that id; the message is Juju's.
+    """
+    return tx.get(
+        StorageInstance, "storage_instance_get", f'storage instance "{storage}" not found',
+        model=model, id=storage,
+    )  # fmt: skip
+
+
+def of_unit(tx: Tx, model: str, unit: str) -> list[StorageAttachment]:
+    """Return the storage of a unit, in the order of its numbers."""
+    found = tx.list(StorageAttachment, "storage_attachment_of_unit", model=model, unit=unit)
+    return sorted(found, key=lambda item: natural_key(item.storage))
+
+
+def attachments(tx: Tx, instance: StorageInstance) -> list[StorageAttachment]:
+    """Return the units that a storage instance is attached to."""
+    return tx.list(
+        StorageAttachment, "storage_attachment_of_storage", model=instance.model, storage=instance.id
+    )
+
+
+def backings(tx: Tx, instance: StorageInstance) -> list[Backing]:
+    """Return the filesystem behind an instance, then its volume."""
+    found = tx.list(Backing, "backing_of_storage", model=instance.model, storage=instance.id)
+    return sorted(found, key=lambda item: item.kind)
+
+
+def hosts(tx: Tx, backing: Backing) -> list[BackingAttachment]:
+    """Return the machines that a volume or filesystem is attached to."""
+    return tx.list(
+        BackingAttachment, "backing_attachment_of_backing",
+        model=backing.model, kind=backing.kind, id=backing.id,
+    )  # fmt: skip
+
+
+def directives(tx: Tx, model: str, application: str) -> list[StorageDirective]:
+    """Return what future units of an application get."""
+    found = tx.list(StorageDirective, "storage_directive_list", model=model, application=application)
+    return sorted(found, key=lambda item: item.name)
+
+
+# --- directives -------------------------------------------------------------------------------------------
+
+
+def plan(
+    tx: Tx, pools: Pools, model: str, application: str, charm: Charm, asked: Mapping[str, Directive]
+) -> list[StorageDirective]:
+    """Return what each unit of an application gets, after what was asked for and the model's defaults.
+
+    Raises:
+        NotValid: It breaks a rule of the charm or of the pool; the message is Juju's.
+        NotFound: A pool that is not there.
+
+    Mirrors: juju state/storage.go addDefaultStorageConstraints, validateStorageConstraints (3.6)
+    """
+    for name in asked:
+        if name not in charm.meta.storage:
+            raise NotValid(f'charm "{charm.name}" has no store called "{name}"')
+    return [
+        _planned(tx, pools, model, application, charm, store, asked.get(store.name, Directive()))
+        for _, store in sorted(charm.meta.storage.items())
+    ]
+
+
+def judge(
+    tx: Tx, pools: Pools, model: str, charm: Charm, store: StorageMeta, asked: Directive
+) -> tuple[Pool, int, int]:
+    """Return the pool, size in MiB and count that a unit gets of a store; changes nothing.
+
+    Raises:
+        NotValid: It breaks a rule of the charm or of the pool; the message is Juju's.
+        NotFound: A pool that is not there.
+    """
+    prefix = f'charm "{charm.name}" store "{store.name}"'
+    if store.shared:
+        raise NotValid(f"{prefix}: shared storage support not implemented")
+    kind = Kind(store.type)
+    pool = pools.get(asked.pool or default_pool(tx, model, kind, asked, pools))
+    size = asked.size or store.minimum_size or DEFAULT_SIZE
+    count = asked.count or store.count_min
+    try:
+        check_count(count, store.count_min, store.count_max)
+        if size < store.minimum_size:
+            least = decimal_size(store.minimum_size)
+            raise NotValid(f"minimum storage size is {least}, {decimal_size(size)} specified")
+    except NotValid as error:
+        raise NotValid(f"{prefix}: {error.message}") from None
+    pool.require(kind)
+    if kind is Kind.FILESYSTEM:
+        mount_point(store.location, store.count_max, f"{store.name}/0")
+    return pool, size, count
+
+
+def _planned(
+    tx: Tx, pools: Pools, model: str, application: str, charm: Charm, store: StorageMeta, asked: Directive
+) -> StorageDirective:
+    kind, (pool, size, count) = Kind(store.type), judge(tx, pools, model, charm, store, asked)
+    pools.keep(tx, model, pool)
+    return StorageDirective(
+        model=model, application=application, name=store.name, pool=pool.name, size=size, count=count,
+        provider=pool.type.name, scope=pool.type.scope, managed=int(kind not in pool.type.kinds),
+        releasable=int(pool.type.releasable),
+    )  # fmt: skip
+
+
+_SOURCES = {Kind.BLOCK: "storage-default-block-source", Kind.FILESYSTEM: "storage-default-filesystem-source"}
+
+
+def default_pool(tx: Tx, model: str, kind: Kind, asked: Directive, pools: Pools) -> str:
+    """Return the pool that is taken when none is named: the model's, the cloud's, or one on the machine.
+
+    Without any directive it is always the last. A filesystem may come to lie on a volume.
+    Mirrors: juju state/storage.go defaultStoragePool (3.6)
+    """
+    last = "loop" if kind is Kind.BLOCK else "rootfs"
+    if asked == Directive():
+        return last
+    own = model_config.stored(tx, model)
+    for wanted in dict.fromkeys((kind, Kind.BLOCK)):
+        of_cloud = (item.name for item in pools.types.values() if item.default and wanted in item.kinds)
+        found = str(own.get(_SOURCES[wanted]) or next(of_cloud, ""))
+        if found:
+            return found
+    return last
+
+
+def put_directives(tx: Tx, planned: Iterable[StorageDirective]) -> None:
+    """Keep what future units of an application get."""
+    for item in planned:
+        tx.run("storage_directive_delete", model=item.model, application=item.application, name=item.name)
+        tx.insert("storage_directive", item)
+
+
+# --- new instances ----------------------------------------------------------------------------------------
+
+
+def equip(tx: Tx, unit: Unit, charm: Charm, now: datetime, attach: Sequence[str] = ()) -> None:
+    """Give a new unit its storage: what is attached, and new instances for the rest.
+
+    Raises:
+        NotFound, NotValid, Conflict: Storage that cannot be attached to it.
+    """
+    for storage in attach:
+        attach_one(tx, unit, charm, storage, now)
+    for item in directives(tx, unit.model, unit.application):
+        store = charm.meta.storage.get(item.name)
+        brought = sum(store_of(storage) == item.name for storage in attach)
+        if store is not None:
+            add(tx, unit, store, item, max(item.count - brought, 0), now)
+
+
+def equip_least(tx: Tx, unit: Unit, charm: Charm, now: datetime) -> None:
+    """Give a unit what a newer charm wants at least."""
+    for item in directives(tx, unit.model, unit.application):
+        store = charm.meta.storage.get(item.name)
+        if store is not None:
+            add(tx, unit, store, item, max(store.count_min - _how_many(tx, unit, item.name), 0), now)
+
+
+def add(
+    tx: Tx, unit: Unit, store: StorageMeta, item: StorageDirective, count: int, now: datetime
+) -> list[str]:
+    """Add instances of a store to a unit; return their ids.
+
+    Raises:
+        NotValid: Mount points that hold each other.
+    """
+    made = []
+    for _ in range(count):
+        number = tx.next(unit.model, "storage")
+        instance = StorageInstance(
+            model=unit.model, id=f"{store.name}/{number}", name=store.name, kind=store.type, owner=unit.name,
+            application=unit.application, pool=item.pool, size=item.size, provider=item.provider,
+            scope=item.scope, managed=item.managed, releasable=item.releasable, life=Life.ALIVE,
+            created=to_iso(now),
+        )  # fmt: skip
+        tx.insert("storage_instance", instance)
+        _join(tx, instance, unit, store, now)
+        made.append(instance.id)
+    return made
+
+
+def _join(tx: Tx, instance: StorageInstance, unit: Unit, store: StorageMeta, now: datetime) -> None:
+    """Attach an instance to a unit, and what is behind it to the unit's machine."""
+    row = StorageAttachment(model=unit.model, unit=unit.name, storage=instance.id, life=Life.ALIVE)
+    tx.insert("storage_attachment", row)
+    if unit.machine is None:
+        raise NotValid(f"unit {unit.name} is on no machine")
+    behind = backings(tx, instance) or back(tx, instance, unit.machine, now)
+    for backing in behind:
+        _host(tx, backing, instance, unit.machine, store, now)
+    count_on(tx, unit.model, unit.name, unit.machine)
+    wake.unit(tx, unit, now, f"storage {instance.id}")
+
+
+def count_on(tx: Tx, model: str, unit: str, machine: str | None) -> None:
+    """Note how much storage a unit and a machine have."""
+    if unit:
+        tx.run("unit_count_storage", model=model, name=unit)
+    if machine is not None:
+        tx.run("machine_count_storage", model=model, id=machine)
+
+
+def back(tx: Tx, instance: StorageInstance, machine: str, now: datetime) -> list[Backing]:
+    """Record the volume or filesystem of a new instance; both where the one is made on the other."""
+    home = machine if instance.scope == Scope.MACHINE else ""
+    volume = ""
+    made = []
+    for kind in (VOLUME, FILESYSTEM):
+        if kind == VOLUME and instance.kind == Kind.FILESYSTEM and not instance.managed:
+            continue
+        if kind == FILESYSTEM and instance.kind == Kind.BLOCK:
+            continue
+        number = tx.next(instance.model, kind)
+        backing = Backing(
+            model=instance.model, kind=kind, id=f"{home}/{number}" if home else str(number),
+            storage=instance.id, volume=volume, machine=home, pool=instance.pool, provider=instance.provider,
+            attributes=_attributes(tx, instance), size=instance.size, life=Life.ALIVE,
+        )  # fmt: skip
+        tx.insert("backing", backing)
+        set_status(tx, backing, StorageStatus.PENDING, now)
+        volume = backing.id
+        made.append(backing)
+    return made[::-1]
+
+
+def _attributes(tx: Tx, instance: StorageInstance) -> Mapping[str, str]:
+    found = tx.find(StoragePool, "storage_pool_get", model=instance.model, name=instance.pool)
+    return {} if found is None else found.attributes
+
+
+def _host(
+    tx: Tx, backing: Backing, instance: StorageInstance, machine: str, store: StorageMeta, now: datetime
+) -> None:
+    """Attach a volume or filesystem to a machine.
+
+    Raises:
+        NotValid: Its mount point does not fit the others there.
+    """
+    location = ""
+    if backing.kind == FILESYSTEM:
+        location = mount_point(store.location, store.count_max, instance.id)
+        rows = tx.rows("mount_points_on_machine", model=backing.model, machine=machine)
+        check_nesting(instance.name, location, ((row["name"], row["location"]) for row in rows))
+    only = int(store.read_only and not (backing.kind == VOLUME and instance.managed))
+    row = BackingAttachment(
+        model=backing.model, kind=backing.kind, id=backing.id, machine=machine, life=Life.ALIVE,
+        location=location, read_only=only,
+    )  # fmt: skip
+    tx.insert("backing_attachment", row)
+    if backing.provider_id:
+        set_status(tx, backing, StorageStatus.ATTACHING, now)
+
+
+def set_status(tx: Tx, backing: Backing, status: StorageStatus, now: datetime, message: str = "") -> None:
+    """Set the status of a volume or filesystem, unless it is the same."""
+    kind = KINDS[backing.kind]
+    present = statuses.get_status(tx, backing.model, kind, backing.id)
+    if present is None or (present.status, present.message) != (str(status), message):
+        statuses.set_status(tx, backing.model, kind, backing.id, status, message, now=now)
+
+
+# --- attach -----------------------------------------------------------------------------------------------
+
+
+def attach_one(tx: Tx, unit: Unit, charm: Charm, storage: str, now: datetime) -> None:
+    """Attach an instance that nobody has to a unit, which owns it then.
+
+    Raises:
+        NotFound: No such storage.
+        NotValid: The charm does not take it, or not one more.
+        Conflict: It is somebody's, or elsewhere; the message is Juju's where Juju has one.
+    """
+    if not is_storage(storage):
+        raise NotValid(f'storage ID "{storage}" not valid')
+    instance = get(tx, unit.model, storage)
+    store = _takes(unit, charm, instance)
+    if instance.owner or attachments(tx, instance):
+        others = ", ".join(row.unit for row in attachments(tx, instance)) or instance.owner
+        raise Conflict(f"cannot attach, storage {storage} is attached to {others}")
+    for backing in backings(tx, instance):
+        _reachable(tx, unit, instance, backing)
+    check_more(tx, unit, store, 1)
+    tx.run(
+        "storage_instance_set_owner", model=unit.model, id=storage, owner=unit.name,
+        application=unit.application,
+    )  # fmt: skip
+    _join(tx, instance, unit, store, now)
+
+
+def _takes(unit: Unit, charm: Charm, instance: StorageInstance) -> StorageMeta:
+    """Return the charm's store for an instance.
+
+    Raises:
+        NotValid: It has none.
+        Conflict: The instance goes.
+    """
+    store = charm.meta.storage.get(instance.name)
+    if store is None or unit.life != Life.ALIVE:
+        why = (
+            f'charm "{charm.name}" has no store called "{instance.name}"'
+            if store is None
+            else "unit not alive"
+        )
+        raise NotValid(f"cannot attach storage {instance.id} to unit {unit.name}: {why}")
+    if store.type != instance.kind:
+        raise NotValid(f"cannot attach storage {instance.id}: it is {instance.kind}, not {store.type}")
+    if instance.life != Life.ALIVE:
+        raise Conflict(f"cannot attach storage {instance.id}: storage not alive")
+    return store
+
+
+def _reachable(tx: Tx, unit: Unit, instance: StorageInstance, backing: Backing) -> None:
+    """Check that what is behind an instance can come to a unit's machine.
+
+    Raises:
+        Conflict: It lives on another machine, or is not detached from one yet.
+    """
+    if backing.machine and backing.machine != unit.machine:
+        raise Conflict(
+            f"cannot attach storage {instance.id} to unit {unit.name}: "
+            f"{instance.provider} storage stays on machine {backing.machine}",
+            hint=f"pushjuju add-unit {unit.application} --attach-storage {instance.id}",
+        )
+    for row in hosts(tx, backing):
+        raise Conflict(
+            f"cannot attach storage {instance.id}: "
+            f"{backing.kind} {backing.id} is attached to machine {row.machine}",
+            hint="it is being detached: pushjuju storage shows what it waits for",
+        )
+
+
+def _how_many(tx: Tx, unit: Unit, name: str) -> int:
+    """Return how many instances of a store a unit keeps."""
+    mine = of_unit(tx, unit.model, unit.name)
+    return sum(store_of(row.storage) == name and row.life == Life.ALIVE for row in mine)
+
+
+def _total(verb: str, change: int, total: int, store: StorageMeta) -> str:
+    """Return Juju's refusal of a number of instances."""
+    if store.count_min == store.count_max == 1:
+        return f"cannot {verb}, storage is singular"
+    bound = (
+        f"exceeding the maximum of {store.count_max}"
+        if verb == "attach"
+        else f"which is less than the minimum of {store.count_min}"
+    )
+    plural = "s" if change > 1 else ""
+    return f"{verb}ing {change} storage instance{plural} brings the total to {total}, {bound}"
+
+
+def check_more(tx: Tx, unit: Unit, store: StorageMeta, count: int) -> None:
+    """Check that a unit may have some more instances of a store.
+
+    Raises:
+        NotValid: The charm takes no more.
+    """
+    total = _how_many(tx, unit, store.name) + count
+    if 0 <= store.count_max < total:
+        raise NotValid(_total("attach", count, total, store))
+    check_count(max(total, store.count_min), store.count_min, store.count_max)
+
+
+def home_of(tx: Tx, model: str, ids: Iterable[str]) -> str | None:
+    """Return the machine that storage lives on, if it does: whoever shall have it must go there.
+
+    Raises:
+        NotFound: No such storage.
+        Conflict: Storage of two machines.
+    """
+    homes = {backing.machine for storage in ids for backing in backings(tx, get(tx, model, storage))} - {""}
+    if len(homes) > 1:
+        raise Conflict(f"storage of machines {', '.join(sorted(homes))} cannot be attached to one unit")
+    return next(iter(homes), None)
+
+
+# --- detach -----------------------------------------------------------------------------------------------
+
+
+def detach(tx: Tx, charm_of: Mapping[str, Charm], instance: StorageInstance, now: datetime) -> None:
+    """Begin to take an instance from its unit, whose charm hears of it first.
+
+    Args:
+        charm_of: Application -> its charm.
+
+    Raises:
+        NotFound: It is attached to nobody.
+        NotValid: The charm cannot be without it; the message is Juju's.
+    """
+    rows = attachments(tx, instance)
+    if not rows:
+        raise NotFound(f"storage {instance.id} is not attached to a unit")
+    for row in rows:
+        unit = tx.find(Unit, "unit_get", model=instance.model, name=row.unit)
+        if unit is None or row.life != Life.ALIVE:
+            continue
+        store = charm_of[unit.application].meta.storage.get(instance.name)
+        left = _how_many(tx, unit, instance.name) - 1
+        if unit.life == Life.ALIVE and store is not None and left < store.count_min:
+            raise NotValid(_total("detach", 1, left, store))
+        begin_detach(tx, unit, instance.id, now)
+
+
+def begin_detach(tx: Tx, unit: Unit, storage: str, now: datetime) -> None:
+    """Mark a unit's attachment as going."""
+    tx.run("storage_attachment_set_life", model=unit.model, unit=unit.name, storage=storage, life=Life.DYING)
+    wake.unit(tx, unit, now, f"storage {storage} is detached")
+
+
+def begin_detach_all(tx: Tx, unit: Unit, now: datetime) -> None:
+    """Mark all storage of a unit that goes as going."""
+    for row in of_unit(tx, unit.model, unit.name):
+        if row.life == Life.ALIVE:
+            begin_detach(tx, unit, row.storage, now)
+
+
+def leave(tx: Tx, unit: Unit, storage: str, now: datetime) -> None:
+    """Take an instance from a unit whose charm has let go of it, or never had it; twice does no harm.
+
+    The instance stays, nobody's, unless it was to go, or nothing was ever made of it.
+    """
+    if not tx.run("storage_attachment_delete", model=unit.model, unit=unit.name, storage=storage):
+        return
+    instance = tx.find(StorageInstance, "storage_instance_get", model=unit.model, id=storage)
+    if instance is not None:
+        if instance.life == Life.ALIVE and not any(item.begun for item in backings(tx, instance)):
+            tx.run("storage_instance_set_life", model=unit.model, id=storage, life=Life.DYING, releasing=0)
+            instance = get(tx, unit.model, storage)
+        tx.run("storage_instance_set_owner", model=unit.model, id=storage, owner="", application="")
+        unhost(tx, instance, now)
+        advance(tx, instance.model, instance.id, now)
+    count_on(tx, unit.model, unit.name, unit.machine)
+
+
+def unhost(tx: Tx, instance: StorageInstance, now: datetime) -> None:
+    """Begin to take what is behind an instance from its machines."""
+    for backing in backings(tx, instance):
+        for row in hosts(tx, backing):
+            tx.run(
+                "backing_attachment_set_life", model=row.model, kind=row.kind, id=row.id, machine=row.machine,
+                life=Life.DYING,
+            )  # fmt: skip
+            set_status(tx, backing, StorageStatus.DETACHING, now)
+            wake.machine(tx, row.model, row.machine, now, f"storage {instance.id} is detached")
+
+
+# --- remove -----------------------------------------------------------------------------------------------
+
+
+def remove(
+    tx: Tx, instance: StorageInstance, now: datetime, *, force: bool = False, destroy: bool = True
+) -> None:
+    """Begin to remove an instance: to destroy its data, or to let go of it.
+
+    Raises:
+        Conflict: It is attached, and that is not to be forced; the message is Juju's.
+        NotValid: Its provider cannot let go of it.
+    """
+    verb = "destroy" if destroy else "release"
+    if not destroy and not instance.releasable:
+        text = f'storage provider "{instance.provider}" does not support releasing storage'
+        raise NotValid(f'cannot {verb} storage "{instance.id}": {text}')
+    rows = attachments(tx, instance)
+    if rows and not force:
+        raise Conflict(f'cannot {verb} storage "{instance.id}": storage is attached')
+    doom(tx, instance, destroy=destroy)
+    for row in rows:
+        unit = tx.find(Unit, "unit_get", model=instance.model, name=row.unit)
+        if unit is not None:
+            begin_detach(tx, unit, instance.id, now)
+    advance(tx, instance.model, instance.id, now)
+
+
+def doom(tx: Tx, instance: StorageInstance, *, destroy: bool) -> None:
+    """Mark an instance as one that goes when nobody has it any more; what was said first counts."""
+    if instance.life == Life.ALIVE:
+        tx.run(
+            "storage_instance_set_life", model=instance.model, id=instance.id, life=Life.DYING,
+            releasing=int(not destroy),
+        )  # fmt: skip
+
+
+def advance(tx: Tx, model: str, storage: str, now: datetime) -> None:
+    """Go on with the removal of an instance that goes: what is behind it first, then itself.
+
+    Whoever took away something that it waited for calls this.
+    """
+    instance = tx.find(StorageInstance, "storage_instance_get", model=model, id=storage)
+    if instance is None or instance.life == Life.ALIVE or attachments(tx, instance):
+        return
+    behind = backings(tx, instance)
+    if not behind:
+        tx.run("storage_instance_delete", model=model, id=storage)
+        wake.cleaner(tx, model, now, f"storage {storage} is gone")
+        return
+    if any(hosts(tx, backing) for backing in behind):
+        return
+    # The filesystem comes before the volume that it is on.
+    backing = behind[0]
+    if backing.life == Life.ALIVE:
+        tx.run(
+            "backing_set_life", model=model, kind=backing.kind, id=backing.id, life=Life.DYING,
+            releasing=instance.releasing,
+        )  # fmt: skip
+        set_status(tx, backing, StorageStatus.DESTROYING, now)
+    if backing.machine:
+        wake.machine(tx, model, backing.machine, now, f"storage {storage} is destroyed")
+    else:
+        wake.storage(tx, model, now, f"storage {storage} is destroyed")
+
+
+def forget_backing(tx: Tx, backing: Backing, now: datetime) -> None:
+    """Delete the row of a volume or filesystem that is gone, and go on with what waited for it."""
+    for row in hosts(tx, backing):
+        forget_host(tx, backing, row, now)
+    statuses.forget(tx, backing.model, backing.id, [KINDS[backing.kind]])
+    tx.run("backing_delete", model=backing.model, kind=backing.kind, id=backing.id)
+    if backing.machine:
+        count_on(tx, backing.model, "", backing.machine)
+    advance(tx, backing.model, backing.storage, now)
+
+
+def forget_host(tx: Tx, backing: Backing, row: BackingAttachment, now: datetime) -> None:
+    """Delete the row of an attachment to a machine that is no more, and go on with what waited for it."""
+    tx.run("backing_attachment_delete", model=row.model, kind=row.kind, id=row.id, machine=row.machine)
+    set_status(tx, backing, StorageStatus.DETACHED, now)
+    count_on(tx, row.model, "", row.machine)
+    advance(tx, backing.model, backing.storage, now)
+
+
+def forget(tx: Tx, model: str, storage: str, now: datetime) -> None:
+    """Forget an instance that goes, wherever it is: whatever is left of it is nobody's."""
+    instance = tx.find(StorageInstance, "storage_instance_get", model=model, id=storage)
+    if instance is None or instance.life == Life.ALIVE:
+        return
+    for row in attachments(tx, instance):
+        tx.run("storage_attachment_delete", model=model, unit=row.unit, storage=storage)
+        count_on(tx, model, row.unit, None)
+    for backing in backings(tx, instance):
+        forget_backing(tx, backing, now)
+    advance(tx, model, storage, now)
+
+
+# --- units and machines that go ---------------------------------------------------------------------------
+
+
+def doom_of_unit(tx: Tx, unit: Unit) -> None:
+    """Let the storage of a unit go with it: somebody said so."""
+    for row in of_unit(tx, unit.model, unit.name):
+        doom(tx, get(tx, unit.model, row.storage), destroy=True)
+
+
+def unit_gone(tx: Tx, unit: Unit, now: datetime) -> None:
+    """Take what a unit still has from it: it never ran, or is forced away."""
+    for row in of_unit(tx, unit.model, unit.name):
+        leave(tx, unit, row.storage, now)
+
+
+def kept_on(tx: Tx, model: str, machine: str) -> list[str]:
+    """Return the storage, but for disks, that lives on a machine and that nobody has said to destroy."""
+    behind = tx.list(Backing, "backing_on_machine", model=model, machine=machine)
+    ids = sorted({backing.storage for backing in behind}, key=natural_key)
+    found = (get(tx, model, storage) for storage in ids)
+    return [item.id for item in found if item.life == Life.ALIVE and not item.is_disk]
+
+
+def doom_on(tx: Tx, model: str, machine: str, now: datetime) -> None:
+    """Let the storage that lives on a machine go with it: somebody said so."""
+    for name in kept_on(tx, model, machine):
+        doom(tx, get(tx, model, name), destroy=True)
+        advance(tx, model, name, now)
+
+
+def machine_gone(tx: Tx, model: str, machine: str, now: datetime) -> None:
+    """Forget what was attached to a machine that is gone, and what lived on it."""
+    rows = tx.list(BackingAttachment, "backing_attachment_on_machine", model=model, machine=machine)
+    for row in rows:
+        backing = tx.find(Backing, "backing_get", model=model, kind=row.kind, id=row.id)
+        if backing is not None:
+            if (instance := get(tx, model, backing.storage)).is_disk:
+                doom(tx, instance, destroy=True)
+            forget_host(tx, backing, row, now)
+    for backing in tx.list(Backing, "backing_on_machine", model=model, machine=machine):
+        instance = get(tx, model, backing.storage)
+        doom(tx, instance, destroy=True)
+        forget_backing(tx, backing, now)

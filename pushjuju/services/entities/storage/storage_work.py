@@ -1,0 +1,306 @@
+"""What is to be done for storage, and what came of it.
+
+The plan is made from the rows each time; a step that was done twice, or done and never noted, does no harm.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from pushjuju.core.clock import from_iso, to_iso
+from pushjuju.core.life import Life
+from pushjuju.core.storage import Kind, StorageStatus, is_storage
+from pushjuju.plugins.types import StorageItem, StorageMade, StorageSeen
+from pushjuju.portable.natural import natural_key
+from pushjuju.services.entities.basis import statuses, wake
+from pushjuju.services.entities.storage import storage
+from pushjuju.state.records import Machine, Model
+from pushjuju.state.storage_records import Backing, BackingAttachment, StorageInstance
+from pushjuju.state.store import Tx
+
+RETRY_FIRST_S = 30.0
+RETRY_MOST_S = 1800.0
+
+
+class Step(StrEnum):
+    """One thing that is done to a volume or filesystem."""
+
+    CREATE = "create"
+    ATTACH = "attach"
+    DETACH = "detach"
+    DESTROY = "destroy"
+
+
+_DOING = {
+    Step.CREATE: StorageStatus.PENDING,
+    Step.ATTACH: StorageStatus.ATTACHING,
+    Step.DETACH: StorageStatus.DETACHING,
+    Step.DESTROY: StorageStatus.ERROR,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Todo:
+    """A step that can be done now, or when it is due.
+
+    Attributes:
+        host: The attachment to the machine; None where the step is about the thing itself.
+        volume: Of a filesystem that is on one: its volume, with its attachment to the machine.
+    """
+
+    step: Step
+    backing: Backing
+    host: BackingAttachment | None = None
+    volume: tuple[Backing, BackingAttachment | None] | None = None
+
+    @property
+    def due(self) -> datetime | None:
+        """When it is to be tried again; None: at once."""
+        text = self.host.due if self.host is not None and self.step in _OF_HOST else self.backing.due
+        return from_iso(text) if text else None
+
+
+_OF_HOST = (Step.ATTACH, Step.DETACH)
+
+
+def on_machine(tx: Tx, machine: Machine) -> list[Todo]:
+    """Return the steps that are next for a machine: at most one for each volume and filesystem."""
+    rows = tx.list(
+        BackingAttachment, "backing_attachment_on_machine", model=machine.model, machine=machine.id
+    )
+    hosts = {(row.kind, row.id): row for row in rows}
+    found = {key: _backing(tx, machine.model, *key) for key in hosts}
+    for backing in tx.list(Backing, "backing_on_machine", model=machine.model, machine=machine.id):
+        found[(backing.kind, backing.id)] = backing
+    todos = (_next(machine, found, hosts, key) for key in sorted(found, key=_order))
+    return [todo for todo in todos if todo is not None]
+
+
+def _order(key: tuple[str, str]) -> tuple[int, object]:
+    """Put volumes first, then go by number."""
+    return (int(key[0] == storage.FILESYSTEM), natural_key(key[1]))
+
+
+def _backing(tx: Tx, model: str, kind: str, number: str) -> Backing:
+    return tx.get(Backing, "backing_get", f"{kind} {number} not found", model=model, kind=kind, id=number)
+
+
+_Key = tuple[str, str]
+
+
+def _next(
+    machine: Machine, found: dict[_Key, Backing], hosts: dict[_Key, BackingAttachment], key: _Key
+) -> Todo | None:
+    backing, host = found[key], hosts.get(key)
+    below = (storage.VOLUME, backing.volume) if backing.volume else None
+    volume = (found[below], hosts.get(below)) if below in found and below is not None else None
+    if host is None:
+        going = backing.life != Life.ALIVE and backing.machine == machine.id
+        return Todo(step=Step.DESTROY, backing=backing, volume=volume) if going else None
+    if host.life != Life.ALIVE:
+        on_it = [
+            other for other, item in found.items() if item.volume == backing.id and other in hosts
+        ] if backing.kind == storage.VOLUME else []  # fmt: skip
+        return None if on_it else Todo(step=Step.DETACH, backing=backing, host=host, volume=volume)
+    if below is not None and not (volume and _is_attached(machine, volume[1])):
+        return None
+    if not backing.provider_id:
+        return Todo(step=Step.CREATE, backing=backing, host=host, volume=volume)
+    if not _is_attached(machine, host):
+        return Todo(step=Step.ATTACH, backing=backing, host=host, volume=volume)
+    return None
+
+
+def _is_attached(machine: Machine, host: BackingAttachment | None) -> bool:
+    """Tell whether a machine has something in its present boot."""
+    return host is not None and bool(host.attached) and host.boot_id == machine.boot_id
+
+
+def on_no_machine(tx: Tx, model: str) -> Iterator[Todo]:
+    """Yield the steps for what belongs to the model and is attached nowhere: it is only ever destroyed."""
+    for backing in tx.list(Backing, "backing_on_machine", model=model, machine=""):
+        if backing.life != Life.ALIVE and not storage.hosts(tx, backing):
+            yield Todo(step=Step.DESTROY, backing=backing)
+
+
+def lasting_on(tx: Tx, machine: Machine) -> list[BackingAttachment]:
+    """Return what is attached to a machine and does not go with it."""
+    rows = tx.list(
+        BackingAttachment, "backing_attachment_on_machine", model=machine.model, machine=machine.id
+    )
+    return [row for row in rows if not _backing(tx, row.model, row.kind, row.id).machine]
+
+
+def made_for(tx: Tx, machine: Machine) -> tuple[str, ...]:
+    """Return the providers' names of volumes that are there already, and will be a machine's."""
+    if not machine.storage:
+        return ()
+    rows = [row for row in lasting_on(tx, machine) if row.kind == storage.VOLUME]
+    names = (_backing(tx, row.model, row.kind, row.id).provider_id for row in rows)
+    return tuple(name for name in names if name)
+
+
+def to_come_with(tx: Tx, machine: Machine, types: Collection[str]) -> tuple[StorageItem, ...]:
+    """Return the volumes of some types that are to be made for a machine."""
+    if not machine.storage or not types:
+        return ()
+    return tuple(
+        item_of(tx, todo.backing, todo.host)
+        for todo in on_machine(tx, machine)
+        if todo.step is Step.CREATE and todo.backing.kind == storage.VOLUME and todo.backing.provider in types
+    )
+
+
+def waits_on(tx: Tx, machine: Machine, *, everything: bool) -> list[str]:
+    """Return what is still to be taken from a machine that goes, and what that waits for.
+
+    Args:
+        tx: The transaction.
+        machine: Which.
+        everything: Also what lives on it.
+    """
+    left = [todo.backing for todo in on_machine(tx, machine)]
+    return [
+        f"{label(backing)} is {_why(tx, backing)}" for backing in left if everything or not backing.machine
+    ]
+
+
+def label(backing: Backing) -> str:
+    """Return what people call a volume or filesystem: `volume 0/1 (data/0)`, without the last for a disk."""
+    whose = f" ({backing.storage})" if is_storage(backing.storage) else ""
+    return f"{backing.kind} {backing.id}{whose}"
+
+
+def item_of(tx: Tx, backing: Backing, host: BackingAttachment | None) -> StorageItem:
+    """Return a volume or filesystem as its provider is told of it."""
+    model = tx.get(Model, "model_by_uuid", f"model {backing.model} not found", uuid=backing.model)
+    machine = (
+        tx.find(Machine, "machine_get", model=backing.model, id=host.machine) if host is not None else None
+    )
+    return StorageItem(
+        id=backing.id,
+        kind=Kind.BLOCK if backing.kind == storage.VOLUME else Kind.FILESYSTEM,
+        size=backing.size,
+        attributes=backing.attributes,
+        tags={
+            "juju-model-uuid": model.uuid,
+            **({"juju-storage-instance": backing.storage} if is_storage(backing.storage) else {}),
+        },
+        provider_id=backing.provider_id,
+        instance_id=machine.instance_id if machine is not None else "",
+        path=host.location if host is not None else "",
+        source=host.source if host is not None else "",
+        read_only=bool(host.read_only) if host is not None else False,
+        uuid=str(uuid.uuid5(uuid.UUID(model.uuid), f"{backing.kind}-{backing.id}")),
+    )
+
+
+# --- what came of it --------------------------------------------------------------------------------------
+
+
+def begin(tx: Tx, todo: Todo, now: datetime) -> bool:
+    """Note that a step is under way; False: it is not wanted any more."""
+    backing, host = todo.backing, todo.host
+    present = tx.find(Backing, "backing_get", model=backing.model, kind=backing.kind, id=backing.id)
+    if present is None or (host is not None and _present(tx, host) is None):
+        return False
+    tx.run("backing_set_begun", model=backing.model, kind=backing.kind, id=backing.id)
+    if todo.step is Step.ATTACH and host is not None and not host.attached:
+        storage.set_status(tx, backing, StorageStatus.ATTACHING, now)
+    return True
+
+
+def _present(tx: Tx, host: BackingAttachment) -> BackingAttachment | None:
+    return tx.find(
+        BackingAttachment, "backing_attachment_get",
+        model=host.model, kind=host.kind, id=host.id, machine=host.machine,
+    )  # fmt: skip
+
+
+def created(tx: Tx, backing: Backing, made: StorageMade, now: datetime) -> None:
+    """Note what was made."""
+    tx.run(
+        "backing_set_made", model=backing.model, kind=backing.kind, id=backing.id,
+        provider_id=made.provider_id, size=made.size, hardware_id=made.hardware_id, wwn=made.wwn,
+    )  # fmt: skip
+    storage.set_status(tx, backing, StorageStatus.ATTACHING, now)
+
+
+def seen(tx: Tx, host: BackingAttachment, where: StorageSeen) -> None:
+    """Note where the machine sees what was attached to it."""
+    tx.run(
+        "backing_attachment_set_source", model=host.model, kind=host.kind, id=host.id, machine=host.machine,
+        device=where.device, device_link=where.device_link, source=where.source,
+    )  # fmt: skip
+
+
+def attached(tx: Tx, backing: Backing, host: BackingAttachment, boot_id: str, now: datetime) -> None:
+    """Note that a machine has it; whoever waited for it may go on."""
+    tx.run(
+        "backing_attachment_set_attached", model=host.model, kind=host.kind, id=host.id,
+        machine=host.machine, boot_id=boot_id,
+    )  # fmt: skip
+    present = _present(tx, host)
+    if present is not None and present.life == Life.ALIVE:
+        storage.set_status(tx, backing, StorageStatus.ATTACHED, now)
+
+
+def detached(tx: Tx, backing: Backing, host: BackingAttachment, now: datetime) -> None:
+    """Forget an attachment that is undone."""
+    storage.forget_host(tx, backing, host, now)
+
+
+def destroyed(tx: Tx, backing: Backing, now: datetime) -> None:
+    """Forget what was destroyed or let go, and the machine that was kept for it."""
+    storage.forget_backing(tx, backing, now)
+
+
+def failed(tx: Tx, todo: Todo, why: str, now: datetime) -> datetime:
+    """Note why a step could not be done; return when it is tried again.
+
+    Mirrors: juju worker/storageprovisioner/schedule.go (3.6)
+    """
+    backing, host = todo.backing, todo.host
+    of_host = host is not None and todo.step in _OF_HOST
+    attempts = host.attempts if of_host and host is not None else backing.attempts
+    again = now + timedelta(seconds=min(RETRY_FIRST_S * 2 ** min(attempts, 10), RETRY_MOST_S))
+    key = {"model": backing.model, "kind": backing.kind, "id": backing.id}
+    if of_host and host is not None:
+        tx.run(
+            "backing_attachment_set_due", **key, machine=host.machine, attempts=attempts + 1,
+            due=to_iso(again),
+        )  # fmt: skip
+    else:
+        tx.run("backing_set_due", **key, attempts=attempts + 1, due=to_iso(again))
+    if tx.find(Backing, "backing_get", **key) is not None:
+        storage.set_status(tx, backing, _DOING[todo.step], now, why)
+    return again
+
+
+def try_again(tx: Tx, model: str, now: datetime, reason: str) -> None:
+    """Let every step of a model that failed be tried at once; those on machines at the next look there."""
+    tx.run("backing_retry_all", model=model)
+    tx.run("backing_attachment_retry_all", model=model)
+    wake.storage(tx, model, now, reason)
+
+
+def waits(tx: Tx, model: str) -> list[str]:
+    """Return what the storage of a model that goes waits for: one sentence each."""
+    found = []
+    for instance in tx.list(StorageInstance, "storage_instance_list", model=model):
+        behind = storage.backings(tx, instance)
+        why = next((_why(tx, backing) for backing in behind), "")
+        what = f"disk of machine {instance.owner}" if instance.is_disk else f"storage {instance.id}"
+        found.append(f"{what} is {instance.life}{f': {why}' if why else ''}")
+    return found
+
+
+def _why(tx: Tx, backing: Backing) -> str:
+    info = statuses.get_status(tx, backing.model, storage.KINDS[backing.kind], backing.id)
+    if info is None:
+        return ""
+    return f"{info.status}, {info.message}" if info.message else str(info.status)

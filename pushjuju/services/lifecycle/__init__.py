@@ -1,0 +1,1 @@
+"""How entities come to their end, and what waits for what."""

@@ -1,0 +1,37 @@
+"""Removals that end by force at a given time: what waits for that, and until when."""
+
+from __future__ import annotations
+
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.state.records import Cleanup, Relation, Unit
+from pushjuju.state.store import Tx
+
+
+def forced_ends(ctx: Context, model: str) -> list[Cleanup]:
+    """Return the forced ends that a model waits for, the first due first; not of what went by itself."""
+    with ctx.store.read() as tx:
+        return ends_ahead(tx, model)
+
+
+def any_ahead(ctx: Context) -> bool:
+    """Tell whether a model of a controller waits for a forced end."""
+    with ctx.store.read() as tx:
+        return any(ends_ahead(tx, row["model"]) for row in tx.rows("cleanup_models"))
+
+
+def ends_ahead(tx: Tx, model: str) -> list[Cleanup]:
+    """Return what `forced_ends` does, in a transaction."""
+    ends = tx.list(Cleanup, "cleanup_list", model=model)
+    if not ends:
+        return []
+    here = {unit.name for unit in tx.list(Unit, "unit_list", model=model)}
+    here |= {f"machine {row['id']}" for row in tx.rows("machine_list", model=model)}
+    here |= {f"relation {relation.id}" for relation in tx.list(Relation, "relation_list", model=model)}
+    here |= {f"storage {row['id']}" for row in tx.rows("storage_instance_list", model=model)}
+    return [end for end in ends if forced_subject(end.kind, end.entity) in here]
+
+
+def forced_subject(kind: str, entity: str) -> str:
+    """Return what a forced end is about: `web/0`, `machine 0`, `relation 3`."""
+    noun = kind.removeprefix("force-")
+    return entity if noun in ("unit", "remove-unit") else f"{noun} {entity}"

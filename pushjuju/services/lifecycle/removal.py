@@ -1,0 +1,536 @@
+"""How things go: Alive -> Dying -> Dead -> gone, and what waits for what.
+
+Relations and applications go when their last reference leaves; units and machines when their lane has done
+its part; a forced removal has a cleanup that ends it after the wait. Mirrors: juju state/cleanup.go (3.6)
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+
+from pushjuju.core.clock import to_iso
+from pushjuju.core.errors import Conflict, NotFound, NotValid
+from pushjuju.core.life import Life
+from pushjuju.core.names import UnitName, parent_machine
+from pushjuju.core.status import Agent, MachineStatus, StatusKind
+from pushjuju.core.tasks import Receiver
+from pushjuju.portable.natural import natural_key
+from pushjuju.services.entities.action import actions
+from pushjuju.services.entities.application import units
+from pushjuju.services.entities.basis import leadership, statuses, wake
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine import machines, upgrade_machine
+from pushjuju.services.entities.model import firewall, models
+from pushjuju.services.entities.relation import offers, relations, remote_applications
+from pushjuju.services.entities.secret import remote_secrets, secrets
+from pushjuju.services.entities.storage import storage, storage_work
+from pushjuju.services.lifecycle import storage_ends
+from pushjuju.services.lifecycle.forced_ends import forced_ends as forced_ends  # noqa: PLC0414 - part of removals
+from pushjuju.services.lifecycle.forced_ends import forced_subject as forced_subject  # noqa: PLC0414
+from pushjuju.state.records import Application, Machine, Model, Offer, Relation, RelationScope, Unit
+from pushjuju.state.store import Tx
+from pushjuju.state.work import machine_key
+
+MAX_WAIT_S = 60.0  # how long a forced removal lets the orderly one try
+FORCE_UNIT, FORCE_REMOVE_UNIT = "force-unit", "force-remove-unit"
+_FORCED_ENDS = {
+    FORCE_UNIT: "is dead if it is not gone by then, whatever its hooks do",
+    FORCE_REMOVE_UNIT: "is dead, and forgotten if its machine does not answer by then",
+}
+UNIT_KINDS = (StatusKind.WORKLOAD, StatusKind.AGENT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Force:
+    """How a removal is forced.
+
+    Attributes:
+        wait_s: Seconds that the orderly way gets first.
+    """
+
+    wait_s: float = MAX_WAIT_S
+
+
+# --- units ------------------------------------------------------------------------------------------------
+
+
+def destroy_unit(
+    tx: Tx, unit: Unit, now: datetime, force: Force | None = None, *, destroy_storage: bool = False
+) -> None:
+    """Make a unit go: at once when it never ran, else by way of its hooks. Its storage stays, unless said.
+
+    Mirrors: juju state/unit.go DestroyOperation (3.6)
+    """
+    if destroy_storage and unit.storage:
+        storage.doom_of_unit(tx, unit)
+    if force:
+        tx.run("unit_set_forced", model=unit.model, name=unit.name)
+        _force_later(tx, unit.model, FORCE_UNIT, unit.name, now, force)
+    if unit.life != Life.ALIVE:
+        wake.unit(tx, unit, now, "remove-unit again")
+        return
+    if not _ever_ran(tx, unit):
+        remove_unit(tx, unit, now)
+        return
+    tx.run("unit_set_life", model=unit.model, name=unit.name, life=Life.DYING)
+    relations.depart(tx, unit, now)
+    wake.unit(tx, unit, now, "remove-unit")
+
+
+def _ever_ran(tx: Tx, unit: Unit) -> bool:
+    """Return True unless a unit can go at once: it never ran, and nothing was ever attached to it."""
+    agent = statuses.get_status(tx, unit.model, StatusKind.AGENT, unit.name)
+    busy = agent is not None and agent.status != Agent.ALLOCATING
+    return busy or bool(unit.storage) or bool(subordinates(tx, unit))
+
+
+def subordinates(tx: Tx, unit: Unit) -> list[Unit]:
+    """Return the units that live on this one."""
+    return tx.list(Unit, "unit_of_principal", model=unit.model, principal=unit.name)
+
+
+def lives_of_subordinates(tx: Tx, model: str, principal: str) -> dict[str, Life]:
+    """Return the lives of the units that live on one."""
+    rows = tx.rows("unit_lives_of_principal", model=model, principal=principal)
+    return {row["name"]: Life(row["life"]) for row in rows}
+
+
+def remove_unit(tx: Tx, unit: Unit, now: datetime) -> None:
+    """Delete a unit that is finished, and what has no more reason to be then."""
+    for scope in tx.list(RelationScope, "scope_of_unit", model=unit.model, unit=unit.name):
+        relations.leave_scope(tx, unit.model, scope.relation, unit.name, now)
+    leadership.revoke(tx, unit, now)
+    if _has_secrets(tx, unit.model, unit.application):
+        secrets.forget_unit(tx, unit, now)
+        remote_secrets.forget_unit(tx, unit, now)
+    if unit.storage:
+        storage.unit_gone(tx, unit, now)
+    actions.cancel_all(tx, unit.model, Receiver.UNIT, unit.name, actions.UNIT_REMOVED, now)
+    statuses.forget(tx, unit.model, unit.name, UNIT_KINDS)
+    tx.run("operation_delete_unit", model=unit.model, unit=unit.name)
+    if tx.rows("exposure_list", model=unit.model, application=unit.application):
+        firewall.changed_on(tx, unit.model, unit.machine, now, f"{unit.name} is gone")
+    tx.run("unit_delete", model=unit.model, name=unit.name)
+    if unit.principal:
+        _touch_named(tx, unit.model, unit.principal, now, f"{unit.name} is gone")
+        if unit.forced:  # its principal may be in error, and only wait for this
+            wake.cleaner(tx, unit.model, now, f"{unit.name} is gone")
+    finish_application(tx, unit.model, unit.application, now)
+    if unit.machine is not None:
+        upgrade_machine.advance(tx, unit.model, unit.machine, now)
+    if unit.machine is not None and not unit.principal:
+        _after_last_principal(tx, unit.model, unit.machine, now)
+
+
+def _has_secrets(tx: Tx, model: str, application: str) -> bool:
+    found = tx.find(Application, "application_get", model=model, name=application)
+    return found is not None and bool(found.secrets)
+
+
+def _touch_named(tx: Tx, model: str, name: str, now: datetime, reason: str) -> None:
+    found = tx.find(Unit, "unit_get", model=model, name=name)
+    if found:
+        wake.unit(tx, found, now, reason)
+
+
+def _after_last_principal(tx: Tx, model: str, machine_id: str, now: datetime) -> None:
+    machine = tx.find(Machine, "machine_get", model=model, id=machine_id)
+    if machine is None or machines.units_on(tx, model, machine_id):
+        return
+    if machine.life == Life.ALIVE and (text := kept_text(tx, machine)):
+        statuses.set_status(tx, model, StatusKind.MACHINE, machine.id, MachineStatus.STARTED, text, now=now)
+    elif machine.life == Life.ALIVE:
+        if not machines.containers_on(tx, model, machine_id):
+            destroy_machine(tx, machine, now)
+    else:  # its lane may rest after failures, and the unit went by force
+        wake.machine(tx, model, machine_id, now, "the last unit is gone")
+
+
+def kept_text(tx: Tx, machine: Machine) -> str:
+    """Return why a machine without units is still there; empty when it is not for its storage."""
+    kept = _kept(tx, machine)
+    if not kept or machines.units_on(tx, machine.model, machine.id):
+        return ""
+    return f"kept for its storage: {', '.join(kept)}"
+
+
+def _kept(tx: Tx, machine: Machine) -> list[str]:
+    """Return the storage that would go with a machine though nobody said so."""
+    return storage.kept_on(tx, machine.model, machine.id) if machine.storage else []
+
+
+def let_go_of_empty(tx: Tx, model: str, machine_id: str, now: datetime) -> None:
+    """Let a machine go that was only there for storage, which is gone now."""
+    _after_last_principal(tx, model, machine_id, now)
+
+
+# --- applications -----------------------------------------------------------------------------------------
+
+
+def destroy_application(
+    tx: Tx,
+    application: Application,
+    now: datetime,
+    force: Force | None = None,
+    *,
+    destroy_storage: bool = False,
+) -> None:
+    """Make an application go: its relations, then its units, then itself.
+
+    Raises:
+        Conflict: Other models are related to it, and nobody forces it; the message is Juju's.
+
+    Mirrors: juju state/application.go DestroyOperation (3.6)
+    """
+    if application.offered:
+        end = partial(destroy_relation, tx, now=now, force=force) if force else None
+        offers.remove_of_application(tx, application, now, end)
+    tx.run("application_set_life", model=application.model, name=application.name, life=Life.DYING)
+    for relation in relations.of_application(tx, application.model, application.name):
+        if relation.life == Life.ALIVE and not relations.is_peer(
+            relations.endpoints(tx, application.model, relation.id)
+        ):
+            relations.destroy(tx, relation, now)
+    for unit in units.of_application(tx, application.model, application.name):
+        if destroy_storage and unit.storage:
+            storage.doom_of_unit(tx, unit)
+        if not unit.principal or force:
+            destroy_unit(tx, unit, now, force)
+    finish_application(tx, application.model, application.name, now)
+
+
+def finish_application(tx: Tx, model: str, name: str, now: datetime) -> None:
+    """Delete a dying application that has no units and no relations but its peers left."""
+    found = tx.find(Application, "application_get", model=model, name=name)
+    if found is None or found.life == Life.ALIVE or units.of_application(tx, model, name):
+        return
+    for relation in relations.of_application(tx, model, name):
+        if not relations.is_peer(relations.endpoints(tx, model, relation.id)):
+            return
+    for relation in relations.of_application(tx, model, name):
+        relations.remove(tx, model, relation.id, now)
+    statuses.forget(tx, model, name, [StatusKind.APPLICATION])
+    secrets.forget_application(tx, model, name, now)
+    tx.run("application_delete", model=model, name=name)
+    tx.run("charm_delete_unused", model=model)
+    wake.cleaner(tx, model, now, f"application {name} is gone")
+
+
+# --- relations --------------------------------------------------------------------------------------------
+
+
+def destroy_relation(tx: Tx, relation: Relation, now: datetime, force: Force | None = None) -> None:
+    """Make a relation go; by force, units that are still in it after the wait are put out."""
+    relations.destroy(tx, relation, now)
+    if force:
+        _force_later(tx, relation.model, "force-relation", str(relation.id), now, force)
+
+
+def force_relation(tx: Tx, model: str, relation_id: int, now: datetime) -> None:
+    """Put every unit out of a relation, without hooks, and delete it."""
+    for scope in relations.scopes(tx, model, relation_id):
+        relations.leave_scope(tx, model, relation_id, scope.unit, now)
+
+
+def remove_offer(tx: Tx, offer: Offer, now: datetime, force: Force | None = None) -> None:
+    """Take an offer back; by force, the relations to it end.
+
+    Raises:
+        Conflict: There are some, and nobody forces it.
+    """
+    offers.remove(tx, offer, now, partial(destroy_relation, tx, now=now, force=force) if force else None)
+
+
+def finish_applications(tx: Tx, model: str, now: datetime) -> None:
+    """Delete the dying applications whose last unit or relation is gone, and what stands for remote ones."""
+    remote_applications.finish(tx, model)
+    for row in tx.rows("application_dying", model=model):
+        finish_application(tx, model, row["name"], now)
+
+
+# --- machines ---------------------------------------------------------------------------------------------
+
+
+def destroy_machine(
+    tx: Tx, machine: Machine, now: datetime, *, force: Force | None = None, keep_instance: bool = False
+) -> None:
+    """Make a machine go, once its units are gone.
+
+    Raises:
+        Conflict: It is being upgraded to another base (the message is Juju's), or has storage that stays.
+        NotValid: It has units that stay; the message is Juju's.
+    """
+    if force:
+        upgrade_machine.forget(tx, machine.model, machine.id)
+    else:
+        upgrade_machine.require_unlocked(tx, machine.model, machine.id)
+    hosted = machines.containers_on(tx, machine.model, machine.id)
+    if not force and (alive := [item.id for item in hosted if item.life == Life.ALIVE]):
+        raise NotValid(f'machine {machine.id} is hosting containers "{",".join(alive)}"')
+    staying = _staying_units(tx, machine)
+    if staying and not force:
+        plural = "units" if len(staying) > 1 else "unit"
+        names = ", ".join(f'"{name}"' for name in staying)
+        raise NotValid(f"machine {machine.id} has {plural} {names} assigned")
+    if not force and (kept := _kept(tx, machine)):
+        names = ", ".join(f'"{name}"' for name in kept)
+        raise Conflict(
+            f"machine {machine.id} has storage {names} on it",
+            hint=f"pushjuju remove-storage {' '.join(kept)}",
+        )
+    if keep_instance:
+        tx.run("machine_set_keep", model=machine.model, id=machine.id, keep=1)
+    if force:
+        tx.run("machine_set_forced", model=machine.model, id=machine.id)
+        if machine.storage:
+            storage.doom_on(tx, machine.model, machine.id, now)
+        for container in hosted:
+            destroy_machine(tx, container, now, force=force)
+        for unit in machines.units_on(tx, machine.model, machine.id):
+            destroy_unit(tx, unit, now, force)
+        _force_later(tx, machine.model, "force-machine", machine.id, now, force)
+    tx.run("machine_set_life", model=machine.model, id=machine.id, life=Life.DYING)
+    statuses.set_status(tx, machine.model, StatusKind.MACHINE, machine.id, MachineStatus.STOPPED, now=now)
+    wake.machine(tx, machine.model, machine.id, now, "remove-machine")
+
+
+def _staying_units(tx: Tx, machine: Machine) -> list[str]:
+    staying = []
+    for unit in machines.units_on(tx, machine.model, machine.id):
+        application = tx.find(Application, "application_get", model=machine.model, name=unit.application)
+        if unit.life == Life.ALIVE and application and application.life == Life.ALIVE:
+            staying.append(unit.name)
+    return sorted(staying, key=natural_key)
+
+
+def remove_machine(tx: Tx, machine: Machine, now: datetime) -> None:
+    """Delete a machine whose instance is gone."""
+    actions.cancel_all(tx, machine.model, Receiver.MACHINE, machine.id, actions.MACHINE_REMOVED, now)
+    if machine.storage:
+        storage.machine_gone(tx, machine.model, machine.id, now)
+    statuses.forget(tx, machine.model, machine.id, machines.MACHINE_KINDS)
+    tx.run("operation_delete_machine", model=machine.model, machine=machine.id)
+    tx.run("machine_delete", model=machine.model, id=machine.id)
+    tx.run("work_delete", key=machine_key(machine.model, machine.id))
+    firewall.changed_everywhere(tx, machine.model, now, f"machine {machine.id} is gone")
+    wake.cleaner(tx, machine.model, now, f"machine {machine.id} is gone")
+    if host := parent_machine(machine.id):
+        _after_container(tx, machine.model, host, now)
+
+
+def _after_container(tx: Tx, model: str, host_id: str, now: datetime) -> None:
+    """Let the host of a container that is gone look again; with its model, it may go too."""
+    host = tx.find(Machine, "machine_get", model=model, id=host_id)
+    if host is None:
+        return
+    wake.machine(tx, model, host_id, now, "a container is gone")
+    of_model = models.get(tx, model)
+    alone = not (machines.units_on(tx, model, host_id) or machines.containers_on(tx, model, host_id))
+    if alone and host.life == Life.ALIVE and of_model.life != Life.ALIVE:
+        destroy_machine(tx, host, now)
+
+
+# --- models -----------------------------------------------------------------------------------------------
+
+
+def destroy_model(
+    tx: Tx,
+    model: Model,
+    now: datetime,
+    force: Force | None = None,
+    *,
+    destroy_storage: bool | None = None,
+) -> None:
+    """Make a model go: its applications, its machines, then itself.
+
+    Args:
+        tx: The transaction.
+        model: Which.
+        now: The time.
+        force: How it is forced.
+        destroy_storage: What becomes of storage that outlives units; None: there must be none.
+
+    Raises:
+        Conflict: There is such storage, and nothing was said; or it cannot be let go.
+
+    Mirrors: juju state/model.go Destroy (3.6)
+    """
+    storage_ends.begin(tx, model, now, destroy=destroy_storage)
+    tx.run("model_set_life", model=model.uuid, life=Life.DYING, forced=int(force is not None))
+    statuses.set_status(tx, model.uuid, StatusKind.MODEL, model.name, "destroying", now=now)
+    if force:
+        for row in tx.rows("storage_instance_list", model=model.uuid):
+            force_storage_later(tx, model.uuid, row["id"], now, force)
+    _end_of_other_models(tx, model, now, force)
+    for application in tx.list(Application, "application_list", model=model.uuid):
+        destroy_application(tx, application, now, force)
+    for machine in reversed(machines.list_machines(tx, model.uuid)):  # containers before their machines
+        if machine.life == Life.ALIVE and (force or _is_empty(tx, machine)):
+            destroy_machine(tx, machine, now, force=force)
+    wake.cleaner(tx, model.uuid, now, "destroy-model")
+
+
+def _is_empty(tx: Tx, machine: Machine) -> bool:
+    """Tell whether a machine has neither units nor containers that stay."""
+    hosted = machines.containers_on(tx, machine.model, machine.id)
+    alive = [item for item in hosted if item.life == Life.ALIVE]
+    return not (alive or machines.units_on(tx, machine.model, machine.id))
+
+
+def _end_of_other_models(tx: Tx, model: Model, now: datetime, force: Force | None) -> None:
+    """End what ties a model to others: its offers go, whoever is related to them; it consumes no more.
+
+    Mirrors: juju state/cleanup.go removeOffersForDyingModel, removeRemoteApplicationsForDyingModel (3.6)
+    """
+    for offer in offers.of_model(tx, model.uuid):
+        offers.remove(tx, offer, now, partial(destroy_relation, tx, now=now, force=force))
+    for remote in remote_applications.consumed(tx, model.uuid):
+        remote_applications.destroy(tx, remote, now, partial(destroy_relation, tx, now=now, force=force))
+
+
+# --- forced ends ------------------------------------------------------------------------------------------
+
+
+def _force_later(tx: Tx, model: str, kind: str, entity: str, now: datetime, force: Force) -> None:
+    due = now + timedelta(seconds=force.wait_s)
+    then = _FORCED_ENDS.get(kind, "is forced away if it is not gone by then")
+    reason = f"{forced_subject(kind, entity)} {then}"
+    tx.run(
+        "cleanup_add",
+        model=model,
+        kind=kind,
+        entity=entity,
+        args=json.dumps({"wait": force.wait_s}),
+        due=to_iso(due),
+        reason=reason,
+    )
+    wake.cleaner(tx, model, due, reason)
+
+
+def force_storage_later(tx: Tx, model: str, storage_id: str, now: datetime, force: Force) -> None:
+    """Have storage that does not go in time forgotten, wherever it is."""
+    _force_later(tx, model, "force-storage", storage_id, now, force)
+
+
+def force_dead(tx: Tx, unit: Unit, now: datetime, force: Force) -> None:
+    """Let a unit be dead without its consent: its machine clears it away, or else it is forgotten.
+
+    Subordinates go first, in the same way, and are waited for.
+
+    Mirrors: juju state/cleanup.go cleanupForceDestroyedUnit (3.6)
+    """
+    if below := subordinates(tx, unit):
+        for subordinate in below:
+            if subordinate.life != Life.DEAD:
+                destroy_unit(tx, subordinate, now, force)
+        _force_later(tx, unit.model, FORCE_UNIT, unit.name, now, force)
+        return
+    for scope in tx.list(RelationScope, "scope_of_unit", model=unit.model, unit=unit.name):
+        relations.leave_scope(tx, unit.model, scope.relation, unit.name, now)
+    leadership.revoke(tx, unit, now)
+    if unit.storage:
+        storage.unit_gone(tx, unit, now)
+    tx.run("unit_set_life", model=unit.model, name=unit.name, life=Life.DEAD)
+    wake.unit(tx, unit, now, f"{unit.name} is dead")
+    _force_later(tx, unit.model, FORCE_REMOVE_UNIT, unit.name, now, force)
+
+
+def force_unit(tx: Tx, unit: Unit, now: datetime) -> None:
+    """Remove a unit without its consent: no more hooks, subordinates first."""
+    for subordinate in subordinates(tx, unit):
+        remove_unit(tx, subordinate, now)
+    remove_unit(tx, unit, now)
+
+
+# --- what a person asks for -------------------------------------------------------------------------------
+
+
+def plan_units(tx: Tx, model: str, names: list[str]) -> list[Unit]:
+    """Return the units that `remove-unit` names.
+
+    Raises:
+        NotFound: No such unit; the message is Juju's.
+        NotValid: A subordinate.
+    """
+    found = []
+    for name in names:
+        unit = tx.find(Unit, "unit_get", model=model, name=name)
+        if unit is None:
+            raise NotFound(f'unit "{name}" does not exist')
+        if unit.principal:
+            raise NotValid(
+                f'unit "{name}" is a subordinate, to remove use remove-relation. '
+                f'Note: this will remove all units of "{UnitName.parse(name).application}"'
+            )
+        found.append(unit)
+    return found
+
+
+def remove_units(
+    ctx: Context, model: str, names: list[str], force: Force | None = None, *, destroy_storage: bool = False
+) -> None:
+    """Remove units; all of them or, after a refusal, none."""
+    with ctx.store.write() as tx:
+        models.get(tx, model)
+        for unit in plan_units(tx, model, names):
+            destroy_unit(tx, unit, ctx.clock.now(), force, destroy_storage=destroy_storage)
+
+
+def remove_application(
+    ctx: Context, model: str, names: list[str], force: Force | None = None, *, destroy_storage: bool = False
+) -> None:
+    """Remove applications; all of them or, after a refusal, none.
+
+    Raises:
+        NotFound: No such application.
+    """
+    with ctx.store.write() as tx:
+        for application in plan_applications(tx, model, names):
+            destroy_application(tx, application, ctx.clock.now(), force, destroy_storage=destroy_storage)
+
+
+def plan_applications(tx: Tx, model: str, names: list[str]) -> list[Application]:
+    """Return the applications that `remove-application` names.
+
+    Raises:
+        NotFound: No such application.
+    """
+    return [
+        tx.get(Application, "application_get", f'application "{name}" not found', model=model, name=name)
+        for name in names
+    ]
+
+
+def remove_machines(
+    ctx: Context, model: str, ids: list[str], *, force: Force | None = None, keep_instance: bool = False
+) -> None:
+    """Remove machines; all of them or, after a refusal, none.
+
+    Raises:
+        NotFound: No such machine.
+        Conflict: It is being upgraded to another base, or has storage that stays.
+        NotValid: It has units that stay.
+    """
+    with ctx.store.write() as tx:
+        for machine_id in ids:
+            machine = machines.get(tx, model, machine_id)
+            destroy_machine(tx, machine, ctx.clock.now(), force=force, keep_instance=keep_instance)
+
+
+def blockers(tx: Tx, model: str) -> list[str]:
+    """Return why a dying model is still there: one sentence per thing that waits."""
+    waits = []
+    for machine in machines.list_machines(tx, model):
+        names = sorted((unit.name for unit in machines.units_on(tx, model, machine.id)), key=natural_key)
+        waits.append(
+            f"machine {machine.id} waits for {', '.join(names)}" if names else f"machine {machine.id} stops"
+        )
+    waits += [
+        f"application {item.name} is {item.life}"
+        for item in tx.list(Application, "application_list", model=model)
+    ]
+    waits += [f"SAAS {item.name} is {item.life}" for item in remote_applications.consumed(tx, model)]
+    return waits + storage_work.waits(tx, model)

@@ -1,0 +1,72 @@
+"""What becomes of storage when its model goes.
+
+Mirrors: juju state/model.go, cmd/juju/model/destroy.go (3.6)
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from pushjuju.core.errors import Conflict
+from pushjuju.core.life import Life
+from pushjuju.core.storage import Kind, Scope
+from pushjuju.services.entities.storage import storage
+from pushjuju.state.records import Model
+from pushjuju.state.storage_records import StorageInstance
+from pushjuju.state.store import Tx
+
+_REMAINS = """\
+The model has persistent storage remaining:
+{counts}
+
+To destroy the storage, run the destroy-model
+command again with the "--destroy-storage" option.
+
+To release the storage from Juju's management
+without destroying it, use the "--release-storage"
+option instead. The storage can then be imported
+into another Juju model.
+"""
+
+
+def begin(tx: Tx, model: Model, now: datetime, *, destroy: bool | None) -> None:
+    """Let all storage of a model go.
+
+    What a unit has on its machine goes with the machine, as in Juju; what outlives units only when that is
+    said.
+
+    Args:
+        tx: The transaction.
+        model: Which.
+        now: The time.
+        destroy: Whether it is destroyed, or let go; None: nothing was said.
+
+    Raises:
+        Conflict: There is storage that outlives units, and nothing was said, or it cannot be let go.
+    """
+    if not tx.scalar("storage_any", model=model.uuid):
+        return
+    found = [
+        item
+        for item in tx.list(StorageInstance, "storage_instance_list", model=model.uuid)
+        if item.life == Life.ALIVE
+    ]
+    lasting = [item for item in found if not item.is_disk and (item.scope == Scope.MODEL or not item.owner)]
+    if lasting and destroy is None:
+        raise Conflict(f'cannot destroy model "{model.name}"\n\n{_REMAINS.format(counts=_counts(lasting))}')
+    stuck = [item.id for item in lasting if not destroy and not item.releasable]
+    if stuck and destroy is not None:
+        raise Conflict(
+            f'cannot destroy model "{model.name}": storage {", ".join(stuck)} lives on a machine of it '
+            "and cannot be released",
+            hint="copy the data, or use --destroy-storage",
+        )
+    for item in found:
+        storage.doom(tx, item, destroy=destroy is not False or not item.releasable)
+        storage.advance(tx, model.uuid, item.id, now)
+
+
+def _counts(items: list[StorageInstance]) -> str:
+    volumes = sum(item.kind == Kind.BLOCK for item in items)
+    pairs = ((volumes, "volume(s)"), (len(items) - volumes, "filesystem(s)"))
+    return "\n".join(f"    {count} {noun}" for count, noun in pairs if count)

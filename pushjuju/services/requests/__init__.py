@@ -1,0 +1,1 @@
+"""What somebody asks for: one module for each request."""

@@ -1,0 +1,213 @@
+"""Between models: consuming offers, and relations whose sides are in two models.
+
+Such a relation has a row in either model. On the side of the offer the application that consumes stands as a
+proxy, `remote-` and 32 hex digits, the same one for all its relations to the offer; on the other side the
+offered application stands under the name that it was consumed by.
+
+Mirrors: juju apiserver/facades/controller/crossmodelrelations RegisterRemoteRelations (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from pushjuju.charms.endpoints import Bound, Pair, Side
+from pushjuju.core.clock import to_iso
+from pushjuju.core.errors import AlreadyExists, NotFound, NotValid
+from pushjuju.core.ids import digest
+from pushjuju.core.jsontext import compact
+from pushjuju.core.life import Life
+from pushjuju.core.names import is_application
+from pushjuju.core.offerurl import OfferUrl
+from pushjuju.portable.quote import quote
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.model import models
+from pushjuju.services.entities.relation import offers, pairing, relations, remote_applications
+from pushjuju.services.lifecycle import removal
+from pushjuju.state.records import Offer, Relation, RemoteApplication
+from pushjuju.state.store import Tx
+
+# --- consuming --------------------------------------------------------------------------------------------
+
+
+def consume(ctx: Context, model: str, url: OfferUrl, alias: str = "") -> str:
+    """Let a model consume an offer; return the name that it has there.
+
+    Raises:
+        NotFound: There is no such offer; the message is Juju's.
+        AlreadyExists: The name is taken.
+        NotValid: The name is none.
+    """
+    with ctx.store.write() as tx:
+        models.require_alive(tx, model)
+        return consume_in(ctx, tx, model, url, alias)
+
+
+def consume_in(ctx: Context, tx: Tx, model: str, url: OfferUrl, alias: str = "") -> str:
+    """Let a model consume an offer; as `consume`, in a transaction."""
+    if alias and not is_application(alias):
+        raise NotValid(f"invalid application name {quote(alias)}")
+    source, offer = offers.resolve(ctx, tx, url)
+    place = f"{ctx.controller.name}:{offers.url_of(source, offer)}"
+    ends = remote_applications.described(offers.endpoints(tx, offer))
+    try:
+        made = remote_applications.add(tx, model, alias or offer.name, offer, place, ends, ctx.clock.now())
+    except AlreadyExists as error:
+        raise AlreadyExists(f"could not consume {offers.url_of(source, offer)}: {error.message}") from None
+    return made.name
+
+
+def side_of(tx: Tx, model: str, name: str) -> Side | None:
+    """Return what a model consumes as a side of relations, or None.
+
+    Raises:
+        NotValid: The offer is gone; the message is Juju's.
+    """
+    found = remote_applications.find(tx, model, name)
+    if found is None:
+        return None
+    if found.life == Life.ALIVE and remote_applications.is_terminated(tx, found):
+        raise NotValid(
+            f"Offer {quote(name)} has been removed from the remote model.\n"
+            "To integrate with a new offer with the same name, first run\n"
+            f"'pushjuju remove-saas {name}' to remove the SAAS record from this model."
+        )
+    return remote_applications.side(found)
+
+
+def remove_saas(ctx: Context, model: str, name: str, force: removal.Force | None = None) -> list[str]:
+    """Let a model consume an offer no more; its relations end first.
+
+    Returns:
+        The applications that were related to it.
+
+    Raises:
+        NotFound: It consumes nothing of that name; the message is Juju's.
+    """
+    now = ctx.clock.now()
+    with ctx.store.write() as tx:
+        models.get(tx, model)
+        found = remote_applications.find(tx, model, name)
+        if found is None:
+            raise NotFound(f"saas application {quote(name)} not found")
+        touched = sorted(set(_partners(tx, model, name)))
+        remote_applications.destroy(
+            tx, found, now, lambda item: removal.destroy_relation(tx, item, now, force)
+        )
+        return touched
+
+
+def _partners(tx: Tx, model: str, name: str) -> Iterator[str]:
+    for relation in relations.of_application(tx, model, name):
+        sides = relations.endpoints(tx, model, relation.id)
+        yield relations.remote_endpoint(sides, name).application
+
+
+def remove_offers(ctx: Context, urls: Sequence[OfferUrl], force: removal.Force | None = None) -> list[str]:
+    """Take offers back; all of them or, after a refusal, none. By force, the relations to them end too.
+
+    Returns:
+        The models that they were in.
+
+    Raises:
+        NotFound: There is no such offer.
+        Conflict: Others are related to one; the messages are Juju's.
+    """
+    now, places = ctx.clock.now(), []
+    with ctx.store.write() as tx:
+        for url in urls:
+            model, offer = offers.resolve(ctx, tx, url)
+            places.append(model.uuid)
+            removal.remove_offer(tx, offer, now, force)
+    return sorted(set(places))
+
+
+# --- relations --------------------------------------------------------------------------------------------
+
+
+def link(tx: Tx, near: Relation, pair: Pair, now: datetime) -> None:
+    """Make the row of a new relation in the other model, if one of its sides is of another one.
+
+    Raises:
+        NotFound, NotValid, Conflict, AlreadyExists: A rule of the other model forbids it.
+    """
+    remote = next((item for item in pair if item.side.remote), None)
+    if remote is None:
+        return
+    local = next(item for item in pair if not item.side.remote)
+    record = relations.remote(tx, near.model, remote.side.application)
+    offer = tx.find(Offer, "offer_by_uuid", uuid=record.offer) if record else None
+    if record is None or offer is None:
+        raise NotFound(f"application offer {quote(remote.side.application)} not found")
+    models.require_alive(tx, offer.model)
+    proxy = _proxy(tx, near.model, local, offer, now)
+    there = _there(tx, offer, remote)
+    made = pairing.add(tx, offer.model, pairing.checked(tx, offer.model, (there, proxy)), "", now)
+    _tie(tx, near, made, offer="", alias=proxy.side.application)
+    _tie(tx, made, near, offer=offer.uuid, alias=record.name)
+    linked = tx.get(Relation, "relation_get", "", model=near.model, id=near.id)
+    relations.touch_firewalls(tx, linked, now, f"relation {near.id} to another model")
+
+
+def _tie(tx: Tx, one: Relation, other: Relation, *, offer: str, alias: str) -> None:
+    tx.run(
+        "relation_link", model=one.model, id=one.id, far_model=other.model, far_relation=other.id,
+        far_alias=alias, offer=offer,
+    )  # fmt: skip
+
+
+def _there(tx: Tx, offer: Offer, remote: Bound) -> Bound:
+    """Return the side of a relation that is offered, in its own model."""
+    side = pairing.side_of(tx, offer.model, offer.application)
+    own = dict(offers.endpoints(tx, offer)).get(remote.endpoint.name)
+    if side is None or own is None:
+        what = f"relation {quote(remote.endpoint.name)} on application offer {quote(offer.name)}"
+        raise NotFound(f"{what} not found")
+    return Bound(side=side, endpoint=own)
+
+
+def _proxy(tx: Tx, model: str, local: Bound, offer: Offer, now: datetime) -> Bound:
+    """Return the side of a relation that consumes, as it stands in the model of the offer."""
+    application = local.side.application
+    name = proxy_name(model, application, offer.uuid)
+    present = relations.remote(tx, offer.model, name)
+    ends = dict(present.endpoints) if present else {}
+    ends |= remote_applications.described([(local.endpoint.name, local.endpoint)])
+    if present is None:
+        made = RemoteApplication(
+            model=offer.model, name=name, offer=offer.uuid, source=model, application=application,
+            life=Life.ALIVE, endpoints=ends, created=to_iso(now),
+        )  # fmt: skip
+        tx.insert("remote_application", made)
+    tx.run("remote_application_set_endpoints", model=offer.model, name=name, endpoints=compact(ends))
+    found = tx.get(RemoteApplication, "remote_application_get", "", model=offer.model, name=name)
+    side = remote_applications.side(found)
+    endpoint = {**side.provides, **side.requires}[local.endpoint.name]
+    return Bound(side=side, endpoint=endpoint)
+
+
+def proxy_name(model: str, application: str, offer: str) -> str:
+    """Return what the model of an offer calls an application that consumes it: the same at every time."""
+    return remote_applications.PROXY + digest(f"{model} {application} {offer}")[:32]
+
+
+def config_changed(tx: Tx, model: str, now: datetime) -> None:
+    """Let other models look at from where a model comes to them, and at whom it lets in."""
+    for relation in tx.list(Relation, "relation_to_other_models", model=model):
+        relations.touch_firewalls(tx, relation, now, "model config changed")
+
+
+# --- who works together -----------------------------------------------------------------------------------
+
+
+def connected(tx: Tx, model: str) -> list[str]:
+    """Return the models that are related to a model, by whatever number of steps; without itself."""
+    found, waiting = {model}, [model]
+    while waiting:
+        here = waiting.pop()
+        for relation in tx.list(Relation, "relation_to_other_models", model=here):
+            if relation.far_model not in found:
+                found.add(relation.far_model)
+                waiting.append(relation.far_model)
+    return sorted(found - {model})

@@ -1,0 +1,146 @@
+"""Exposing applications: which of their ports may be reached from where.
+
+Mirrors: juju apiserver/facades/client/application Expose, state/application.go MergeExposeSettings (3.6)
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+
+from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.core.firewall import ALL_ENDPOINTS, EVERYWHERE, Exposure, parse_cidr
+from pushjuju.core.life import Life
+from pushjuju.services.entities.application import applications
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.model import firewall, models
+from pushjuju.state.records import Application, ExposedEndpoint
+from pushjuju.state.store import Tx
+
+
+def expose(
+    ctx: Context,
+    model: str,
+    name: str,
+    *,
+    endpoints: Sequence[str] = (),
+    spaces: Sequence[str] = (),
+    cidrs: Sequence[str] = (),
+) -> None:
+    """Let an application's open ports be reached; what is said of an endpoint replaces what was said before.
+
+    Args:
+        endpoints: None: all that nothing else is said of.
+        spaces: Names; their subnets may reach it.
+        cidrs: Networks that may. No space and no network: everybody.
+
+    Raises:
+        NotFound: No such application, endpoint or space.
+        NotValid: A CIDR that is none, or the application goes.
+    """
+    wanted = _wanted(endpoints, spaces, cidrs)
+    with ctx.store.write() as tx:
+        models.get(tx, model)
+        record(tx, applications.get(tx, model, name), wanted, ctx.clock.now())
+
+
+def record(tx: Tx, application: Application, wanted: Sequence[Exposure], now: datetime) -> None:
+    """Record from where endpoints may be reached.
+
+    Raises:
+        NotFound: No such endpoint or space.
+        NotValid: A CIDR that is none, or the application goes.
+    """
+    for exposure in wanted:
+        _check(tx, application, exposure)
+    _require_alive(application, exposed=True)
+    for exposure in wanted:
+        tx.run(
+            "exposure_set", model=application.model, application=application.name, endpoint=exposure.endpoint,
+            spaces=json.dumps(exposure.spaces), cidrs=json.dumps(exposure.cidrs),
+        )  # fmt: skip
+    _finish(tx, application, now, exposed=True)
+
+
+def _wanted(endpoints: Sequence[str], spaces: Sequence[str], cidrs: Sequence[str]) -> list[Exposure]:
+    """Return what is to be recorded; one half of everywhere alone means both halves, as in Juju's client."""
+    everywhere = not (endpoints or spaces) and set(cidrs) <= set(EVERYWHERE)
+    sources = EVERYWHERE if everywhere or not (spaces or cidrs) else tuple(sorted(set(cidrs)))
+    return [
+        Exposure(endpoint=endpoint, spaces=tuple(sorted(set(spaces))), cidrs=sources)
+        for endpoint in dict.fromkeys(endpoints or [ALL_ENDPOINTS])
+    ]
+
+
+def _check(tx: Tx, application: Application, exposure: Exposure) -> None:
+    _require_spaces(tx, application.model, exposure.spaces)
+    _require_endpoints(tx, application, [exposure.endpoint])
+    for cidr in exposure.cidrs:
+        try:
+            parse_cidr(cidr)
+        except NotValid as error:
+            raise NotValid(f'unable to parse "{cidr}" as a CIDR: {error.message}') from None
+
+
+def _require_spaces(tx: Tx, model: str, names: Collection[str]) -> None:
+    known = firewall.space_subnets(tx, model) if names else {}
+    for name in names:
+        if name not in known:
+            raise NotFound(f'space "{name}" not found')
+
+
+def _require_endpoints(tx: Tx, application: Application, names: Iterable[str]) -> None:
+    charm = applications.current_charm(tx, application)
+    known = {ALL_ENDPOINTS, *(item.name for item in charm.meta.endpoints()), *charm.meta.extra_bindings}
+    for name in names:
+        if name not in known:
+            raise NotFound(f'endpoint "{name}" not found')
+
+
+def _require_alive(application: Application, *, exposed: bool) -> None:
+    if application.life != Life.ALIVE:
+        what = f'cannot set exposed flag for application "{application.name}" to {str(exposed).lower()}'
+        raise NotValid(f"{what}: application is not found or not alive")
+
+
+def unexpose(ctx: Context, model: str, name: str, endpoints: Sequence[str] = ()) -> None:
+    """Let an application's ports be reached no more; with its last exposure it is not exposed at all.
+
+    Args:
+        endpoints: Only what was said of these; none: all of it.
+
+    Raises:
+        NotFound: No such application or endpoint.
+        NotValid: An endpoint that is not exposed, or the application goes.
+    """
+    with ctx.store.write() as tx:
+        models.get(tx, model)
+        forget(tx, applications.get(tx, model, name), endpoints, ctx.clock.now())
+
+
+def forget(tx: Tx, application: Application, endpoints: Sequence[str], now: datetime) -> None:
+    """Record that an application, or endpoints of it, may be reached no more; as `unexpose`."""
+    model, name = application.model, application.name
+    present = [item.endpoint for item in exposures(tx, model, name)]
+    for endpoint in endpoints:
+        _require_endpoints(tx, application, [endpoint])
+        if endpoint not in present:
+            raise NotValid(f'endpoint "{endpoint}" is not exposed')
+    gone = set(endpoints or present)
+    _require_alive(application, exposed=bool(set(present) - gone))
+    for endpoint in gone:
+        tx.run("exposure_delete", model=model, application=name, endpoint=endpoint)
+    _finish(tx, application, now, exposed=bool(set(present) - gone))
+
+
+def _finish(tx: Tx, application: Application, now: datetime, *, exposed: bool) -> None:
+    tx.run("application_set_exposed", model=application.model, name=application.name, exposed=int(exposed))
+    reason = "application exposed" if exposed else "application no longer exposed"
+    firewall.changed_of(tx, application.model, application.name, now, reason)
+
+
+def exposures(tx: Tx, model: str, name: str) -> list[Exposure]:
+    """Return the exposures of an application, by endpoint."""
+    rows = tx.list(ExposedEndpoint, "exposure_list", model=model, application=name)
+    return [firewall.exposure(row) for row in rows]

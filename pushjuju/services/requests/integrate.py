@@ -1,0 +1,211 @@
+"""Relating applications, and ending relations.
+
+Mirrors: juju apiserver/facades/client/application AddRelation, DestroyRelation, SetRelationsSuspended (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from pushjuju.charms.endpoints import Side, infer_endpoints, parse_endpoint
+from pushjuju.charms.model import Role
+from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.core.life import Life
+from pushjuju.core.offerurl import OfferUrl
+from pushjuju.core.status import StatusKind
+from pushjuju.portable.quote import quote
+from pushjuju.services.entities.basis import statuses, wake
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.model import models
+from pushjuju.services.entities.relation import pairing, relations
+from pushjuju.services.lifecycle import removal
+from pushjuju.services.requests import consume
+from pushjuju.state.records import Relation, RelationEndpoint
+from pushjuju.state.store import Tx
+
+_MOST = 2**63 - 1  # the store has no greater numbers
+_DIGITS = 20  # Python reads no number of thousands of digits
+
+
+def integrate(
+    ctx: Context,
+    model: str,
+    first: str,
+    second: str,
+    *,
+    via: Sequence[str] = (),
+    offer: OfferUrl | None = None,
+) -> int:
+    """Relate two applications; return the id of the relation.
+
+    Args:
+        first: `APP[:ENDPOINT]`; the application may be one of another model that this one consumes.
+        second: The other one.
+        via: Subnets that the traffic of this model comes from, for a relation to another model.
+        offer: Consumed first, under its own name; one of the two names it so.
+
+    Raises:
+        NotFound: An application, endpoint or offer is missing, or nothing fits.
+        NotValid, Conflict, AlreadyExists: A rule forbids it; the messages are Juju's.
+    """
+    now = ctx.clock.now()
+    with ctx.store.write() as tx:
+        models.require_alive(tx, model)
+        if offer is not None:
+            consume.consume_in(ctx, tx, model, offer)
+        return relate(tx, model, first, second, via=via, now=now)
+
+
+def relate(tx: Tx, model: str, first: str, second: str, *, via: Sequence[str] = (), now: datetime) -> int:
+    """Relate two applications inside a transaction; as `integrate`."""
+    pair = infer_endpoints(first, second, lambda name: _side(tx, model, name))
+    pair = pairing.checked(tx, model, pair)
+    if via and not any(item.side.remote for item in pair):
+        raise NotValid("integration via subnets for non cross model relations not supported")
+    made = pairing.add(tx, model, pair, ",".join(via), now)
+    consume.link(tx, made, pair, now)
+    return made.id
+
+
+def _side(tx: Tx, model: str, name: str) -> Side | None:
+    found = pairing.side_of(tx, model, name)
+    return found if found is not None else consume.side_of(tx, model, name)
+
+
+# --- finding and ending -----------------------------------------------------------------------------------
+
+
+def find(tx: Tx, model: str, arguments: Sequence[str]) -> Relation:
+    """Return the relation that a person names: its id, or two `APP[:ENDPOINT]`.
+
+    Raises:
+        NotFound: There is no such relation.
+        NotValid: Several fit, or the arguments make no sense; the messages are Juju's.
+    """
+    if len(arguments) == 1:
+        return by_id(tx, model, arguments[0])
+    wanted = [parse_endpoint(text) for text in arguments]
+    some = relations.of_application(tx, model, wanted[0][0])
+    found = [item for item in some if _fits(tx, item, wanted)]
+    names = quote(" ".join(arguments))
+    if not found:
+        raise NotFound(f"relation matching {names} not found")
+    if len(found) > 1:
+        keys = "; ".join(quote(key) for key in sorted(item.key for item in found))
+        raise NotValid(f"ambiguous relation: {names} could refer to {keys}")
+    return found[0]
+
+
+def is_id(text: str) -> bool:
+    """Tell whether a text can be the id of a relation."""
+    return text.isascii() and text.isdigit() and len(text) < _DIGITS and int(text) <= _MOST
+
+
+def by_id(tx: Tx, model: str, text: str) -> Relation:
+    """Return a relation by its id.
+
+    Raises:
+        NotValid: It is no number.
+        NotFound: No such relation.
+    """
+    if not is_id(text):
+        raise NotValid(f"relation ID {quote(text)} not valid")
+    return tx.get(Relation, "relation_get", f"relation {text} not found", model=model, id=int(text))
+
+
+def _fits(tx: Tx, relation: Relation, wanted: Sequence[tuple[str, str]]) -> bool:
+    sides = relations.endpoints(tx, relation.model, relation.id)
+    if len(sides) == 1:
+        sides = [sides[0], sides[0]]
+    orders = ((sides[0], sides[1]), (sides[1], sides[0]))
+    return any(all(_is(side, *want) for side, want in zip(order, wanted, strict=True)) for order in orders)
+
+
+def _is(side: RelationEndpoint, application: str, endpoint: str) -> bool:
+    return side.application == application and endpoint in ("", side.endpoint)
+
+
+def remove_relation(
+    ctx: Context, model: str, arguments: Sequence[str], force: removal.Force | None = None
+) -> list[str]:
+    """End a relation: at once when no unit is in it, else by way of the hooks of its members.
+
+    Returns:
+        The applications that it ties.
+
+    Raises:
+        NotFound: There is no such relation.
+        NotValid: It is a peer relation, or several fit.
+    """
+    now = ctx.clock.now()
+    with ctx.store.write() as tx:
+        relation = find(tx, model, arguments)
+        sides = relations.endpoints(tx, model, relation.id)
+        if relations.is_peer(sides):
+            raise NotValid(f"cannot destroy relation {quote(relation.key)}: is a peer relation")
+        removal.destroy_relation(tx, relation, now, force)
+        return [side.application for side in sides]
+
+
+# --- suspending -------------------------------------------------------------------------------------------
+
+
+def set_suspended(
+    ctx: Context, model: str, ids: Sequence[str], *, suspended: bool, reason: str = ""
+) -> list[str]:
+    """Suspend relations or let them go on; all of them or none.
+
+    Returns:
+        The applications that they tie.
+
+    Raises:
+        NotFound: There is no such relation.
+        NotValid: A peer relation, or one that is going away.
+    """
+    now, touched = ctx.clock.now(), set()
+    with ctx.store.write() as tx:
+        for text in ids:
+            relation = by_id(tx, model, text)
+            sides = relations.endpoints(tx, model, relation.id)
+            _set_suspended(tx, relation, sides, suspended=suspended, reason=reason, now=now)
+            touched |= {side.application for side in sides}
+    return sorted(touched)
+
+
+def _set_suspended(
+    tx: Tx,
+    relation: Relation,
+    sides: Sequence[RelationEndpoint],
+    *,
+    suspended: bool,
+    reason: str,
+    now: datetime,
+) -> None:
+    if any(side.role == Role.PEER for side in sides):
+        raise NotValid(f"cannot suspend relation {quote(relation.key)}: is a peer relation")
+    if relation.life != Life.ALIVE:
+        raise NotValid(f"relation {quote(relation.key)} is not alive")
+    if bool(relation.suspended) == suspended:
+        return
+    if relation.far_model and not relation.offer:
+        what = f"cannot set suspend status for {quote(relation.key)}"
+        raise NotValid(
+            f"{what} which is not associated with an offer", hint="suspend it in the model of the offer"
+        )
+    for item in (relation, relations.far(tx, relation)):
+        if item is not None:
+            _change(tx, item, suspended=suspended, reason=reason, now=now)
+    relations.touch_firewalls(tx, relation, now, "relation suspended or resumed")
+
+
+def _change(tx: Tx, relation: Relation, *, suspended: bool, reason: str, now: datetime) -> None:
+    """Suspend the row of a relation in one model, or let it go on."""
+    key = {"model": relation.model, "id": relation.id}
+    tx.run("relation_set_suspended", **key, suspended=int(suspended), reason=reason)
+    word = "suspending" if suspended else "joining"
+    statuses.set_status(
+        tx, relation.model, StatusKind.RELATION, str(relation.id), word, reason if suspended else "", now=now
+    )
+    for side in relations.endpoints(tx, relation.model, relation.id):
+        wake.application(tx, relation.model, side.application, now, "relation suspended or resumed")

@@ -1,0 +1,222 @@
+"""Which value of an Ansible inventory counts for a host.
+
+Mirrors: Ansible's default `precedence` of variables: the inventory's groups, then the files of group_vars,
+then what the inventory says of the host, then its files of host_vars.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pushjuju.core.errors import NotValid
+from pushjuju.services.requests.inventories.listed import PROXY_COMMAND, Faults, Listed, jump_of
+
+TAGS = ("!vault", "!vault-encrypted", "!unsafe")
+"""Tags of Ansible's own YAML; what they stand before is text here."""
+_SSH = (
+    "",
+    "ssh",
+    "smart",
+    "paramiko",
+    "paramiko_ssh",
+    "ansible.builtin.ssh",
+    "libssh",
+    "ansible.netcommon.libssh",
+)
+_DEEPEST = 20  # groups in groups
+_MOST_FILES = 1000  # of one folder
+_ROOT = "all"
+_VAULT = "$ANSIBLE_VAULT"
+_ENDS = ("", ".yml", ".yaml", ".json")
+
+
+@dataclass(slots=True)
+class Inventory:
+    """What an inventory says.
+
+    Attributes:
+        hosts: Host -> its own settings.
+        members: Group -> its own hosts.
+        settings: Group -> its settings.
+        children: Group -> the groups in it.
+    """
+
+    hosts: dict[str, dict[str, str]] = field(default_factory=dict)
+    members: dict[str, dict[str, None]] = field(default_factory=dict)
+    settings: dict[str, dict[str, str]] = field(default_factory=dict)
+    children: dict[str, dict[str, None]] = field(default_factory=dict)
+
+    def add(self, group: str, host: str, settings: Mapping[str, str]) -> None:
+        """Note a host of a group."""
+        self.hosts.setdefault(host, {}).update(settings)
+        self.members.setdefault(group, {})[host] = None
+
+
+def texts(value: Any) -> dict[str, str]:
+    """Return settings as text; one without a value is empty."""
+    if not isinstance(value, dict):
+        return {}
+    return {str(key): "" if item is None else str(item) for key, item in value.items()}
+
+
+def listed(found: Inventory, faults: Faults, folder: Path | None) -> Iterator[Listed]:
+    """Yield the hosts of an inventory, with what counts for each."""
+    files = _Beside(folder, faults)
+    for host, own in found.hosts.items():
+        groups = [_ROOT, *(name for name in _groups_of(host, found) if name != _ROOT)]
+        merged: dict[str, str] = {}
+        for group in groups:
+            merged.update(found.settings.get(group, {}))
+        for group in groups:
+            merged.update(files.settings("group_vars", group))
+        alias, port = _split(host)
+        merged.update({"ansible_port": port} if port else {})
+        merged.update(own)
+        merged.update(files.settings("host_vars", alias))
+        yield from host_of(host, _with_folder(merged, folder), faults)
+
+
+def _with_folder(settings: Mapping[str, str], folder: Path | None) -> dict[str, str]:
+    """Put in the one name of Ansible's that is known here."""
+    if folder is None:
+        return dict(settings)
+    here = str(folder.resolve())
+    pattern = re.compile(r"\{\{\s*inventory_dir\s*\}\}")
+    return {key: pattern.sub(lambda _: here, value) for key, value in settings.items()}
+
+
+def _groups_of(host: str, found: Inventory) -> list[str]:
+    """Return the groups of a host, the one that counts least first, as Ansible orders them.
+
+    By depth, then by `ansible_group_priority`, then by name.
+    """
+    present = {group for group, members in found.members.items() if host in members}
+    for _ in range(_DEEPEST):
+        wider = {parent for parent, below in found.children.items() if set(below) & present}
+        if wider <= present:
+            break
+        present |= wider
+    ranks = {group: (_depth(group, found, 0), _priority(group, found), group) for group in present}
+    return sorted(present, key=lambda group: ranks[group])
+
+
+def _priority(group: str, found: Inventory) -> int:
+    text = found.settings.get(group, {}).get("ansible_group_priority", "1")
+    return int(text) if re.fullmatch(r"-?[0-9]{1,6}", text) else 1
+
+
+def _depth(group: str, found: Inventory, so_far: int) -> int:
+    parents = [name for name, below in found.children.items() if group in below and name != group]
+    if so_far > _DEEPEST or not parents:
+        return so_far
+    return max(_depth(parent, found, so_far + 1) for parent in parents)
+
+
+class _Beside:
+    """Settings in the files of group_vars and host_vars; each is read once."""
+
+    def __init__(self, folder: Path | None, faults: Faults) -> None:
+        self._folder = folder
+        self._faults = faults
+        self._known: dict[tuple[str, str], dict[str, str]] = {}
+
+    def settings(self, kind: str, name: str) -> Mapping[str, str]:
+        """Return what the files of a group or host say; sealed ones (vault) are left alone."""
+        if self._folder is None or "/" in name or name.startswith(".") or "\0" in name:
+            return {}
+        if (kind, name) not in self._known:
+            found: dict[str, str] = {}
+            for path in _files(self._folder / kind, name):
+                found.update(self._read(path))
+            self._known[kind, name] = found
+        return self._known[kind, name]
+
+    def _read(self, path: Path) -> dict[str, str]:
+        from pushjuju.charms.yamlsafe import load
+
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError):
+            self._faults.add("cannot be read", file=str(path))
+            return {}
+        if text.startswith(_VAULT):
+            return {}
+        try:
+            return texts(load(text, text_tags=TAGS))
+        except NotValid as error:
+            self._faults.add(error.message, file=str(path))
+        return {}
+
+
+def _files(folder: Path, name: str) -> list[Path]:
+    """Return the files of `group_vars/NAME`: the first of its names, or all below it when it is a folder."""
+    for path in (folder / f"{name}{end}" for end in _ENDS):
+        if path.is_file():
+            return [path]
+        if path.is_dir():
+            below = (item for item in sorted(path.rglob("*"))[:_MOST_FILES] if item.is_file())
+            return [item for item in below if _is_read(item.relative_to(path))]
+    return []
+
+
+def _is_read(path: Path) -> bool:
+    """Tell whether Ansible reads a file of a folder: not hidden ones, copies of editors, and other kinds."""
+    hidden = any(part.startswith(".") or part.endswith("~") for part in path.parts)
+    return not hidden and path.suffix in _ENDS
+
+
+def host_of(host: str, settings: Mapping[str, str], faults: Faults) -> Iterator[Listed]:
+    """Yield a host from the settings that count for it."""
+
+    def first(*names: str) -> str | None:
+        return next((settings[key] for key in names if settings.get(key)), None)
+
+    if settings.get("ansible_connection", "") not in _SSH:
+        faults.notes.append(f"{host} is left out: its connection is {settings['ansible_connection']}")
+        return
+    alias, port = _split(host)
+    address = first("ansible_host", "ansible_ssh_host") or alias
+    yield from faults.host(
+        alias,
+        address[1:-1] if address.startswith("[") and address.endswith("]") else address,
+        user=first("ansible_user", "ansible_ssh_user", "ansible_remote_user"),
+        port=first("ansible_port", "ansible_ssh_port") or port,
+        identity=first("ansible_ssh_private_key_file", "ansible_private_key_file"),
+        jump=_jump(settings),
+    )
+
+
+def _jump(settings: Mapping[str, str]) -> str:
+    """Return the jump host that options for ssh name."""
+    options = " ".join(settings.get(f"ansible_ssh_{name}_args", "") for name in ("common", "extra"))
+    try:
+        words = shlex.split(options)
+    except ValueError:
+        return PROXY_COMMAND if "proxy" in options.lower() else ""
+    for number, word in enumerate(words):
+        after = words[number + 1] if number + 1 < len(words) else ""
+        if word == "-J":
+            return after
+        option = after if word == "-o" else word[2:] if word.startswith("-o") else ""
+        key, _, value = (
+            option.replace(" ", "=", 1).partition("=") if "=" not in option else option.partition("=")
+        )
+        if key.strip().lower() == "proxyjump":
+            return value.strip()
+        if key.strip().lower() == "proxycommand":
+            return jump_of(value)
+    return ""
+
+
+def _split(host: str) -> tuple[str, str]:
+    """Split `host:port`; an IPv6 address with a port stands in brackets."""
+    bracketed = re.fullmatch(r"\[([0-9A-Fa-f:.%]+)\](?::([0-9]+))?", host)
+    if bracketed:
+        return bracketed[1], bracketed[2] or ""
+    alias, _, port = host.partition(":") if host.count(":") == 1 else (host, "", "")
+    return alias, port

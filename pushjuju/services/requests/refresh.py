@@ -1,0 +1,282 @@
+"""Changing the charm of an application. Mirrors: juju application SetCharm (3.6)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pushjuju.charms.config import Settings, filter_settings, parse_settings, parse_settings_yaml
+from pushjuju.charms.model import Charm, Endpoint, Role, Scope
+from pushjuju.charms.pack import PackedCharm
+from pushjuju.charms.upgrade import UpgradeFacts, UsedRelation, check_base, check_upgrade
+from pushjuju.core.base import Base
+from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.core.life import Life
+from pushjuju.core.storage import Directive
+from pushjuju.services.entities.application import applications, bindings, resources, units
+from pushjuju.services.entities.basis import wake
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.charm import charms
+from pushjuju.services.entities.relation import relations
+from pushjuju.services.entities.storage import storage
+from pushjuju.services.requests import deploy
+from pushjuju.services.supply import charm_updates, origins
+from pushjuju.state.records import Application
+from pushjuju.state.storage_records import StorageInstance
+from pushjuju.state.store import Tx
+
+if TYPE_CHECKING:
+    from pushjuju.core.charmstore import StoreResource
+    from pushjuju.services.supply.store_charms import StoreOrigin
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefreshRequest:
+    """What `refresh` asks for.
+
+    Attributes:
+        switch: The charm may be another one.
+        force_units: Units in error take the charm at once.
+        force: Rules of safety are waived.
+        values: Settings that go with it, as texts.
+        file: Settings as YAML.
+        resources: Name -> file to upload.
+        storage: Store that the new charm brings -> what is asked for.
+        bind: Endpoint -> name of its space.
+        origin: The store that the charm comes from; None: a person gave it.
+        store_resources: Name -> what that store has for the charm's resources.
+        asked_resources: Names of those that were asked for by revision.
+        base: What future units run on; None: as before. Units that are there stay on their machines' base.
+    """
+
+    application: str
+    packed: PackedCharm
+    switch: bool = False
+    force_units: bool = False
+    force: bool = False
+    force_base: bool = False
+    values: Mapping[str, str] = field(default_factory=dict)
+    file: bytes | None = None
+    trust: bool | None = None
+    resources: Mapping[str, str] = field(default_factory=dict)
+    storage: Mapping[str, Directive] = field(default_factory=dict)
+    bind: Mapping[str, str] = field(default_factory=dict)
+    origin: StoreOrigin | None = None
+    store_resources: Mapping[str, StoreResource] = field(default_factory=dict)
+    asked_resources: Collection[str] = ()
+    base: Base | None = None
+
+
+def refresh(ctx: Context, model: str, request: RefreshRequest) -> tuple[int, list[str]]:
+    """Put an application on another revision of its charm.
+
+    Returns:
+        The revision that the charm got, and warnings.
+
+    Raises:
+        NotFound: No such application.
+        NotValid: The new charm does not fit; nothing is changed.
+    """
+    declared = request.packed.charm.meta.resources
+    try:
+        with (
+            resources.uploads(ctx.controller.blobs, declared, request.resources) as files,
+            ctx.store.write() as tx,
+        ):
+            return record(ctx, tx, model, request, files)
+    except BaseException:
+        applications.drop_unused_blob(ctx, request.packed.sha256)
+        raise
+
+
+def record(
+    ctx: Context, tx: Tx, model: str, request: RefreshRequest, files: Sequence[resources.Upload]
+) -> tuple[int, list[str]]:
+    """Put an application on another charm inside a transaction; as `refresh`."""
+    application = applications.get(tx, model, request.application)
+    warnings = _check(tx, application, request)
+    of_store = _of_store(request)
+    old, charm = applications.current_charm(tx, application), request.packed.charm
+    resources.refresh(ctx, tx, application, old, files, charm.meta.resources, of_store)
+    changes = resources.taken_from_store(tx, application, of_store, request.asked_resources)
+    resources.put_store(tx, application, changes)
+    bindings.refresh(tx, application, charm, request.bind, force=request.force)
+    url, revision = deploy.add_charm(ctx, tx, model, request.packed, request.origin)
+    origins.put(tx, application, request.origin)
+    if request.origin is not None:
+        charm_updates.watch(ctx, tx, model)
+    _switch(ctx, tx, application, request, url)
+    _rebase(tx, application, request)
+    return revision, warnings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stayed:
+    """What changed of an application whose charm is the newest already."""
+
+    channel: bool = False
+    resources: tuple[str, ...] = ()
+
+
+def stay(ctx: Context, model: str, request: RefreshRequest) -> Stayed:
+    """Change what goes with a charm, for an application that has that revision already.
+
+    Raises:
+        NotFound: No such application, or its charm comes from no store.
+        NotValid: Something does not fit; nothing is changed.
+    """
+    declared = request.packed.charm.meta.resources
+    with (
+        resources.uploads(ctx.controller.blobs, declared, request.resources) as files,
+        ctx.store.write() as tx,
+    ):
+        application = applications.get(tx, model, request.application)
+        known = origins.find(tx, model, request.application)
+        _check_asked_base(application, request)
+        if known is None or request.origin is None:
+            raise NotFound(f'the charm of application "{request.application}" comes from no store')
+        of_store = {name: item for name, item in _of_store(request).items() if name not in request.resources}
+        changes = resources.taken_from_store(tx, application, of_store, request.asked_resources)
+        resources.put_store(tx, application, changes)
+        resources.put(ctx, tx, application, files)
+        moved = str(request.origin.channel) != known.channel
+        if moved:
+            origins.follow(tx, known, request.origin.channel)
+        _rebase(tx, application, request)
+        changed = tuple(sorted({*(item.name for item in changes), *(item.meta.name for item in files)}))
+        if changed:
+            tx.run("resource_modified", model=model, application=application.name)
+        asked = _asked(request)
+        charms.put_settings(tx, model, application.name, application.charm_url, asked)
+        if request.trust is not None:
+            tx.run("application_set_trust", model=model, name=application.name, trust=int(request.trust))
+        if request.force_units:
+            tx.run("application_force_charm", model=model, name=application.name)
+        if changed or asked or request.trust is not None or request.force_units:
+            wake.application(tx, model, application.name, ctx.clock.now(), "refresh")
+    return Stayed(channel=moved, resources=changed)
+
+
+def _of_store(request: RefreshRequest) -> dict[str, StoreResource]:
+    """Return what the store has for the resources that the charm declares and nobody brings a file for."""
+    declared = request.packed.charm.meta.resources
+    return {
+        name: item
+        for name, item in request.store_resources.items()
+        if name in declared and name not in request.resources
+    }
+
+
+def _check(tx: Tx, application: Application, request: RefreshRequest) -> list[str]:
+    old, new = applications.current_charm(tx, application), request.packed.charm
+    facts = UpgradeFacts(
+        application=application.name,
+        url=request.origin.url if request.origin else f"{deploy.LOCAL}:{new.name}",
+        base=Base.parse(application.base),
+        relations=tuple(_used(tx, application)),
+        storage_counts=_stores(tx, application, old),
+        config=request.values,
+        switch=request.switch,
+        force=request.force,
+        force_base=request.force_base,
+    )
+    _check_asked_base(application, request)
+    return check_upgrade(old, new, facts)
+
+
+def _check_asked_base(application: Application, request: RefreshRequest) -> None:
+    """Check the base that was asked for; that of the units which are there is checked besides.
+
+    Raises:
+        NotValid: The charm is not for it; the message is Juju's.
+    """
+    if request.base is not None:
+        facts = UpgradeFacts(
+            application=application.name, url="", base=request.base, force_base=request.force_base
+        )
+        check_base(request.packed.charm, facts)
+
+
+def _rebase(tx: Tx, application: Application, request: RefreshRequest) -> None:
+    """Give future units the base that was asked for."""
+    if request.base is not None:
+        tx.run("application_set_base", model=application.model, name=application.name, base=str(request.base))
+
+
+def _stores(tx: Tx, application: Application, old: Charm) -> Mapping[str, int]:
+    """Return how many instances there are of each store; nothing is looked at for a charm without storage."""
+    if not old.meta.storage:
+        return {}
+    found = tx.list(
+        StorageInstance, "storage_instance_of_application",
+        model=application.model, application=application.name,
+    )  # fmt: skip
+    return Counter(item.name for item in found)
+
+
+def _used(tx: Tx, application: Application) -> Iterator[UsedRelation]:
+    for relation in relations.of_application(tx, application.model, application.name):
+        side = relations.own_endpoint(
+            relations.endpoints(tx, application.model, relation.id), application.name
+        )
+        endpoint = Endpoint(
+            name=side.endpoint,
+            role=Role(side.role),
+            interface=side.interface,
+            limit=side.capacity,
+            scope=Scope(relation.scope),
+        )
+        yield UsedRelation(key=relation.key, endpoint=endpoint)
+
+
+def _switch(ctx: Context, tx: Tx, application: Application, request: RefreshRequest, url: str) -> None:
+    now, charm = ctx.clock.now(), request.packed.charm
+    model, name = application.model, application.name
+    old = charms.stored_settings(tx, model, name, application.charm_url)
+    settings: Settings = {**filter_settings(charm.config, old), **_asked(request)}
+    charms.put_settings(tx, model, name, url, settings)
+    tx.run("application_set_charm", model=model, name=name, charm_url=url, force=int(request.force_units))
+    if request.trust is not None:
+        tx.run("application_set_trust", model=model, name=name, trust=int(request.trust))
+    relations.add_peers(tx, model, name, charm, now)
+    _equip(ctx, tx, application, request)
+    wake.application(tx, model, name, now, "refresh")
+
+
+def _equip(ctx: Context, tx: Tx, application: Application, request: RefreshRequest) -> None:
+    """Bring the storage of a new charm: directives of its stores, and what units must have of it.
+
+    A directive that is asked for replaces the one for future units; what units have already stays.
+
+    Raises:
+        NotValid: A directive that breaks a rule.
+
+    Mirrors: juju state/application.go newCharmStorageOps (3.6)
+    """
+    charm = request.packed.charm
+    if not charm.meta.storage and not request.storage:
+        return
+    from pushjuju.services.entities.storage.storage_pools import open_pools
+
+    known = {item.name for item in storage.directives(tx, application.model, application.name)}
+    pools = open_pools(ctx, tx, application.model)
+    planned = storage.plan(tx, pools, application.model, application.name, charm, request.storage)
+    kept = known - request.storage.keys()
+    storage.put_directives(tx, (item for item in planned if item.name not in kept))
+    for unit in units.of_application(tx, application.model, application.name):
+        if unit.life == Life.ALIVE:
+            storage.equip_least(tx, unit, charm, ctx.clock.now())
+
+
+def _asked(request: RefreshRequest) -> Settings:
+    charm = request.packed.charm
+    try:
+        found: Settings = {}
+        if request.file is not None:
+            found.update(parse_settings_yaml(charm.config, request.file, request.application))
+        found.update(parse_settings(charm.config, request.values))
+    except NotValid as error:
+        raise NotValid(f"validating config settings: {error.message}", detail=error.detail) from error
+    return found

@@ -1,0 +1,273 @@
+"""What a person asks of storage, one transaction for each thing asked.
+
+Mirrors: juju apiserver/facades/client/storage (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from pushjuju.charms.model import Charm
+from pushjuju.core.clock import to_iso
+from pushjuju.core.errors import Conflict, NotFound, NotValid, PushjujuError
+from pushjuju.core.life import Life
+from pushjuju.core.storage import Directive, Kind, Scope, StorageStatus, is_storage
+from pushjuju.plugins.types import StorageMade
+from pushjuju.services.entities.application import applications, units
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.charm import charms
+from pushjuju.services.entities.model import models
+from pushjuju.services.entities.storage import storage
+from pushjuju.services.entities.storage.storage_pools import Pools, open_pools
+from pushjuju.services.lifecycle import removal
+from pushjuju.state.records import Application, Unit
+from pushjuju.state.storage_records import Backing, StorageDirective, StorageInstance
+from pushjuju.state.store import Tx
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What came of one thing that was asked; `error` None: it was done.
+
+    Attributes:
+        subject: The storage, or the store that some was asked for.
+        units: Who must do something now.
+    """
+
+    subject: str
+    error: PushjujuError | None = None
+    made: tuple[str, ...] = ()
+    units: tuple[str, ...] = ()
+
+
+def _each(ctx: Context, subjects: Iterable[str], do: Callable[[Tx, str], Answer]) -> list[Answer]:
+    """Do one thing after the other; a refusal undoes only its own."""
+    answers = []
+    for subject in subjects:
+        try:
+            with ctx.store.write() as tx:
+                answers.append(do(tx, subject))
+        except (NotFound, NotValid, Conflict) as error:
+            answers.append(Answer(subject=subject, error=error))
+    return answers
+
+
+def _instance(tx: Tx, model: str, subject: str) -> StorageInstance:
+    if not is_storage(subject):
+        raise NotValid(f'storage ID "{subject}" not valid')
+    return storage.get(tx, model, subject)
+
+
+def unit_charm(tx: Tx, unit: Unit) -> Charm:
+    """Return the charm of a unit's application, which rules what storage it may have."""
+    application = applications.get(tx, unit.model, unit.application)
+    return charms.get(tx, unit.model, application.charm_url)
+
+
+def add(ctx: Context, model: str, unit_name: str, asked: Mapping[str, Directive]) -> list[Answer]:
+    """Add storage to a unit.
+
+    Raises:
+        NotFound: No such unit.
+    """
+    with ctx.store.read() as tx:
+        models.require_alive(tx, model)
+        units.get(tx, model, unit_name)
+
+    def do(tx: Tx, name: str) -> Answer:
+        unit = units.get(tx, model, unit_name)
+        made = _add(ctx, tx, unit, name, asked[name])
+        return Answer(subject=name, made=tuple(made), units=(unit_name,))
+
+    return _each(ctx, asked, do)
+
+
+def _add(ctx: Context, tx: Tx, unit: Unit, name: str, asked: Directive) -> list[str]:
+    charm = unit_charm(tx, unit)
+    store = charm.meta.storage.get(name)
+    if store is None:
+        raise NotFound(f'charm storage "{name}" not found')
+    if unit.life != Life.ALIVE:
+        raise NotValid(f"unit {unit.name} is not alive")
+    given = tx.find(
+        StorageDirective, "storage_directive_get",
+        model=unit.model, application=unit.application, name=name,
+    )  # fmt: skip
+    if given is None or asked.pool or asked.size:
+        given = _directive(open_pools(ctx, tx, unit.model), tx, unit, charm, name, asked, given)
+    storage.check_more(tx, unit, store, asked.count)
+    return storage.add(tx, unit, store, given, asked.count, ctx.clock.now())
+
+
+def _directive(
+    pools: Pools,
+    tx: Tx,
+    unit: Unit,
+    charm: Charm,
+    name: str,
+    asked: Directive,
+    given: StorageDirective | None,
+) -> StorageDirective:
+    """Return what is asked for, filled up from what the application's units get."""
+    wanted = Directive(
+        pool=asked.pool or (given.pool if given else ""),
+        size=asked.size or (given.size if given else 0),
+        count=max(charm.meta.storage[name].count_min, 1),
+    )
+    planned = storage.plan(tx, pools, unit.model, unit.application, charm, {name: wanted})
+    return next(item for item in planned if item.name == name)
+
+
+def attach(ctx: Context, model: str, unit_name: str, ids: Iterable[str]) -> list[Answer]:
+    """Attach storage that nobody has to a unit.
+
+    Raises:
+        NotFound: No such unit.
+    """
+    with ctx.store.read() as tx:
+        units.get(tx, model, unit_name)
+
+    def do(tx: Tx, subject: str) -> Answer:
+        unit = units.get(tx, model, unit_name)
+        storage.attach_one(tx, unit, unit_charm(tx, unit), subject, ctx.clock.now())
+        return Answer(subject=subject, units=(unit_name,))
+
+    return _each(ctx, ids, do)
+
+
+def detach(ctx: Context, model: str, ids: Iterable[str], *, force: bool = False) -> list[Answer]:
+    """Take storage from its units; by force without asking the charm."""
+
+    def do(tx: Tx, subject: str) -> Answer:
+        instance = _instance(tx, model, subject)
+        rows = storage.attachments(tx, instance)
+        owners = [units.get(tx, model, row.unit) for row in rows]
+        known = {unit.application: unit_charm(tx, unit) for unit in owners}
+        storage.detach(tx, known, instance, ctx.clock.now())
+        if force:
+            for unit in owners:
+                storage.leave(tx, unit, subject, ctx.clock.now())
+        return Answer(subject=subject, units=tuple(unit.name for unit in owners))
+
+    return _each(ctx, ids, do)
+
+
+def remove(
+    ctx: Context, model: str, ids: Iterable[str], *, force: bool = False, destroy: bool = True
+) -> list[Answer]:
+    """Remove storage: destroy its data, or let go of it."""
+
+    def do(tx: Tx, subject: str) -> Answer:
+        instance = _instance(tx, model, subject)
+        rows = storage.attachments(tx, instance)
+        storage.remove(tx, instance, ctx.clock.now(), force=force, destroy=destroy)
+        if force:
+            removal.force_storage_later(tx, model, subject, ctx.clock.now(), removal.Force())
+        return Answer(subject=subject, units=tuple(row.unit for row in rows))
+
+    return _each(ctx, ids, do)
+
+
+def check_import(ctx: Context, model: str, pool: str) -> tuple[str, Kind]:
+    """Return the type of storage that a filesystem is imported from, and what is looked for in the cloud.
+
+    Raises:
+        NotFound: No such pool.
+        NotValid: Nothing can be imported from it.
+    """
+    with ctx.store.read() as tx:
+        models.require_alive(tx, model)
+        found = open_pools(ctx, tx, model).get(pool)
+    if not found.type.releasable:
+        raise NotValid(f'importing filesystem with storage provider "{found.type.name}" not supported')
+    return found.type.name, Kind.FILESYSTEM if Kind.FILESYSTEM in found.type.kinds else Kind.BLOCK
+
+
+def record_import(ctx: Context, model: str, pool: str, name: str, made: StorageMade) -> str:
+    """Record a filesystem that was found, or that is on a volume; return the id of its storage.
+
+    Raises:
+        Conflict: The model has it already.
+    """
+    now = ctx.clock.now()
+    with ctx.store.write() as tx:
+        models.require_alive(tx, model)
+        present = tx.list(Backing, "backing_list", model=model)
+        found = open_pools(ctx, tx, model).get(pool)
+        for backing in present:
+            if (backing.provider, backing.provider_id) == (found.type.name, made.provider_id):
+                raise Conflict(f"{made.provider_id} is storage {backing.storage} of this model already")
+        managed = Kind.FILESYSTEM not in found.type.kinds
+        instance = StorageInstance(
+            model=model, id=f"{name}/{tx.next(model, 'storage')}", name=name, kind=Kind.FILESYSTEM,
+            pool=pool, size=made.size, provider=found.type.name, scope=Scope.MODEL, releasable=1,
+            managed=int(managed), life=Life.ALIVE, created=to_iso(now),
+        )  # fmt: skip
+        tx.insert("storage_instance", instance)
+        below = _imported(tx, instance, storage.VOLUME, found.attributes, made, now) if managed else ""
+        _imported(tx, instance, storage.FILESYSTEM, found.attributes, made, now, volume=below)
+    return instance.id
+
+
+def _imported(
+    tx: Tx,
+    instance: StorageInstance,
+    kind: str,
+    attributes: Mapping[str, Any],
+    made: StorageMade,
+    now: datetime,
+    volume: str = "",
+) -> str:
+    """Record what is behind imported storage; a filesystem on a volume is looked at when a machine has it."""
+    backing = Backing(
+        model=instance.model, kind=kind, id=str(tx.next(instance.model, kind)), storage=instance.id,
+        volume=volume, pool=instance.pool, provider=instance.provider,
+        attributes={**attributes, **({storage.IMPORTED: "true"} if volume else {})}, size=made.size,
+        provider_id="" if volume else made.provider_id, hardware_id=made.hardware_id, wwn=made.wwn,
+        life=Life.ALIVE, begun=1,
+    )  # fmt: skip
+    tx.insert("backing", backing)
+    storage.set_status(tx, backing, StorageStatus.DETACHED, now)
+    return backing.id
+
+
+def application_directives(ctx: Context, model: str, name: str) -> dict[str, StorageDirective]:
+    """Return what future units of an application get.
+
+    Raises:
+        NotFound: No such application.
+    """
+    with ctx.store.read() as tx:
+        applications.get(tx, model, name)
+        return {item.name: item for item in storage.directives(tx, model, name)}
+
+
+def set_application_directives(ctx: Context, model: str, name: str, asked: Mapping[str, Directive]) -> None:
+    """Change what future units of an application get.
+
+    Raises:
+        NotFound: No such application or pool.
+        NotValid: It breaks a rule of the charm.
+    """
+    with ctx.store.write() as tx:
+        put_application_directives(ctx, tx, applications.get(tx, model, name), asked)
+
+
+def put_application_directives(
+    ctx: Context, tx: Tx, application: Application, asked: Mapping[str, Directive]
+) -> None:
+    """Change what future units get inside a transaction; as `set_application_directives`."""
+    model, name = application.model, application.name
+    charm = charms.get(tx, model, application.charm_url)
+    known = {item.name: item for item in storage.directives(tx, model, name)}
+    wanted = {
+        key: replace(item, pool=item.pool or known[key].pool, size=item.size or known[key].size)
+        if key in known
+        else item
+        for key, item in asked.items()
+    }
+    planned = storage.plan(tx, open_pools(ctx, tx, model), model, name, charm, wanted)
+    storage.put_directives(tx, (item for item in planned if item.name in asked))

@@ -1,0 +1,46 @@
+"""Making update-status due at once, for cron."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pushjuju.core.clock import to_iso
+from pushjuju.core.life import Life
+from pushjuju.services.entities.application import units
+from pushjuju.services.entities.basis import wake
+from pushjuju.services.entities.basis.context import Context
+
+
+def make_due(ctx: Context, model: str, names: Sequence[str] = ()) -> list[str]:
+    """Let update-status run as soon as the units are worked.
+
+    Args:
+        ctx: The controller.
+        model: UUID.
+        names: Units; all of the model when empty.
+
+    Returns:
+        The units that will run it; those that never came to rest have their turn later anyway.
+
+    Raises:
+        NotFound: No such unit.
+    """
+    now = ctx.clock.now()
+    due = to_iso(now)
+    with ctx.store.write() as tx:
+        if names:
+            chosen = [units.get(tx, model, name) for name in names]
+            ready = [
+                (unit.name, unit.machine)
+                for unit in chosen
+                if unit.life == Life.ALIVE and unit.update_status_due
+            ]
+            for name, _ in ready:
+                tx.run("unit_update_status_now", model=model, name=name, due=due)
+        else:
+            rows = tx.rows("units_with_update_status", model=model)
+            ready = [(row["name"], row["machine"]) for row in rows]
+            tx.run("units_update_status_now", model=model, due=due)
+        for machine in sorted({machine for _, machine in ready if machine is not None}):
+            wake.machine(tx, model, machine, now, "update-status is due")
+    return [name for name, _ in ready]

@@ -1,0 +1,1 @@
+"""Where charms and resources come from."""

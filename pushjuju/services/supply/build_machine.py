@@ -1,0 +1,309 @@
+"""Builds what runs code when it is built: in a `local` machine that is thrown away.
+
+Scripts of a charm's parts, and packages of Python that come as sources, are the work of strangers. Here they
+run as root of a machine of their own, which holds nothing but the charm's tree; what comes back are files,
+which are checked like those of any archive. The machine goes with the command; one that a killed command left
+behind goes with the next that needs a machine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import io
+import shutil
+import tarfile
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pushjuju.charms.archive import Kind, open_archive
+from pushjuju.charms.parts import BuildPlan
+from pushjuju.core.base import Base
+from pushjuju.core.errors import InvalidCharm, ProviderError
+from pushjuju.plugins.cloudtypes import CloudSpec
+from pushjuju.plugins.manager import PluginHost
+from pushjuju.plugins.types import ModelInfo, Provider, Services, StartRequest
+from pushjuju.services.entities.model.architectures import own_arch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Say = Callable[[str], None]
+
+_BOOT_S = 60.0
+_BUILD_S = 3600.0
+_TAIL = 3000
+_PROXIES = ("http_proxy", "https_proxy", "no_proxy")
+_TOOLS = ("python3-pip", "python3-dev", "python3-venv", "gcc", "git")
+
+# The folders of a build, in the words of the scripts.
+_PREPARE = r"""
+set -e
+export DEBIAN_FRONTEND=noninteractive
+mkdir -p /root/build/src /root/build/install /root/build/out /root/build/in
+installed() { test "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed; }
+for name in "$@"; do
+    installed "$name" && continue
+    apt-get -qq update
+    apt-get -qqy --no-install-recommends install "$@" >&2
+    break
+done
+"""
+_WHEEL = r"""
+set -e
+cd /root/build
+rm -rf out; mkdir out
+wheel() { PIP_ROOT_USER_ACTION=ignore python3 -m pip wheel --quiet --no-deps --wheel-dir out "$@" in/*; }
+wheel --no-index --no-build-isolation >/dev/null 2>&1 || wheel >&2
+"""
+_DEFAULT = r"""#!/bin/sh
+# What a plugin does for the word `craftctl default`.
+set -e
+[ "$1" = default ] || exit 0
+cp -a "$CRAFT_PART_SRC/." "$CRAFT_PART_INSTALL/"
+set --
+while read -r file; do set -- "$@" --requirement "$file"; done < /root/build/files
+if [ -s /root/build/lines ]; then set -- "$@" --requirement /root/build/lines; fi
+[ $# -eq 0 ] && exit 0
+cd "$CRAFT_PART_SRC"
+target="$CRAFT_PART_INSTALL/venv"
+export PIP_ROOT_USER_ACTION=ignore
+# Most need nothing but setuptools, which came with pip; only then an index is asked for more.
+python3 -m pip install --quiet --target "$target" --no-index --no-build-isolation "$@" >/dev/null 2>&1 ||
+    python3 -m pip install --quiet --upgrade --target "$target" "$@"
+rm -rf "$CRAFT_PART_INSTALL/venv/bin"
+"""
+_PART = r"""
+set -e
+export CRAFT_PART_SRC=/root/build/src CRAFT_PART_BUILD=/root/build/src CRAFT_PART_INSTALL=/root/build/install
+export CRAFT_PROJECT_DIR=/root/build/src CRAFT_ARCH_BUILD_FOR=$(dpkg --print-architecture)
+export CRAFT_TARGET_ARCH=$CRAFT_ARCH_BUILD_FOR CRAFT_PART_NAME="$1"
+cd "$CRAFT_PART_BUILD"
+exec bash -e /root/build/script
+"""
+_ARCHIVE = """
+import os, stat, zipfile
+root = "/root/build/install"
+with zipfile.ZipFile("/root/build/built.zip", "w", zipfile.ZIP_DEFLATED) as out:
+    if not os.path.exists(root + "/metadata.yaml"):  # archives of charms have one
+        out.writestr("metadata.yaml", "")
+    for folder, folders, files in os.walk(root):
+        folders[:] = [name for name in folders if name not in (".git", "__pycache__")]
+        links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
+        for name in sorted([*files, *links]):
+            path = os.path.join(folder, name)
+            mode = os.lstat(path).st_mode
+            info = zipfile.ZipInfo(os.path.relpath(path, root), (1980, 1, 1, 0, 0, 0))
+            info.create_system, info.external_attr = 3, mode << 16
+            if stat.S_ISLNK(mode):
+                out.writestr(info, os.readlink(path))
+            elif stat.S_ISREG(mode):
+                info.compress_type = zipfile.ZIP_DEFLATED
+                with open(path, "rb") as file:
+                    out.writestr(info, file.read())
+"""
+
+
+@dataclass(slots=True)
+class BuildMachine:
+    """A machine for one command; it is made when something has to be built.
+
+    Attributes:
+        base: Of the machine, which says what its Python is.
+        folder: Where the provider keeps its files.
+    """
+
+    base: Base
+    arch: str
+    folder: Path
+    environ: Mapping[str, str]
+    say: Say
+    _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.new_event_loop)
+    _provider: Provider | None = None
+    _connection: Any = None
+    _lock: Any = None
+    _ready: set[str] = field(default_factory=set)
+
+    def wheel(self, archive: Path, folder: Path) -> Path:
+        """Build a wheel of a package's sources; return its path in the folder.
+
+        Raises:
+            InvalidCharm: It cannot be built; the machine's words are the detail.
+        """
+        self._prepare(_TOOLS)
+        self._run("rm -rf /root/build/in; mkdir -p /root/build/in")
+        self._send([archive], "/root/build/in")
+        self._run(_WHEEL, failed=f"cannot build {archive.name}")
+        name = self._run("ls /root/build/out").decode().strip()
+        if "/" in name or "\n" in name or not name.endswith(".whl"):
+            raise InvalidCharm(f"building {archive.name} made no wheel")
+        path = folder / name
+        path.write_bytes(self._run(["cat", f"/root/build/out/{name}"]))
+        return path
+
+    def parts(self, root: Path, plan: BuildPlan, target: Path) -> None:
+        """Run the scripts of a tree's parts; the charm's files come to the new folder `target`.
+
+        Raises:
+            InvalidCharm: A script fails; the machine's words are the detail.
+        """
+        self._prepare((*_TOOLS, *(name for script in plan.scripts for name in script.packages)))
+        self._run("rm -rf /root/build/src /root/build/install; mkdir -p /root/build/src /root/build/install")
+        self._send(sorted(root.iterdir()), "/root/build/src")
+        self._put("/usr/local/bin/craftctl", _DEFAULT, mode="755")
+        self._put("/root/build/files", "".join(f"{name}\n" for name in plan.files))
+        self._put("/root/build/lines", "".join(f"{line}\n" for line in plan.requirements))
+        for script in plan.scripts:
+            self.say(f"Running the script of part {script.part} in a machine of {self.base.display}")
+            self._put("/root/build/script", script.text)
+            self._run(
+                ["bash", "-c", _PART, "part", script.part], failed=f"the script of part {script.part} failed"
+            )
+        self._run(["python3", "-c", _ARCHIVE])
+        path = target.with_name("built.zip")
+        path.write_bytes(self._run(["cat", "/root/build/built.zip"]))
+        _unpack(path, target)
+
+    # --- the machine --------------------------------------------------------------------------------------
+
+    def _prepare(self, packages: Sequence[str]) -> None:
+        if self._connection is None:
+            self.say(f"Starting a machine of {self.base.display} to build in")
+            self._loop.run_until_complete(self._start())
+        if not self._ready.issuperset(packages):
+            self._run(["sh", "-c", _PREPARE, "sh", *packages], failed="cannot install what the build needs")
+            self._ready.update(packages)
+
+    async def _start(self) -> None:
+        import asyncssh
+
+        if self.arch != own_arch():
+            raise InvalidCharm(f"what has to be built for {self.arch} cannot be built on {own_arch()}")
+        model = str(uuid.uuid4())
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        await self._sweep()
+        self._lock = (self.folder / f"{model}.lock").open("w")
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        self._provider = self._open(model)
+        key = asyncssh.generate_private_key("ssh-ed25519")
+        public = key.export_public_key().decode().strip()
+        request = StartRequest(machine_id="0", base=self.base, nonce=model, authorized_keys=(public,))
+        started = await self._provider.start(request)
+        if not started.base.matches(self.base):
+            raise ProviderError(f"there is no machine of {self.base.display} here to build in")
+        target = await self._provider.ssh_target(started.instance)
+        known = [asyncssh.import_public_key(text) for text in target.host_keys or ()]
+        deadline = self._loop.time() + _BOOT_S
+        while True:
+            try:
+                self._connection = await asyncssh.connect(
+                    target.host, username=target.user, client_keys=[key], known_hosts=(known, [], []),
+                    config=None, agent_path=None,
+                )  # fmt: skip
+                return
+            except (OSError, asyncssh.Error) as error:
+                if self._loop.time() > deadline:
+                    raise ProviderError(f"the machine to build in does not answer: {error}") from None
+                await asyncio.sleep(0.2)
+
+    def _open(self, model: str) -> Provider:
+        host = PluginHost(environ=self.environ)
+        return host.open_provider(
+            cloud=CloudSpec(name="local", type="local"),
+            model=ModelInfo(uuid=model, name="build", controller_uuid=model),
+            services=Services(data_dir=self.folder, environ=self.environ),
+        )
+
+    async def _sweep(self) -> None:
+        """End the machines of commands that were killed: nobody holds their locks."""
+        for path in self.folder.glob("*.lock"):
+            with path.open("w") as lock, contextlib.suppress(BlockingIOError):
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                await self._open(path.stem).destroy_model()
+                path.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """End the machine."""
+        try:
+            if self._connection is not None:
+                self._connection.abort()
+            if self._provider is not None:
+                self._loop.run_until_complete(self._provider.destroy_model())
+            if self._lock is not None:
+                Path(self._lock.name).unlink(missing_ok=True)
+                self._lock.close()
+        finally:
+            self._loop.close()
+
+    def _run(
+        self, words: str | Sequence[str], *, stdin: bytes = b"", failed: str = "the build failed"
+    ) -> bytes:
+        return self._loop.run_until_complete(self._command(words, stdin, failed))
+
+    async def _command(self, words: str | Sequence[str], stdin: bytes, failed: str) -> bytes:
+        import shlex
+
+        import asyncssh
+
+        line = words if isinstance(words, str) else shlex.join(words)
+        proxies = {name: self.environ[name] for name in _PROXIES if "@" not in self.environ.get(name, "@")}
+        set_up = "".join(f"export {name}={shlex.quote(text)}\n" for name, text in proxies.items())
+        try:
+            # An empty input would leave the program's standard input open.
+            given = {"input": stdin} if stdin else {"stdin": asyncssh.DEVNULL}
+            ran = await self._connection.run(set_up + line, **given, encoding=None, timeout=_BUILD_S)
+        except asyncssh.TimeoutError:
+            raise InvalidCharm(f"{failed}: it takes more than {_BUILD_S:.0f} seconds") from None
+        except (OSError, asyncssh.Error) as error:
+            raise ProviderError(f"the machine to build in is gone: {error}") from None
+        if ran.exit_status:
+            raise InvalidCharm(failed, detail=ran.stderr.decode("utf-8", "replace").strip()[-_TAIL:])
+        return bytes(ran.stdout)
+
+    def _put(self, path: str, text: str, mode: str = "644") -> None:
+        self._run(["install", "-m", mode, "/dev/stdin", path], stdin=text.encode())
+
+    def _send(self, paths: Sequence[Path], folder: str) -> None:
+        buffer = io.BytesIO()
+        with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+            for path in paths:
+                archive.add(path, arcname=path.name)
+        words = ["tar", "--extract", "--gzip", "--no-same-owner", "--directory", folder]
+        self._run(words, stdin=buffer.getvalue())
+
+
+def _unpack(path: Path, target: Path) -> None:
+    """Write the files that came back, after the checks of any archive."""
+    with open_archive(path) as archive:
+        archive.verify()
+        for name, entry in archive.entries.items():
+            place = target / name
+            if entry.kind is Kind.DIR:
+                place.mkdir(parents=True, exist_ok=True)
+                continue
+            if name == "metadata.yaml" and not entry.info.file_size:
+                continue
+            place.parent.mkdir(parents=True, exist_ok=True)
+            if entry.kind is Kind.LINK:
+                place.symlink_to(entry.target)
+                continue
+            with archive.open(entry) as source, place.open("xb") as file:
+                shutil.copyfileobj(source, file)
+            place.chmod(0o755 if entry.mode & 0o100 else 0o644)
+
+
+@contextmanager
+def machine(base: Base, arch: str, environ: Mapping[str, str], say: Say) -> Iterator[BuildMachine]:
+    """Give a machine for the length of the block; it starts when something has to be built."""
+    from pushjuju.services.supply.store_charms import cache_folder
+
+    found = BuildMachine(base, arch, cache_folder(environ).parent / "build-machines", environ, say)
+    try:
+        yield found
+    finally:
+        found.close()

@@ -1,0 +1,315 @@
+"""Builds a charm's source tree into one that can be packed: its Python packages come into `venv`.
+
+Packages come through pip alone, as wheels for the Python of the machine's base, so that
+nothing of this computer's own Python gets into a charm. What was installed once for equal lines is kept in
+the cache.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+import re
+import secrets
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pushjuju.charms import charmcraft, ignore, manifest, metadata, tree
+from pushjuju.charms.version import run_vcs, version_text
+from pushjuju.core.base import Base
+from pushjuju.core.charmstore import DEFAULT_ARCH
+from pushjuju.core.errors import InvalidCharm
+from pushjuju.services.supply import build_machine, requirement_files, wheels
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pushjuju.charms.pack import PackedCharm
+    from pushjuju.charms.parts import BuildPlan
+    from pushjuju.services.entities.basis.context import Context
+
+Say = Callable[[str], None]
+
+# The Python that a base comes with.
+PYTHONS: Mapping[tuple[str, str], str] = {
+    ("ubuntu", "20.04"): "3.8.10",
+    ("ubuntu", "22.04"): "3.10.12",
+    ("ubuntu", "24.04"): "3.12.3",
+    ("ubuntu", "26.04"): "3.14.0",
+    ("debian", "12"): "3.11.2",
+    ("debian", "13"): "3.13.5",
+    ("centos", "9"): "3.9.18",
+}
+# What a tree holds that is of no use to a charm.
+_LEFT = (
+    ".git", ".hg", ".svn", ".bzr", ".tox", ".venv", ".mypy_cache", ".pytest_cache", ".ruff_cache",
+    "__pycache__", "node_modules", "*.charm", "tests",
+)  # fmt: skip
+# What the build itself reads, whatever `.jujuignore` says.
+_KEPT = frozenset({charmcraft.FILE, metadata.FILE, "revision"})
+VENV = "venv"
+PENDING = "pending"
+_FORM = 3  # of what the cache holds
+
+
+def is_source(path: Path) -> bool:
+    """Return True for a source tree that nobody built yet.
+
+    A `venv` that `.jujuignore` leaves out, or that is a developer's virtual environment, is not what a build
+    installed.
+    """
+    if not (path / charmcraft.FILE).is_file():
+        return False
+    return not (path / VENV).is_dir() or _is_developers(path, tree.ignore_rules(path))
+
+
+def _is_developers(root: Path, rules: Sequence[ignore.Rule]) -> bool:
+    return (root / VENV / "pyvenv.cfg").exists() or ignore.ignored(rules, VENV, is_dir=True)
+
+
+def _left_out(root: Path) -> Callable[[str, list[str]], set[str]]:
+    """Return what tells `copytree` the names of a folder that stay out of the charm.
+
+    The rules of `.jujuignore` are for the source tree. They hold here, and not for what the build installs.
+    """
+    rules = tree.ignore_rules(root)
+    usual = shutil.ignore_patterns(*_LEFT)
+
+    def left(folder: str, names: list[str]) -> set[str]:
+        below = Path(folder).relative_to(root)
+        out = usual(folder, names)
+        for name in names:
+            path = below / name
+            if str(path) not in _KEPT and ignore.ignored(rules, str(path), is_dir=_is_folder(root / path)):
+                out.add(name)
+        return out if below.parts or not _is_developers(root, rules) else {*out, VENV}
+
+    return left
+
+
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
+
+
+def built(
+    path: Path,
+    work: Path,
+    *,
+    base: Base,
+    arch: str = DEFAULT_ARCH,
+    environ: Mapping[str, str],
+    say: Say = lambda _text: None,
+    origin: str | None = None,
+    alone: bool = False,
+    scripts: bool = False,
+) -> Path:
+    """Return a tree that can be packed: the path itself when nothing has to be installed.
+
+    Args:
+        path: A source tree.
+        work: An empty folder; the tree is made there.
+        base: The base of the machines, which says what their Python is.
+        arch: The architecture of the machines.
+        say: Told when something slow begins.
+        origin: What stands before the names of files in errors; the path if None.
+        alone: Let the charm name this base and architecture only: others have archives of their own.
+        scripts: Whether scripts and sources of packages may be run, in a machine that is thrown away.
+
+    Raises:
+        InvalidCharm: It cannot be built here, or pip does not find a package; all of it is named.
+        NotFound: There is no pip on this computer.
+    """
+    from pushjuju.charms import parts
+
+    root = tree.resolve_root(path).absolute()
+    data = tree.read_document(root, charmcraft.FILE)
+    if data is None:
+        return path
+    shown = str(path) if origin is None else origin
+    plan = parts.plan(data, lambda name: _read(root, name), shown, scripts=scripts)
+    _check_submodules(root)
+    for text in plan.left_out:
+        say(f"Leaving out {text}")
+    if not plan.installs and not plan.dumps and not plan.scripts:
+        return path
+    target = work / "tree"
+    shutil.copytree(root, target, symlinks=True, ignore=_left_out(root))
+    version, _ = version_text(root, run_vcs)
+    if version:
+        (target / "version").write_text(version, encoding="utf-8")
+    for folder in plan.dumps:
+        shutil.copytree(root / folder, target, symlinks=True, dirs_exist_ok=True)
+    for name in plan.local:
+        (target / name).unlink(missing_ok=True)
+    if plan.scripts:
+        with build_machine.machine(base, arch, environ, say) as machine:
+            machine.parts(target, plan, work / "made")
+        target = work / "made"
+        for name in (charmcraft.FILE, "version"):
+            if (work / "tree" / name).exists() and not (target / name).exists():
+                shutil.copy(work / "tree" / name, target / name)
+    elif plan.installs:
+        python = PYTHONS.get((base.os, base.track), platform.python_version())
+        wanted = wheels.Target(python=python, arch=arch)
+        with build_machine.machine(base, arch, environ, say) as machine:
+            build = machine.wheel if scripts else None
+            packages = _packages(root, plan, wanted, environ=environ, say=say, build=build)
+        shutil.copytree(packages / VENV, target / VENV, symlinks=True)
+        if (packages / PENDING).is_dir():
+            _check_pending(root, packages / PENDING, target, origin=origin)
+    if alone and not (target / manifest.FILE).exists():
+        entry = {"name": base.os, "channel": base.track, "architectures": [arch]}
+        (target / manifest.FILE).write_text(json.dumps({"bases": [entry]}), encoding="utf-8")
+    return target
+
+
+class CharmPaths:
+    """The charms that a bundle names by their paths, packed; sources are built for the machines."""
+
+    def __init__(self, ctx: Context, model: str, folder: Path) -> None:
+        self._ctx = ctx
+        self._model = model
+        self._folder = folder
+        self._packed: dict[tuple[str, str, str], PackedCharm] = {}
+
+    def packed(self, path: str, base: str, constraints: Mapping[str, Any]) -> PackedCharm:
+        """Return a charm in its stored form; equal ones are packed once.
+
+        Args:
+            path: Where it lies.
+            base: Of the application.
+            constraints: Of the application.
+
+        Raises:
+            InvalidCharm: It is refused, or cannot be built here.
+            NotValid: It is not for these machines.
+        """
+        from pushjuju.charms.pack import pack
+        from pushjuju.charms.reader import read_charm
+        from pushjuju.services.entities.model import architectures
+
+        source, arch = bool(base) and Path(path).is_dir() and is_source(Path(path)), ""
+        if source:
+            asked = architectures.wanted(self._ctx, self._model, constraints)
+            arch = architectures.chosen(read_charm(Path(path)).charm, Base.parse(base), asked)
+        key = (path, base if source else "", arch)
+        if key not in self._packed:
+            work = self._folder / f"path-{len(self._packed)}"
+            (work / "built").mkdir(parents=True)
+            tree = Path(path)
+            if source:
+                environ = self._ctx.environ
+                tree = built(tree, work / "built", base=Base.parse(base), arch=arch, environ=environ)
+            self._packed[key] = pack(tree, work / "charm")
+        return self._packed[key]
+
+
+def _check_pending(root: Path, pending: Path, target: Path, *, origin: str | None) -> None:
+    """Bring packages that only the machine can build into a tree.
+
+    Raises:
+        InvalidCharm: The charm has an entry of its own, which would not build them.
+    """
+    data = tree.read_document(root, charmcraft.FILE) or b""
+    linked = bool(tree.entry_links(root, charmcraft.entry(data)))
+    if not charmcraft.makes_dispatch(data, lambda name: (root / name).exists(), linked=linked):
+        names = ", ".join((pending / "requirements.txt").read_text().split())
+        raise InvalidCharm(
+            f"there is no wheel of {names} for the machines, and this charm's own entry does not build it",
+            file=charmcraft.FILE,
+            detail=f"at {Path(origin or '', charmcraft.FILE)}",
+            hint=f"leave dispatch out of the tree, so that packages are built on the machine; {wheels.ALLOW}",
+        )
+    shutil.copytree(pending, target / PENDING)
+
+
+def _read(root: Path, name: str) -> bytes | None:
+    """Return a file of the tree; None: it is not there, or leads out of it."""
+    path = root / name
+    if not path.is_file() or not path.resolve().is_relative_to(root.resolve()):
+        return None
+    return path.read_bytes()
+
+
+def _check_submodules(root: Path) -> None:
+    """Refuse a tree whose submodules were not brought: something of the charm is missing.
+
+    Raises:
+        InvalidCharm: A submodule is empty.
+    """
+    text = (tree.read_document(root, ".gitmodules") or b"").decode("utf-8", "replace")
+    for name in re.findall(r"^\s*path\s*=\s*(.+?)\s*$", text, re.MULTILINE):
+        folder = root / name
+        if ".." not in Path(name).parts and not (folder.is_dir() and any(folder.iterdir())):
+            raise InvalidCharm(
+                f"the git submodule {name} is not in the tree",
+                file=".gitmodules",
+                hint="git submodule update --init --recursive",
+            )
+
+
+def _packages(
+    root: Path,
+    plan: BuildPlan,
+    target: wheels.Target,
+    *,
+    environ: Mapping[str, str],
+    say: Say,
+    build: wheels.Build | None,
+) -> Path:
+    """Return a folder with `venv`, from the cache if equal packages were asked for before.
+
+    Where some can be built by the machine only, it has `pending` with their sources, too.
+    """
+    from pushjuju.services.supply import download_cache
+    from pushjuju.services.supply.store_charms import cache_folder
+
+    lines = [*plan.requirements, *(text for name in plan.files for text in _lines(root / name))]
+    places = [*plan.local, *filter(None, map(requirement_files.place_of, lines))]
+    contents = {name: _digest(root / name) for name in places}
+    # A branch moves on, so what it gave is asked for anew.
+    fresh = secrets.token_hex(8) if any(map(requirement_files.unpinned, lines)) else ""
+    key = json.dumps([_FORM, target.python, target.arch, lines, contents, plan.locked, fresh, bool(build)])
+    kept = cache_folder(environ).parent / "venvs" / hashlib.sha256(key.encode()).hexdigest()
+    if kept.is_dir():
+        download_cache.used(kept)
+        return kept
+    kept.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    say(f"Installing the packages of {plan.wanted_by or charmcraft.FILE} for {target}")
+    with _making(kept) as new:
+        wheels.install(root, plan, target, new, say=say, build=build)
+    download_cache.prune_trees(kept.parent)
+    return kept
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text("utf-8", "replace").splitlines()
+
+
+def _digest(path: Path) -> str:
+    """Return a text that differs when the content of a file or folder does."""
+    digest = hashlib.sha256()
+    for found in sorted(path.rglob("*")) if path.is_dir() else [path]:
+        if found.is_file() and not found.is_symlink():
+            digest.update(f"{found.relative_to(path)}\0{found.stat().st_size}\0".encode("utf-8", "replace"))
+            digest.update(found.read_bytes())
+    return digest.hexdigest()
+
+
+@contextmanager
+def _making(target: Path) -> Iterator[Path]:
+    """Give a folder beside `target`; it gets that name when the block succeeds, the first of two wins."""
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".making-") as folder:
+        new = Path(folder) / "packages"
+        new.mkdir()
+        yield new
+        try:
+            new.rename(target)
+        except OSError:
+            if not target.is_dir():
+                raise

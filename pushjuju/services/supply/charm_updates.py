@@ -1,0 +1,82 @@
+"""Which applications have a newer revision in their channel: asked in the background, kept for `status`.
+
+Mirrors: juju apiserver/facades/controller/charmrevisionupdater (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from random import Random
+
+from pushjuju.core.base import Base
+from pushjuju.core.channel import Channel
+from pushjuju.core.charmstore import Ask, Platform, StoreCharm
+from pushjuju.core.errors import HubError
+from pushjuju.portable.quote import quote
+from pushjuju.services.entities.application import applications
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.charm import charms
+from pushjuju.services.supply import origins
+from pushjuju.services.supply.store_charms import StoreOrigin
+from pushjuju.state.origin_records import ApplicationOrigin
+from pushjuju.state.store import Tx
+from pushjuju.state.work import model_key, touch
+
+LOOP = "charms"
+EVERY = timedelta(hours=24)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What a store is asked about one application."""
+
+    origin: ApplicationOrigin
+    ask: Ask
+
+
+def next_look(now: datetime, random: Random) -> datetime:
+    """Return when to ask again: between one period and two."""
+    return now + EVERY * (1 + random.random())
+
+
+def watch(ctx: Context, tx: Tx, model: str) -> None:
+    """Let the loop of a model ask its store from time to time; what is due earlier stays so."""
+    now = ctx.clock.now()
+    touch(tx, model_key(model, LOOP), next_look(now, ctx.random), "newer charms are looked for")
+
+
+def questions(tx: Tx, model: str) -> list[Question]:
+    """Return what to ask for all applications whose charm comes from a store."""
+    found = []
+    for origin in tx.list(ApplicationOrigin, "origin_list", model=model):
+        application = applications.get(tx, model, origin.application)
+        ask = Ask(
+            name=charms.get(tx, model, application.charm_url).name,
+            channel=Channel.parse(origin.channel),
+            platform=Platform(arch=origin.arch, os=origin.os, track=origin.track),
+            held=origins.held(origin),
+        )
+        found.append(Question(origin=origin, ask=ask))
+    return found
+
+
+def note(ctx: Context, asked: Sequence[Question], answers: Sequence[StoreCharm | HubError]) -> list[str]:
+    """Keep what a store answered; return what it could not tell, one line for each application."""
+    problems, now = [], ctx.clock.now()
+    with ctx.store.write() as tx:
+        for question, answer in zip(asked, answers, strict=True):
+            origin = question.origin
+            if isinstance(answer, HubError):
+                problems.append(f"charm of {quote(origin.application)}: {answer.message}")
+                continue
+            url = StoreOrigin(
+                charm=answer,
+                channel=Channel.parse(origin.channel),
+                base=Base(origin.os, origin.track),
+                arch=origin.arch,
+            ).url
+            known = [item for item in answer.resources if item.download.sha384]
+            origins.latest(tx, origin, url, answer.revision, known, now)
+    return problems

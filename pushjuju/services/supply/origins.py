@@ -1,0 +1,70 @@
+"""Where applications' charms came from, when that was a store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, replace
+from datetime import datetime
+
+from pushjuju.charms.hub.wire import instance_key
+from pushjuju.core.channel import Channel
+from pushjuju.core.charmstore import Held, StoreResource
+from pushjuju.core.clock import to_iso
+from pushjuju.services.supply.store_charms import StoreOrigin
+from pushjuju.state.origin_records import ApplicationOrigin, ResourceLatest
+from pushjuju.state.records import Application
+from pushjuju.state.store import Tx
+
+
+def find(tx: Tx, model: str, application: str) -> ApplicationOrigin | None:
+    """Return where an application's charm came from; None: from a person."""
+    return tx.find(ApplicationOrigin, "origin_get", model=model, application=application)
+
+
+def put(tx: Tx, application: Application, origin: StoreOrigin | None) -> None:
+    """Keep where an application's charm comes from now; None: from a person."""
+    if origin is None:
+        tx.run("origin_delete", model=application.model, application=application.name)
+        tx.run("resource_latest_clear", model=application.model, application=application.name)
+        return
+    record = ApplicationOrigin(
+        model=application.model, application=application.name, source=origin.charm.source,
+        id=origin.charm.id, hash=origin.charm.download.sha256 or origin.charm.download.sha384,
+        revision=origin.charm.revision, channel=str(origin.channel), arch=origin.arch, os=origin.base.os,
+        track=origin.base.track,
+    )  # fmt: skip
+    tx.run("origin_put", **asdict(record))
+
+
+def follow(tx: Tx, known: ApplicationOrigin, channel: Channel) -> None:
+    """Let an application follow another channel with the charm that it has."""
+    record = replace(known, channel=str(channel), latest_url="", latest_revision=-1, looked=None)
+    tx.run("origin_put", **asdict(record))
+
+
+def held(known: ApplicationOrigin) -> Held:
+    """Return what a store is told of an application that has one of its charms."""
+    return Held(
+        id=known.id,
+        revision=known.revision,
+        channel=Channel.parse(known.channel),
+        key=instance_key(known.application, known.model),
+    )
+
+
+def latest(
+    tx: Tx, known: ApplicationOrigin, url: str, revision: int, found: Iterable[StoreResource], now: datetime
+) -> None:
+    """Keep what a store has for an application; it may have moved on meanwhile: then nothing is kept."""
+    newer = revision > known.revision
+    tx.run(
+        "origin_latest", model=known.model, application=known.application, url=url if newer else "",
+        latest=revision if newer else -1, looked=to_iso(now), revision=known.revision, channel=known.channel,
+    )  # fmt: skip
+    for item in found:
+        record = ResourceLatest(
+            model=known.model, application=known.application, name=item.name, revision=item.revision,
+            type=item.type, path=item.filename, description=item.description,
+            fingerprint=item.download.sha384, size=item.download.size, time=to_iso(now),
+        )  # fmt: skip
+        tx.run("resource_latest_put", **asdict(record))

@@ -1,0 +1,132 @@
+"""Copies of a tree's requirement files, for a pip that runs outside of the tree.
+
+pip looks for relative paths where it runs, and would read any file of this computer that a line names. In the
+copies paths are absolute, and what leads out of the tree is refused. Lines that name sources by their place
+(a folder, an archive, a repository) are taken out: pip would run what is in there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from pushjuju.core.errors import InvalidCharm
+from pushjuju.portable.quote import quote
+
+_INCLUDE = re.compile(r"(-r|-c|--requirement|--constraint)(?:\s+|=|(?<=-[rc]))(\S+)")
+_PLACE = re.compile(r"((?:-e|-f|--editable|--find-links)(?:\s+|=))?([^\s;\[]+)(.*)", re.DOTALL)
+_FILE_URL = re.compile(r"(?<![A-Za-z0-9])file:", re.IGNORECASE)
+_ARCHIVES = (".whl", ".zip", ".tar.gz", ".tgz", ".tar", ".tar.bz2", ".tbz", ".tar.xz")
+
+
+_URL = re.compile(
+    r"(?:(?:-e|--editable)[\s=]+)?(?:([A-Za-z0-9._-]+)\s*(\[[^\]]*\])?\s*@\s*)?"
+    r"([a-z][a-z0-9+.]*:\S+?)(\s*;.*|\s+.*)?",
+    re.DOTALL,
+)
+
+Take = Callable[[Path | str], str]
+"""Takes sources from a path or an address, and returns `NAME==VERSION`."""
+
+
+class Copies:
+    """Makes the copies of one tree.
+
+    Args:
+        root: The tree.
+        folder: An empty folder for the copies.
+        take: Takes the sources that a line names by their place.
+    """
+
+    def __init__(self, root: Path, folder: Path, take: Take) -> None:
+        self._root = root
+        self._folder = folder
+        self._take = take
+        self._done: dict[Path, Path] = {}
+
+    def of_lines(self, lines: Iterable[str], wanted_by: str) -> Path:
+        """Return a file with lines that stand elsewhere: as such they cannot be options of the command.
+
+        Raises:
+            InvalidCharm: A line leads out of the tree.
+        """
+        path = self._folder / "lines.txt"
+        path.write_text("".join(f"{self._line(line, self._root, wanted_by)}\n" for line in lines), "utf-8")
+        return path
+
+    def of_file(self, name: str) -> Path:
+        """Return the copy of a file, with those that it includes.
+
+        Raises:
+            InvalidCharm: A line leads out of the tree, or to a file that is not there.
+        """
+        source = self._inside(self._root / name, name, name)
+        if source in self._done:
+            return self._done[source]
+        if not source.is_file():
+            raise InvalidCharm(f"{name} is missing from the tree", file=name)
+        copy = self._done[source] = self._folder / f"{len(self._done)}-{source.name}"
+        text = source.read_text("utf-8", "replace").replace("\\\n", "")
+        lines = [self._line(line, source.parent, name) for line in text.splitlines()]
+        copy.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+        return copy
+
+    def _line(self, line: str, folder: Path, file: str) -> str:
+        text = re.sub(r"(^|\s+)#.*$", "", line).strip()
+        if _FILE_URL.search(text):
+            raise _outside(text, file)
+        include = _INCLUDE.fullmatch(text)
+        if include and "://" not in include[2]:
+            inner = self._inside(folder / include[2], text, file)
+            return f"{include[1]} {self.of_file(str(inner.relative_to(self._root.resolve())))}"
+        address = _URL.fullmatch(text)
+        if address and not address[3].split("#")[0].endswith(".whl"):
+            return _pinned(self._take(address[3]), address[2] or "", address[4] or "")
+        place = _PLACE.fullmatch(text)
+        if place is None or not _is_place(place[2], option=bool(place[1])):
+            return text
+        found = self._inside(self._root / place[2], text, file)
+        if (place[1] or "-e").startswith(("-e", "--editable")) and found.suffix != ".whl":
+            extras = re.match(r"\[[^\]]*\]", place[3])
+            rest = place[3][extras.end() :] if extras else place[3]
+            return _pinned(self._take(found), extras[0] if extras else "", rest)
+        return f"{place[1] or ''}{found}{place[3]}"
+
+    def _inside(self, path: Path, text: str, file: str) -> Path:
+        found = path.resolve()
+        if not found.is_relative_to(self._root.resolve()):
+            raise _outside(text, file)
+        return found
+
+
+def _pinned(pin: str, extras: str, rest: str) -> str:
+    name, _, version = pin.partition("==")
+    marker = rest.partition(";")[2].strip()
+    return f"{name}{extras}=={version}" + (f" ; {marker}" if marker else "")
+
+
+def unpinned(line: str) -> bool:
+    """Return True for a line that names a repository without a commit: its content changes."""
+    return bool(re.search(r"\bgit\+", line)) and not re.search(r"@[0-9a-f]{40}\b", line)
+
+
+def place_of(line: str) -> str:
+    """Return the path that a line names, or an empty text."""
+    place = _PLACE.fullmatch(re.sub(r"(^|\s+)#.*$", "", line).strip())
+    return place[2] if place and _is_place(place[2], option=bool(place[1])) else ""
+
+
+def _is_place(word: str, *, option: bool) -> bool:
+    """Tell whether pip would take a word for a path."""
+    if "://" in word or (word.startswith("-") and not option):
+        return False
+    return option or "/" in word or word.startswith(".") or word.lower().endswith(_ARCHIVES)
+
+
+def _outside(text: str, file: str) -> InvalidCharm:
+    return InvalidCharm(
+        f"{quote(text)} asks for a file outside of the tree",
+        file=file,
+        hint="run `charmcraft pack` and deploy the .charm file that it makes",
+    )

@@ -1,0 +1,572 @@
+"""Charms of a store: which revision a name means, and its archive, here and checked.
+
+`resolve` asks the model's store once for any number of charms, `fetch` brings an archive into the cache by
+its hash, where all controllers of this user share it; `get` does both for one charm. Nothing here writes to
+the controller's store.
+
+Mirrors: juju apiserver/facades/client/application/deployrepository.go, core/charm/repository (3.6)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import shutil
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pushjuju.charms.bases import BaseRequest, choose_base
+from pushjuju.charms.model import Charm, ResourceMeta
+from pushjuju.charms.pack import PackedCharm, pack
+from pushjuju.charms.url import CharmURL, parse_url
+from pushjuju.core.base import Base
+from pushjuju.core.channel import Channel
+from pushjuju.core.charmstore import (
+    BUNDLE,
+    CHARM,
+    DEFAULT_ARCH,
+    Ask,
+    Download,
+    Held,
+    Platform,
+    StoreCharm,
+    StoreResource,
+)
+from pushjuju.core.errors import HubError, InvalidCharm, NotFound, NotValid, PushjujuError
+from pushjuju.core.placement import Placement, PlacementKind
+from pushjuju.portable.quote import quote
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.charm import charms
+from pushjuju.services.entities.model import model_config
+from pushjuju.state.origin_records import ApplicationOrigin
+from pushjuju.state.records import Application, Machine
+
+if TYPE_CHECKING:
+    from pushjuju.plugins.charmtypes import CharmStore, Tell
+
+URL_KEY = "charmhub-url"
+DEFAULT_URL = "https://api.charmhub.io"
+_PROXY_KEYS = (
+    "http-proxy", "https-proxy", "no-proxy", "juju-http-proxy", "juju-https-proxy", "juju-no-proxy",
+)  # fmt: skip
+_NOT_THERE = ("name-not-found", "not-found", "id-not-found")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CharmRequest:
+    """One charm or bundle of a store, as a person or a bundle names it.
+
+    Attributes:
+        url: Its name, or `ch:` and the name.
+        channel: As written; empty: the charm's default one.
+        revision: -1: the newest of the channel.
+        base: The base that is asked for; None: chosen among the charm's.
+        arch: Of the machines that it is for.
+        kind: `charm` or `bundle`; empty: either.
+        held: What the application has already: a refresh.
+        force: A base that the charm does not name will do.
+        keep_base: The base is given by what is there already: whether the charm fits it is not judged here.
+        resources: Name -> revision of its resources.
+    """
+
+    url: str
+    channel: str = ""
+    revision: int = -1
+    base: Base | None = None
+    arch: str = DEFAULT_ARCH
+    kind: str = CHARM
+    held: Held | None = None
+    force: bool = False
+    keep_base: bool = False
+    resources: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreOrigin:
+    """A resolved charm: where it comes from and what it becomes in a model.
+
+    Attributes:
+        charm: The store's answer.
+        channel: The one that is followed from now on.
+        base: What it is deployed on; for a bundle its own has no meaning.
+        arch: For which it was picked.
+    """
+
+    charm: StoreCharm
+    channel: Channel
+    base: Base
+    arch: str
+
+    @property
+    def url(self) -> str:
+        """How a model names the charm: `ch:amd64/jammy/postgresql-345`."""
+        return str(
+            CharmURL(
+                schema="ch", name=self.charm.name, revision=self.charm.revision, architecture=self.arch,
+                series=self.base.series,
+            )
+        )  # fmt: skip
+
+
+# --- the store --------------------------------------------------------------------------------------------
+
+
+def open_store(ctx: Context, model: str, *, patient: bool = True) -> CharmStore:
+    """Return the store that a model gets its charms from: its `charmhub-url`, through its proxies.
+
+    Args:
+        patient: Whether a store that is busy is asked again; nobody waits for the answer of one that is not.
+
+    Raises:
+        NotFound: No plugin knows such a store.
+    """
+    from pushjuju.plugins.charmtypes import SourceServices
+    from pushjuju.plugins.manager import PluginHost
+
+    with ctx.store.read() as tx:
+        config = model_config.several(tx, model, (URL_KEY, *_PROXY_KEYS))
+    address = str(config[URL_KEY] or DEFAULT_URL)
+    services = SourceServices(
+        config=config, environ=ctx.environ, clock=ctx.clock, random=ctx.random, patient=patient
+    )
+    return PluginHost(environ=ctx.environ).open_charm_store(address, services)
+
+
+# --- which revision ---------------------------------------------------------------------------------------
+
+
+def resolve(
+    ctx: Context, model: str, requests: Sequence[CharmRequest], *, store: CharmStore | None = None
+) -> list[StoreOrigin | PushjujuError]:
+    """Return for each request which revision it means, or why there is none; in their order.
+
+    All of them are asked in one request; at most two more follow for charms whose base has to be chosen.
+    Names, channels and bases are checked before anything is sent.
+
+    Args:
+        store: An opened one; None: the model's.
+
+    Raises:
+        HubError: The store as a whole cannot be asked.
+        NotFound: No plugin knows the store.
+    """
+    found: dict[int, StoreOrigin | PushjujuError] = {}
+    asks: dict[int, tuple[CharmRequest, Ask, BaseRequest]] = {}
+    with ctx.store.read() as tx:
+        default = model_config.stored(tx, model).get("default-base")
+    bases = _BaseRules(
+        default=Base.parse(str(default)) if default else None,
+        extra=extra_bases(ctx),
+    )
+    for number, request in enumerate(requests):
+        try:
+            asks[number] = (request, *_ask(request, bases))
+        except PushjujuError as error:
+            found[number] = error
+    opened = store or (open_store(ctx, model) if asks else None)
+    again: dict[int, tuple[CharmRequest, Ask, BaseRequest]] = {}
+    for number, answer in _answers(opened, asks).items():
+        request, ask, rules = asks[number]
+        outcome = _judge(request, ask, rules, answer)
+        if isinstance(outcome, Ask):
+            again[number] = (request, outcome, replace(rules, requested=outcome.platform.base))
+        else:
+            found[number] = outcome
+    for number, answer in _answers(opened, again).items():
+        request, ask, rules = again[number]
+        last = _judge(request, ask, rules, answer)
+        found[number] = last if not isinstance(last, Ask) else HubError(f"no base fits {request.url}")
+    if opened is not None:
+        _suggest(opened, requests, found)
+    return [found[number] for number in range(len(requests))]
+
+
+def resolve_one(
+    ctx: Context, model: str, request: CharmRequest, *, store: CharmStore | None = None
+) -> StoreOrigin:
+    """Return which revision a request means; the arguments are those of `resolve`.
+
+    Raises:
+        HubError: There is none; the message is Juju's.
+        NotValid: The name, channel or base makes no sense.
+    """
+    (found,) = resolve(ctx, model, [request], store=store)
+    if isinstance(found, PushjujuError):
+        raise found
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _BaseRules:
+    default: Base | None
+    extra: tuple[Base, ...]
+
+
+_DEBIAN = ("debian@12", "debian@13")
+
+
+def extra_bases(ctx: Context) -> tuple[Base, ...]:
+    """Return the bases beyond Juju's own: Debian's, and those of `extra-bases` in pushjuju.toml."""
+    named = ctx.datadir.main().get("extra-bases", [])
+    return (*(Base.parse(text) for text in _DEBIAN), *(Base.parse(str(text)) for text in named))
+
+
+def placed_platform(
+    ctx: Context, model: str, placements: Sequence[Placement], requested: Base | None
+) -> Platform | None:
+    """Return the base and architecture of the machines that units are placed on; None: no such machine.
+
+    Raises:
+        NotValid: They differ, or are not those that are asked for; the messages are Juju's.
+    """
+    named = {str(item.parent or item.value) for item in placements if item.kind is PlacementKind.MACHINE}
+    with ctx.store.read() as tx:
+        rows = [tx.find(Machine, "machine_get", model=model, id=name) for name in sorted(named)]
+    found = {
+        Platform.of(Base.parse(row.base), str(row.hardware.get("arch") or DEFAULT_ARCH))
+        for row in rows
+        if row is not None
+    }
+    if not found:
+        return None
+    if len(found) > 1:
+        raise NotValid("bases of existing placement machines do not match each other")
+    (platform,) = found
+    if requested is not None and platform.base is not None and not platform.base.matches(requested):
+        raise NotValid(
+            f"base from placements, {quote(str(platform.base))}, does not match requested base "
+            f"{quote(str(requested))}"
+        )
+    return platform
+
+
+def _ask(request: CharmRequest, bases: _BaseRules) -> tuple[Ask, BaseRequest]:
+    """Return what is sent for a request, and the rules for its base.
+
+    Raises:
+        NotValid: Something makes no sense; the message is Juju's.
+    """
+    url = parse_url(request.url)
+    if url.schema != "ch":
+        raise NotValid(f"{quote(request.url)} is not a Charmhub charm")
+    if url.revision >= 0:
+        raise NotValid("cannot specify revision in a charm or bundle name. Please use --revision.")
+    rules = BaseRequest(
+        requested=request.base, model_default=bases.default, force=request.force, extra_bases=bases.extra
+    )
+    wanted = request.base or bases.default
+    if wanted and request.kind != BUNDLE and not request.keep_base:
+        choose_base(url.name, [wanted], rules)  # one that nobody knows is refused before anything is sent
+    channel = Channel.parse(request.channel) if request.channel else None
+    ask = Ask(
+        name=url.name,
+        channel=channel,
+        revision=request.revision,
+        platform=Platform.of(None if request.force else wanted, url.architecture or request.arch),
+        held=request.held,
+        resources=request.resources,
+    )
+    return ask, rules
+
+
+def _answers(
+    store: CharmStore | None, asks: Mapping[int, tuple[CharmRequest, Ask, BaseRequest]]
+) -> dict[int, StoreCharm | HubError]:
+    if store is None or not asks:
+        return {}
+    return dict(zip(asks, store.resolve([ask for _, ask, _ in asks.values()]), strict=True))
+
+
+def _judge(
+    request: CharmRequest, ask: Ask, rules: BaseRequest, answer: StoreCharm | HubError
+) -> StoreOrigin | PushjujuError | Ask:
+    """Return what an answer means; an `Ask` is to be sent in its place, for another base."""
+    if isinstance(answer, HubError):
+        return answer
+    if request.kind and (answer.kind == BUNDLE) != (request.kind == BUNDLE):
+        return HubError(f"expected {request.kind}, got {answer.kind} {quote(answer.name)}")
+    if answer.kind == BUNDLE:
+        return _origin(request, ask, answer, Base("ubuntu", "24.04"))
+    if request.keep_base and request.base is not None:
+        return _origin(request, ask, answer, request.base)
+    try:
+        base = choose_base(answer.name, answer.bases, rules)
+    except NotValid as error:
+        return error
+    sent = answer.platform.base
+    by_base = request.revision < 0 and not request.force
+    if by_base and sent is not None and not sent.matches(base):
+        return replace(ask, platform=Platform.of(base, ask.platform.arch))
+    return _origin(request, ask, answer, base)
+
+
+def _origin(request: CharmRequest, ask: Ask, answer: StoreCharm, base: Base) -> StoreOrigin:
+    followed = answer.channel or ask.channel or (request.held.channel if request.held else Channel())
+    return StoreOrigin(charm=answer, channel=followed.full(), base=base, arch=ask.platform.arch)
+
+
+def _suggest(
+    store: CharmStore, requests: Sequence[CharmRequest], found: dict[int, StoreOrigin | PushjujuError]
+) -> None:
+    """Name charms that are called alike where a name is not known."""
+    for number, error in found.items():
+        if isinstance(error, HubError):
+            suggested(store, requests[number].url.removeprefix("ch:"), error)
+
+
+def suggested(store: CharmStore, name: str, error: HubError) -> HubError:
+    """Return an error that names the charm, and those that are called alike if there is none of that name."""
+    if error.reason in _NOT_THERE and not error.hint:
+        if names := alike(store, name):
+            error.hint = f"did you mean: {', '.join(names)}"
+        error.message = f"{error.message}: {quote(name)}"
+    elif error.reason == "revision-not-found" and not error.releases and not error.hint:
+        error.message = f"{error.message.rstrip('.')}: {quote(name)}"
+        error.hint = f"pushjuju info {name}"
+    return error
+
+
+def alike(store: CharmStore, name: str) -> list[str]:
+    """Return names that the store has and that look like one that it does not have."""
+    import difflib
+
+    listed: dict[str, None] = {}
+    for query in dict.fromkeys((name, name.partition("-")[0], name[:4], name[-4:], name[:2])):
+        with contextlib.suppress(PushjujuError):
+            for item in store.find(query, {}):
+                if isinstance(item.get("name"), str):
+                    listed[item["name"]] = None
+        if close := difflib.get_close_matches(name, listed, n=3, cutoff=0.6):
+            return close
+    return []
+
+
+# --- the archive ------------------------------------------------------------------------------------------
+
+
+def cache_folder(environ: Mapping[str, str]) -> Path:
+    """Return where downloads are kept, by hash: `PUSHJUJU_CACHE`, else the user's cache directory."""
+    if folder := environ.get("PUSHJUJU_CACHE"):
+        return Path(folder) / "charms"
+    base = environ.get("XDG_CACHE_HOME") or f"{environ.get('HOME') or Path.home()}/.cache"
+    return Path(base) / "pushjuju" / "charms"
+
+
+def cached(
+    environ: Mapping[str, str], store: CharmStore, wanted: Download, what: str, tell: Tell | None = None
+) -> Path:
+    """Return a file of a store, from the cache if it was ever here.
+
+    Raises:
+        HubError: It does not come, or is not what the store said.
+    """
+    from pushjuju.plugins.charmtypes import no_tell
+    from pushjuju.services.supply import download_cache
+
+    target = cache_folder(environ) / (wanted.sha256 or wanted.sha384)
+    if target.exists():
+        download_cache.used(target)
+        return target
+    most = download_cache.limit(environ)
+    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    store.fetch(wanted, target, what, tell or no_tell)
+    download_cache.used(target)
+    download_cache.prune_files(target.parent, most)
+    return target
+
+
+def fetch_file(
+    ctx: Context, store: CharmStore, wanted: Download, what: str, tell: Tell | None = None
+) -> Path:
+    """Return a file of a store; the arguments are those of `cached`.
+
+    Raises:
+        HubError: It does not come, or is not what the store said.
+    """
+    return cached(ctx.environ, store, wanted, what, tell)
+
+
+def fetch(
+    ctx: Context,
+    store: CharmStore,
+    origin: StoreOrigin,
+    folder: Path,
+    tell: Tell | None = None,
+    *,
+    model: str = "",
+) -> PackedCharm:
+    """Return a resolved charm in its stored form, read and checked.
+
+    Args:
+        folder: Where the stored form is written; keep it until the charm is stored.
+        model: One that may have this very archive: then nothing is fetched, even where the cache is gone.
+
+    Raises:
+        HubError: It does not come, or is not what the store said.
+        InvalidCharm: It is no charm.
+    """
+    target = folder / f"{origin.charm.name}.charm"
+    if known := _stored(ctx, model, origin, target):
+        return known
+    archive = fetch_file(ctx, store, origin.charm.download, f'charm "{origin.charm.name}"', tell)
+    packed = pack(archive, target, origin="")
+    return replace(packed, charm=replace(packed.charm, revision=origin.charm.revision))
+
+
+def _stored(ctx: Context, model: str, origin: StoreOrigin, target: Path) -> PackedCharm | None:
+    """Copy a charm that an application of a model has of this very archive; None: there is none.
+
+    What the model stores is packed anew, under another hash; the archive's own is kept with the application.
+    """
+    wanted = origin.charm.download.sha256 or origin.charm.download.sha384
+    if not model or not wanted:
+        return None
+    with ctx.store.read() as tx:
+        rows = tx.list(ApplicationOrigin, "origin_list", model=model)
+        name = next((row.application for row in rows if row.hash == wanted), "")
+        application = tx.find(Application, "application_get", model=model, name=name) if name else None
+        if application is None:
+            return None
+        url = application.charm_url
+        record, charm = charms.record(tx, model, url), charms.get(tx, model, url)
+    charm = replace(charm, revision=origin.charm.revision)
+    try:
+        shutil.copyfile(ctx.controller.blobs.path(record.sha256), target)
+    except OSError:  # it went meanwhile, or there is no room: fetching it tells what is wrong
+        return None
+    return PackedCharm(path=target, sha256=record.sha256, size=record.size, members=(), charm=charm)
+
+
+def get(
+    ctx: Context, model: str, request: CharmRequest, folder: Path, tell: Tell | None = None
+) -> tuple[StoreOrigin, PackedCharm]:
+    """Resolve a charm and bring its archive: what `deploy NAME` and each charm of a bundle needs.
+
+    The origin goes into `DeployRequest.origin`, the packed charm into `DeployRequest.packed`.
+
+    Args:
+        request: Name or `ch:` URL, channel, revision, base, architecture.
+        folder: An empty folder that stays until the charm is stored.
+
+    Raises:
+        HubError: No such charm, channel or revision, or the store is away; the message is Juju's.
+        NotValid: The name, channel or base makes no sense.
+        InvalidCharm: What the store gave is refused.
+    """
+    store = open_store(ctx, model)
+    origin = resolve_one(ctx, model, request, store=store)
+    return origin, fetch(ctx, store, origin, folder, tell, model=model)
+
+
+# --- resources --------------------------------------------------------------------------------------------
+
+
+def told_charm(charm: StoreCharm) -> Charm | None:
+    """Return a charm as far as its store describes it, so that it can be judged before it is fetched.
+
+    Returns:
+        Its metadata, options and bases; None where the store told too little, or what makes no sense.
+    """
+    from pushjuju.charms.reader import load
+
+    texts = {"metadata.yaml": charm.metadata, "config.yaml": charm.config.replace("{}\n", "")}
+    files = {name: text.encode() for name, text in texts.items() if text.strip()}
+    bases = [{"name": base.os, "channel": base.track} for base in charm.bases]
+    for more in ({"manifest.yaml": json.dumps({"bases": bases}).encode()}, {}):
+        with contextlib.suppress(InvalidCharm):
+            return load({**files, **more}.get)
+    return None
+
+
+def pick_resources(
+    store: CharmStore,
+    origin: StoreOrigin,
+    asked: Mapping[str, int],
+    declared: Mapping[str, ResourceMeta],
+    *,
+    keep: Collection[str] = (),
+) -> dict[str, StoreResource]:
+    """Return the resources of a resolved charm by name.
+
+    Args:
+        asked: Name -> revision that is wanted; the others are those of the channel, or the newest.
+        declared: Those of the charm.
+        keep: Names that stay as they are when the store says nothing of them.
+
+    Raises:
+        HubError: There is no such revision; the message is Juju's.
+    """
+    said = {item.name: item for item in origin.charm.resources}
+    found: dict[str, StoreResource] = {}
+    kept = {name for name in keep if name not in said and name not in asked}
+    if not declared.keys() <= {
+        *said,
+        *asked,
+        *kept,
+    }:  # a revision was asked for: only channels have resources
+        said = _of_channel(store, origin) | said
+    for name, meta in declared.items():
+        known = said.get(name)
+        if name in kept:
+            continue
+        if known is None or (name in asked and known.revision != asked[name]):
+            known = _revision(store, origin.charm.name, name, asked.get(name))
+        if known is not None:
+            found[name] = _declared_as(known, meta)
+    return found
+
+
+def _of_channel(store: CharmStore, origin: StoreOrigin) -> dict[str, StoreResource]:
+    """Return the resources of the newest charm in the channel that is followed; none if that is closed."""
+    platform = Platform.of(origin.base, origin.arch)
+    (newest,) = store.resolve([Ask(name=origin.charm.name, channel=origin.channel, platform=platform)])
+    return {} if isinstance(newest, HubError) else {item.name: item for item in newest.resources}
+
+
+def named_resources(
+    store: CharmStore, charm: str, asked: Mapping[str, int], declared: Mapping[str, ResourceMeta]
+) -> dict[str, StoreResource]:
+    """Return revisions of resources of a charm by name.
+
+    Raises:
+        HubError: There is no such revision; the message is Juju's.
+    """
+    found = {name: _revision(store, charm, name, number) for name, number in asked.items()}
+    return {name: _declared_as(item, declared[name]) for name, item in found.items() if item}
+
+
+def _declared_as(known: StoreResource, meta: ResourceMeta) -> StoreResource:
+    if not known.download.sha384:
+        raise HubError(f"the charm store gives resource {known.name} no SHA-384: it cannot be checked")
+    return replace(
+        known, type=meta.type, filename=meta.filename, description=meta.description or known.description
+    )
+
+
+def _revision(store: CharmStore, charm: str, name: str, wanted: int | None) -> StoreResource | None:
+    """Return one revision of a resource; without a number the newest, None if there is none.
+
+    Raises:
+        HubError: There is no such revision; the message is Juju's.
+    """
+    try:
+        listed = _revisions(store, charm, name)
+    except HubError as error:
+        if wanted is None and error.reason == "not-found":
+            return None
+        raise
+    if wanted is None:
+        return max(listed, key=lambda item: item.revision, default=None)
+    for item in listed:
+        if item.revision == wanted:
+            return item
+    raise HubError(f"charm resource {quote(name)} at revision {wanted} not found")
+
+
+def _revisions(store: CharmStore, charm: str, name: str) -> Sequence[StoreResource]:
+    try:
+        return store.resources(charm, name)
+    except NotFound as error:
+        raise HubError(error.message) from None

@@ -1,0 +1,69 @@
+"""The content of a store's resources: fetched when a unit first wants it.
+
+Mirrors: juju resource/opener.go, resource/charmhub.go (3.6)
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pushjuju.charms.url import name_in
+from pushjuju.core.errors import HubError, NotFound
+from pushjuju.services.entities.application import applications
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.supply import origins, store_charms
+from pushjuju.state.blobs import Staged
+from pushjuju.state.records import Resource
+
+if TYPE_CHECKING:
+    from pushjuju.plugins.charmtypes import CharmStore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Errand:
+    """A resource that is to be fetched, with all that this needs but the controller's store."""
+
+    ctx: Context
+    charm: str
+    wanted: Resource
+    store: CharmStore
+
+    def run(self, stack: ExitStack) -> Staged:
+        """Fetch the content and copy it beside the blobs; for a thread of its own.
+
+        Args:
+            stack: Holds the copy; close it after it became a blob.
+
+        Raises:
+            HubError: The store does not give it; the message is Juju's.
+        """
+        name, revision = self.wanted.name, self.wanted.revision
+        try:
+            listed = self.store.resources(self.charm, name)
+            found = next((item for item in listed if item.revision == revision), None)
+            if found is None:
+                raise HubError(f'charm resource "{name}" at revision {revision} not found')
+            path = store_charms.fetch_file(self.ctx, self.store, found.download, f'resource "{name}"')
+        except HubError as error:
+            text = f"while getting resource from charmhub: {error.message}"
+            raise HubError(
+                text, reason=error.reason, detail=error.detail, retryable=error.retryable
+            ) from None
+        stream = stack.enter_context(path.open("rb"))
+        return stack.enter_context(self.ctx.controller.blobs.staged(stream))
+
+
+def errand(ctx: Context, model: str, wanted: Resource) -> Errand:
+    """Return what fetches the content of a resource.
+
+    Raises:
+        NotFound: The application's charm comes from no store any more.
+    """
+    with ctx.store.read() as tx:
+        application = applications.get(tx, model, wanted.application)
+        if origins.find(tx, model, wanted.application) is None:
+            raise NotFound(f'resource "{wanted.name}" not found: the charm comes from no store any more')
+        charm = name_in(application.charm_url)
+    return Errand(ctx=ctx, charm=charm, wanted=wanted, store=store_charms.open_store(ctx, model))

@@ -1,0 +1,364 @@
+"""Installs Python packages for the Python of a machine, which is not the one here.
+
+Wheels are chosen by pip for the machine's version and architecture. Building sources runs what is in them,
+so that never happens here: a package that has no wheel is left to the machine, or built in a machine that is
+thrown away (`build_machine`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from pushjuju.charms import charmcraft
+from pushjuju.charms.locks import plain
+from pushjuju.core import children
+from pushjuju.core.errors import InvalidCharm, NotFound, PushjujuError
+from pushjuju.portable.quote import quote
+from pushjuju.services.supply import source_packages
+from pushjuju.services.supply.requirement_files import Copies
+from pushjuju.services.supply.source_packages import Described
+
+if TYPE_CHECKING:
+    from pushjuju.charms.parts import BuildPlan
+
+Say = Callable[[str], None]
+Build = Callable[[Path, Path], Path]
+"""Builds an archive of sources, and returns the wheel in the folder that is given."""
+
+VENV = "venv"
+PENDING = "pending"
+_MACHINES = {"amd64": "x86_64", "arm64": "aarch64", "ppc64el": "ppc64le", "armhf": "armv7l"}
+_GLIBC = ("2_28", "2_17", "2_5")
+_PIP_S = 900.0
+_MOST_BUILT = 40  # packages without a wheel
+# Newer releases of pip add which package wants it.
+_MISSING = re.compile(r"No matching distribution found for (.+?)(?: \(from .+\))?$", re.MULTILINE)
+_REPOSITORY = re.compile(r"git\+((?:https|http|ssh)://[^#\s]+?)(?:@([A-Za-z0-9][\w./+-]*))?(?:#(\S*))?")
+ALLOW = (
+    "--allow-build-scripts builds what is not ready in a machine of the cloud `local`, which is thrown away"
+)
+
+# pip chooses wheels by --python-version, but reads markers (`python_version < "3.11"`) as of its own Python.
+_CROSS = """
+import json, sys
+from pip._vendor.packaging import markers
+known = dict(markers.default_environment(), **json.loads(sys.argv.pop(1)))
+markers.default_environment = lambda: dict(known)
+# What has to be built would run here.
+from pip._internal.distributions.sdist import SourceDistribution
+from pip._internal.exceptions import InstallationError
+assert SourceDistribution.prepare_distribution_metadata
+def refuse(self, *_args, **_named):
+    raise InstallationError(f"{self.req} is not a wheel: nothing is built on this computer")
+SourceDistribution.prepare_distribution_metadata = refuse
+from pip._internal.cli.main import main
+sys.exit(main())
+"""
+# Brings the sources of a package here as pip would choose them, without a look into them.
+_FETCH = """
+import hashlib, os, sys
+from pip._internal.commands import create_command
+from pip._internal.models.link import Link
+from pip._internal.models.target_python import TargetPython
+from pip._vendor.packaging.requirements import Requirement
+python, line, folder = sys.argv[1:]
+command = create_command("download")
+options, _ = command.parse_args(["--quiet", "--no-deps", "--no-binary", ":all:"])
+with command.main_context():
+    session = command.get_default_session(options)
+    if "://" in line:
+        link = Link(line)
+    else:
+        wanted = Requirement(line)
+        version = tuple(int(part) for part in python.split("."))
+        finder = command._build_package_finder(options, session, TargetPython(py_version_info=version))
+        best = finder.find_best_candidate(wanted.name, wanted.specifier).best_candidate
+        if best is None:
+            sys.exit(3)
+        link = best.link
+    answer = session.get(link.url_without_fragment, headers={"Accept-Encoding": "identity"}, stream=True)
+    answer.raise_for_status()
+    digest = hashlib.new(link.hash_name) if link.hash_name else None
+    with open(os.path.join(folder, os.path.basename(link.filename)), "wb") as file:
+        for chunk in answer.iter_content(1 << 16):
+            file.write(chunk)
+            if digest:
+                digest.update(chunk)
+    if digest and digest.hexdigest() != link.hash:
+        sys.exit(f"{link.filename} has another hash than the index says")
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """What packages are for: a full version of Python, and an architecture in Juju's words."""
+
+    python: str
+    arch: str
+
+    def __str__(self) -> str:
+        return f"Python {self.version} on {self.arch}"
+
+    @property
+    def version(self) -> str:
+        """The version without its last number."""
+        return ".".join(self.python.split(".")[:2])
+
+    @property
+    def markers(self) -> Mapping[str, str]:
+        """What environment markers are read against."""
+        return {
+            "python_version": self.version,
+            "python_full_version": self.python,
+            "implementation_version": self.python,
+            "implementation_name": "cpython",
+            "platform_python_implementation": "CPython",
+            "platform_machine": _MACHINES.get(self.arch, self.arch),
+            "platform_system": "Linux",
+            "sys_platform": "linux",
+            "os_name": "posix",
+        }
+
+    def words(self) -> list[str]:
+        """Return the words that let pip choose wheels for it."""
+        machine = _MACHINES.get(self.arch, self.arch)
+        tags = [f"manylinux_{glibc}_{machine}" for glibc in _GLIBC] + [f"linux_{machine}"]
+        words = ["--python-version", self.python, "--implementation", "cp"]
+        return [*words, *(word for tag in tags for word in ("--platform", tag))]
+
+
+def install(
+    root: Path, plan: BuildPlan, target: Target, out: Path, *, say: Say, build: Build | None = None
+) -> None:
+    """Install the packages of a plan into `out/venv`; what the machine has to build comes to `out/pending`.
+
+    Args:
+        root: The source tree.
+        plan: What it asks for.
+        target: What the packages are for.
+        out: An empty folder.
+        say: Told of packages that are not ready.
+        build: Builds a wheel of an archive where that does no harm; None: machines build it.
+
+    Raises:
+        NotFound: There is no pip on this computer.
+        InvalidCharm: A package is not found, or cannot be built; pip's last lines are the detail.
+    """
+    found, copies = out.parent / "wheels", out.parent / "lines"
+    found.mkdir()
+    copies.mkdir()
+    sources = Sources(plan, target, found, out / PENDING, out.parent, say, build=build)
+    files = _files(root, plan, copies, sources)
+    for _ in range(_MOST_BUILT):
+        shutil.rmtree(out / VENV, ignore_errors=True)
+        ran = _pip(_words(plan, target, out, found, files), target.markers)
+        if not ran.returncode:
+            break
+        missing = _MISSING.search(ran.stderr)
+        line = missing[1].strip() if missing else ""
+        if not line or not sources.fetch(line):
+            raise failed(f"{_cannot(plan)} for {target}", plan, ran.stderr)
+    else:
+        raise InvalidCharm(f"more than {_MOST_BUILT} packages have no wheel", file=plan.wanted_by)
+    shutil.rmtree(out / VENV / "bin", ignore_errors=True)
+    sources.leave(out)
+
+
+def _cannot(plan: BuildPlan) -> str:
+    return f"cannot install the packages of {plan.wanted_by or charmcraft.FILE}"
+
+
+def _files(root: Path, plan: BuildPlan, folder: Path, sources: Sources) -> list[Path]:
+    copies = Copies(root, folder, sources.take)
+    own = [*plan.requirements, *(f"./{name}" for name in plan.local)]
+    lines = [copies.of_lines(own, plan.wanted_by)] if own else []
+    return [*lines, *(copies.of_file(name) for name in plan.files)]
+
+
+def _words(plan: BuildPlan, target: Target, out: Path, found: Path, files: Sequence[Path]) -> list[str]:
+    return [
+        "install", "--target", str(out / VENV), "--no-compile", "--only-binary", ":all:",
+        *(["--no-deps"] if plan.locked else []), *target.words(), "--find-links", str(found),
+        *(word for path in files for word in ("--requirement", str(path))), "--",
+    ]  # fmt: skip
+
+
+@dataclass(slots=True)
+class Sources:
+    """Packages that come as sources. None is built on this computer, as building runs what is in them.
+
+    Attributes:
+        found: The folder of wheels that pip looks into.
+        pending: The folder of sources that the machine builds.
+        work: A folder for what is brought here.
+        build: Builds a wheel of an archive where that does no harm; None: machines build it.
+        left: The pins of what machines build.
+    """
+
+    plan: BuildPlan
+    target: Target
+    found: Path
+    pending: Path
+    work: Path
+    say: Say
+    build: Build | None = None
+    left: dict[str, Described] = field(default_factory=dict)
+    _brought: int = 0
+
+    def fetch(self, line: str) -> bool:
+        """Take the sources that an index has for a requirement; false: there are none, or they were taken.
+
+        Raises:
+            InvalidCharm: They cannot be used.
+        """
+        folder = self._folder()
+        ran = _python([_FETCH, self.target.python, line, str(folder)])
+        if ran.returncode:
+            return False
+        (path,) = folder.iterdir()
+        name = source_packages.describe(path).name
+        if any(plain(pin.partition("==")[0]) == plain(name) for pin in self.left) or self._has_wheel(name):
+            return False
+        self.take(path)
+        return True
+
+    def _has_wheel(self, name: str) -> bool:
+        return any(plain(path.name.split("-")[0]) == plain(name) for path in self.found.glob("*.whl"))
+
+    def _folder(self) -> Path:
+        self._brought += 1
+        folder = self.work / f"brought-{self._brought}"
+        folder.mkdir()
+        return folder
+
+    def take(self, place: Path | str) -> str:
+        """Take sources from a path or an address; return `NAME==VERSION`.
+
+        Raises:
+            InvalidCharm: They are not there, or do not say what they are.
+        """
+        path = self._bring(place) if isinstance(place, str) else place
+        shown = place if isinstance(place, str) else path.name
+        if not path.exists() or not source_packages.is_source(path):
+            raise InvalidCharm(f"{quote(str(shown))} holds no package", file=self.plan.wanted_by)
+        described = source_packages.describe(path)
+        if self.build is not None:
+            return self._built(path, described)
+        if not described.known:
+            raise InvalidCharm(
+                f"package {quote(str(shown))} tells its name and version only when it is built",
+                file=self.plan.wanted_by, hint=ALLOW,
+            )  # fmt: skip
+        self.say(f"Leaving {described.name} {described.version} to the machine: no wheel for {self.target}")
+        pin = f"{described.name}=={described.version}"
+        self.left[pin] = described
+        self.pending.mkdir(exist_ok=True)
+        self._archive(path, described, self.pending)
+        requires = [self._direct(line) for line in described.requires]
+        source_packages.stub(described, requires, self.found)
+        return pin
+
+    def _archive(self, path: Path, described: Described, folder: Path) -> Path:
+        if path.is_dir():
+            return source_packages.archive(path, described, folder)
+        return Path(shutil.copy(path, folder))
+
+    def _built(self, path: Path, described: Described) -> str:
+        assert self.build is not None
+        if not described.known:
+            described = Described(
+                name=re.sub(r"[^A-Za-z0-9]+", "-", path.name).strip("-") or "x", version="0"
+            )
+        self.say(f"Building {described.name}, which has no wheel for {self.target}, in a machine")
+        folder = self._folder()
+        wheel = self.build(self._archive(path, described, folder), folder)
+        name, version = wheel.name.split("-")[:2]
+        shutil.move(wheel, self.found / wheel.name)
+        return f"{name}=={version}"
+
+    def _direct(self, line: str) -> str:
+        """Return a line of what a package needs; sources that it names by their address are taken, too."""
+        match = re.fullmatch(r"\s*([A-Za-z0-9._-]+)\s*(\[[^\]]*\])?\s*@\s*(\S+)\s*(;.*)?", line)
+        if match is None or match[3].endswith(".whl"):
+            return line
+        pin = self.take(match[3]).partition("==")
+        return f"{pin[0]}{match[2] or ''}=={pin[2]} {match[4] or ''}"
+
+    def _bring(self, address: str) -> Path:
+        folder = self._folder()
+        if address.startswith("git+"):
+            return self._clone(address, folder / "checkout")
+        if not address.startswith(("https://", "http://")):
+            raise InvalidCharm(
+                f"{quote(address)} is not a place that packages come from", file=self.plan.wanted_by
+            )
+        ran = _python([_FETCH, self.target.python, address, str(folder)])
+        if ran.returncode:
+            raise failed(f"cannot bring {address}", self.plan, ran.stderr)
+        return next(folder.iterdir())
+
+    def _clone(self, address: str, target: Path) -> Path:
+        from pushjuju.plugins.sources.places import check_out
+
+        match = _REPOSITORY.fullmatch(address)
+        options = dict(part.partition("=")[::2] for part in (match[3] or "").split("&")) if match else {}
+        below = PurePosixPath(options.get("subdirectory", ""))
+        if match is None or ".." in below.parts or below.is_absolute():
+            raise InvalidCharm(f"{quote(address)} is no address of a repository", file=self.plan.wanted_by)
+        try:
+            check_out(match[1], match[2] or "", target, {})
+        except PushjujuError as error:
+            raise InvalidCharm(error.message, file=self.plan.wanted_by, detail=error.detail) from None
+        path = target / below
+        return path if path.resolve().is_relative_to(target.resolve()) else target / "nowhere"
+
+    def leave(self, out: Path) -> None:
+        """Take what stands for sources out of the packages again, and list the sources for the machine."""
+        for described in self.left.values():
+            name = f"{plain(described.name).replace('-', '_')}-{described.version}"
+            shutil.rmtree(out / VENV / f"{name}.dist-info", ignore_errors=True)
+        if self.left:
+            text = "".join(f"{pin}\n" for pin in sorted(self.left))
+            (out / PENDING / "requirements.txt").write_text(text, encoding="utf-8")
+
+
+def _pip(words: Sequence[str], markers: Mapping[str, str]) -> children.Ended:
+    """Run the pip of this Python, away from the tree and from what Python itself reads of an environment.
+
+    Args:
+        words: Its arguments.
+        markers: What environment markers are read against.
+
+    Raises:
+        NotFound: There is none.
+        InvalidCharm: It takes too long.
+    """
+    return _python([_CROSS, json.dumps(markers), "--disable-pip-version-check", "--quiet", *words])
+
+
+def _python(words: Sequence[str]) -> children.Ended:
+    """Run a program of ours, the first of the words, with the modules of pip."""
+    argv = [sys.executable, "-I", "-c", *words]
+    environ = {**children.environment(keep=("PIP_",)), "GIT_ALLOW_PROTOCOL": ""}
+    try:
+        ran = children.run(argv, environ=environ, timeout=_PIP_S)
+    except children.TimedOut:
+        raise InvalidCharm(f"installing packages takes more than {_PIP_S:.0f} seconds") from None
+    if ran.returncode and "No module named 'pip'" in ran.stderr.replace("named pip", "named 'pip'"):
+        raise NotFound(
+            "packages of charms are installed with pip, which this Python does not have",
+            hint="apt install python3-pip",
+        )
+    return ran
+
+
+def failed(message: str, plan: BuildPlan, text: str) -> InvalidCharm:
+    lines = [line for line in text.splitlines() if not line.startswith("WARNING:")]
+    return InvalidCharm(message, file=plan.wanted_by, detail="\n".join(lines[-12:]))

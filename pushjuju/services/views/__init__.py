@@ -1,0 +1,1 @@
+"""What Juju's commands tell, as plain documents."""

@@ -1,0 +1,163 @@
+"""What `clouds`, `show-cloud`, `regions`, `credentials` and `show-credential` tell.
+
+Keys and order are Juju's. Mirrors: juju cmd/juju/cloud/list.go, show.go, listcredentials.go (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pushjuju.core.clouds import Cloud, CloudCredentials, StoredCredential
+from pushjuju.core.errors import NotFound, NotValid
+from pushjuju.plugins.manager import PluginHost
+from pushjuju.plugins.types import ProviderType
+from pushjuju.services.entities.basis import users as people
+from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
+from pushjuju.services.entities.cloud import clouds
+from pushjuju.services.entities.machine import credential_validity
+from pushjuju.services.entities.model import models
+from pushjuju.state.cloudfiles import CloudFiles
+
+
+def client_clouds(host: PluginHost, client: CloudFiles) -> dict[str, tuple[str, Cloud]]:
+    """Return the clouds of this client: name -> (`public`, `built-in` or `local`, cloud).
+
+    Raises:
+        NotValid: A definition in clouds.toml is wrong.
+    """
+    found = {name: ("public", cloud) for name, cloud in clouds.public_clouds(host).items()}
+    found |= {name: ("built-in", clouds.definition((), name)) for name in clouds.BUILT_IN}
+    for name in client.clouds():
+        found[name] = ("local", clouds.definition((client,), name))
+    return found
+
+
+def controller_clouds(ctx: Context, host: PluginHost) -> dict[str, Cloud]:
+    """Return the clouds that a controller works with: its own, those of its models, and what it was given."""
+    places = clouds.folders(ctx.datadir, ctx.controller)
+    names = {str(ctx.controller.settings().get("cloud", "local")), *ctx.controller.cloud_files.clouds()}
+    names |= {model.cloud for model in models.list_models(ctx)}
+    found = {}
+    for name in sorted(names):
+        try:
+            found[name] = clouds.definition(places, name, host)
+        except NotFound:
+            continue
+    return found
+
+
+def controller_credentials(ctx: Context) -> dict[str, CloudCredentials]:
+    """Return the credentials that a controller's models use, and what it was given."""
+    found = ctx.controller.cloud_files.all_credentials()
+    settings = ctx.controller.settings()
+    used = {(model.cloud, model.credential) for model in models.list_models(ctx)}
+    used.add((str(settings.get("cloud", "")), str(settings.get("credential", ""))))
+    for cloud, name in sorted(used):
+        item = ctx.datadir.cloud_files.credentials(cloud).credentials.get(name)
+        known = found.get(cloud, CloudCredentials())
+        if item and name not in known.credentials:
+            found[cloud] = CloudCredentials(
+                default_credential=known.default_credential,
+                default_region=known.default_region,
+                credentials={**known.credentials, name: item},
+            )
+    return found
+
+
+def users_of(ctx: Context, cloud: str, credential: str | None = None) -> list[str]:
+    """Return the models of a cloud, or of one of its credentials, as `owner/name`."""
+    listed = (model for model in models.list_models(ctx) if model.cloud == cloud)
+    return [model.qualified for model in listed if credential in (None, model.credential)]
+
+
+def validity_of(ctx: Context, cloud: str, credential: str) -> str:
+    """Return `invalid` when the cloud refused the credential to one of the models, else `valid`."""
+    with ctx.store.read() as tx:
+        return credential_validity.word(tx, credential_validity.using(tx, cloud, credential))
+
+
+def controller_cloud_document(ctx: Context, cloud: Cloud, host: PluginHost) -> dict[str, Any]:
+    """Return a cloud of a controller, with who may use it."""
+    with ctx.store.read() as tx:
+        levels = people.access_to(tx, people.Kind.CLOUD, cloud.name)
+    named = {item["user-name"]: item.get("display-name") for item in people.documents(ctx, disabled=True)}
+    users = {DEFAULT_USER: people.LEVELS[people.Kind.CLOUD][-1], **levels}
+    told = {
+        name: {"display-name": named[name], "access": level} if named.get(name) else {"access": level}
+        for name, level in sorted(users.items())
+    }
+    return cloud_document(cloud, host, users=told)
+
+
+def cloud_document(
+    cloud: Cloud,
+    host: PluginHost,
+    *,
+    source: str = "",
+    stored: CloudCredentials | None = None,
+    users: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Return a cloud as `clouds` and `show-cloud` tell of it."""
+    kind = kind_of(host, cloud.type)
+    known = cloud.to_document()
+    pairs: tuple[tuple[str, Any], ...] = (
+        ("defined", source),
+        ("type", cloud.type),
+        ("description", cloud.description or (kind.summary if kind else "")),
+        ("auth-types", list(cloud.auth_types) or (clouds.auth_types(kind) if kind else [])),
+        ("endpoint", cloud.endpoint),
+        ("identity-endpoint", cloud.identity_endpoint),
+        ("storage-endpoint", cloud.storage_endpoint),
+        ("default-region", stored.default_region if stored else ""),
+        ("credential-count", len(stored.credentials) if stored else 0),
+        ("regions", known.get("regions") or {"default": {}}),
+        ("config", known.get("config")),
+        ("region-config", known.get("region-config")),
+        ("ca-credentials", known.get("ca-certificates")),
+        ("users", users),
+        ("skip-tls-verify", known.get("skip-tls-verify")),
+    )
+    own = {
+        attr.name: cloud.own.get(attr.name) for attr in (kind.cloud_schema if kind else ()) if not attr.secret
+    }
+    return {key: value for key, value in (*pairs, *own.items()) if value}
+
+
+def kind_of(host: PluginHost, name: str) -> ProviderType | None:
+    """Return a type of cloud, or None when no plugin drives it."""
+    return next((kind for kind in host.provider_types() if kind.name == name), None)
+
+
+def shown(credential: StoredCredential, kind: ProviderType | None, *, secrets: bool) -> dict[str, str]:
+    """Return the attributes of a credential that may be shown.
+
+    Raises:
+        NotValid: Its auth type is none of the cloud's, so that nobody knows what is secret.
+    """
+    if secrets:
+        return dict(credential.attributes)
+    if kind is None or credential.auth_type not in kind.credential_schemas:
+        raise NotValid(f'auth type "{credential.auth_type}" not valid')
+    hidden = clouds.secret_attributes(kind, credential.auth_type, list(credential.attributes))
+    return {key: value for key, value in credential.attributes.items() if key not in hidden}
+
+
+def credentials_document(
+    stored: Mapping[str, CloudCredentials], kinds: Mapping[str, ProviderType | None], *, secrets: bool
+) -> tuple[dict[str, Any], list[str]]:
+    """Return cloud -> credentials as yaml has them, and the clouds left out so that no secret leaks."""
+    found: dict[str, Any] = {}
+    left_out: list[str] = []
+    for cloud, entry in sorted(stored.items()):
+        try:
+            named = {
+                name: {"auth-type": item.auth_type, **shown(item, kinds.get(cloud), secrets=secrets)}
+                for name, item in sorted(entry.credentials.items())
+            }
+        except NotValid:
+            left_out.append(cloud)
+            continue
+        heads = {"default-credential": entry.default_credential, "default-region": entry.default_region}
+        found[cloud] = {**{key: value for key, value in heads.items() if value}, **named}
+    return found, left_out

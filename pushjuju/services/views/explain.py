@@ -1,0 +1,400 @@
+"""Why things are as they are, and how to go on: what `explain` tells.
+
+Sources: the last decision kept with each unit, statuses, what runs on the machines, leases, the removals that
+wait, and the reasons in the work queue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from pushjuju.core.clock import from_iso
+from pushjuju.core.errors import NotFound
+from pushjuju.core.life import Life
+from pushjuju.core.names import parent_machine
+from pushjuju.core.series import SeriesStatus
+from pushjuju.core.status import Agent, InstanceStatus, StatusKind
+from pushjuju.portable.natural import natural_key
+from pushjuju.services.entities.basis import leadership, statuses
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine.machine_work import Hands
+from pushjuju.services.lifecycle.forced_ends import forced_subject
+from pushjuju.services.views.explain_basis import (
+    Decide,
+    Reason,
+    Seen,
+    Trouble,
+    Wanted,
+    own_trouble,
+    read,
+    trouble,
+)
+from pushjuju.state.records import Application, Cleanup, Machine, Operation, Unit
+from pushjuju.state.storage_records import Backing, BackingAttachment, StorageInstance
+from pushjuju.state.store import Tx
+from pushjuju.state.work import WorkItem
+
+_QUIET = ("idle", "at rest")
+_UNDECIDED = "not decided yet"
+_UPDATE_STATUS = "the next update-status"
+_USUAL = {  # what a model's loop does by itself, when nothing asks for it
+    "charms": "newer charms are looked for",
+    "cleanup": "old logs and histories are cleared",
+    "firewall": "firewalls are looked at",
+    "poller": "the cloud is asked for addresses",
+    "secrets": "secrets are rotated and expire",
+    "storage": "storage is looked at",
+}
+
+
+def explain(ctx: Context, model: str, decide: Decide, names: Sequence[str] = ()) -> list[Reason]:
+    """Return the reasons of a model's units and of its work, in natural order.
+
+    Args:
+        ctx: The controller.
+        model: UUID.
+        decide: What units decide.
+        names: Units, applications, machine ids or storage ids; units, machines and the model when empty.
+
+    Raises:
+        NotFound: There is no such thing.
+    """
+    with ctx.store.read() as tx:
+        seen = read(ctx, tx, model, decide)
+        if not names:
+            return _everything(tx, seen)
+        return [reason for name in dict.fromkeys(names) for reason in _named(tx, seen, name)]
+
+
+def _everything(tx: Tx, seen: Seen) -> list[Reason]:
+    found = [_unit(tx, seen, seen.units[name]) for name in sorted(seen.units, key=natural_key)]
+    found += [_end(seen, end) for end in seen.ends]
+    found += [_machine(tx, seen, name) for name in sorted(seen.items, key=natural_key)]
+    return found + [_loop(seen, item) for item in seen.loops]
+
+
+def _named(tx: Tx, seen: Seen, name: str) -> list[Reason]:
+    """Return what is to be said of one thing, with the forced end that it waits for."""
+    subject = name
+    if name in seen.units:
+        found = _unit(tx, seen, seen.units[name])
+    elif name in seen.applications:
+        found = _application(tx, seen, seen.applications[name])
+    elif name in seen.machines:
+        found, subject = _machine(tx, seen, name), f"machine {name}"
+    elif name in seen.storage:
+        found, subject = _storage(tx, seen, seen.storage[name]), f"storage {name}"
+    else:
+        noun = "unit or storage" if "/" in name else "machine" if name.isdigit() else "application"
+        quoted = name if name.isdigit() else f'"{name}"'
+        raise NotFound(f"{noun} {quoted} not found")
+    ends = [_end(seen, end) for end in seen.ends if forced_subject(end.kind, end.entity) == subject]
+    return [found, *ends]
+
+
+# --- units ------------------------------------------------------------------------------------------------
+
+
+def _unit(tx: Tx, seen: Seen, unit: Unit) -> Reason:
+    running = _running(tx, unit.model, unit.machine)
+    mine = next((row for row in running if row.unit == unit.name), None)
+    item = seen.items.get(unit.machine or "")
+    silent = trouble(tx, seen, unit.machine)
+    stuck = silent or own_trouble(tx, seen, unit)
+    # What was decided last says nothing of what came since, unless it runs.
+    anew = mine is None and (stuck is not None or seen.is_due(item))
+    wanted = seen.decide(tx, unit, anew)
+    found = _decided(seen, unit, wanted)
+    if wanted is None and unit.machine is not None and stuck is None:
+        why = _machine(tx, seen, unit.machine).reason or "its machine is not there yet"
+        found = replace(found, reason=why)
+    by = seen.hands_of(item, retried=bool(unit.retry_due))
+    found = _attended(found, by)
+    if stuck is not None:
+        found = _stuck(found, wanted, mine if silent else None, stuck, item)
+    elif anew and found.unattended and wanted is not None and wanted.answer == "run":
+        found = replace(found, doing="waiting", reason=f"to {found.doing}: {found.reason}")
+    shown = mine or next((row for row in running if found.doing.startswith("run ")), None)
+    if shown is not None and stuck is None:
+        found = replace(found, running=_title(shown), since=from_iso(shown.prepared))
+        found = replace(found, held_by=by.working if by else "")
+    return replace(found, next=tuple(_unit_next(tx, unit, found)))
+
+
+def _decided(seen: Seen, unit: Unit, wanted: Wanted | None) -> Reason:
+    """Tell what a unit decides, and when it decides again."""
+    if wanted is None:
+        return Reason(subject=unit.name, doing=_UNDECIDED, reason="")
+    why = wanted.reason
+    if wanted.answer == "idle" and unit.update_status_due and not unit.retry_due:
+        is_due = from_iso(unit.update_status_due) <= seen.now
+        why = "update-status is due" if is_due else f"{why} until {_UPDATE_STATUS}"
+    due = [from_iso(text) for text in (unit.retry_due, unit.update_status_due) if text]
+    return Reason(
+        subject=unit.name,
+        doing=wanted.text,
+        reason=f"{why} ({wanted.badge})" if wanted.badge else why,
+        due=min(due) if due else None,
+        attempts=unit.retry_count if unit.retry_due else 0,
+    )
+
+
+def _stuck(
+    found: Reason, wanted: Wanted | None, mine: Operation | None, stuck: Trouble, item: WorkItem | None
+) -> Reason:
+    """Tell of a unit whose machine cannot be used what it would do, why it cannot, and when that is tried."""
+    what = found.reason
+    if mine is not None:
+        what = f"{mine.name} was begun there, and its result is not known"
+    elif wanted is not None and wanted.answer == "run":
+        what = f"to {found.doing}: {found.reason}"
+    return replace(
+        found,
+        doing="waiting" if mine is not None or (wanted and wanted.answer == "run") else found.doing,
+        reason="; ".join(text for text in (what, stuck.why) if text),
+        since=stuck.since,
+        due=item.due if item is not None else None,
+        attempts=item.attempts if item is not None else 0,
+    )
+
+
+def _attended(found: Reason, by: Hands | None) -> Reason:
+    """Add who works on something later, or that nobody does; nobody needs to work on what is at rest."""
+    if by is None:
+        return found
+    return replace(found, attended_by="" if by.working else by.waiting, unattended=by.none)
+
+
+def _running(tx: Tx, model: str, machine: str | None) -> list[Operation]:
+    return tx.list(Operation, "operation_open", model=model, machine=machine) if machine is not None else []
+
+
+def _title(row: Operation) -> str:
+    return f"{row.name} of {row.unit}" if row.unit else f"{row.name} on machine {row.machine}"
+
+
+def _unit_next(tx: Tx, unit: Unit, found: Reason) -> Iterable[str]:
+    """Yield what a person may type."""
+    agent = statuses.get_status(tx, unit.model, StatusKind.AGENT, unit.name)
+    if SeriesStatus(unit.series).frozen:
+        yield f"upgrade-machine {unit.machine} complete    when its base is upgraded"
+    elif agent is not None and agent.status == Agent.ERROR:
+        yield f"hooks {unit.name} --failed    shows what failed"
+        yield f"debug-log --replay --include {unit.name}    shows what it printed"
+        yield f"resolved {unit.name}    tries it again at once"
+        yield f"resolved {unit.name} --no-retry    goes on without it"
+    elif found.doing == _UNDECIDED and unit.machine is not None:
+        yield f"explain {unit.machine}    tells why its machine is not there yet"
+    elif "storage is not attached" in found.reason:
+        for name in _attached(tx, unit):
+            yield f"explain {name}    tells what storage {name} waits for"
+    elif "subordinates remain" in found.reason:
+        rows = tx.rows("unit_lives_of_principal", model=unit.model, principal=unit.name)
+        names = sorted(row["name"] for row in rows)
+        yield f"explain {' '.join(names)}    tells what they wait for"
+    elif unit.life != Life.ALIVE and not found.running:
+        yield f"remove-unit {unit.name} --force    ends it without its hooks, when it cannot"
+    if found.since is not None and not found.running:
+        yield f"explain {unit.machine}    tells what is known of its machine"
+
+
+def _attached(tx: Tx, unit: Unit) -> list[str]:
+    from pushjuju.services.entities.storage import storage
+
+    return [row.storage for row in storage.of_unit(tx, unit.model, unit.name)]
+
+
+# --- applications -----------------------------------------------------------------------------------------
+
+
+def _application(tx: Tx, seen: Seen, application: Application) -> Reason:
+    units = [unit for unit in seen.units.values() if unit.application == application.name]
+    reasons = [_unit(tx, seen, unit) for unit in sorted(units, key=lambda unit: unit.number)]
+    counts: dict[str, int] = {}
+    for reason in reasons:
+        counts[reason.doing] = counts.get(reason.doing, 0) + 1
+    busy = [f"{reason.subject}: {reason.reason}" for reason in reasons if reason.doing not in _QUIET]
+    dues = [reason.due for reason in reasons if reason.due]
+    doing = ", ".join(f"{count} {what}" for what, count in counts.items()) or "no units"
+    return Reason(
+        subject=application.name,
+        doing=doing if application.life == Life.ALIVE else f"going away: {doing}",
+        reason="; ".join(busy),
+        due=min(dues) if dues else None,
+        unattended=any(reason.unattended for reason in reasons),
+        leader=leadership.holder(tx, application.model, application.name) or "",
+        next=tuple(_application_next(application, reasons)),
+    )
+
+
+def _application_next(application: Application, reasons: Sequence[Reason]) -> Iterable[str]:
+    if application.subordinate and not reasons:
+        yield f"integrate {application.name} <application>    puts its units beside those of a principal"
+    elif not reasons and application.life == Life.ALIVE:
+        yield f"add-unit {application.name}    adds a unit"
+    stuck = [reason.subject for reason in reasons if reason.next]
+    if stuck:
+        yield f"explain {' '.join(stuck)}    tells how to go on with each"
+    elif application.life != Life.ALIVE:
+        yield f"remove-application {application.name} --force    ends it without its hooks, when it cannot"
+
+
+# --- machines ---------------------------------------------------------------------------------------------
+
+
+def _machine(tx: Tx, seen: Seen, name: str) -> Reason:
+    subject, machine = f"machine {name}", seen.machines.get(name)
+    item = seen.items.get(name)
+    found = _worked(seen, subject, item) if item else Reason(subject=subject, doing="at rest", reason="")
+    if machine is None:
+        return found
+    running = _running(tx, machine.model, name)
+    status = statuses.get_status(tx, machine.model, StatusKind.INSTANCE, name)
+    found = _resting(seen, machine, found)
+    if not found.reason and not machine.instance_id:
+        found = replace(found, reason="it is to be made")
+    if status is not None and status.status == InstanceStatus.PROVISIONING_ERROR:
+        found = replace(found, reason=status.message or found.reason)
+    if running:
+        since = from_iso(running[0].prepared)
+        found = replace(found, running=", ".join(map(_title, running)), since=since)
+    if (stuck := trouble(tx, seen, name)) is not None:
+        found = replace(found, running="", reason=stuck.why, since=stuck.since)
+    return replace(found, next=tuple(_machine_next(seen, machine, found, status.status if status else "")))
+
+
+def _resting(seen: Seen, machine: Machine, found: Reason) -> Reason:
+    """Tell of a machine with nothing to do why it is looked at again."""
+    if machine.life != Life.ALIVE or not machine.instance_id or found.doing != "waiting":
+        return found
+    if found.reason or found.attempts:
+        return found
+    on_it = [unit for unit in seen.units.values() if unit.machine == machine.id]
+    retried = [unit.name for unit in on_it if unit.retry_due and from_iso(unit.retry_due) == found.due]
+    if retried:
+        return replace(found, reason=f"a hook of {retried[0]} is tried again then")
+    if any(unit.update_status_due and from_iso(unit.update_status_due) == found.due for unit in on_it):
+        return replace(found, doing="at rest", reason=f"nothing to do until {_UPDATE_STATUS}")
+    return found
+
+
+def _machine_next(seen: Seen, machine: Machine, found: Reason, status: str) -> Iterable[str]:
+    if status == InstanceStatus.PROVISIONING_ERROR:
+        yield f"retry-provisioning {machine.id}    tries to make it again"
+    elif found.attempts and not found.held_by and not found.unattended:
+        yield "update-status    tries it again at once"
+    if machine.life != Life.ALIVE:
+        inside = [name for name in seen.machines if parent_machine(name) == machine.id]
+        if inside:
+            yield f"explain {' '.join(sorted(inside, key=natural_key))}    tells what its containers wait for"
+        there = [unit.name for unit in seen.units.values() if unit.machine == machine.id]
+        if there:
+            yield f"explain {' '.join(sorted(there, key=natural_key))}    tells what its units wait for"
+        if not machine.forced:
+            yield f"remove-machine {machine.id} --force    ends it without asking it"
+
+
+# --- storage ----------------------------------------------------------------------------------------------
+
+
+def _storage(tx: Tx, seen: Seen, instance: StorageInstance) -> Reason:
+    """Tell of a storage instance what its volume or filesystem is at."""
+    from pushjuju.services.entities.storage import storage
+
+    doing, why, dues, attempts = "not made yet", [], list[datetime](), 0
+    machine = ""
+    for backing in storage.backings(tx, instance):
+        status = statuses.get_status(tx, backing.model, storage.KINDS[backing.kind], backing.id)
+        if status is not None:
+            doing = str(status.status)
+            why += [f"{backing.kind} {backing.id}: {status.message}"] if status.message else []
+        rows: list[Backing | BackingAttachment] = [backing, *storage.hosts(tx, backing)]
+        for row in rows:
+            dues += [from_iso(row.due)] if row.due else []
+            attempts = max(attempts, row.attempts)
+            machine = row.machine or machine
+    if instance.life != Life.ALIVE:
+        doing = f"going away: {doing}"
+    owner = f"of {instance.owner}" if instance.owner else "detached: no unit has it"
+    found = Reason(
+        subject=f"storage {instance.id}",
+        doing=doing,
+        reason="; ".join([owner, *why]),
+        due=min(dues) if dues else None,
+        attempts=attempts,
+        unattended=bool(dues) and attempts > 0 and _storage_hands(seen, machine).none,
+    )
+    return replace(found, next=tuple(_storage_next(seen, instance, found, machine)))
+
+
+def _storage_hands(seen: Seen, machine: str) -> Hands:
+    """Return who works on storage: the machine it is on, or the model's loop."""
+    item = seen.items.get(machine) or _loop_item(seen, "storage")
+    return seen.hands(item) if item is not None else Hands()
+
+
+def _loop_item(seen: Seen, name: str) -> WorkItem | None:
+    return next((item for item in seen.loops if item.key.endswith(f"/{name}")), None)
+
+
+def _storage_next(seen: Seen, instance: StorageInstance, found: Reason, machine: str) -> Iterable[str]:
+    if not instance.owner and instance.life == Life.ALIVE:
+        yield f"attach-storage <unit> {instance.id}    gives it to a unit"
+        yield f"remove-storage {instance.id}    destroys it"
+    if machine in seen.items and (found.attempts or seen.items[machine].reason):
+        yield f"explain {machine}    tells what its machine waits for"
+    if found.attempts and not found.unattended:
+        yield "update-status    tries it again at once"
+
+
+# --- removals and the queue -------------------------------------------------------------------------------
+
+
+def _end(seen: Seen, end: Cleanup) -> Reason:
+    item = _loop_item(seen, "cleanup")
+    return Reason(
+        subject=forced_subject(end.kind, end.entity),
+        doing="waiting to be removed",
+        reason=end.reason,
+        due=from_iso(end.due),
+        unattended=item is None or seen.hands(item).none,
+    )
+
+
+def _loop(seen: Seen, item: WorkItem) -> Reason:
+    """Return what a model's loop waits for: why it was last asked for, or what it does next by itself."""
+    found = _worked(seen, "model", item)
+    usual = _USUAL.get(item.key.rpartition("/")[2], "")
+    if found.reason or found.held_by or found.attempts or not usual:
+        return found
+    return replace(found, doing="at rest", reason=f"{usual} next")
+
+
+def _worked(seen: Seen, subject: str, item: WorkItem) -> Reason:
+    by = seen.hands_of(item)
+    worker = by.working if by is not None else ""
+    found = Reason(
+        subject=subject,
+        doing=f"worked by {worker}" if worker else "waiting" if item.due else "at rest",
+        reason=item.reason,
+        due=item.due,
+        attempts=item.attempts,
+        held_by=worker,
+    )
+    return _attended(found, by)
+
+
+def fields(reason: Reason) -> dict[str, Any]:
+    """Return what is known of a reason beside its subject, doing and times; without what is empty."""
+    found = {
+        "running": reason.running,
+        "held-by": reason.held_by,
+        "attended-by": reason.attended_by,
+        "unattended": reason.unattended,
+        "leader": reason.leader,
+        "next": list(reason.next),
+    }
+    return {key: value for key, value in found.items() if value}

@@ -1,0 +1,155 @@
+"""What `explain` tells of, and what it is told from: one look at a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from pushjuju.core.clock import from_iso
+from pushjuju.core.status import Agent, StatusKind
+from pushjuju.services.entities.basis import statuses
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine.machine_work import UNUSABLE, Hands, hands
+from pushjuju.services.lifecycle.forced_ends import ends_ahead
+from pushjuju.state.records import Application, Cleanup, Machine, Unit
+from pushjuju.state.storage_records import StorageInstance
+from pushjuju.state.store import Tx
+from pushjuju.state.work import WorkItem, work_item
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """Why one thing is as it is.
+
+    Attributes:
+        subject: `web/0`, `web`, `machine 0`, `storage data/0`, `model`.
+        doing: What was decided: `run config-changed hook`, `idle`, `waiting`.
+        reason: Why, and who decided; may be empty.
+        due: When it is looked at again; None: when something changes.
+        attempts: Failures in a row.
+        running: What runs at this moment under the machine's lock, with its unit.
+        since: Since when that runs, or since when the machine cannot be used.
+        held_by: The process that works on it: host, pid and start.
+        attended_by: The process that works on it when it is due.
+        unattended: Whether there is something to do, and no process that does it.
+        leader: Of an application: the unit that has the lease of the leadership.
+        next: Commands that go on from here, each with what it does.
+    """
+
+    subject: str
+    doing: str
+    reason: str
+    due: datetime | None = None
+    attempts: int = 0
+    running: str = ""
+    since: datetime | None = None
+    held_by: str = ""
+    attended_by: str = ""
+    unattended: bool = False
+    leader: str = ""
+    next: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What a unit decides: `run`, `idle`, `waiting` or `dead`; in words; why; which part of it says so."""
+
+    answer: str
+    text: str
+    reason: str
+    badge: str
+
+
+Decide = Callable[[Tx, Unit, bool], Wanted | None]
+"""Returns what a unit decided last, or (True) what it decides at this moment; None: nothing yet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What was read of a model at one moment.
+
+    Attributes:
+        items: Machine -> its row of the queue.
+        loops: The rows of the model's loops.
+        hands: Returns who works on a row of the queue.
+    """
+
+    now: datetime
+    units: Mapping[str, Unit]
+    machines: Mapping[str, Machine]
+    applications: Mapping[str, Application]
+    storage: Mapping[str, StorageInstance]
+    ends: Sequence[Cleanup]
+    items: Mapping[str, WorkItem]
+    loops: Sequence[WorkItem]
+    hands: Callable[[WorkItem], Hands]
+    decide: Decide
+
+    def is_due(self, item: WorkItem | None) -> bool:
+        """Tell whether something is to be worked now."""
+        return item is not None and item.due is not None and item.due <= self.now
+
+    def hands_of(self, item: WorkItem | None, *, retried: bool = False) -> Hands | None:
+        """Return who works on something; None: it is at rest.
+
+        Args:
+            retried: It failed, and is tried again at its time.
+        """
+        if item is None or item.due is None:
+            return None
+        pending = retried or self.is_due(item) or item.attempts > 0 or item.worked_by(self.now)
+        return self.hands(item) if pending else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trouble:
+    """Why nothing can be done on a machine, and since when."""
+
+    why: str
+    since: datetime | None
+
+
+def read(ctx: Context, tx: Tx, model: str, decide: Decide) -> Seen:
+    """Read what is told of a model."""
+    machines, loops = {}, []
+    for item in (work_item(row) for row in tx.rows("work_list", prefix=model)):
+        _, kind, name = (*item.key.split("/", 2), "", "")[:3]
+        if kind == "machine":
+            machines[name] = item
+        else:
+            loops.append(item)
+    instances = tx.list(StorageInstance, "storage_instance_list", model=model)
+    return Seen(
+        now=ctx.clock.now(),
+        units={unit.name: unit for unit in tx.list(Unit, "unit_list", model=model)},
+        machines={item.id: item for item in tx.list(Machine, "machine_list", model=model)},
+        applications={item.name: item for item in tx.list(Application, "application_list", model=model)},
+        storage={item.id: item for item in instances if not item.is_disk},
+        ends=ends_ahead(tx, model),
+        items=machines,
+        loops=loops,
+        hands=hands(ctx),
+        decide=decide,
+    )
+
+
+def trouble(tx: Tx, seen: Seen, name: str | None) -> Trouble | None:
+    """Return why nothing can be done on a machine; None: nothing is known to be wrong with it."""
+    machine = seen.machines.get(name or "")
+    status = statuses.get_status(tx, machine.model, StatusKind.INSTANCE, machine.id) if machine else None
+    if machine is None or status is None:
+        return None
+    why = str(status.data.get(UNUSABLE) or status.message)
+    if machine.unreachable_since:
+        return Trouble(why=why, since=from_iso(machine.unreachable_since))
+    return Trouble(why=why, since=status.since) if UNUSABLE in status.data else None
+
+
+def own_trouble(tx: Tx, seen: Seen, unit: Unit) -> Trouble | None:
+    """Return why nothing more is done for a unit, where the other units of its machine are worked."""
+    item = seen.items.get(unit.machine or "")
+    agent = statuses.get_status(tx, unit.model, StatusKind.AGENT, unit.name)
+    if item is None or not item.failed or agent is None or agent.status != Agent.FAILED:
+        return None
+    return Trouble(why=agent.message, since=agent.since)

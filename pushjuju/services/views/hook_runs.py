@@ -1,0 +1,141 @@
+"""The history of hook runs, from the operations that are kept anyway: what `hooks` tells.
+
+Rows are read as they are: records of every table take as long to import as the rest of the command.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from sqlite3 import Row
+from typing import Any
+
+from pushjuju.core.clock import from_iso, to_iso
+from pushjuju.core.errors import NotFound
+from pushjuju.portable.natural import natural_key
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.state.store import Tx
+
+_FOREVER = 2**62
+_KINDS = {"run-hook": "hook", "install": "charm", "upgrade": "charm", "run-action": "action"}
+_UNDER_WAY = {"prepared": "running", "planned": "planned"}
+_RESULTS = {"terminated": "killed", "gone": "forgotten"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookRun:
+    """One run.
+
+    Attributes:
+        operation: Its id, as `replay` takes it.
+        kind: `hook`, `charm` (it was brought to the machine), `action` or `commands`.
+        result: `ok`, `missing` (the charm has no such hook), `failed`, `killed`, `running`, or `planned`:
+            it was sent ahead, and the one before it has not been committed.
+        exit_status: Of the program; None when none ran, or a signal ended it.
+        message: Why it failed.
+        started: By the machine's clock, kept between `prepared` and the commit.
+        took_s: Seconds on the machine; None while it runs, or when the machine did not say.
+        changes: What it wrote: `relations`, `ports`, `state`, `storage`, `secrets`, `status`.
+    """
+
+    unit: str
+    hook: str
+    kind: str
+    operation: str
+    result: str
+    exit_status: int | None = None
+    signal: int | None = None
+    message: str = ""
+    started: datetime
+    committed: datetime | None = None
+    took_s: float | None = None
+    changes: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which runs are asked for.
+
+    Attributes:
+        units: All of the model when empty.
+        hooks: Their names; any when empty.
+        since: Prepared then or later.
+        most: The newest so many; 0: all.
+    """
+
+    units: Sequence[str] = ()
+    hooks: Sequence[str] = ()
+    failed: bool = False
+    since: datetime | None = None
+    most: int = 0
+
+
+def history(ctx: Context, model: str, wanted: Wanted) -> list[HookRun]:
+    """Return runs, oldest first.
+
+    Raises:
+        NotFound: There is no such unit.
+    """
+    with ctx.store.read() as tx:
+        if wanted.units:
+            for name in wanted.units:
+                if tx.row("unit_get", model=model, name=name) is None:
+                    raise NotFound(f'unit "{name}" not found')
+            names = list(wanted.units)
+        else:
+            names = [row["name"] for row in tx.rows("unit_list", model=model)]
+        asked = [
+            (name, hook) for name in dict.fromkeys(names) for hook in dict.fromkeys(wanted.hooks or [""])
+        ]
+        found = [run for name, hook in asked for run in _of_unit(tx, model, name, hook, wanted)]
+    found.sort(key=lambda run: (run.started, natural_key(run.unit), run.operation))
+    return found[-wanted.most :] if wanted.most else found
+
+
+def _of_unit(tx: Tx, model: str, name: str, hook: str, wanted: Wanted) -> list[HookRun]:
+    rows = tx.rows(
+        "operation_history",
+        model=model,
+        unit=name,
+        since=to_iso(wanted.since) if wanted.since else "",
+        name=hook,
+        failed=int(wanted.failed),
+        most=wanted.most or _FOREVER,
+    )
+    return [_run(row) for row in rows]
+
+
+def _run(row: Row) -> HookRun:
+    result, begun = json.loads(row["result"]), from_iso(row["prepared"])
+    over = from_iso(row["committed"]) if row["committed"] else None
+    operation = json.loads(row["document"]).get("operation", {}).get("name", "")
+    return HookRun(
+        unit=row["unit"],
+        hook=row["name"],
+        kind=_KINDS.get(operation, "commands"),
+        operation=row["id"],
+        result=_RESULTS.get(row["outcome"], row["outcome"] or "ok")
+        if over
+        else _UNDER_WAY.get(row["state"], "running"),
+        exit_status=result.get("exit"),
+        signal=result.get("signal"),
+        message=str(result.get("message") or ""),
+        started=_within(result.get("started"), begun, over),
+        committed=over,
+        took_s=_seconds(result),
+        changes=result.get("changes", {}),
+    )
+
+
+def _within(seconds: float | None, begun: datetime, over: datetime | None) -> datetime:
+    """Return when a hook began: the clock of its machine may be wrong."""
+    if seconds is None or over is None:
+        return begun
+    return min(max(datetime.fromtimestamp(seconds, UTC), begun), over)
+
+
+def _seconds(result: Mapping[str, Any]) -> float | None:
+    started, ended = result.get("started"), result.get("ended")
+    return None if started is None or ended is None else round(max(ended - started, 0.0), 3)

@@ -1,0 +1,253 @@
+"""What people know of a controller's models, and how two moments of it differ.
+
+For a plan, which is made on copies of the store: this walks through whole models.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from pushjuju.core import constraints
+from pushjuju.core.errors import NotValid
+from pushjuju.portable.natural import natural_key
+from pushjuju.services.entities.model import model_defaults, ssh_keys
+from pushjuju.state.rehearsal import Gone
+from pushjuju.state.store import Tx
+
+KINDS = (
+    "model", "application", "machine", "unit", "relation", "storage", "setting", "binding", "exposure",
+    "resource", "model_config", "constraints", "offer", "saas", "storage_directive", "storage_pool",
+    "annotation", "space", "subnet", "secret", "secret_grant", "secret_backend", "task", "disabled", "user",
+    "access",
+)  # fmt: skip
+_OURS = ("ssh_key", "controller_config", "model_default")  # kinds that no statement yields
+_TITLES = {"disabled": "disabled commands"}
+_DULL = (
+    None,
+    "",
+    "none",
+    "alive",
+    "{}",
+    "[]",
+    0,
+    "global",
+    "never",
+    "completed",
+    "not started",
+)  # fmt: skip - not worth a word when something is added
+_LONGEST = 80
+_WITH_APPLICATION = ("setting", "binding", "exposure", "resource", "storage directive", "annotation")
+_NOTES = {"storage": "data", "machine": "instance"}  # of what the note on something gone tells
+_SEALED = "sealed"  # content that nobody may see: only that it is another one is told
+_INNER = ("option", "document")  # of a setting: what its default is told from
+_DEFAULT = "default"  # of a setting: what holds where nobody set anything
+_SHOWN = "shown"  # the name for people, where the entity is a number
+
+Key = tuple[str, str, str]  # kind, model, entity
+Inventory = Mapping[Key, Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One thing that is not the same.
+
+    Attributes:
+        action: `add`, `change` or `remove`.
+        model: The name of its model; empty for what is the controller's.
+        fields: What it has (added), had (removed), or field -> (before, after).
+    """
+
+    action: str
+    kind: str
+    name: str
+    model: str
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+
+# --- one moment -------------------------------------------------------------------------------------------
+
+
+def take(tx: Tx, settings: Mapping[str, Any] | None = None) -> Inventory:
+    """Return everything, by kind, model and name.
+
+    Args:
+        tx: A transaction.
+        settings: The controller's own, of controller.toml.
+    """
+    found: dict[Key, Mapping[str, Any]] = {}
+    for kind in KINDS:
+        for row in tx.rows(f"inventory_{kind}"):
+            fields = {
+                name: _written(kind, name, row[name])
+                for name in row.keys()  # noqa: SIM118
+                if name not in ("model", "entity", *_INNER)
+            }
+            if kind == "setting":
+                fields[_DEFAULT] = _default(row["document"], row["option"])
+            found[(kind, row["model"], str(row["entity"]))] = fields
+    for key in [key for key in found if key[0] == "model_config" and key[2] == ssh_keys.KEY]:
+        found.update(_keys(key[1], found.pop(key)["value"]))
+    found.update(_settings(settings or {}))
+    return found
+
+
+@cache
+def _options(document: str) -> Mapping[str, Any]:
+    options: Mapping[str, Any] = json.loads(document)["config"]
+    return options
+
+
+def _default(document: str, option: str) -> str | None:
+    """Return the default of a charm's option as settings are kept; None when there is none."""
+    default = _options(document).get(option, {}).get("default")
+    return None if default is None else json.dumps(default)
+
+
+def _written(kind: str, name: str, value: Any) -> Any:
+    """Return a value as people write it: constraints are kept as JSON."""
+    if value and (name == "constraints" or (kind, name) == ("constraints", "value")):
+        return constraints.render(json.loads(value))
+    return value
+
+
+def _keys(model: str, value: str) -> Iterator[tuple[Key, Mapping[str, Any]]]:
+    """Yield the public keys of a model, each as a thing of its own."""
+    for line in str(json.loads(value)).splitlines():
+        try:
+            key = ssh_keys.parse(line)
+        except NotValid:
+            continue
+        yield ("ssh_key", model, key.fingerprint), {"comment": key.comment}
+
+
+def _settings(settings: Mapping[str, Any]) -> Iterator[tuple[Key, Mapping[str, Any]]]:
+    """Yield what a controller and its new models are told; never a secret."""
+    config = settings.get("config", {})
+    for name, value in config.items():
+        if name not in (model_defaults.CONTROLLER, model_defaults.REGIONS):
+            hidden = "secret" in name or "key" in name
+            yield ("controller_config", "", name), {_SEALED if hidden else "value": value}
+    placed = {"": config.get(model_defaults.CONTROLLER, {}), **config.get(model_defaults.REGIONS, {})}
+    for place, table in placed.items():
+        for name, value in table.items():
+            where = f" in {place}" if place else ""
+            yield ("model_default", "", f"{name}{where}"), {"value": value}
+
+
+# --- two moments ------------------------------------------------------------------------------------------
+
+
+def differences(before: Inventory, after: Inventory, gone: Sequence[Gone] = ()) -> list[Change]:
+    """Return what was added and changed, kind by kind, in natural order of the names; then what was removed.
+
+    Args:
+        before: How it would be otherwise.
+        after: How it is.
+        gone: What went, in that order: removals are told in it. What is not there comes first.
+    """
+    everything = (*before.items(), *after.items())
+    names = {key[1]: str(fields["name"]) for key, fields in everything if key[0] == "model"}
+    went = {_key_of(item): (rank, item.note) for rank, item in enumerate(gone, 1)}
+    found = []
+    for key in before.keys() | after.keys():
+        rank, note = went.get(key, (0, ""))
+        old, new = before.get(key), after.get(key)
+        if key[0] == "setting":
+            old, new = _with_defaults(key, old, new, before, after)
+        change = _change(key, old, new, names, note)
+        if change is not None:
+            found.append((rank if change.action == "remove" else -1, change))
+    models = {change.model for _, change in found if change.kind == "model" and change.action == "remove"}
+    owners = {
+        (change.model, change.name, change.action) for _, change in found if change.kind == "application"
+    }
+    order = {_title(kind): number for number, kind in enumerate((*KINDS, *_OURS))}
+    left = [pair for pair in found if not _goes_without_saying(pair[1], owners, models)]
+    left.sort(key=lambda pair: (pair[0], pair[1].model, order[pair[1].kind], natural_key(pair[1].name)))
+    return [change for _, change in left]
+
+
+def _with_defaults(
+    key: Key,
+    old: Mapping[str, Any] | None,
+    new: Mapping[str, Any] | None,
+    before: Inventory,
+    after: Inventory,
+) -> tuple[Mapping[str, Any] | None, Mapping[str, Any] | None]:
+    """Return a setting before and after; where nobody set it, a default of the charm is its value."""
+    application = ("application", key[1], key[2].partition(" ")[0])
+    default = (old or new or {}).get(_DEFAULT)
+    sides = [None if side is None else {"value": side["value"]} for side in (old, new)]
+    known = application in before and application in after
+    if known and default is not None and None in sides and {"value": default} not in sides:
+        sides = [{"value": default} if side is None else side for side in sides]
+    return sides[0], sides[1]
+
+
+def _key_of(gone: Gone) -> Key:
+    return (gone.kind, gone.model, "" if gone.kind == "model" else gone.entity)
+
+
+def _title(kind: str) -> str:
+    return _TITLES.get(kind, kind.replace("_", " "))
+
+
+def _goes_without_saying(
+    change: Change, owners: Collection[tuple[str, str, str]], models: Collection[str]
+) -> bool:
+    """Tell whether a change is part of a greater one: of an application, or of a model that goes."""
+    owner = change.name.partition(" ")[0].partition(":")[0]
+    if change.kind in _WITH_APPLICATION and (change.model, owner, "remove") in owners:
+        return True
+    if change.kind == "storage directive" and (change.model, owner, "add") in owners:
+        return True
+    told = ("model", "application", "machine", "unit", "relation", "storage", "offer", "saas")
+    return change.model in models and change.action == "remove" and change.kind not in told
+
+
+def _change(
+    key: Key,
+    old: Mapping[str, Any] | None,
+    new: Mapping[str, Any] | None,
+    names: Mapping[str, str],
+    note: str,
+) -> Change | None:
+    if old == new:
+        return None
+    kind, model, entity = key
+    model = names.get(model, model)
+    name = model if kind == "model" else str((new or old or {}).get(_SHOWN) or entity)
+    if old is None or new is None:
+        fields = {
+            _named(field): _short(field, value)
+            for field, value in (new or old or {}).items()
+            if value not in _DULL and field != _SHOWN
+        }
+        action = "remove" if new is None else "add"
+        if note and new is None:
+            fields[_NOTES[kind]] = note
+    else:
+        both = ((field, old.get(field), new.get(field)) for field in new)
+        fields = {_named(field): _both(field, was, now) for field, was, now in both if was != now}
+        action = "change"
+    return Change(action=action, kind=_title(kind), name=name, model=model, fields=fields)
+
+
+def _named(field: str) -> str:
+    return {_SHOWN: "name", _SEALED: "content"}.get(field, field)
+
+
+def _both(field: str, was: Any, now: Any) -> tuple[Any, Any]:
+    return ("(one)", "(another)") if field == _SEALED else (_short(field, was), _short(field, now))
+
+
+def _short(field: str, value: Any) -> Any:
+    if field == _SEALED:
+        return "(not shown)"
+    if isinstance(value, str) and len(value) > _LONGEST:
+        return f"{value[: _LONGEST - 3]}..."
+    return value

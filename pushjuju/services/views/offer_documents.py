@@ -1,0 +1,228 @@
+"""Offers and what is consumed, as `status`, `offers`, `find-offers`, `show-offer` and bundles tell of them.
+
+Keys and order are those of Juju's JSON; times are aware datetimes, or what the caller makes
+of them.
+
+Mirrors: juju apiserver/facades/client/client/status.go, cmd/juju/crossmodel (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pushjuju.core.clock import from_iso
+from pushjuju.core.errors import NotFound
+from pushjuju.core.life import Life
+from pushjuju.core.offerurl import OfferUrl
+from pushjuju.core.status import StatusKind
+from pushjuju.portable.natural import natural_key
+from pushjuju.services.entities.application import applications
+from pushjuju.services.entities.basis import statuses
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.model import firewall
+from pushjuju.services.entities.relation import offers, relations, remote_applications
+from pushjuju.services.entities.relation.offers import Wanted
+from pushjuju.state.records import Model, Offer, Relation, RemoteApplication
+from pushjuju.state.store import Tx
+
+JOINED = "joined"
+Moment = Callable[[str], Any]
+
+
+# --- status -----------------------------------------------------------------------------------------------
+
+
+def sections(tx: Tx, model: str, moment: Moment = from_iso) -> dict[str, dict[str, Any]]:
+    """Return `application-endpoints` and `offers` as `status` has them; what is empty is left out."""
+    saas = {item.name: _saas(tx, item, moment) for item in remote_applications.consumed(tx, model)}
+    offered = {item.name: _offered(tx, item) for item in offers.of_model(tx, model)}
+    found = {"application-endpoints": saas, "offers": offered}
+    return {key: _naturally(value) for key, value in found.items() if value}
+
+
+def _naturally(named: dict[str, Any]) -> dict[str, Any]:
+    return {name: named[name] for name in sorted(named, key=natural_key)}
+
+
+def proxies(tx: Tx, model: str) -> set[str]:
+    """Return the names of those that only stand for who consumes an offer: no relation of theirs is shown."""
+    return {item.name for item in remote_applications.every(tx, model) if not item.url}
+
+
+def _saas(tx: Tx, remote: RemoteApplication, moment: Moment) -> dict[str, Any]:
+    status = tx.row("status_get", model=remote.model, kind=str(StatusKind.APPLICATION), entity=remote.name)
+    shown: dict[str, Any] = {"current": status["status"] if status else "unknown"}
+    if status and status["message"]:
+        shown["message"] = status["message"]
+    if status:
+        shown["since"] = moment(status["since"])
+    found: dict[str, Any] = {"url": remote.url}
+    if remote.endpoints:
+        found["endpoints"] = _endpoints(remote.endpoints)
+    if remote.life != Life.ALIVE:
+        found["life"] = remote.life
+    found["application-status"] = shown
+    if related := _related(tx, remote):
+        found["relations"] = related
+    return found
+
+
+def _endpoints(ends: Any) -> dict[str, dict[str, str]]:
+    return {name: {"interface": item["interface"], "role": item["role"]} for name, item in ends.items()}
+
+
+def _related(tx: Tx, remote: RemoteApplication) -> dict[str, list[str]]:
+    """Return endpoint -> the applications that are related to it."""
+    found: dict[str, list[str]] = {}
+    for relation in relations.of_application(tx, remote.model, remote.name):
+        sides = relations.endpoints(tx, remote.model, relation.id)
+        own, other = (
+            relations.own_endpoint(sides, remote.name),
+            relations.remote_endpoint(sides, remote.name),
+        )
+        found.setdefault(own.endpoint, []).append(other.application)
+    return {name: sorted(found[name]) for name in sorted(found)}
+
+
+def _offered(tx: Tx, item: Offer) -> dict[str, Any]:
+    statuses_of = [_status(tx, relation) for relation in offers.connections(tx, item)]
+    found: dict[str, Any] = {"application": item.application, "charm": _charm_url(tx, item)}
+    if statuses_of:
+        found["total-connected-count"] = len(statuses_of)
+    if active := sum(1 for status in statuses_of if status["current"] == JOINED):
+        found["active-connected-count"] = active
+    found["endpoints"] = _offer_endpoints(tx, item)
+    return found
+
+
+def _charm_url(tx: Tx, item: Offer) -> str:
+    return applications.get(tx, item.model, item.application).charm_url
+
+
+def _offer_endpoints(tx: Tx, item: Offer) -> dict[str, dict[str, str]]:
+    return _endpoints(remote_applications.described(offers.endpoints(tx, item)))
+
+
+def _status(tx: Tx, relation: Relation) -> dict[str, Any]:
+    status = statuses.get_status(tx, relation.model, StatusKind.RELATION, str(relation.id))
+    found: dict[str, Any] = {"current": status.status if status else "joining"}
+    if status and status.message:
+        found["message"] = status.message
+    if status and status.since:
+        found["since"] = status.since
+    return found
+
+
+# --- offers -----------------------------------------------------------------------------------------------
+
+
+def list_offers(ctx: Context, model: Model, wanted: Wanted) -> dict[str, Any]:
+    """Return the document of `offers`: name -> offer."""
+    with ctx.store.read() as tx:
+        found = offers.matching(ctx, tx, offers.of_model(tx, model.uuid), wanted)
+        return {item.name: _listed(ctx, tx, model, item) for item in found}
+
+
+def _listed(ctx: Context, tx: Tx, model: Model, item: Offer) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "application": item.application,
+        "store": ctx.controller.name,
+        "charm": _charm_url(tx, item),
+        "offer-url": offers.url_of(model, item),
+        "endpoints": _offer_endpoints(tx, item),
+    }
+    if links := [_connection(ctx, tx, item, relation) for relation in offers.connections(tx, item)]:
+        found["connections"] = links
+    found["users"] = _users(tx, item)
+    return found
+
+
+def _connection(ctx: Context, tx: Tx, item: Offer, relation: Relation) -> dict[str, Any]:
+    own = relations.own_endpoint(relations.endpoints(tx, item.model, relation.id), item.application)
+    found: dict[str, Any] = {
+        "source-model-uuid": relation.far_model,
+        "username": ctx.user,
+        "relation-id": relation.id,
+        "endpoint": own.endpoint,
+        "status": _status(tx, relation),
+    }
+    subnets = firewall.egress_of(tx, relation.far_model, relation.far_relation)
+    if subnets and not relation.suspended and not firewall.ingress_problem(tx, item.model, subnets):
+        found["ingress-subnets"] = subnets
+    return found
+
+
+def _users(tx: Tx, item: Offer) -> dict[str, dict[str, str]]:
+    """Return who has which access; who is none of ours has no name to show."""
+    found = {}
+    for user, access in offers.users(tx, item).items():
+        name = {} if "@" in user else {"display-name": user}
+        found[user] = {**name, "access": access}
+    return found
+
+
+def find_offers(ctx: Context, place: OfferUrl, wanted: Wanted) -> dict[str, Any]:
+    """Return the document of `find-offers`: URL -> offer.
+
+    Args:
+        ctx: The controller.
+        place: Owner and model to look in; empty: everywhere.
+        wanted: Which of them.
+
+    Raises:
+        NotFound: There is none; the message is Juju's.
+    """
+    found = {}
+    with ctx.store.read() as tx:
+        for model in tx.list(Model, "model_list"):
+            if place.model in ("", model.name) and place.owner in ("", model.owner):
+                for item in offers.matching(ctx, tx, offers.of_model(tx, model.uuid), wanted):
+                    found[_full_url(ctx, model, item)] = _found(ctx, tx, item)
+    if not found:
+        raise NotFound("no matching application offers found")
+    return found
+
+
+def show_offer(ctx: Context, url: OfferUrl) -> dict[str, Any]:
+    """Return the document of `show-offer`: URL -> offer.
+
+    Raises:
+        NotFound: There is none; the message is Juju's.
+    """
+    with ctx.store.read() as tx:
+        model, item = offers.resolve(ctx, tx, url)
+        application = applications.get(tx, item.model, item.application)
+        text = applications.current_charm(tx, application).meta.description
+        described = {"description": text} if text else {}
+        return {_full_url(ctx, model, item): {**described, **_found(ctx, tx, item)}}
+
+
+def _full_url(ctx: Context, model: Model, item: Offer) -> str:
+    return f"{ctx.controller.name}:{offers.url_of(model, item)}"
+
+
+def _found(ctx: Context, tx: Tx, item: Offer) -> dict[str, Any]:
+    return {
+        "access": offers.users(tx, item).get(ctx.user, "-"),
+        "endpoints": _offer_endpoints(tx, item),
+        "users": _users(tx, item),
+    }
+
+
+# --- bundles ----------------------------------------------------------------------------------------------
+
+
+def exported(tx: Tx, model: str) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """Return what a bundle says of a model: its SAAS, and per application its offers for the overlay.
+
+    Returns:
+        SAAS name -> `url`; application -> offer -> `endpoints` and `acl`.
+    """
+    saas = {item.name: {"url": item.url} for item in remote_applications.consumed(tx, model)}
+    offered: dict[str, dict[str, Any]] = {}
+    for item in offers.of_model(tx, model):
+        acl = {name: access for name, access in offers.users(tx, item).items() if name != offers.EVERYONE}
+        entry = {"endpoints": sorted(item.endpoints), "acl": acl}
+        offered.setdefault(item.application, {})[item.name] = entry
+    return saas, offered

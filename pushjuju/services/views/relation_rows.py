@@ -1,0 +1,53 @@
+"""Relations as `status --relations` lists them: one row for each.
+
+Mirrors: juju cmd/juju/status/formatter.go processPeerRelations, processRelations (3.6)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pushjuju.core.status import StatusKind
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.state.records import Relation, RelationEndpoint
+
+_SUBORDINATE = "container"
+
+
+def relation_rows(ctx: Context, model: str) -> list[dict[str, Any]]:
+    """Return `provider`, `requirer`, `interface`, `type`, `status` and `message` of the relations of a model.
+
+    Those by which other models consume its offers are theirs to show.
+
+    A peer relation has its one endpoint on both sides.
+    """
+    with ctx.store.read() as tx:
+        relations = tx.list(Relation, "relation_list", model=model)
+        sides = tx.list(RelationEndpoint, "relation_endpoint_list", model=model)
+        rows = tx.rows("status_of_kind", model=model, kind=str(StatusKind.RELATION))
+    present = {int(row["entity"]): (str(row["status"]), str(row["message"])) for row in rows}
+    by_relation: dict[int, list[RelationEndpoint]] = {}
+    for side in sides:
+        by_relation.setdefault(side.relation, []).append(side)
+    return [
+        _row(relation, by_relation[relation.id], present.get(relation.id, ("joining", "")))
+        for relation in relations
+        if relation.id in by_relation and not relation.offer
+    ]
+
+
+def _row(relation: Relation, sides: list[RelationEndpoint], status: tuple[str, str]) -> dict[str, Any]:
+    provider = next((side for side in sides if side.role != "requirer"), sides[0])
+    requirer = next((side for side in sides if side.role == "requirer"), provider)
+    if provider.role == "peer":
+        kind = "peer"
+    else:
+        kind = "subordinate" if relation.scope == _SUBORDINATE else "regular"
+    return {
+        "provider": f"{provider.application}:{provider.endpoint}",
+        "requirer": f"{requirer.application}:{requirer.endpoint}",
+        "interface": provider.interface,
+        "type": kind,
+        "status": status[0],
+        "message": status[1],
+    }

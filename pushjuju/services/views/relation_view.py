@@ -1,0 +1,148 @@
+"""One relation with both of its sides and all that they told each other: `show-relation`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pushjuju.core.errors import NotFound
+from pushjuju.core.status import StatusInfo, StatusKind
+from pushjuju.portable.natural import natural_key
+from pushjuju.services.entities.basis import leadership, statuses
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.relation import relations
+from pushjuju.services.requests import integrate
+from pushjuju.state.records import Bag, Relation, RelationEndpoint, RelationScope, Unit
+from pushjuju.state.store import Tx
+
+_MOST = 10  # relations that are named where one is not found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """A unit of one side.
+
+    Attributes:
+        in_scope: It takes part; a unit that left keeps its data until the relation is gone.
+        departing: It is on its way out.
+        leader: It is its application's leader.
+    """
+
+    name: str
+    data: Mapping[str, str]
+    in_scope: bool
+    departing: bool = False
+    leader: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelationSide:
+    """One application in a relation.
+
+    Attributes:
+        remote: It is consumed from another model.
+    """
+
+    application: str
+    endpoint: str
+    role: str
+    interface: str
+    remote: bool = False
+    data: Mapping[str, str] = field(default_factory=dict)
+    units: Sequence[Member] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelationView:
+    """A relation, whole."""
+
+    id: int
+    key: str
+    scope: str
+    life: str
+    suspended: bool
+    status: StatusInfo | None
+    sides: Sequence[RelationSide]
+
+
+def show(ctx: Context, model: str, arguments: Sequence[str]) -> RelationView:
+    """Return a relation.
+
+    Args:
+        ctx: The controller.
+        model: UUID.
+        arguments: Its id alone, or its two sides `APP[:ENDPOINT]`; a peer relation by its one side.
+
+    Raises:
+        NotFound: There is none.
+        NotValid: Several fit.
+    """
+    with ctx.store.read() as tx:
+        try:
+            relation = _find(tx, model, arguments)
+        except NotFound as error:
+            error.hint = _there(tx, model)
+            raise
+        sides = relations.endpoints(tx, model, relation.id)
+        bags = {bag.entity: bag for bag in tx.list(Bag, "bag_list", model=model, relation=relation.id)}
+        scopes = tx.list(RelationScope, "scope_list", model=model, relation=relation.id)
+        return RelationView(
+            id=relation.id,
+            key=relation.key,
+            scope=relation.scope,
+            life=relation.life,
+            suspended=bool(relation.suspended),
+            status=statuses.get_status(tx, model, StatusKind.RELATION, str(relation.id)),
+            sides=[_side(tx, side, bags, scopes) for side in sides],
+        )
+
+
+def _find(tx: Tx, model: str, arguments: Sequence[str]) -> Relation:
+    if len(arguments) == 1 and integrate.is_id(arguments[0]):
+        return integrate.by_id(tx, model, arguments[0])
+    if len(arguments) > 1:
+        return integrate.find(tx, model, arguments)
+    try:
+        return integrate.find(tx, model, [*arguments, *arguments])
+    except NotFound:
+        raise NotFound(f'peer relation of "{arguments[0]}" not found') from None
+
+
+def _there(tx: Tx, model: str) -> str:
+    """Return the commands that show the relations which are there; of many the first ones."""
+    found = tx.list(Relation, "relation_list", model=model)
+    if not found:
+        return "pushjuju integrate APP APP    makes a relation; the model has none"
+    lines = [f"pushjuju show-relation {item.id}    shows {item.key}" for item in found[:_MOST]]
+    rest = len(found) - len(lines)
+    return "\n".join([*lines, *([f"pushjuju status --relations    names {rest} more"] if rest else [])])
+
+
+def _side(
+    tx: Tx, side: RelationEndpoint, bags: Mapping[str, Bag], scopes: Sequence[RelationScope]
+) -> RelationSide:
+    name = side.application
+    present = {scope.unit: scope for scope in scopes if scope.application == name}
+    here = {unit.name for unit in tx.list(Unit, "unit_of_application", model=side.model, application=name)}
+    mine = present.keys() | {entity for entity in bags if entity.startswith(f"{name}/")}
+    leader = leadership.holder(tx, side.model, name)
+    members = [
+        Member(
+            name=unit,
+            data=bags[unit].data if unit in bags else {},
+            in_scope=unit in present,
+            departing=unit in present and bool(present[unit].departing),
+            leader=unit == leader,
+        )
+        for unit in sorted(mine, key=natural_key)
+    ]
+    application = tx.row("application_get", model=side.model, name=name)
+    return RelationSide(
+        application=name,
+        endpoint=side.endpoint,
+        role=side.role,
+        interface=side.interface,
+        remote=application is None and not here,
+        data=bags[name].data if name in bags else {},
+        units=members,
+    )

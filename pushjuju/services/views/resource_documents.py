@@ -1,0 +1,229 @@
+"""What `resources` and `charm-resources` tell, as plain documents.
+
+Keys and order are those of Juju's JSON. Mirrors: juju cmd/juju/resource formatter.go, list.go (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pushjuju.charms.model import ResourceMeta
+from pushjuju.core.charmstore import StoreResource
+from pushjuju.core.clock import from_iso
+from pushjuju.core.errors import NotFound
+from pushjuju.runner.remote.goformat import Moment, Struct
+from pushjuju.services.entities.application import applications, resources, units
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.state.origin_records import ResourceLatest
+from pushjuju.state.records import Resource, UnitResource
+from pushjuju.state.store import Tx
+
+_NEVER = "0001-01-01T00:00:00Z"
+_UNKNOWN = -1  # Juju's number for "no progress to tell"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """One resource as people see it; one that nobody gave has no time."""
+
+    application: str
+    name: str
+    type: str = ""
+    path: str = ""
+    description: str = ""
+    origin: str = ""
+    revision: int = 0
+    fingerprint: str = ""
+    size: int = 0
+    username: str = ""
+    time: str = ""
+
+    @property
+    def supplier(self) -> str:
+        """Who gave it: a person once there is content, else the kind of origin."""
+        return self.username if self.origin == resources.UPLOAD and self.username else self.origin
+
+    @property
+    def revision_text(self) -> str:
+        """Its revision in a store, or when it was uploaded."""
+        if self.origin == resources.STORE:
+            return str(self.revision) if self.revision >= 0 else "-"
+        return f"{from_iso(self.time):%Y-%m-%dT%H:%M}" if self.time else "-"
+
+    def document(self) -> Struct:
+        """Return it as Juju's JSON tells it."""
+        found: dict[str, Any] = {}
+        if self.application:
+            found = {"resourceid": f"{self.application}/{self.name}", "applicationId": self.application}
+        found |= {"name": self.name, "type": self.type, "path": self.path}
+        if self.description:
+            found["description"] = self.description
+        found |= {
+            "revision": str(self.revision) if self.revision >= 0 else "-",
+            "fingerprint": self.fingerprint,
+            "size": self.size,
+            "origin": self.origin,
+            "used": bool(self.time),
+            "timestamp": Moment(f"{from_iso(self.time):%Y-%m-%dT%H:%M:%SZ}" if self.time else _NEVER),
+        }
+        if self.username:
+            found["username"] = self.username
+        return Struct(found.items())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Detail:
+    """What one unit has of a resource, and what it should have."""
+
+    unit: str
+    has: Shown
+    expected: Shown
+
+    def document(self) -> Struct:
+        """Return it as Juju's JSON tells it."""
+        return Struct(
+            [
+                ("unitID", self.unit),
+                ("unit", self.has.document()),
+                ("expected", self.expected.document()),
+                ("progress", _UNKNOWN),
+            ]
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Update:
+    """A revision of a resource that the store has and the application has not."""
+
+    name: str
+    type: str
+    path: str
+    description: str
+    revision: int
+    fingerprint: str
+    size: int
+
+    def document(self) -> Struct:
+        """Return it as Juju's JSON tells it."""
+        found: dict[str, Any] = {"name": self.name, "type": self.type, "path": self.path}
+        if self.description:
+            found["description"] = self.description
+        found |= {"revision": self.revision, "fingerprint": self.fingerprint, "size": self.size}
+        return Struct((found | {"origin": resources.STORE}).items())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """The resources of an application and of its units; `updates`: what the store has newer."""
+
+    resources: list[Shown]
+    units: list[str]
+    fetched: dict[tuple[str, str], Shown]
+    updates: list[Update]
+
+    def unit_resources(self, unit: str) -> list[Shown]:
+        """Return what a unit has; for what it lacks, what it should have, without a revision.
+
+        Raises:
+            NotFound: No such unit.
+        """
+        self._require(unit)
+        own = {name: shown for (owner, name), shown in self.fetched.items() if owner == unit}
+        found = [own.pop(item.name, _without_revision(item)) for item in self.resources]
+        return [*found, *(own[name] for name in sorted(own))]
+
+    def details(self, unit: str = "") -> list[Detail]:
+        """Return all resources of one unit or of all.
+
+        Raises:
+            NotFound: No such unit.
+        """
+        if unit:
+            self._require(unit)
+        return [
+            Detail(unit=each, has=self.fetched.get((each, item.name), _NOTHING), expected=item)
+            for each in ([unit] if unit else self.units)
+            for item in self.resources
+        ]
+
+    def _require(self, unit: str) -> None:
+        if unit not in self.units:
+            raise NotFound(f'unit "{unit}" not found')
+
+
+_NOTHING = Shown(application="", name="", revision=_UNKNOWN)
+
+
+def _without_revision(item: Shown) -> Shown:
+    return replace(item, revision=_UNKNOWN)
+
+
+def listing(ctx: Context, model: str, name: str) -> Listing:
+    """Read the resources of an application.
+
+    Raises:
+        NotFound: No such application.
+    """
+    with ctx.store.read() as tx:
+        application = applications.get(tx, model, name)
+        every = resources.of_application(tx, application)
+        fetched = resources.of_units(tx, application)
+        return Listing(
+            resources=[_shown(name, row) for row in every],
+            units=[unit.name for unit in units.of_application(tx, model, name)],
+            fetched={(row.unit, row.name): _shown(name, row) for row in fetched},
+            updates=_updates(tx, model, name, every),
+        )
+
+
+def _updates(tx: Tx, model: str, application: str, known: Iterable[Resource]) -> list[Update]:
+    """Return what the store had when it was last asked and the application has not; uploads are left out."""
+    latest = {
+        row.name: row
+        for row in tx.list(ResourceLatest, "resource_latest_list", model=model, application=application)
+    }
+    return [
+        Update(
+            name=new.name, type=new.type, path=new.path, description=new.description, revision=new.revision,
+            fingerprint=new.fingerprint, size=new.size,
+        )
+        for row in known
+        if row.origin == resources.STORE
+        and (new := latest.get(row.name)) is not None
+        and new.revision != row.revision
+    ]  # fmt: skip
+
+
+def in_store(found: Iterable[StoreResource]) -> list[Struct]:
+    """Return the document of `charm-resources` for a charm of a store."""
+    documents = []
+    for item in found:
+        entry: dict[str, Any] = {"name": item.name, "type": item.type, "path": item.filename}
+        if item.description:
+            entry["description"] = item.description
+        entry |= {"revision": item.revision, "fingerprint": item.download.sha384}
+        entry |= {"size": item.download.size, "origin": resources.STORE}
+        documents.append(Struct(entry.items()))
+    return documents
+
+
+def _shown(application: str, row: Resource | UnitResource) -> Shown:
+    return Shown(
+        application=application, name=row.name, type=row.type, path=row.path, description=row.description,
+        origin=row.origin, revision=row.revision, fingerprint=row.fingerprint, size=row.size,
+        username=row.username, time=row.time,
+    )  # fmt: skip
+
+
+def declared(metas: Iterable[ResourceMeta]) -> list[Struct]:
+    """Return the document of `charm-resources` for a charm that is no store's."""
+    found = []
+    for meta in sorted(metas, key=lambda item: item.name):
+        entry: dict[str, Any] = {"name": meta.name, "type": meta.type, "path": meta.filename}
+        if meta.description:
+            entry["description"] = meta.description
+        entry |= {"fingerprint": "", "size": 0, "origin": resources.UPLOAD}
+        found.append(Struct(entry.items()))
+    return found

@@ -1,0 +1,245 @@
+"""What `status` shows of a model, read at one moment in a few statements.
+
+A model may have thousands of units: rows stay tuples with names, nothing is decoded that is not shown, and a
+text that many rows share is decoded once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pushjuju.core.clock import from_iso
+from pushjuju.portable.natural import natural_key, natural_order
+from pushjuju.services.entities.basis import network
+
+if TYPE_CHECKING:
+    from pushjuju.services.entities.basis.context import Context
+    from pushjuju.state.records import Model
+    from pushjuju.state.store import Tx
+
+Moment = Callable[[str], Any]
+"""Makes of a time as the store keeps it what the document shows."""
+
+
+class Seen(NamedTuple):
+    """A status as it is shown; `data` is still JSON, `since` is what `Moment` made, None for unknown."""
+
+    status: str
+    message: str = ""
+    data: str = "{}"
+    since: Any = None
+
+
+class MachineRow(NamedTuple):
+    """A machine; `dns` is the address by which people reach it."""
+
+    id: str
+    life: str
+    base: str
+    constraints: dict[str, Any]
+    instance_id: str
+    display_name: str
+    hostname: str
+    hardware: dict[str, Any]
+    addresses: list[dict[str, Any]]
+    dns: str
+    unreachable_since: str | None
+    created: Any
+
+
+class ApplicationRow(NamedTuple):
+    """An application."""
+
+    name: str
+    charm_url: str
+    life: str
+    subordinate: int
+    base: str
+    exposed: int
+    workload_version: str
+
+
+class UnitRow(NamedTuple):
+    """A unit."""
+
+    name: str
+    application: str
+    machine: str | None
+    principal: str | None
+    life: str
+    charm_url: str
+
+
+class Side(NamedTuple):
+    """One side of a relation."""
+
+    relation: int
+    application: str
+    endpoint: str
+    interface: str
+    scope: str
+
+
+class Charm(NamedTuple):
+    """Of a charm what is shown."""
+
+    name: str
+    version: str
+
+
+class Origin(NamedTuple):
+    """The store of an application's charm: the channel that is followed, and what is newer there."""
+
+    channel: str
+    latest_url: str
+
+
+class Rows(NamedTuple):
+    """All that status shows of a model, in the order in which it shows it.
+
+    Attributes:
+        contained: Machine -> its containers; None -> the machines that are in no other.
+        units: Application -> its units.
+        subordinates: Principal unit -> its subordinates.
+        statuses: Kind -> entity -> status.
+        ports: Unit -> (protocol, from, to) of what is open, whatever the endpoint; sorted.
+        leaders: Application -> its leader.
+        sides: Relation -> its sides.
+        sides_of: Application -> the sides of each of its relations.
+        charms: URL -> charm.
+        origins: Application -> the store of its charm, for those that come from one.
+        failing: Machine on which something failed when it was worked last -> who works on it.
+        unguarded: Machine whose firewall rules are not in force -> why.
+        profiles: Machine -> its profiles of charms, and why they are not those it should have.
+        spaces: Id -> name of every network space.
+        bindings: Application -> (endpoint, id of its space), where somebody bound it.
+    """
+
+    model: Model
+    controller: str
+    now: datetime
+    machines: dict[str, MachineRow]
+    contained: dict[str | None, list[MachineRow]]
+    applications: dict[str, ApplicationRow]
+    units: dict[str, list[UnitRow]]
+    subordinates: dict[str, list[UnitRow]]
+    statuses: dict[str, dict[str, Seen]]
+    ports: dict[str, list[tuple[str, int, int]]]
+    leaders: dict[str, str]
+    sides: dict[int, list[Side]]
+    sides_of: dict[str, list[list[Side]]]
+    charms: dict[str, Charm]
+    origins: dict[str, Origin]
+    failing: dict[str, str]
+    unguarded: dict[str, str]
+    profiles: dict[str, tuple[dict[str, Any], str]]
+    spaces: dict[str, str]
+    bindings: dict[str, list[tuple[str, str]]]
+
+
+def read(ctx: Context, tx: Tx, model: Model, moment: Moment = from_iso) -> Rows:
+    """Read a model."""
+    uuid = model.uuid
+    machines = _machines(tx, uuid, moment)
+    units = [UnitRow._make(row) for row in tx.rows("shown_units", model=uuid)]
+    applications = [ApplicationRow._make(row) for row in tx.rows("shown_applications", model=uuid)]
+    sides = _grouped((row[0], Side._make(row)) for row in tx.rows("shown_sides", model=uuid))
+    return Rows(
+        model=model,
+        controller=ctx.controller.name,
+        now=ctx.clock.now(),
+        machines={machine.id: machine for machine in machines},
+        contained=_grouped((_host(machine.id), machine) for machine in machines),
+        applications={row.name: row for row in sorted(applications, key=lambda row: natural_key(row.name))},
+        units=_grouped((unit.application, unit) for unit in units),
+        subordinates=_subordinates(units),
+        statuses=_statuses(tx, uuid, moment),
+        ports=_grouped((row[0], row[1:]) for row in tx.rows("shown_ports", model=uuid)),
+        leaders={row["application"]: row["holder"] for row in tx.rows("lease_list", model=uuid)},
+        sides=sides,
+        sides_of=_grouped(
+            (name, both) for both in sides.values() for name in {side.application for side in both}
+        ),
+        charms={row[0]: _charm(*row[1:]) for row in tx.rows("shown_charms", model=uuid)},
+        origins={row[0]: Origin(*row[1:]) for row in tx.rows("origin_shown", model=uuid)},
+        failing=_failing(ctx, tx, uuid, moment),
+        unguarded={row["machine"]: row["problem"] for row in tx.rows("firewall_problems", model=uuid)},
+        profiles={
+            row["machine"]: (json.loads(row["profiles"]), row["problem"])
+            for row in tx.rows("profiles_list", model=uuid)
+        },
+        spaces={
+            network.ALPHA_ID: network.ALPHA,
+            **{row[1]: row[2] for row in tx.rows("space_list", model=uuid)},
+        },
+        bindings=_grouped((row[0], row[1:]) for row in tx.rows("binding_list_all", model=uuid)),
+    )
+
+
+def _grouped(pairs: Iterable[tuple[Any, Any]]) -> dict[Any, list[Any]]:
+    """Return key -> its values, in their order."""
+    found: dict[Any, list[Any]] = {}
+    for key, value in pairs:
+        if key in found:
+            found[key].append(value)
+        else:
+            found[key] = [value]
+    return found
+
+
+def _machines(tx: Tx, model: str, moment: Moment) -> list[MachineRow]:
+    decoded = cache(json.loads)  # machines of one model are much alike
+    found = []
+    for row in tx.rows("shown_machines", model=model):
+        name, life, base, constraints, instance, display, host, hardware, addresses, ssh, silent, made = row
+        nics = json.loads(addresses)
+        found.append(
+            MachineRow(
+                name, life, base, decoded(constraints), instance, display, host, decoded(hardware), nics,
+                network.public(nics) or str(json.loads(ssh).get("host", "")), silent, moment(made),
+            )
+        )  # fmt: skip
+    by_id = {machine.id: machine for machine in found}
+    return [by_id[name] for name in natural_order(by_id)]
+
+
+def _failing(ctx: Context, tx: Tx, model: str, moment: Moment) -> dict[str, str]:
+    """Return what `machine_work.failing` does; a model without any such machine needs no more code."""
+    if tx.row("work_failing", model=model) is None:
+        return {}
+    from pushjuju.services.entities.machine import machine_work
+
+    return machine_work.failing(ctx, tx, model, moment)
+
+
+def _host(machine: str) -> str | None:
+    if "/" not in machine:
+        return None
+    from pushjuju.core.names import parent_machine
+
+    return parent_machine(machine)
+
+
+def _subordinates(units: list[UnitRow]) -> dict[str, list[UnitRow]]:
+    found = [unit for unit in units if unit.principal]
+    found.sort(key=lambda unit: natural_key(unit.name))
+    return _grouped((unit.principal, unit) for unit in found)
+
+
+def _statuses(tx: Tx, model: str, moment: Moment) -> dict[str, dict[str, Seen]]:
+    found: dict[str, dict[str, Seen]] = {}
+    for kind, entity, status, message, data, since in tx.rows("shown_statuses", model=model):
+        seen = Seen(status, message, data, moment(since))
+        if kind in found:
+            found[kind][entity] = seen
+        else:
+            found[kind] = {entity: seen}
+    return found
+
+
+def _charm(name: str, document: str) -> Charm:
+    return Charm(name, str(json.loads(document).get("version") or ""))

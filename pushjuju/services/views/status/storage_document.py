@@ -1,0 +1,217 @@
+"""What people see of storage: the documents of `storage`, `show-storage` and `status`.
+
+Mirrors: juju cmd/juju/storage (3.6)
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pushjuju.core.clock import from_iso, to_iso
+from pushjuju.core.errors import NotFound
+from pushjuju.core.life import Life
+from pushjuju.core.status import StatusInfo
+from pushjuju.core.storage import Kind, Scope, StorageStatus, is_storage, store_of
+from pushjuju.portable.natural import natural_key
+from pushjuju.services.entities.basis import statuses
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.storage.storage import FILESYSTEM, KINDS, VOLUME
+from pushjuju.services.views.status.status_rows import Moment
+from pushjuju.state.records import Unit
+from pushjuju.state.storage_records import Backing, BackingAttachment, StorageAttachment, StorageInstance
+from pushjuju.state.store import Tx
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Rows:
+    """All storage of a model, read at one moment."""
+
+    instances: list[StorageInstance]
+    owners: dict[str, list[StorageAttachment]]
+    behind: dict[str, list[Backing]]
+    hosts: dict[tuple[str, str], list[BackingAttachment]]
+    machines: dict[str, str]
+    statuses: dict[tuple[str, str], StatusInfo]
+    moment: Moment
+
+
+def combined(tx: Tx, model: str, moment: Moment = from_iso) -> dict[str, Any]:
+    """Return the combined document: instances, filesystems, volumes; empty without storage.
+
+    Args:
+        tx: The transaction.
+        model: UUID.
+        moment: Makes of a time as the store keeps it what the document shows.
+    """
+    if not tx.scalar("storage_any", model=model):
+        return {}
+    rows = _read(tx, model, moment)
+    found = {
+        "storage": {item.id: _instance(rows, item) for item in rows.instances},
+        "filesystems": _entries(rows, FILESYSTEM),
+        "volumes": _entries(rows, VOLUME),
+    }
+    return {key: value for key, value in found.items() if value}
+
+
+def document(ctx: Context, model: str) -> dict[str, Any]:
+    """Return the combined document of a model."""
+    with ctx.store.read() as tx:
+        return combined(tx, model)
+
+
+def show(ctx: Context, model: str, ids: Sequence[str]) -> dict[str, Any]:
+    """Return the details of some storage instances.
+
+    Raises:
+        NotFound: One is not there.
+        NotValid: One is no id.
+    """
+    for item in ids:
+        store_of(item)
+    known = document(ctx, model).get("storage", {})
+    missing = [item for item in ids if item not in known]
+    if missing:
+        raise NotFound(f'storage instance "{missing[0]}" not found')
+    return {item: known[item] for item in ids}
+
+
+def _read(tx: Tx, model: str, moment: Moment) -> _Rows:
+    owners: dict[str, list[StorageAttachment]] = defaultdict(list)
+    for row in tx.list(StorageAttachment, "storage_attachment_list", model=model):
+        owners[row.storage].append(row)
+    behind: dict[str, list[Backing]] = defaultdict(list)
+    for backing in tx.list(Backing, "backing_list", model=model):
+        behind[backing.storage].append(backing)
+    hosts: dict[tuple[str, str], list[BackingAttachment]] = defaultdict(list)
+    for host in tx.list(BackingAttachment, "backing_attachment_list", model=model):
+        hosts[(host.kind, host.id)].append(host)
+    known = {}
+    for backings in behind.values():
+        for backing in backings:
+            info = statuses.get_status(tx, model, KINDS[backing.kind], backing.id)
+            known[(backing.kind, backing.id)] = info or StatusInfo(status=StorageStatus.PENDING)
+    instances = tx.list(StorageInstance, "storage_instance_list", model=model)
+    return _Rows(
+        instances=sorted(
+            (item for item in instances if not item.is_disk), key=lambda item: natural_key(item.id)
+        ),
+        owners=owners,
+        behind=behind,
+        hosts=hosts,
+        machines={unit.name: unit.machine or "" for unit in tx.list(Unit, "unit_list", model=model)},
+        statuses=known,
+        moment=moment,
+    )
+
+
+def _status(rows: _Rows, info: StatusInfo) -> dict[str, Any]:
+    found: dict[str, Any] = {"current": str(info.status)}
+    if info.message:
+        found["message"] = info.message
+    if info.since:
+        found["since"] = rows.moment(to_iso(info.since))
+    return found
+
+
+def _main(rows: _Rows, item: StorageInstance) -> Backing | None:
+    """Return what an instance is to its charm: the volume of a block storage, else the filesystem."""
+    wanted = VOLUME if item.kind == Kind.BLOCK else FILESYSTEM
+    return next((backing for backing in rows.behind.get(item.id, ()) if backing.kind == wanted), None)
+
+
+def _worst(rows: _Rows, item: StorageInstance) -> StatusInfo:
+    """Return the status of an instance: that of the filesystem, unless it waits for its volume."""
+    main = _main(rows, item)
+    if main is None:
+        return StatusInfo(
+            status=StorageStatus.DESTROYING if item.life != Life.ALIVE else StorageStatus.PENDING
+        )
+    own = rows.statuses[(main.kind, main.id)]
+    for backing in rows.behind[item.id]:
+        other = rows.statuses[(backing.kind, backing.id)]
+        if backing is not main and other.message and not own.message:
+            return StatusInfo(status=own.status, message=other.message, since=own.since)
+    return own
+
+
+def _instance(rows: _Rows, item: StorageInstance) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "kind": item.kind,
+        "life": item.life,
+        "status": _status(rows, _worst(rows, item)),
+        "persistent": item.scope == Scope.MODEL,
+    }
+    main = _main(rows, item)
+    places = {host.machine: host for host in rows.hosts[(main.kind, main.id)]} if main else {}
+    units = {}
+    for row in sorted(rows.owners.get(item.id, ()), key=lambda each: natural_key(each.unit)):
+        machine = rows.machines.get(row.unit, "")
+        host = places.get(machine)
+        entry = {"machine": machine, "location": location(main, host), "life": row.life}
+        units[row.unit] = {key: value for key, value in entry.items() if value}
+    if units:
+        found["attachments"] = {"units": units}
+    return found
+
+
+def location(backing: Backing | None, host: BackingAttachment | None) -> str:
+    """Return where a machine has what is attached to it; empty until it has."""
+    if backing is None or host is None or not host.attached:
+        return ""
+    if backing.kind == FILESYSTEM:
+        return host.location
+    return device_path(backing.hardware_id, backing.wwn, host.device, host.device_link)
+
+
+def device_path(hardware_id: str, wwn: str, device: str, link: str) -> str:
+    """Return the best path of a block device. Mirrors: juju storage/path.go BlockDevicePath (3.6)."""
+    if wwn:
+        return f"/dev/disk/by-id/wwn-{wwn}"
+    if hardware_id:
+        return f"/dev/disk/by-id/{hardware_id}"
+    return link or (f"/dev/{device}" if device else "")
+
+
+def _entries(rows: _Rows, kind: str) -> dict[str, Any]:
+    found = [backing for items in rows.behind.values() for backing in items if backing.kind == kind]
+    return {
+        backing.id: _entry(rows, backing) for backing in sorted(found, key=lambda item: natural_key(item.id))
+    }
+
+
+def _entry(rows: _Rows, backing: Backing) -> dict[str, Any]:
+    hosts = rows.hosts[(backing.kind, backing.id)]
+    machines = {host.machine: _host(backing, host) for host in hosts}
+    owners = rows.owners.get(backing.storage, ())
+    units = {row.unit: {"machine": rows.machines.get(row.unit, ""), "life": row.life} for row in owners}
+    where = {"machines": machines, "units": units}
+    entry: dict[str, Any] = {
+        "provider-id": backing.provider_id,
+        "volume": backing.volume if backing.kind == FILESYSTEM else "",
+        "storage": backing.storage if is_storage(backing.storage) else "",  # a machine's disk has none
+        "attachments": {key: value for key, value in where.items() if value} if machines else {},
+        "pool": backing.pool,
+        "hardware-id": backing.hardware_id if backing.kind == VOLUME else "",
+        "wwn": backing.wwn if backing.kind == VOLUME else "",
+    }
+    found = {key: value for key, value in entry.items() if value}
+    found["size"] = backing.size
+    if backing.kind == VOLUME:
+        found["persistent"] = not backing.machine
+    found["life"] = backing.life
+    found["status"] = _status(rows, rows.statuses[(backing.kind, backing.id)])
+    return found
+
+
+def _host(backing: Backing, host: BackingAttachment) -> dict[str, Any]:
+    if backing.kind == FILESYSTEM:
+        shown: dict[str, Any] = {"mount-point": host.location, "read-only": bool(host.read_only)}
+    else:
+        pairs = {"device": host.device, "device-link": host.device_link}
+        shown = {key: value for key, value in pairs.items() if value}
+        shown["read-only"] = bool(host.read_only)
+    return {**shown, "life": host.life}

@@ -1,0 +1,166 @@
+"""Operations and tasks as people look at them. Moments are aware datetimes.
+
+Mirrors: juju cmd/juju/action (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from pushjuju.core.clock import from_iso
+from pushjuju.core.errors import NotFound
+from pushjuju.core.names import UnitName
+from pushjuju.core.tasks import Receiver, TaskStatus, operation_status
+from pushjuju.services.entities.action import actions
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.state.records import ActionOperation, Task, TaskLog
+from pushjuju.state.store import Tx
+
+Document = dict[str, Any]
+DEFAULT_LIMIT = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """Which operations are wanted: one of each list that is not empty."""
+
+    applications: Sequence[str] = ()
+    units: Sequence[str] = ()
+    machines: Sequence[str] = ()
+    actions: Sequence[str] = ()
+    statuses: Sequence[str] = ()
+
+    def takes(self, tasks: Sequence[Task], status: str) -> bool:
+        """Tell whether an operation with these tasks is wanted."""
+        units = {task.receiver for task in tasks if task.kind == Receiver.UNIT}
+        present = (
+            (self.applications, {UnitName.parse(unit).application for unit in units}),
+            (self.units, units),
+            (self.machines, {task.receiver for task in tasks if task.kind == Receiver.MACHINE}),
+            (self.actions, {task.action for task in tasks}),
+            (self.statuses, {status}),
+        )
+        return all(not wanted or found.intersection(wanted) for wanted, found in present)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """Some operations: number -> document; `more`: there are others behind them."""
+
+    operations: Mapping[int, Document]
+    more: bool = False
+
+
+def task_document(tx: Tx, task: Task) -> Document:
+    """Return a task as `run` and `show-task` tell of it."""
+    document: Document = {"id": str(task.id), "status": task.status, task.kind: task.receiver}
+    if task.message:
+        document["message"] = task.message
+    if task.results:
+        document["results"] = dict(task.results)
+    if lines := actions.log(tx, task.model, task.id):
+        document["log"] = _log(lines)
+    document["timing"] = _timing(task.enqueued, task.started, task.completed)
+    return document
+
+
+def _log(lines: Iterable[TaskLog]) -> list[Document]:
+    return [{"time": from_iso(line.time), "message": line.message} for line in lines]
+
+
+def _timing(enqueued: str | None, started: str | None, completed: str | None) -> Document:
+    every = {"enqueued": enqueued, "started": started, "completed": completed}
+    return {name: from_iso(moment) for name, moment in every.items() if moment}
+
+
+def _operation_document(tx: Tx, operation: ActionOperation, tasks: Sequence[Task]) -> Document:
+    names = {task.action for task in tasks}
+    document: Document = {
+        "summary": operation.summary,
+        "status": str(operation_status(task.status for task in tasks)),
+    }
+    if operation.fail:
+        document["fail"] = operation.fail
+    if len(names) == 1:
+        document["action"] = {"name": tasks[0].action, "parameters": dict(tasks[0].parameters)}
+    document["timing"] = _operation_timing(operation, tasks)
+    if tasks:
+        document["tasks"] = {
+            str(task.id): _task_of_operation(tx, task, named=len(names) > 1) for task in tasks
+        }
+    return document
+
+
+def _operation_timing(operation: ActionOperation, tasks: Sequence[Task]) -> Document:
+    started = [task.started for task in tasks if task.started]
+    completed = [task.completed for task in tasks if task.completed]
+    over = len(completed) == len(tasks)
+    last = max(completed, default=operation.enqueued) if over else None
+    return _timing(operation.enqueued, min(started, default=None), last)
+
+
+def _task_of_operation(tx: Tx, task: Task, *, named: bool) -> Document:
+    document: Document = {"name": task.action} if named else {}
+    document |= {"host": task.receiver, "status": task.status}
+    whole = task_document(tx, task)
+    return document | {key: whole[key] for key in ("timing", "log", "message", "results") if key in whole}
+
+
+def show_task(ctx: Context, model: str, number: int) -> Document:
+    """Return a task.
+
+    Raises:
+        NotFound: There is none of that number.
+    """
+    with ctx.store.read() as tx:
+        return task_document(tx, actions.get_task(tx, model, number))
+
+
+def show_operation(ctx: Context, model: str, number: int) -> Document:
+    """Return an operation with its tasks.
+
+    Raises:
+        NotFound: There is none of that number.
+    """
+    with ctx.store.read() as tx:
+        found = tx.find(ActionOperation, "action_operation_get", model=model, id=number)
+        if found is None:
+            raise NotFound(f'operation "{number}" not found')
+        tasks = tx.list(Task, "task_of_operation", model=model, operation=number)
+        return _operation_document(tx, found, tasks)
+
+
+def operations(
+    ctx: Context, model: str, wanted: Filter, *, limit: int = DEFAULT_LIMIT, offset: int = 0
+) -> Listing:
+    """Return the operations that a filter takes, oldest first."""
+    with ctx.store.read() as tx:
+        by_operation: dict[int, list[Task]] = {}
+        for task in tx.list(Task, "task_list", model=model):
+            by_operation.setdefault(task.operation, []).append(task)
+        every = tx.list(ActionOperation, "action_operation_list", model=model)
+        found = [
+            (operation, by_operation.get(operation.id, []))
+            for operation in every
+            if wanted.takes(tasks := by_operation.get(operation.id, []), _status(tasks))
+        ]
+        shown = found[offset : offset + limit]
+        documents = {item.id: _operation_document(tx, item, tasks) for item, tasks in shown}
+    return Listing(operations=documents, more=len(found) > offset + limit)
+
+
+def _status(tasks: Sequence[Task]) -> str:
+    return str(operation_status(task.status for task in tasks))
+
+
+def unfinished(tx: Tx, model: str, numbers: Iterable[int], deadline: datetime | None = None) -> list[Task]:
+    """Return those of some tasks that are not over, or were not yet at the deadline."""
+    found = [actions.get_task(tx, model, number) for number in numbers]
+    return [task for task in found if not TaskStatus(task.status).over or _late(task, deadline)]
+
+
+def _late(task: Task, deadline: datetime | None) -> bool:
+    return deadline is not None and task.completed is not None and from_iso(task.completed) > deadline
