@@ -8,25 +8,18 @@ parser: dates, times and `1:30` stay text, `1e3` is a number. Mirrors: gopkg.in/
 from __future__ import annotations
 
 import base64
-import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from pushjuju.core.errors import NotValid
+from pushjuju.portable.yamlwords import FALSE, FLOATS, NULL, TRUE, number_of
 
 _TAG = "tag:yaml.org,2002:"
-_INT = re.compile(r"[-+]?(?:0x[0-9a-fA-F_]+|0b[01_]+|0o?[0-7_]+|0|[1-9][0-9_]*)")
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _LETTERS = ("y", "Y", "n", "N")
 _WORDS: dict[str, Any] = {
-    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
-    **dict.fromkeys(("y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"), True),
-    **dict.fromkeys(("n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"), False),
-    **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), float("inf")),
-    **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), float("-inf")),
-    **dict.fromkeys((".nan", ".NaN", ".NAN"), float("nan")),
-}
+    **dict.fromkeys(NULL), **dict.fromkeys(TRUE, True), **dict.fromkeys(FALSE, False), **FLOATS,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -378,20 +371,5 @@ def plain_value(text: str) -> Any:
         return _WORDS[text]
     if not text or text[0] not in "+-.0123456789":
         return text
-    if _INT.fullmatch(text):
-        return _integer(text)
-    return float(text) if _FLOAT.fullmatch(text) else text
-
-
-def _integer(text: str) -> int | float | str:
-    digits = text.replace("_", "")
-    sign, body = (-1, digits[1:]) if digits[:1] == "-" else (1, digits.lstrip("+"))
-    if len(body) > 400:
-        return text
-    base, start = {"0x": (16, 2), "0b": (2, 2), "0o": (8, 2)}.get(body[:2].lower(), (10, 0))
-    if base == 10 and len(body) > 1 and body[0] == "0":
-        base, start = 8, 1
-    if not body[start:]:
-        return text
-    value = sign * int(body[start:], base)
-    return value if -(2**63) <= value < 2**64 else float(value)
+    number = number_of(text)
+    return text if number is None else number

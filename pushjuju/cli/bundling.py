@@ -261,7 +261,7 @@ def change_lines(changes: Iterable[Change]) -> list[str]:
 
 def document(value: Any) -> Any:
     """Return data of a bundle in the form that is written: maps whose keys stay in order are so."""
-    from pushjuju.runner.remote.goformat import Struct
+    from pushjuju.portable.gotypes import Struct
     from pushjuju.services.bundles.plan.as_bundle import Fields
 
     if isinstance(value, Fields):

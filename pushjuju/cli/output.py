@@ -103,16 +103,16 @@ class Output:
 def render(form: str, document: Any) -> str:
     """Write a document as json, yaml or smart.
 
-    Plain dicts come out sorted, as Go sorts its maps; a `goformat.Struct` keeps its order.
+    Plain dicts come out sorted, as Go sorts its maps; a `Struct` keeps its order.
 
     Raises:
         KeyError: There is no such general format; the command must bring its own function.
     """
-    from pushjuju.runner.remote import goformat
+    from pushjuju.portable import output
 
     general: dict[str, Callable[[Any], str]] = {
-        "json": goformat.format_json,
-        "yaml": goformat.format_yaml,
-        "smart": goformat.format_smart,
+        "json": output.format_json,
+        "yaml": output.format_yaml,
+        "smart": output.format_smart,
     }
     return general[form](document)

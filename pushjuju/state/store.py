@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, cast
 
 from pushjuju.core.errors import NotFound, StoreBusy, StoreDamaged, StoreError, StoreGone, StoreTooNew
-from pushjuju.core.jsontext import compact
 from pushjuju.core.values import changed, slots
+from pushjuju.portable.jsontext import compact
 from pushjuju.state import full, unchanging
 from pushjuju.state.files import explained, locked
 from pushjuju.state.waits import TOLD_AFTER_S, is_busy, patiently

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pushjuju.core.errors import NotValid
-from pushjuju.core.jsontext import compact
+from pushjuju.portable.jsontext import compact
 from pushjuju.uniter.resolver import (
     RESOLVERS,
     Decision,

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pushjuju.portable import jsontext
 from pushjuju.runner import intake
-from pushjuju.runner.remote import goyaml, jsonlite
+from pushjuju.runner.remote import goyaml
 from pushjuju.runner.remote.toolcontext import ToolContext
 from tests.fuzz.hostile import TEXTS, fuzz
 from tests.unit.hooktools.conftest import REGISTRY, SNAPSHOT, HookRun
@@ -125,10 +126,10 @@ def test_any_call_gets_an_answer(tmp_path: Path, calls: list[Any], kind: str, le
         assert rc in (0, 1, 2)
         assert b"internal error" not in err
         assert isinstance(out, bytes)
-    result = {"outcome": "ok", "writes": json.loads(jsonlite.dumps(run.writes))}
+    result = {"outcome": "ok", "writes": json.loads(jsontext.dumps(run.writes))}
     taken = intake.read_result(result)
     assert taken["outcome"] == "ok", taken["message"]
-    events = [json.loads(jsonlite.dumps(event)) for event in run.events]
+    events = [json.loads(jsontext.dumps(event)) for event in run.events]
     assert all(intake.read_event(event) for event in events)
 
 
@@ -160,4 +161,4 @@ def test_results_deeper_than_any_record_fail_the_tool_not_the_hook(tmp_path: Pat
     rc, _, err = run.run("action-set", ".".join("a" * 5000) + "=1")
     assert rc == 2
     assert b"levels" in err
-    assert jsonlite.dumps(run.writes)
+    assert jsontext.dumps(run.writes)

@@ -10,7 +10,7 @@ import pytest
 from pushjuju.charms.hub import catalogue
 from pushjuju.cli.formatters import charmhub
 from pushjuju.cli.output import render
-from pushjuju.runner.remote.goformat import Struct
+from pushjuju.portable.gotypes import Struct
 
 Golden = Callable[[str, str], None]
 

@@ -13,7 +13,7 @@ from pushjuju.cli.commands.planning import Plan
 from pushjuju.cli.formatters import inspected, listings, planned, replayed
 from pushjuju.cli.output import render
 from pushjuju.core.status import StatusInfo
-from pushjuju.runner.remote.goformat import Struct
+from pushjuju.portable.gotypes import Struct
 from pushjuju.services.entities.application.decisions import Decided
 from pushjuju.services.views.hook_runs import HookRun
 from pushjuju.services.views.inventory import Change

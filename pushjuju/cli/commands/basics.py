@@ -35,7 +35,7 @@ def version(cli: Cli, _args: tuple[str, ...], *, everything: bool) -> None:
         "pushjuju-version": __version__,
         "pushjuju-juju-version": JUJU_VERSION,
     }
-    from pushjuju.runner.remote.goformat import Struct
+    from pushjuju.portable.gotypes import Struct
 
     return cli.output.write(Struct({key: value for key, value in details.items() if value}))
 

@@ -65,7 +65,7 @@ def export_bundle(
     if with_charms and not filename:
         raise UsageError("--with-charms needs --filename: the charms are written beside it")
     opened = session.open_model(cli, model)
-    from pushjuju.runner.remote.goformat import format_yaml
+    from pushjuju.portable.output import format_yaml
     from pushjuju.services.bundles import export
 
     request = export.Request(
@@ -114,7 +114,7 @@ def diff_bundle(
     _check_diff(asked)
     base = values.base(asked["base"], asked["series"], cli.console)
     arch = "" if asked["arch"] == "all" else asked["arch"]
-    from pushjuju.runner.remote.goformat import format_yaml
+    from pushjuju.portable.output import format_yaml
     from pushjuju.services.bundles.check import apply_changes
     from pushjuju.services.bundles.plan import diff, machines, model_facts
     from pushjuju.services.bundles.read import load

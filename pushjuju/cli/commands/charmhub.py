@@ -84,7 +84,7 @@ def _name(text: str, *, what: str) -> str:
 def find(cli: Cli, args: tuple[str, ...], *, charmhub_url: str, columns: str, **asked: str) -> None:
     """Search the store."""
     from pushjuju.charms.hub import catalogue
-    from pushjuju.runner.remote.goformat import Struct
+    from pushjuju.portable.gotypes import Struct
 
     if asked["type"] not in ("", "charm", "bundle"):
         raise UsageError("expected type to be charm or bundle")
@@ -144,7 +144,7 @@ def find(cli: Cli, args: tuple[str, ...], *, charmhub_url: str, columns: str, **
 def info(cli: Cli, args: tuple[str, ...], *, charmhub_url: str, config: bool, **asked: Any) -> None:
     """Show a charm or bundle."""
     from pushjuju.charms.hub import catalogue
-    from pushjuju.runner.remote.goformat import Struct
+    from pushjuju.portable.gotypes import Struct
 
     base = _info_flags(cli, asked)
     name = _name(args[0], what="Charm Hub")

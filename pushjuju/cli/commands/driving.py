@@ -149,7 +149,7 @@ def explain(cli: Cli, args: tuple[str, ...], *, model: str, utc: bool) -> None:
     from pushjuju.cli import hints
     from pushjuju.cli.formatters.listings import reasons
     from pushjuju.cli.formatters.times import since_text
-    from pushjuju.runner.remote.goformat import Struct
+    from pushjuju.portable.gotypes import Struct
     from pushjuju.services.views import explain as service
     from pushjuju.uniter.wanted import wanted
 

@@ -43,7 +43,7 @@ def _table(rules: list[dict[str, Any]]) -> str:
 def firewall_rules(cli: Cli, args: tuple[str, ...], *, model: str) -> None:  # noqa: ARG001
     """Show who may reach the well-known services."""
     cli.console.warn(_DEPRECATED)
-    from pushjuju.runner.remote.goformat import Struct
+    from pushjuju.portable.gotypes import Struct
 
     opened = session.open_model(cli, model)
     rules = []

@@ -295,7 +295,7 @@ class _Watch:
 
 def _summary(asked: Asked, within: Sequence[str]) -> str:
     from pushjuju.cli.output import render
-    from pushjuju.runner.remote.goformat import Struct
+    from pushjuju.portable.gotypes import Struct
 
     parts: list[tuple[str, Any]] = [("properties", asked.values)]
     found = ((kind, asked.within.get(kind, {})) for kind in within)

@@ -8,6 +8,7 @@ from typing import Any
 from pushjuju.cli.tabwriter import TabWriter
 from pushjuju.core.base import RISKS
 from pushjuju.core.errors import NotValid
+from pushjuju.portable.gotypes import Struct
 
 Entry = Mapping[str, Any]
 
@@ -104,9 +105,9 @@ def _option(option: Entry) -> dict[str, Any]:
 
 
 def _yaml(document: dict[str, Any]) -> str:
-    from pushjuju.runner.remote import goformat
+    from pushjuju.portable import output
 
-    return goformat.format_yaml(goformat.Struct(document.items()))
+    return output.format_yaml(Struct(document.items()))
 
 
 def _channels(entry: Entry, *, arch: str, base: str, unicode: bool) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from pushjuju.cli.formatters.table import heads
 from pushjuju.cli.output import render
 from pushjuju.cli.tabwriter import TabWriter
-from pushjuju.runner.remote.goformat import Struct
+from pushjuju.portable.gotypes import Struct
 
 _LONGEST = 40
 _AUTH_TYPES = re.compile(r"(?m)^( *)auth-types:\n((?:\1- [A-Za-z0-9-]+\n)+)")

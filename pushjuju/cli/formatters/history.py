@@ -62,7 +62,7 @@ def table(entries: Iterable[Entry], *, utc: bool, colour: bool = False) -> str:
 
 def documents(entries: Iterable[Entry]) -> list[dict[str, Any]]:
     """Return the entries as yaml and json show them."""
-    from pushjuju.runner.remote.goformat import Moment, Struct
+    from pushjuju.portable.gotypes import Moment, Struct
 
     found: list[dict[str, Any]] = []
     for entry in entries:

@@ -13,7 +13,7 @@ from pushjuju.cli.formatters.times import rfc3339, since_text
 from pushjuju.cli.output import render
 from pushjuju.cli.paint import CYAN, GRAY, GREEN, RED, YELLOW, paint
 from pushjuju.cli.tabwriter import TabWriter
-from pushjuju.runner.remote.goformat import Moment, Struct
+from pushjuju.portable.gotypes import Moment, Struct
 
 if TYPE_CHECKING:
     from pushjuju.services.views.hook_runs import HookRun

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pushjuju.cli.formatters.table import heads
 from pushjuju.cli.paint import GRAY, GREEN, RED, YELLOW, paint
 from pushjuju.cli.tabwriter import TabWriter
-from pushjuju.runner.remote.goformat import Struct
+from pushjuju.portable.gotypes import Struct
 
 if TYPE_CHECKING:
     from pushjuju.cli.commands.planning import Plan

@@ -9,7 +9,7 @@ from pushjuju.cli.formatters.inspected import struct
 from pushjuju.cli.formatters.table import heads
 from pushjuju.cli.paint import GREEN, RED, paint
 from pushjuju.cli.tabwriter import TabWriter
-from pushjuju.runner.remote.goformat import Struct
+from pushjuju.portable.gotypes import Struct
 from pushjuju.services.entities.application.decisions import Decided
 from pushjuju.uniter.replaying import Replayed, decision_text
 from pushjuju.uniter.resolver import Decision

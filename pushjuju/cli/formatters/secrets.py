@@ -12,7 +12,7 @@ from typing import Any
 from pushjuju.cli.formatters.times import friendly, rfc3339, with_texts
 from pushjuju.cli.output import render
 from pushjuju.cli.tabwriter import TabWriter
-from pushjuju.runner.remote.goformat import Moment, Struct
+from pushjuju.portable.gotypes import Moment, Struct
 
 _LONGEST = 80
 

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
 
+from pushjuju.portable.gotypes import Struct
 from pushjuju.portable.natural import numbered
-from pushjuju.runner.remote.goformat import Struct
-from pushjuju.runner.remote.goscalar import map_key
+from pushjuju.portable.yamlwords import map_key
 
 # Shape -> its fields that hold shapes. `*x`: a map of x; `[x`: a list of x; `*`: a map of plain values.
 SHAPES: Mapping[str, Mapping[str, str]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pushjuju.runner.remote.goformat import Struct
+from pushjuju.portable.gotypes import Struct
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> str:

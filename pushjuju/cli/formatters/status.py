@@ -39,7 +39,7 @@ def formatters(
 
     def yaml(document: Any) -> str:
         from pushjuju.cli.formatters.shapes import arranged, naturally
-        from pushjuju.runner.remote.goemit import to_yaml
+        from pushjuju.portable.yamltext import to_yaml
 
         return to_yaml(arranged(document, "status", naturally), sort_keys=False)
 
@@ -59,7 +59,7 @@ def json_text(document: Mapping[str, Any]) -> str:
     import json
 
     from pushjuju.cli.formatters.shapes import arranged, bytewise
-    from pushjuju.runner.remote.goformat import escape_json
+    from pushjuju.portable.jsontext import escape_json
 
     sorted_maps = arranged(document, "status", bytewise)
     text = json.dumps(sorted_maps, ensure_ascii=False, separators=(",", ":"), check_circular=False)

@@ -12,7 +12,8 @@ from typing import Any
 from pushjuju.cli.formatters.table import heads, naturally
 from pushjuju.cli.formatters.times import with_texts
 from pushjuju.cli.tabwriter import TabWriter
-from pushjuju.runner.remote.goformat import Struct, to_yaml
+from pushjuju.portable.gotypes import Struct
+from pushjuju.portable.yamltext import to_yaml
 
 _STREAMS = ("stdout", "stderr")
 _ENCODINGS = ("stdout-encoding", "stderr-encoding")

@@ -10,8 +10,8 @@ import _socket
 import os
 import sys
 
+from pushjuju.portable.jsontext import dumps, loads
 from pushjuju.runner.remote import facts, holder, layout, wire
-from pushjuju.runner.remote.jsonlite import dumps, loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

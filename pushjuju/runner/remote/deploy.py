@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 
+from pushjuju.portable.jsontext import dumps, loads
 from pushjuju.runner.remote import blobs, execinstall, layout, toolclient, unzip
 from pushjuju.runner.remote.host import (
     RUNNER_LOGGER,
@@ -21,7 +22,6 @@ from pushjuju.runner.remote.host import (
     monotonic,
     plain_result,
 )
-from pushjuju.runner.remote.jsonlite import dumps, loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

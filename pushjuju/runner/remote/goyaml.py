@@ -8,8 +8,8 @@ Mirrors: gopkg.in/yaml.v2 decode.go into map[string]string (as used by juju 3.6)
 
 from __future__ import annotations
 
+from pushjuju.portable.yamlwords import resolve_tag
 from pushjuju.runner.remote.goparse import Node, Parser, YamlError
-from pushjuju.runner.remote.goscalar import resolve_tag
 
 __all__ = ["YamlError", "read_settings"]
 

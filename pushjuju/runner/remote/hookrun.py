@@ -361,7 +361,7 @@ def import_module(name: str) -> Any:
 
 def load_registry(program: str) -> Registry:
     """Return the hook tools that were pushed with the program."""
-    from pushjuju.runner.remote.jsonlite import loads
+    from pushjuju.portable.jsontext import loads
 
     text = layout.read_text(program + "/tools.json", "{}")
     families = loads(text)

@@ -15,13 +15,13 @@ import sys
 import time
 
 from pushjuju.portable import loglevels
+from pushjuju.portable.jsontext import dumps, loads
 from pushjuju.runner.remote import (
     journal,
     layout,
     signals,
     wire,
 )
-from pushjuju.runner.remote.jsonlite import dumps, loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ import _socket
 import os
 import select
 
+from pushjuju.portable.jsontext import dumps, loads
 from pushjuju.runner.remote import journal, wire
 from pushjuju.runner.remote.host import describe, error_result, monotonic
-from pushjuju.runner.remote.jsonlite import dumps, loads
 from pushjuju.runner.remote.ledger import forget_programs
 from pushjuju.runner.remote.parties import LIVE_TIMEOUT, Attachment, Queued, Running, Spare, State
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import fcntl
 import os
 
-from pushjuju.runner.remote.jsonlite import dumps, loads
+from pushjuju.portable.jsontext import dumps, loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

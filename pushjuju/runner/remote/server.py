@@ -16,12 +16,12 @@ import fcntl
 import os
 import select
 
+from pushjuju.portable.jsontext import loads
 from pushjuju.runner.remote import blobs, journal, layout, wire
 from pushjuju.runner.remote.attachments import Attachments
 from pushjuju.runner.remote.controllers import Controllers
 from pushjuju.runner.remote.host import monotonic, wall_time
 from pushjuju.runner.remote.hosts import Hosts
-from pushjuju.runner.remote.jsonlite import loads
 from pushjuju.runner.remote.ledger import Ledger
 from pushjuju.runner.remote.parties import LINGER, SILENCE, State
 

@@ -149,7 +149,7 @@ class ToolContext:
         Raises:
             ToolError: with the controller's own stderr and exit code.
         """
-        from pushjuju.runner.remote.jsonlite import loads
+        from pushjuju.portable.jsontext import loads
 
         return loads(self.ask(tool, argv).decode("utf-8"))
 

@@ -12,13 +12,14 @@ Mirrors: juju worker/uniter/runner/jujuc, juju/cmd cmd.go (3.6)
 
 from __future__ import annotations
 
+from pushjuju.portable import output
+from pushjuju.portable.gotypes import Moment, Struct
 from pushjuju.portable.quote import (
     atoi,
     quote,
     quote_list,
     trim,
 )
-from pushjuju.runner.remote import goformat
 from pushjuju.runner.remote.goflags import (
     Flag,
     HelpWanted,
@@ -26,7 +27,6 @@ from pushjuju.runner.remote.goflags import (
     help_text,
     parse,
 )
-from pushjuju.runner.remote.goformat import Moment, Struct
 from pushjuju.runner.remote.toolcontext import Args, ToolContext, ToolError, file_error, usage_error
 
 TYPE_CHECKING = False
@@ -71,9 +71,9 @@ SMART = ("smart", "json", "yaml")  # formats of most tools; the first is the def
 YAML_FIRST = ("yaml", "json")
 
 _FORMATTERS = {
-    "smart": goformat.format_smart,
-    "json": goformat.format_json,
-    "yaml": goformat.format_yaml,
+    "smart": output.format_smart,
+    "json": output.format_json,
+    "yaml": output.format_yaml,
 }
 
 
@@ -246,8 +246,8 @@ def is_unit(name: str) -> bool:
 def _deliver(ctx: ToolContext, tool: Tool, args: Args, value: Any) -> bytes:
     """Return what goes to stdout; with `--output` write it to that file instead."""
     if not tool.formats:
-        return goformat.encode(value) if value else b""
-    data = goformat.encode(_FORMATTERS[args.format](value))
+        return output.encode(value) if value else b""
+    data = output.encode(_FORMATTERS[args.format](value))
     if not args["output"]:
         return data
     path = ctx.path(args["output"])
@@ -266,7 +266,7 @@ def _call(ctx: ToolContext, tool: Tool, argv: Sequence[str]) -> bytes:
     try:
         flags, positional = parse(tool.flags, argv, ctx)
     except HelpWanted:
-        return goformat.encode(tool.help())
+        return output.encode(tool.help())
     except UsageError as error:
         raise usage_error(str(error)) from None
     args = Args(flags, [valid_text(word) for word in positional], list(argv))
@@ -308,17 +308,17 @@ def run_tool(
     """
     tool = registry.get(name)
     if tool is None:
-        return 1, b"", goformat.encode("ERROR bad request: unknown command: %s\n" % name)
+        return 1, b"", output.encode("ERROR bad request: unknown command: %s\n" % name)
     ctx = ToolContext(context, writes, reads=reads, stdin=stdin, cwd=cwd, emit=emit, live=live, files=files)
     try:
         out = _call(ctx, tool, argv)
     except ToolError as error:
         text = "" if error.raw is not None else "ERROR %s\n" % error.text
-        return error.rc, b"", goformat.encode("".join(ctx.errors) + text) + (error.raw or b"")
+        return error.rc, b"", output.encode("".join(ctx.errors) + text) + (error.raw or b"")
     except Exception as error:  # a fault in a tool must not take the runner down
         return (
             1,
             b"",
-            goformat.encode("ERROR %s: internal error: %s: %s\n" % (name, type(error).__name__, error)),
+            output.encode("ERROR %s: internal error: %s: %s\n" % (name, type(error).__name__, error)),
         )
-    return 0, out, goformat.encode("".join(ctx.errors))
+    return 0, out, output.encode("".join(ctx.errors))

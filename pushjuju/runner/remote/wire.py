@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import zlib
 
-from pushjuju.runner.remote.jsonlite import dumps, loads
+from pushjuju.portable.jsontext import dumps, loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -384,7 +384,7 @@ def _reset_options(work: _Work, change: Change) -> None:
 
 
 def _set_constraints(work: _Work, change: Change) -> None:
-    from pushjuju.core.jsontext import compact
+    from pushjuju.portable.jsontext import compact
 
     application = applications.get(work.tx, work.model, str(change.args["application"]))
     found = rules.parse(str(change.args["constraints"]))

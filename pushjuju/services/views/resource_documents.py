@@ -13,7 +13,7 @@ from pushjuju.charms.model import ResourceMeta
 from pushjuju.core.charmstore import StoreResource
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import NotFound
-from pushjuju.runner.remote.goformat import Moment, Struct
+from pushjuju.portable.gotypes import Moment, Struct
 from pushjuju.services.entities.application import applications, resources, units
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.state.origin_records import ResourceLatest

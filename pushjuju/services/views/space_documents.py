@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pushjuju.runner.remote.goformat import Struct
+from pushjuju.portable.gotypes import Struct
 from pushjuju.services.entities.application import bindings
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import spaces

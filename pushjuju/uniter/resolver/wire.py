@@ -16,7 +16,7 @@ from enum import Enum
 from typing import Any, TypeVar
 
 from pushjuju.core.errors import NotValid
-from pushjuju.core.jsontext import compact
+from pushjuju.portable.jsontext import compact
 from pushjuju.uniter.resolver.decision import Decision, Effect, Operation
 from pushjuju.uniter.resolver.loop import decide
 from pushjuju.uniter.resolver.remote import RemoteState

@@ -9,7 +9,7 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pushjuju.runner.remote.goformat import to_yaml
+from pushjuju.portable.yamltext import to_yaml
 from pushjuju.runner.remote.goyaml import YamlError, read_settings
 
 GOOD: list[tuple[str, dict[str, str]]] = [

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pushjuju.runner.remote import jsonlite, wire
+from pushjuju.portable import jsontext
+from pushjuju.runner.remote import wire
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -21,20 +22,20 @@ VALUES = st.recursive(
 @settings(suppress_health_check=[HealthCheck.too_slow])  # on a busy machine
 @given(VALUES)
 def test_json_is_what_the_standard_library_reads_and_writes(value: object) -> None:
-    assert json.loads(jsonlite.dumps(value)) == value
-    assert jsonlite.loads(json.dumps(value)) == value
-    assert jsonlite.loads(json.dumps(value, ensure_ascii=False, indent=2)) == value
+    assert json.loads(jsontext.dumps(value)) == value
+    assert jsontext.loads(json.dumps(value)) == value
+    assert jsontext.loads(json.dumps(value, ensure_ascii=False, indent=2)) == value
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1,]", "nul", '{"a" 1}', "1 2", '"\\x"', "{}x"])
 def test_bad_json_is_a_value_error(text: str) -> None:
     with pytest.raises(ValueError, match=r".+"):
-        jsonlite.loads(text)
+        jsontext.loads(text)
 
 
 def test_lone_surrogates_pass() -> None:
-    assert jsonlite.loads(jsonlite.dumps("\udcff")) == "\udcff"
-    assert math.isinf(jsonlite.loads(json.dumps(math.inf)))
+    assert jsontext.loads(jsontext.dumps("\udcff")) == "\udcff"
+    assert math.isinf(jsontext.loads(json.dumps(math.inf)))
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow])

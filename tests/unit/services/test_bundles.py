@@ -13,7 +13,7 @@ import yaml
 
 from pushjuju.cli import bundling
 from pushjuju.core.errors import NotFound, NotValid
-from pushjuju.runner.remote.goformat import format_yaml
+from pushjuju.portable.output import format_yaml
 from pushjuju.services.bundles import export, plan_files, planning
 from pushjuju.services.bundles.plan import model_facts
 from pushjuju.services.bundles.planning import Prepared, Wishes

@@ -10,8 +10,8 @@ from typing import Any
 
 from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import NotFound
-from pushjuju.core.jsontext import compact
 from pushjuju.core.status import Agent, StatusInfo, StatusKind, Workload
+from pushjuju.portable.jsontext import compact
 from pushjuju.state.records import Status
 from pushjuju.state.store import Tx
 

@@ -13,9 +13,9 @@ from datetime import datetime
 
 from pushjuju.charms.model import Charm, Role
 from pushjuju.core.clock import to_iso
-from pushjuju.core.jsontext import compact
 from pushjuju.core.life import Life
 from pushjuju.core.status import StatusKind
+from pushjuju.portable.jsontext import compact
 from pushjuju.services.entities.basis import statuses, wake
 from pushjuju.services.entities.model import firewall
 from pushjuju.state.records import Bag, Relation, RelationEndpoint, RelationScope, RemoteApplication, Unit

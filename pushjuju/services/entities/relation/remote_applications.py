@@ -16,9 +16,9 @@ from pushjuju.charms.endpoints import Side
 from pushjuju.charms.model import Endpoint, Role, Scope
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import AlreadyExists
-from pushjuju.core.jsontext import compact
 from pushjuju.core.life import Life
 from pushjuju.core.status import Agent, StatusInfo, StatusKind, Workload, derive_application_status
+from pushjuju.portable.jsontext import compact
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import statuses, wake
 from pushjuju.services.entities.relation import relations

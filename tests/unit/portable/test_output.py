@@ -11,17 +11,16 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pushjuju.runner.remote.goformat import (
-    Moment,
-    Struct,
+from pushjuju.portable.gotypes import Moment, Struct
+from pushjuju.portable.jsontext import to_json
+from pushjuju.portable.output import (
     encode,
     format_json,
     format_smart,
     format_yaml,
-    to_json,
-    to_yaml,
 )
-from pushjuju.runner.remote.goscalar import natural_key, resolve_tag
+from pushjuju.portable.yamltext import to_yaml
+from pushjuju.portable.yamlwords import key_order, number_of, resolve_tag
 
 # Value, smart, yaml, json: table 2.2 of the hook tools' rules.
 TABLE: list[tuple[Any, str, str, str]] = [
@@ -228,7 +227,7 @@ def test_long_and_many_lined_keys() -> None:
 
 def test_key_order() -> None:
     names = ["a", "web/10", "web/2", "web/1", "web-db", "b", "_x", "X", "10", "2", "a10", "a2", "a2b"]
-    assert sorted(names, key=natural_key) == [
+    assert sorted(names, key=key_order) == [
         "_x",
         "2",
         "10",
@@ -280,6 +279,30 @@ def test_tags() -> None:
     tags = {"yes": "!!bool", "~": "!!null", "": "!!null", ".inf": "!!float", "017": "!!int", "08": "!!float"}
     tags |= {"1.5": "!!float", "x": "!!str", "-x": "!!str", "2025-01-01": "!!timestamp"}
     assert {text: resolve_tag(text) for text in tags} == tags
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("12", 12),
+        ("-1_000", -1000),
+        ("017", 15),
+        ("0o17", 15),
+        ("0X1F", 31),
+        ("08", 8.0),
+        ("1_000.5", 1000.5),
+        ("1e3", 1000.0),
+        ("18446744073709551616", 18446744073709551616.0),
+        ("0x", None),
+        ("1.2.3", None),
+        ("1\u06632", None),
+        ("9" * 500, None),
+        ("-", None),
+    ],
+)
+def test_numbers_are_read_as_juju_reads_them(text: str, number: float | None) -> None:
+    found = number_of(text)
+    assert (found, type(found)) == (number, type(number))
 
 
 def test_what_cannot_be_rendered() -> None:

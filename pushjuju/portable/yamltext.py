@@ -2,14 +2,14 @@
 
 Block style, lists not indented under their key, natural key order, quotes only where a reader would take the
 bare word for something else, long lines broken after column 80.
-Pushed to machines: Python 3.8, builtins only.
 
 Mirrors: gopkg.in/yaml.v2 encode.go and emitterc.go (as used by juju 3.6)
 """
 
 from __future__ import annotations
 
-from pushjuju.runner.remote.goscalar import map_key, needs_quotes
+from pushjuju.portable.gotypes import Moment, Struct, go_float
+from pushjuju.portable.yamlwords import map_key, needs_quotes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,33 +24,6 @@ _ESCAPES = {
     0x00: "0", 0x07: "a", 0x08: "b", 0x09: "t", 0x0A: "n", 0x0B: "v", 0x0C: "f", 0x0D: "r",
     0x1B: "e", 0x22: '"', 0x5C: "\\", 0x85: "N", 0x2028: "L", 0x2029: "P",
 }  # fmt: skip
-
-
-class Struct(dict):  # type: ignore[type-arg]
-    """A map whose keys keep their order, where Juju renders a Go struct; plain dicts are sorted."""
-
-    __slots__ = ()
-
-
-class Moment(str):
-    """A time in RFC 3339, where Juju renders a Go time: bare in YAML, a string in JSON."""
-
-    __slots__ = ()
-
-
-def go_float(value: float) -> str:
-    """Render a float as Go's JSON encoder: `3` for 3.0, exponents only for extreme values."""
-    if value == int(value) and abs(value) < 1e21:
-        return "-0" if value == 0 and str(value)[0] == "-" else str(int(value))
-    text = repr(value)
-    mantissa, found, exponent = text.partition("e")
-    if not found:
-        return text
-    power = int(exponent)
-    if power >= 21 or power < -6:
-        return "%se%s%d" % (mantissa, "+" if power > 0 else "-", abs(power))
-    digits = mantissa.replace(".", "").lstrip("-")
-    return ("-" if value < 0 else "") + "0." + "0" * (-power - 1) + digits
 
 
 # --- YAML scalars -------------------------------------------------------------------------------
@@ -70,7 +43,7 @@ def _all_printable(text: str) -> bool:
 
 
 def _plain_allowed(text: str) -> bool:
-    """Tell whether one line of printable `text` may stand bare in block context."""
+    """Return True when one line of printable `text` may stand bare in block context."""
     first = text[0]
     if first in _FIRST_INDICATORS or first == " " or text[-1] in " :":
         return False
@@ -80,7 +53,7 @@ def _plain_allowed(text: str) -> bool:
 
 
 def _literal_allowed(text: str) -> bool:
-    """Tell whether multi-line `text` survives as a literal block."""
+    """Return True when multi-line `text` survives as a literal block."""
     if text[-1] == " " or " \n" in text or text.endswith("\n\n") or not text.strip("\n"):
         return False
     return _all_printable(text)

@@ -1,58 +1,78 @@
 """Decide how a YAML 1.1 reader would take a bare word, as Juju's YAML library does.
 
-Shared by the emitter (does this string need quotes?) and the reader (which type does an error name?).
-Pushed to machines: Python 3.8, builtins only.
+Shared by the emitter (does this string need quotes?) and by the readers (what does this word mean?).
 
 Mirrors: gopkg.in/yaml.v2 resolve.go, sorter.go (as used by juju 3.6)
 """
 
 from __future__ import annotations
 
+from pushjuju.portable.quote import unsigned_of
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_TRUE = frozenset("y Y yes Yes YES true True TRUE on On ON".split())
-_FALSE = frozenset("n N no No NO false False FALSE off Off OFF".split())
-_NULL = frozenset(("", "~", "null", "Null", "NULL"))
-_FLOAT_WORDS = frozenset(".nan .NaN .NAN .inf .Inf .INF +.inf +.Inf +.INF -.inf -.Inf -.INF".split())
+TRUE = frozenset("y Y yes Yes YES true True TRUE on On ON".split())
+FALSE = frozenset("n N no No NO false False FALSE off Off OFF".split())
+NULL = frozenset(("", "~", "null", "Null", "NULL"))
+FLOATS = {
+    **dict.fromkeys(".nan .NaN .NAN".split(), float("nan")),
+    **dict.fromkeys(".inf .Inf .INF +.inf +.Inf +.INF".split(), float("inf")),
+    **dict.fromkeys("-.inf -.Inf -.INF".split(), float("-inf")),
+}
 # "<<" and "=" are tags of their own in YAML 1.1 readers; quoting them keeps every reader right.
-_WORDS = _TRUE | _FALSE | _NULL | _FLOAT_WORDS | frozenset(("<<", "="))
+_WORDS = TRUE | FALSE | NULL | frozenset(FLOATS) | frozenset(("<<", "="))
 _NUMBER_START = frozenset("0123456789+-.")
 _NUMBER_CHARS = "0123456789abcdefABCDEFxXoO_.+-"
 _SIGNS = "+-"
+_LONGEST = 400  # digits of a number
 
 
 def _split_sign(text: str) -> str:
     return text[1:] if text[:1] in ("+", "-") else text
 
 
+def number_of(text: str) -> int | float | None:
+    """Return the number that a bare `text` means, or None when it is not a number."""
+    if (
+        text.strip(_NUMBER_CHARS) or not text.isascii() or text.count(".") > 1
+    ):  # the usual case: an address, a name, words
+        return None
+    plain = text.replace("_", "") if "_" in text else text
+    if plain.isdigit() and plain[0] != "0" and len(plain) < 19:
+        return int(plain)
+    body = _split_sign(plain)
+    if not body or body[0] not in _NUMBER_START or body[0] in _SIGNS or len(body) > _LONGEST:
+        return None
+    number: int | float | None = unsigned_of(body)
+    try:
+        if number is None:
+            return float(plain)
+        number = -number if plain[0] == "-" else number
+        return number if -(1 << 63) <= number < 1 << 64 else float(number)
+    except (OverflowError, ValueError):
+        return None
+
+
+def _is_number_to_others(text: str) -> bool:
+    """Return True for what other YAML readers take for a number: `0x_`, and hundreds of digits."""
+    if len(text) > _LONGEST:
+        body = _split_sign(text.replace("_", ""))
+        return body.isdigit() or unsigned_of(body) is not None
+    return "_" in text and _split_sign(text.replace("_", "")) in ("0x", "0b")
+
+
 def number_tag(text: str) -> str:
     """Return "!!int" or "!!float" when `text` reads as a number, else ""."""
-    if text.strip(_NUMBER_CHARS) or text.count(".") > 1:  # the usual case: an address, a name, words
-        return ""
-    plain = text.replace("_", "")
-    body = _split_sign(plain)
-    if not body or body[0] not in _NUMBER_START or body[0] in _SIGNS:
-        return ""
-    try:
-        int(plain, 0)
-        return "!!int"
-    except ValueError:
-        pass
-    if body.isdigit():  # leading zeros: octal when it can be, a float otherwise
-        return "!!float" if "8" in body or "9" in body else "!!int"
-    if body in ("0x", "0b") and "_" in text:  # other YAML readers take these for numbers
-        return "!!int"
-    try:
-        float(plain)
-        return "!!float"
-    except ValueError:
-        return ""
+    number = number_of(text)
+    if number is None:
+        return "!!int" if _is_number_to_others(text) else ""
+    return "!!int" if isinstance(number, int) else "!!float"
 
 
 def is_base60(text: str) -> bool:
-    """Tell whether `text` looks like a base-60 number (`12:34:56`), which older readers would convert."""
+    """Return True when `text` looks like a base-60 number (`12:34:56`), which older readers would convert."""
     if ":" not in text:
         return False
     parts = _split_sign(text).split(":")
@@ -82,7 +102,7 @@ def _is_clock(text: str) -> bool:
 
 
 def is_timestamp(text: str) -> bool:
-    """Tell whether `text` is a date, or a time in one of the forms that Juju's reader converts.
+    """Return True when `text` is a date, or a time in one of the forms that Juju's reader converts.
 
     `2025-03-01T10:00:00Z` and `2025-03-01 10:00:00` are; `2025-03-01 10:00:00Z` stays text.
     """
@@ -106,11 +126,11 @@ def is_timestamp(text: str) -> bool:
 
 def resolve_tag(text: str) -> str:
     """Return the short tag (`!!str`, `!!int`, ...) that a bare `text` resolves to."""
-    if text in _TRUE or text in _FALSE:
+    if text in TRUE or text in FALSE:
         return "!!bool"
-    if text in _NULL:
+    if text in NULL:
         return "!!null"
-    if text in _FLOAT_WORDS:
+    if text in FLOATS:
         return "!!float"
     if text[0] in _NUMBER_START:
         if is_timestamp(text):
@@ -120,7 +140,7 @@ def resolve_tag(text: str) -> str:
 
 
 def needs_quotes(text: str) -> bool:
-    """Tell whether a bare `text` would read as anything but this string (syntax apart)."""
+    """Return True when a bare `text` would read as anything but this string (syntax apart)."""
     if text in _WORDS:
         return True
     if text[0] not in _NUMBER_START:
@@ -130,7 +150,7 @@ def needs_quotes(text: str) -> bool:
     return bool(number_tag(text)) or is_timestamp(text) or is_base60(text)
 
 
-def natural_key(text: str) -> tuple[Any, ...]:
+def key_order(text: str) -> tuple[Any, ...]:
     """Return a sort key: runs of digits compare as numbers, other signs before digits before letters."""
     key: list[tuple[int, int, int]] = []
     at, end = 0, len(text)
@@ -152,5 +172,5 @@ def natural_key(text: str) -> tuple[Any, ...]:
 def map_key(key: Any) -> tuple[Any, ...]:
     """Return the sort key of a YAML map key: numbers before strings, strings in natural order."""
     if isinstance(key, str):
-        return (1, natural_key(key))
+        return (1, key_order(key))
     return (0, float(key))

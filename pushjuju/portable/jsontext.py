@@ -1,0 +1,127 @@
+"""JSON on the C accelerators alone: as it travels, as it is kept, and as Go prints it.
+
+Importing the ``json`` package pulls in ``re`` and ``enum`` and costs more than everything else the program
+imports together; its two C functions do all the work.
+
+Mirrors: Go encoding/json (juju 3.6)
+"""
+
+from __future__ import annotations
+
+from pushjuju.portable.gotypes import Struct
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+    Read = Callable[[str], Any]
+    Write = Callable[[Any], str]
+
+
+def _refuse(value: object) -> Any:
+    raise TypeError("cannot render %r" % type(value).__name__)
+
+
+def _make_reader() -> Read:
+    try:
+        from _json import make_scanner
+    except ImportError:  # an interpreter without the C module
+        import json
+
+        return json.loads
+
+    class Settings:
+        strict = False
+        object_hook = None
+        object_pairs_hook = None
+        parse_float = float
+        parse_int = int
+        parse_constant = float
+        memo: dict[str, str] = {}
+
+    settings: Any = Settings
+    scan = make_scanner(settings)
+
+    def read(text: str) -> Any:
+        text = text.strip()
+        try:
+            value, end = scan(text, 0)
+        except StopIteration as stop:
+            raise ValueError("not JSON: character %s" % stop.value) from None
+        if end != len(text):
+            raise ValueError("not JSON: extra data at character %d" % end)
+        return value
+
+    return read
+
+
+def _make_writer(*, ascii_only: bool, sort_keys: bool) -> Write:
+    try:
+        from _json import encode_basestring, encode_basestring_ascii, make_encoder
+    except ImportError:
+        import json
+
+        settings = json.JSONEncoder(ensure_ascii=ascii_only, separators=(",", ":"), sort_keys=sort_keys)
+        return settings.encode
+    escape = encode_basestring_ascii if ascii_only else encode_basestring
+    encode = make_encoder(None, _refuse, escape, None, ":", ",", sort_keys, False, True)
+    return lambda value: "".join(encode(value, 0))
+
+
+loads = _make_reader()  # JSON that travels
+dumps = _make_writer(ascii_only=True, sort_keys=False)
+compact = _make_writer(ascii_only=True, sort_keys=True)  # JSON that is kept: equal values give equal texts
+_sorted = _make_writer(ascii_only=False, sort_keys=True)
+_in_order = _make_writer(ascii_only=False, sort_keys=False)
+
+
+def to_json(value: Any, *, sort_keys: bool = True) -> str:
+    """Render as Go does: compact JSON on one line, without the final newline.
+
+    Args:
+        value: None, bool, int, float, str, list, tuple and dict, nested.
+        sort_keys: Sort the keys of plain dicts; a `Struct` always keeps its order.
+    """
+    if _needs_care(value):
+        return escape_json(_in_order(_prepare(value, sort_keys)))
+    return escape_json(_sorted(value) if sort_keys else _in_order(value))
+
+
+def _prepare(value: Any, sort_keys: bool) -> Any:
+    """Copy `value` with map keys sorted and whole floats as integers, ready for a plain JSON encoder."""
+    if isinstance(value, dict):
+        if sort_keys and not isinstance(value, Struct):
+            return {key: _prepare(value[key], sort_keys) for key in sorted(value)}
+        return {key: _prepare(item, sort_keys) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_prepare(item, sort_keys) for item in value]
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e21:
+        return int(value)
+    return value
+
+
+def _needs_care(value: Any) -> bool:
+    """Return True when a plain encoder gets a part wrong: a float, or a map that keeps its order."""
+    todo = [value]
+    while todo:
+        item = todo.pop()
+        kind = type(item)
+        if kind is dict:
+            todo.extend(item.values())
+        elif kind is list:
+            todo.extend(item)
+        elif kind is float or kind is Struct:
+            return True
+    return False
+
+
+def escape_json(text: str) -> str:
+    """Apply Go's extra escapes to JSON text: `<`, `>`, `&`, U+2028/9; bytes that are not UTF-8."""
+    for char, code in (("<", "003c"), (">", "003e"), ("&", "0026"), ("\u2028", "2028"), ("\u2029", "2029")):
+        if char in text:
+            text = text.replace(char, "\\u" + code)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        text = "".join("\\ufffd" if "\ud800" <= char <= "\udfff" else char for char in text)
+    return text
