@@ -21,6 +21,10 @@ from pushjuju.state.waits import told_by
 
 INTERRUPTED = 130
 _UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # of a file that has no name: stdout
+_FULL = {
+    errno.ENOSPC: "`df -h` shows which disk is full: free some space there, then run the command again",
+    errno.EDQUOT: "free some of your quota, then run the command again",
+}
 _RESUME = (
     "Interrupted. What was asked for is recorded and the work already started on machines goes on.\n"
     "'{program} update-status' continues it, '{program} status' shows it."
@@ -94,7 +98,8 @@ def _guarded(argv: list[str], cli: Cli) -> int:
     except OSError as error:
         if error.filename is None and error.errno in _UNWRITABLE:
             _leave_stdout()
-            return _failed(PushjujuError(f"write error: {(error.strerror or '').lower()}"), cli)
+            what = f"write error: {(error.strerror or '').lower()}"
+            return _failed(PushjujuError(what, hint=_FULL.get(error.errno, "")), cli)
         if error.filename is None:
             return _crashed(error, argv, cli)
         return _failed(_of_the_system(error), cli)
@@ -122,8 +127,8 @@ def _check_text(argv: Sequence[str]) -> None:
 
 def _of_the_system(error: OSError) -> PushjujuError:
     """Return the error for a file that the system does not let us use."""
-    name = str(error.filename)
-    return PushjujuError(f"{name if len(name) <= 255 else name[:255] + '...'}: {error.strerror}")
+    name, hint = str(error.filename), _FULL.get(error.errno or 0, "")
+    return PushjujuError(f"{name if len(name) <= 255 else name[:255] + '...'}: {error.strerror}", hint=hint)
 
 
 def _dispatch(argv: list[str], cli: Cli) -> None:

@@ -87,7 +87,7 @@ class Output:
         """Write a finished text."""
         self.written = True
         if self._path:
-            Path(self._path).expanduser().write_text(text, encoding="utf-8")
+            write_file(Path(self._path).expanduser(), text)
         else:
             with self._console.above_progress():
                 self._console.stdout.write(harmless(text) if self._console.stdout.isatty() else text)
@@ -98,6 +98,19 @@ class Output:
         if self._explicit and not self.written and self.form in MACHINE_FORMATS:
             self._console.stdout.write("{}\n")
             self._console.stdout.flush()
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a file that a person named.
+
+    Raises:
+        OSError: With the file's name, which errors of writing lack.
+    """
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise
 
 
 def render(form: str, document: Any) -> str:

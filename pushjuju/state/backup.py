@@ -7,16 +7,17 @@ in use, never its file: a process that has the file open would go on writing to 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sqlite3
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pushjuju.core.errors import StoreDamaged, StoreError
+from pushjuju.core.errors import StoreDamaged
 from pushjuju.state import full, unchanging
 from pushjuju.state.files import explained, sync_dir
-from pushjuju.state.store import Store, Tx, is_full, schema_version
+from pushjuju.state.store import Store, Tx, explain_error, is_full, schema_version
 from pushjuju.state.work import lease_at_least
 
 _BUSY_S = 30.0
@@ -53,6 +54,7 @@ def copy_store(path: Path, target: Path) -> None:
 
     Raises:
         StoreError: It cannot be read, or the copy cannot be written; nothing is left of the copy then.
+        OSError: The disk of the copy is full; nothing is left of the copy.
         StoreDamaged: The copy is not sound, so the store is not.
     """
     new = target.with_name(f".new-{target.name}")
@@ -69,7 +71,9 @@ def copy_store(path: Path, target: Path) -> None:
             new.replace(target)
             sync_dir(target.parent)
     except sqlite3.Error as error:
-        raise StoreError(f"the store {path} cannot be copied to {target}: {error}") from error
+        if is_full(error, new):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(target)) from error
+        raise explain_error(error, path) from error
     finally:
         new.unlink(missing_ok=True)
 
@@ -133,7 +137,8 @@ def put_in_place(copy: Path, path: Path, before: Path) -> Path | None:
         Where the old one is; None where there was none.
     """
     new = path.with_name(f".new-{path.name}")
-    copy_store(copy, new)
+    with explained(path):
+        copy_store(copy, new)
     store = Store.open(new)
     try:
         with store.write() as tx:
@@ -168,10 +173,12 @@ def take_back(store: Store, source: Path, before: Path) -> None:
     check_copy(source)
     work = before.with_name(f".new-{before.name}-content")
     try:
-        copy_store(source, work)
+        with explained(before):
+            copy_store(source, work)
         Store.open(work).close()  # brings its schema up to date
         with store.write() as tx:
-            copy_store(store.path, before)
+            with explained(before):
+                copy_store(store.path, before)
             _replace_rows(tx._connection, work)
             store.forget()
             _free_claims(tx)

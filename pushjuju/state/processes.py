@@ -10,20 +10,25 @@ import fcntl
 import os
 from pathlib import Path
 
+from pushjuju.state.files import explained
 from pushjuju.state.work import owner_alive, process_owner
 
 _FILE = "processes"
 
 
 def enlist(root: Path) -> None:
-    """Name this process as one that works what becomes due for the controller of a directory."""
-    descriptor = os.open(root / _FILE, os.O_RDWR | os.O_CREAT, 0o600)
-    with os.fdopen(descriptor, "r+") as stream:
+    """Name this process as one that works what becomes due for the controller of a directory.
+
+    Raises:
+        StoreError: The disk is full or refuses it.
+    """
+    path = root / _FILE
+    with explained(path), os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "r+") as stream:
         fcntl.flock(stream, fcntl.LOCK_EX)
         names = [*_living(stream.read()), process_owner()]
         stream.seek(0)
-        stream.truncate()
         stream.write("".join(f"{name}\n" for name in dict.fromkeys(names)))
+        stream.truncate()  # last: a full disk keeps the names of others
 
 
 def waiting(root: Path) -> str:

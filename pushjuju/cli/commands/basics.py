@@ -10,6 +10,7 @@ import click
 from pushjuju import JUJU_VERSION, __version__
 from pushjuju.cli import flags, helptext, hooktoolhelp, registry
 from pushjuju.cli.command import Cli, Command, command
+from pushjuju.cli.output import write_file
 from pushjuju.cli.version import version_text
 from pushjuju.core.errors import NotFound
 
@@ -116,10 +117,10 @@ def documentation(
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     if not split:
-        (folder / "documentation.md").write_text(index + "".join(pages.values()), encoding="utf-8")
+        write_file(folder / "documentation.md", index + "".join(pages.values()))
         return None
     for name, page in {**pages, **({"index": index} if index else {})}.items():
-        (folder / f"{name}.md").write_text(page, encoding="utf-8")
+        write_file(folder / f"{name}.md", page)
     return None
 
 

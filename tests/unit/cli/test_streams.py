@@ -14,6 +14,8 @@ import pytest
 PROGRAM = shutil.which("pushjuju", path=str(Path(sys.executable).parent)) or "pushjuju"
 COMMANDS = ("version", "status", "models", "hooks", "help commands", "add-model more")
 READING = ("version", "status", "models", "help commands", "hooks --format yaml")
+DF = "`df -h` shows which disk is full: free some space there, then run the command again"
+ROOM = "free some space on that disk, then run the command again"
 Sh = Callable[[str], subprocess.CompletedProcess[str]]
 
 
@@ -57,7 +59,7 @@ def test_closed_streams_take_what_is_written(sh: Sh, words: str) -> None:
 @pytest.mark.parametrize("words", READING)
 def test_a_full_disk_behind_stdout_is_told(sh: Sh, words: str) -> None:
     done = sh(f"$P {words} >/dev/full")
-    assert (done.returncode, done.stderr) == (1, "ERROR write error: no space left on device\n")
+    assert (done.returncode, done.stderr) == (1, f"ERROR write error: no space left on device\n{DF}\n")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting takes root")
@@ -77,6 +79,22 @@ def test_a_full_disk_under_the_store_is_told(sh: Sh, tmp_path: Path) -> None:
             assert (done.returncode, done.stdout.strip("{}\n")) == (1, ""), (words, done.stdout)
             assert "state.db cannot be written: the disk is full" in done.stderr
             assert "free some space" in done.stderr
+        named = {
+            "controller run": "controllers/home/processes",
+            "create-backup --no-download": "controllers/home/backups/juju-backup-",
+            f"create-backup --filename {disk}/copy.tar.gz": "copy.tar.gz",
+        }
+        for words, file in named.items():
+            done = sh(f"PUSHJUJU_DATA={disk}/data $P {words}")
+            assert done.returncode == 1, words
+            error, hint = done.stderr.splitlines()[-2:]
+            assert error.startswith(f"ERROR cannot write {disk}"), words
+            assert file in error, words
+            assert (error.endswith(": no space left on device"), hint) == (True, ROOM), words
+        done = sh(f"$P status -o {disk}/shown")
+        assert (done.returncode, done.stderr) == (1, f"ERROR {disk}/shown: No space left on device\n{DF}\n")
+        assert sh(f"PUSHJUJU_DATA={disk}/data $P create-backup --filename elsewhere.tar.gz").returncode == 0
+        assert sorted(path.name for path in disk.iterdir()) == ["data", "fill", "shown"]  # nothing half made
         (disk / "fill").unlink()
         assert sh(f"PUSHJUJU_DATA={disk}/data $P status").returncode == 0
     finally:
