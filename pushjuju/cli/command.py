@@ -16,15 +16,11 @@ import click
 
 from pushjuju.cli import logs
 from pushjuju.cli.console import Console
-from pushjuju.cli.gnuflag import (
-    FlagSet,
-    FlagSpec,
-    Kind,
-    dashed,
-)
+from pushjuju.cli.gnuflag import FlagSet, FlagSpec, Kind
 from pushjuju.cli.output import Output
 from pushjuju.core.clock import Clock, SystemClock
 from pushjuju.core.errors import PushjujuError, UsageError
+from pushjuju.portable.flags import dashed
 from pushjuju.portable.quote import quote_list
 
 Function = Callable[..., None]
@@ -102,7 +98,7 @@ class Flag(click.Option):
     def __init__(self, spec: FlagSpec) -> None:
         self.spec = spec
         names = [f"--{name}" if len(name) > 1 else f"-{name}" for name in spec.names]
-        super().__init__([spec.key, *names], is_flag=spec.switch, help=spec.help, hidden=spec.hidden)
+        super().__init__([spec.key, *names], is_flag=spec.boolean, help=spec.help, hidden=spec.hidden)
 
 
 class Command(click.Command):

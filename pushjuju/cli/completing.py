@@ -200,7 +200,7 @@ def flags_of(command: str) -> list[tuple[tuple[str, ...], bool, str, tuple[str, 
     return [
         (
             tuple(f"--{name}" if len(name) > 1 else f"-{name}" for name in spec.names),
-            spec.switch,
+            spec.boolean,
             spec.help,
             spec.choices,
         )

@@ -1,8 +1,6 @@
-"""Command-line flags by the rules of Go's gnuflag: what Juju accepts, and nothing else.
+"""The flags of commands: their kinds and typed values. Not click's rules, but Juju's.
 
 Pure: no click, no printing. `command.py` puts these rules under every click command.
-Not POSIX getopt and not click's parser: no abbreviations, one dash is a cluster of one-letter flags,
-`--flag=false` for booleans, flags and arguments in any order, a repeated scalar keeps the last value.
 
 Mirrors: juju/gnuflag flag.go, juju/cmd args.go (3.6)
 """
@@ -16,7 +14,9 @@ from typing import Any
 
 from pushjuju.core.errors import NotValid, UsageError
 from pushjuju.core.near import did_you_mean
+from pushjuju.portable import flags
 from pushjuju.portable.durations import parse_duration
+from pushjuju.portable.flags import dashed
 from pushjuju.portable.quote import parse_bool, parse_int, quote
 
 
@@ -85,8 +85,8 @@ class FlagSpec:
         return (self.name, *self.aliases, *((self.short,) if self.short else ()))
 
     @property
-    def switch(self) -> bool:
-        """Whether the flag may stand without a value."""
+    def boolean(self) -> bool:
+        """True when the flag may stand without a value."""
         return self.kind in _SWITCHES
 
     def initial(self) -> Any:
@@ -121,16 +121,14 @@ class Parsed:
     given: set[str] = field(default_factory=set)
 
 
-class HelpAsked(Exception):
-    """`--help` was met; nothing after it counts."""
-
-
 class FlagSet:
     """The flags of one command, and the parser of its command line."""
 
     def __init__(self, specs: Iterable[FlagSpec]) -> None:
         self._specs = tuple(specs)
         self._by_name = {name: spec for spec in self._specs for name in spec.names}
+        # That of help is no flag to the reader: nothing behind it counts.
+        self._readable = {name: spec for name, spec in self._by_name.items() if spec.name != "help"}
 
     def parse(
         self, words: Sequence[str], *, interspersed: bool = True, start: Mapping[str, Any] | None = None
@@ -144,63 +142,21 @@ class FlagSet:
 
         Raises:
             UsageError: A flag is unknown, lacks its value or has a bad one; the text is gnuflag's.
-            HelpAsked: `-h` or `--help`.
+            HelpWanted: `-h` or `--help`.
         """
         found = Parsed({spec.key: spec.initial() for spec in self._specs} | dict(start or {}))
-        rest = list(reversed(words))
-        while rest:
-            word = rest.pop()
-            if word == "--":
-                found.args.extend(reversed(rest))
-                break
-            if len(word) < 2 or word[0] != "-":
-                found.args.append(word)
-                if not interspersed:
-                    found.args.extend(reversed(rest))
-                    break
-            elif word.startswith("--"):
-                self._long(word, rest, found)
-            else:
-                self._cluster(word[1:], rest, found)
+
+        def store(spec: FlagSpec, name: str, text: str) -> None:
+            _store(spec, name, text, found)
+
+        try:
+            found.args = flags.read(self._readable, words, store, interspersed=interspersed)
+        except flags.UnknownFlag as error:
+            near = did_you_mean(error.name, self._by_name) if len(error.name) > 1 else ""
+            raise UsageError(str(error), hint="\t--".join(near.rsplit("\t", 1))) from None
+        except flags.UsageError as error:
+            raise UsageError(str(error)) from None
         return found
-
-    def _long(self, word: str, rest: list[str], found: Parsed) -> None:
-        name, equals, value = word[2:].partition("=")
-        if not name:
-            raise UsageError(f"empty option in argument {quote(word)}")
-        spec = self._spec(name)
-        if equals:
-            _store(spec, name, value, found)
-        elif spec.switch:
-            _store(spec, name, "true", found)
-        else:
-            _store(spec, name, _next(name, rest), found)
-
-    def _cluster(self, letters: str, rest: list[str], found: Parsed) -> None:
-        while letters:
-            name, letters = letters[0], letters[1:]
-            spec = self._spec(name)
-            if spec.switch and not letters.startswith("="):
-                _store(spec, name, "true", found)
-                continue
-            _store(spec, name, letters or _next(name, rest), found)
-            return
-
-    def _spec(self, name: str) -> FlagSpec:
-        spec = self._by_name.get(name)
-        if name in ("h", "help") and (spec is None or spec.name == "help"):
-            raise HelpAsked
-        if spec is None:
-            near = did_you_mean(name, self._by_name) if len(name) > 1 else ""
-            shown = "\t--".join(near.rsplit("\t", 1))
-            raise UsageError(f"option provided but not defined: {dashed(name)}", hint=shown)
-        return spec
-
-
-def _next(name: str, rest: list[str]) -> str:
-    if not rest:
-        raise UsageError(f"option needs an argument: {dashed(name)}")
-    return rest.pop()
 
 
 def _store(spec: FlagSpec, name: str, text: str, found: Parsed) -> None:
@@ -246,8 +202,3 @@ def _with_pair(before: Mapping[str, str], text: str) -> dict[str, str]:
     if name in before:
         raise NotValid(f"duplicate name specified: {quote(name)}")
     return {**before, name: value}
-
-
-def dashed(name: str) -> str:
-    """Return a flag as people write it: `-n`, `--name`."""
-    return f"--{name}" if len(name) > 1 else f"-{name}"

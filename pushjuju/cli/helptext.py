@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from pushjuju.cli.gnuflag import FlagSpec, Kind, dashed
+from pushjuju.cli.gnuflag import FlagSpec, Kind
+from pushjuju.portable.flags import dashed
 
 if TYPE_CHECKING:
     from pushjuju.cli.command import Command

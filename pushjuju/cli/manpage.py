@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from pushjuju.cli.gnuflag import FlagSpec, dashed
+from pushjuju.cli.gnuflag import FlagSpec
+from pushjuju.portable.flags import dashed
 
 if TYPE_CHECKING:
     from pushjuju.cli.command import Command
@@ -81,7 +82,7 @@ def _flag(spec: FlagSpec) -> str:
         return ""
     names = sorted(spec.names, key=lambda name: (len(name) > 1, name))
     shown = ", ".join(f"\\fB{escaped(dashed(name))}\\fR" for name in names)
-    value = "" if spec.switch else " \\fIvalue\\fR"
+    value = "" if spec.boolean else " \\fIvalue\\fR"
     return f".TP\n{shown}{value}\n{escaped(' '.join(spec.help.split())) or '.br'}\n"
 
 

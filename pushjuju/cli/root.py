@@ -15,10 +15,11 @@ import click
 
 from pushjuju.cli import helptext, registry
 from pushjuju.cli.command import GLOBAL_FLAGS, Cli, Command, Exited
-from pushjuju.cli.gnuflag import FlagSet, FlagSpec, HelpAsked
+from pushjuju.cli.gnuflag import FlagSet, FlagSpec
 from pushjuju.cli.version import version_text
 from pushjuju.core.errors import NotFound, UsageError
 from pushjuju.core.near import did_you_mean
+from pushjuju.portable.flags import HelpWanted
 from pushjuju.portable.quote import quote
 
 ROOT_FLAGS = (
@@ -55,7 +56,7 @@ class Root(click.Group):
         flags = FlagSet((*GLOBAL_FLAGS, *ROOT_FLAGS))
         try:
             parsed = flags.parse(args, interspersed=False)
-        except HelpAsked:
+        except HelpWanted:
             parsed = flags.parse([])
             parsed.args = ["help", *_word_behind_help(args)]
         ctx.params, ctx.args = parsed.values, parsed.args
@@ -83,7 +84,7 @@ class Root(click.Group):
         try:
             with found.make_context(word, rest, parent=ctx) as inner:
                 return found.invoke(inner)
-        except HelpAsked:
+        except HelpWanted:
             return cli.output.text(helptext.command(found, cli.program, alias=word))
 
     def _unknown(self, word: str, cli: Cli) -> UsageError | NotFound:

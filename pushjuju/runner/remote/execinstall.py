@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 LINK = "/usr/bin/juju-exec"
 _HOME = "pushjuju-exec-"
 _MODULES = {
-    "pushjuju/portable": ("gotypes", "jsontext", "quote"),
-    "pushjuju/runner/remote": ("goflags", "jujuexec", "layout", "requests", "signals", "wire"),
+    "pushjuju/portable": ("flags", "gotypes", "jsontext", "quote"),
+    "pushjuju/runner/remote": ("jujuexec", "layout", "requests", "signals", "wire"),
 }
 _START = """#!%s -IS
 # juju-exec of pushjuju: runs commands in the context of a unit.

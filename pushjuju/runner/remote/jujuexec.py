@@ -14,9 +14,10 @@ from __future__ import annotations
 import os
 import sys
 
+from pushjuju.portable.flags import Flag, HelpWanted, UsageError, help_text
+from pushjuju.portable.flags import parse as parse_flags
 from pushjuju.portable.quote import atoi, quote
-from pushjuju.runner.remote import goflags, requests
-from pushjuju.runner.remote.goflags import Flag, UsageError
+from pushjuju.runner.remote import requests
 from pushjuju.runner.remote.layout import AGENT_PATH, BadName, Layout, unit_tag
 
 TYPE_CHECKING = False
@@ -85,10 +86,10 @@ def parse(argv: Sequence[str], environ: Mapping[str, str], units: Sequence[str])
 
     Raises:
         Failed: With Juju's text.
-        goflags.HelpWanted: Somebody wants to read about it.
+        HelpWanted: Somebody wants to read about it.
     """
     try:
-        flags, words = goflags.parse(FLAGS, argv, None)
+        flags, words = parse_flags(FLAGS, argv, None)
     except UsageError as error:
         raise Failed(str(error), 2) from None
     inside = environ.get("JUJU_CONTEXT_ID", "")
@@ -337,10 +338,10 @@ def main(argv: Sequence[str], environ: Mapping[str, str], root: str) -> int:
         if not wanted["unit"]:
             return run_plain(paths, wanted["script"], environ)
         return ask(paths, wanted)
-    except goflags.HelpWanted:
+    except HelpWanted:
         usage = "[UNIT] COMMANDS"
         summary = "Run commands in a unit's hook context."
-        text = goflags.help_text(NAME, usage=usage, summary=summary, details=_DETAILS.strip(), flags=FLAGS)
+        text = help_text(NAME, usage=usage, summary=summary, details=_DETAILS.strip(), flags=FLAGS)
         _write(1, text.encode("utf-8"))
         return 0
     except Failed as error:

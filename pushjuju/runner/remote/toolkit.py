@@ -13,19 +13,19 @@ Mirrors: juju worker/uniter/runner/jujuc, juju/cmd cmd.go (3.6)
 from __future__ import annotations
 
 from pushjuju.portable import output
+from pushjuju.portable.flags import (
+    Flag,
+    HelpWanted,
+    UsageError,
+    help_text,
+    parse,
+)
 from pushjuju.portable.gotypes import Moment, Struct
 from pushjuju.portable.quote import (
     atoi,
     quote,
     quote_list,
     trim,
-)
-from pushjuju.runner.remote.goflags import (
-    Flag,
-    HelpWanted,
-    UsageError,
-    help_text,
-    parse,
 )
 from pushjuju.runner.remote.toolcontext import Args, ToolContext, ToolError, file_error, usage_error
 

@@ -299,11 +299,11 @@ def test_flags_of_the_table_are_read_as_the_commands_read_them() -> None:
         for spec in found.specs if found is not None else ():
             for name in (f"--{name}" if len(name) > 1 else f"-{name}" for name in spec.names):
                 bare = name in completing.BARE.get(word, ())
-                assert not (spec.switch and name in completing.VALUES) or bare, (
+                assert not (spec.boolean and name in completing.VALUES) or bare, (
                     f"{word} {name} takes no value"
                 )
-                assert spec.switch or not bare, f"{word} {name} takes a value"
-                assert spec.switch or name not in completing.SWITCHES, f"{word} {name} takes a value"
+                assert spec.boolean or not bare, f"{word} {name} takes a value"
+                assert spec.boolean or name not in completing.SWITCHES, f"{word} {name} takes a value"
 
 
 @pytest.mark.parametrize("line", ["remove-unit ", "status -m ", "show-controller ", "replay ", "a b -m x:y "])

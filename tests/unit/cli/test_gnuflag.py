@@ -6,13 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pushjuju.cli.gnuflag import (
-    FlagSet,
-    FlagSpec,
-    HelpAsked,
-    Kind,
-)
+from pushjuju.cli.gnuflag import FlagSet, FlagSpec, Kind
 from pushjuju.core.errors import UsageError
+from pushjuju.portable.flags import HelpWanted
 
 FLAGS = FlagSet(
     [
@@ -141,7 +137,7 @@ def test_two_dashes_in_front_of_raw_arguments_vanish() -> None:
 
 @pytest.mark.parametrize("words", [["-h"], ["--help"], ["a", "--help", "--nonsense"], ["-vh"]])
 def test_help_stops_the_reading(words: list[str]) -> None:
-    with pytest.raises(HelpAsked):
+    with pytest.raises(HelpWanted):
         FLAGS.parse(words)
 
 

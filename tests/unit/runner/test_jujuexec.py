@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from pushjuju.portable.flags import HelpWanted
 from pushjuju.runner.remote import jujuexec
-from pushjuju.runner.remote.goflags import HelpWanted
 from pushjuju.runner.remote.jujuexec import Failed, parse
 
 ONE, TWO = ["web/0"], ["agent/3", "web/0"]

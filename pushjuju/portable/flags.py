@@ -1,9 +1,9 @@
-"""Parse a hook tool's command line as Juju does, and print its help.
+"""Juju's flag syntax, and the flags of hook tools and their help.
 
 Flags and arguments may be mixed, short flags may be joined, the last value wins, long flags are never
-abbreviated. Pushed to machines: Python 3.8, lean imports.
+abbreviated. Not POSIX getopt: `-n=x` gives `=x`, and `--flag=false` is for booleans.
 
-Mirrors: juju/gnuflag flag.go (juju 3.6)
+Mirrors: juju/gnuflag flag.go, juju/cmd args.go (3.6)
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pushjuju.portable.quote import parse_bool, quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Callable, Sequence
+    from typing import Any, Callable, Iterable, Mapping, Sequence
 
     # Turns the text of a flag into its value; raises ValueError with the reason.
     Convert = Callable[[Any, str], Any]
@@ -22,8 +22,103 @@ class UsageError(Exception):
     """The command line is wrong; the text is what the user reads after "ERROR "."""
 
 
+class UnknownFlag(UsageError):
+    """A flag does not exist.
+
+    Attributes:
+        name: Its name, without dashes.
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__("option provided but not defined: %s" % dashed(name))
+        self.name = name
+
+
 class HelpWanted(Exception):  # noqa: N818 - not an error: the user asked
     """`-h` or `--help` was met."""
+
+
+def dashed(name: str) -> str:
+    """Return the flag name as the user types it."""
+    return ("--" if len(name) > 1 else "-") + name
+
+
+def read(
+    flags: Mapping[str, Any],
+    words: Iterable[str],
+    store: Callable[[Any, str, str], None],
+    *,
+    interspersed: bool = True,
+) -> list[str]:
+    """Read a command line.
+
+    Args:
+        flags: Name, without dashes -> flag; a flag whose `boolean` is true needs no value.
+        words: The words after the command.
+        store: Called with flag, name and text for each flag, in their order.
+        interspersed: True when flags may follow the first positional argument.
+
+    Returns:
+        The positional arguments.
+
+    Raises:
+        UsageError: with Juju's text.
+        HelpWanted: `-h` or `--help` came before any fault.
+    """
+    found: list[str] = []
+    rest = list(words)
+    rest.reverse()
+    while rest:
+        word = rest.pop()
+        if word == "--":
+            break
+        if len(word) < 2 or word[0] != "-":
+            found.append(word)
+            if not interspersed:
+                break
+        elif word.startswith("--"):
+            _read_long(flags, word, rest, store)
+        else:
+            _read_joined(flags, word[1:], rest, store)
+    rest.reverse()
+    return found + rest
+
+
+def _read_long(
+    flags: Mapping[str, Any], word: str, rest: list[str], store: Callable[[Any, str, str], None]
+) -> None:
+    name, equals, value = word[2:].partition("=")
+    if not name:
+        raise UsageError("empty option in argument %s" % quote(word))
+    flag = _find(flags, name)
+    if not equals:
+        value = "true" if flag.boolean else _next(name, rest)
+    store(flag, name, value)
+
+
+def _read_joined(
+    flags: Mapping[str, Any], letters: str, rest: list[str], store: Callable[[Any, str, str], None]
+) -> None:
+    while letters:
+        name, letters = letters[0], letters[1:]
+        flag = _find(flags, name)
+        if not flag.boolean or letters.startswith("="):
+            store(flag, name, letters or _next(name, rest))
+            return
+        store(flag, name, "true")
+
+
+def _find(flags: Mapping[str, Any], name: str) -> Any:
+    flag = flags.get(name)
+    if flag is None:
+        raise HelpWanted if name in ("h", "help") else UnknownFlag(name)
+    return flag
+
+
+def _next(name: str, rest: list[str]) -> str:
+    if not rest:
+        raise UsageError("option needs an argument: %s" % dashed(name))
+    return rest.pop()
 
 
 class Flag:
@@ -80,80 +175,6 @@ class Flag:
         return "%s (= %s)\n    %s" % (names, shown, self.help)
 
 
-def dashed(name: str) -> str:
-    """Return the flag name as the user types it."""
-    return ("--" if len(name) > 1 else "-") + name
-
-
-class _Parser:
-    __slots__ = ("argv", "cluster", "context", "flags", "positional", "values")
-
-    def __init__(self, flags: dict[str, Flag], argv: Sequence[str], context: Any) -> None:
-        self.flags = flags
-        self.argv = list(argv)
-        self.context = context
-        self.cluster = ""  # what is left of "-abc" after its first letter
-        self.positional: list[str] = []
-        self.values: dict[str, Any] = {}
-
-    def run(self) -> None:
-        while self.cluster or self.argv:
-            if self.cluster:
-                name, self.cluster = self.cluster[0], self.cluster[1:]
-                self._short(name)
-                continue
-            arg = self.argv.pop(0)
-            if arg == "--":
-                self.positional.extend(self.argv)
-                return
-            if arg.startswith("--"):
-                self._long(arg)
-            elif len(arg) > 1 and arg[0] == "-":
-                self.cluster = arg[1:]
-            else:
-                self.positional.append(arg)
-
-    def _long(self, arg: str) -> None:
-        name, found, value = arg[2:].partition("=")
-        if not name:
-            raise UsageError("empty option in argument %s" % quote(arg))
-        flag = self._find(name)
-        if found:
-            self._set(flag, name, value)
-        elif flag.boolean:
-            self._set(flag, name, "true")
-        else:
-            self._set(flag, name, self._next(name))
-
-    def _short(self, name: str) -> None:
-        flag = self._find(name)
-        if flag.boolean and not self.cluster.startswith("="):
-            self._set(flag, name, "true")
-            return
-        value, self.cluster = self.cluster, ""
-        self._set(flag, name, value or self._next(name))
-
-    def _find(self, name: str) -> Flag:
-        flag = self.flags.get(name)
-        if flag is not None:
-            return flag
-        if name in ("h", "help"):
-            raise HelpWanted
-        raise UsageError("option provided but not defined: %s" % dashed(name))
-
-    def _next(self, name: str) -> str:
-        if not self.argv:
-            raise UsageError("option needs an argument: %s" % dashed(name))
-        return self.argv.pop(0)
-
-    def _set(self, flag: Flag, name: str, text: str) -> None:
-        try:
-            self.values[flag.key] = flag.value(self.context, text)
-        except ValueError as error:
-            message = "invalid value %s for option %s: %s" % (quote(text), dashed(name), error)
-            raise UsageError(message) from None
-
-
 def parse(flags: Sequence[Flag], argv: Sequence[str], context: Any) -> tuple[dict[str, Any], list[str]]:
     """Split a command line into flag values and positional arguments.
 
@@ -169,10 +190,17 @@ def parse(flags: Sequence[Flag], argv: Sequence[str], context: Any) -> tuple[dic
         UsageError: with Juju's text.
         HelpWanted: `-h` or `--help` came before any fault.
     """
-    parser = _Parser({name: flag for flag in flags for name in flag.names}, argv, context)
-    parser.values = {flag.key: flag.default for flag in flags}
-    parser.run()
-    return parser.values, parser.positional
+    values = {flag.key: flag.default for flag in flags}
+
+    def store(flag: Flag, name: str, text: str) -> None:
+        try:
+            values[flag.key] = flag.value(context, text)
+        except ValueError as error:
+            message = "invalid value %s for option %s: %s" % (quote(text), dashed(name), error)
+            raise UsageError(message) from None
+
+    positional = read({name: flag for flag in flags for name in flag.names}, argv, store)
+    return values, positional
 
 
 def help_text(name: str, *, usage: str, summary: str, details: str, flags: Sequence[Flag]) -> str:
