@@ -400,6 +400,42 @@ async def test_requests_for_a_unit_of_another_machine_are_not_run(world: World) 
     box.requests.clear()
 
 
+def test_results_that_a_machine_swaps_between_its_units_write_for_the_unit_of_the_row_alone(
+    world: World, stage: Stage
+) -> None:
+    """web/0 and db/0 share a machine, so root there may give each the result of the other."""
+    web, db = world.until("update-status", "web/0"), world.until("update-status", "db/0")
+    of_web = {"relations": {"0": {"unit": {"a": "web"}, "app": {"b": "web"}}}, "state": {"k": "web"}}
+    of_db = {"relations": {"1": {"unit": {"a": "db"}}}, "state": {"k": "db"}}
+    before = stage.rows()
+    assert world.commit(
+        db, ok(id=web.id, unit="web/0", writes=of_web)
+    ).ok  # what db/0 may not write is passed over
+    assert not stage.strangers(before, "db/0")
+    before = stage.rows()
+    assert world.commit(web, ok(id=db.id, unit="db/0", writes=of_db)).ok
+    assert not stage.strangers(before, "web/0")
+    assert (state(world, "web/0"), state(world, "db/0")) == ({"k": "db"}, {"k": "web"})
+    assert bag(world, PEERS, "web") == {}
+    assert "a" not in bag(world, PEERS, "web/0")
+
+
+def test_an_old_result_that_is_given_for_a_new_operation_has_the_rights_of_now(
+    world: World, stage: Stage
+) -> None:
+    """What a result says of its age or operation is not believed: the row decides whose it is, and when."""
+    first = world.until("update-status", "web/0")
+    old = ok(id=first.id, writes={"state": {"k": "old"}, "relations": {"0": {"app": {"a": "old"}}}})
+    assert world.commit(first, old).ok
+    assert bag(world, PEERS, "web") == {"a": "old"}
+    lead(world, "web/1")
+    again = world.prepared("web/0")
+    before = stage.rows()
+    done = world.commit(again, old)
+    assert 'web/0" is not leader of "web"' in done.message
+    assert not stage.strangers(before, "web/0")
+
+
 def test_a_result_counts_once(world: World, stage: Stage) -> None:
     prepared = world.until("update-status", "web/1")
     world.commit(prepared, ok(writes={"state": {"k": "1"}}))

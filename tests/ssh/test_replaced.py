@@ -50,3 +50,26 @@ async def test_journal_that_tells_of_another_result_is_no_second_run(machine: Ma
         assert (await session.run(op))["outcome"] in ("xx", "ok")
         assert (await session.run(invented))["outcome"] == "error"
     assert (charm / "runs").read_text() == "run\n"
+
+
+async def test_journals_that_are_swapped_tell_of_their_own_operations(machine: Machine) -> None:
+    """The first line says whose a result is, not the name of the file; nothing runs again for that."""
+    charm = machine.write_charm(start="echo run >> runs", stop="echo run >> runs; exit 1")
+    good, bad = hook_op("start"), hook_op("stop")
+    async with machine.session() as session:
+        assert (await session.run(good))["outcome"] == "ok"
+        assert (await session.run(bad))["outcome"] == "failed"
+    assert await machine.gone()
+    one, other = (machine.base / "journal" / journal.file_name(op["id"]) for op in (good, bad))
+    texts = one.read_bytes(), other.read_bytes()
+    one.write_bytes(texts[1])
+    other.write_bytes(texts[0])
+    async with machine.session() as session:
+        assert (await session.run(good))["outcome"] == "ok"
+        assert (await session.run(bad))["outcome"] == "failed"
+        for op in (good, bad):
+            await session.ack(op["id"])
+        assert [(await session.run(op))["outcome"] for op in (good, bad)] == ["known", "known"]
+    assert (charm / "runs").read_text() == "run\nrun\n"
+    assert not one.exists()
+    assert not other.exists()

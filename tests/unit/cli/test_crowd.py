@@ -13,7 +13,7 @@ import pytest
 from tests.unit.cli.test_followers import WITHIN_S, Start, start, wait_for  # noqa: F401
 
 PEOPLE = 5
-EACH = 4  # settings of one person, one after the other
+EACH = 40  # settings of one person, one after the other: 200 of one application in all
 PERSON = """
 import io, os, sys
 from pushjuju.cli.main import run
@@ -40,7 +40,7 @@ def _charm(folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(400)
 def test_two_controllers_and_five_commands_at_once_lose_no_setting(start: Start, tmp_path: Path) -> None:  # noqa: F811
     assert start("deploy", str(_charm(tmp_path / "agent"))).wait(WITHIN_S) == 0
     serving = [start("controller", "run", "-c", "lab") for _ in range(2)]
@@ -52,7 +52,7 @@ def test_two_controllers_and_five_commands_at_once_lose_no_setting(start: Start,
         )
         for number in range(PEOPLE)
     ]  # fmt: skip
-    ended = [(*person.communicate(timeout=WITHIN_S), person.returncode) for person in people]
+    ended = [(*person.communicate(timeout=3 * WITHIN_S), person.returncode) for person in people]
     assert [code for *_, code in ended] == [0] * PEOPLE, ended
     assert start("config", "agent", "--format", "json").wait(WITHIN_S) == 0
     shown = json.loads((tmp_path / "4.out").read_text())["settings"]

@@ -25,6 +25,15 @@ CALLS = {
     "create_subprocess_shell",
 }
 STARTS = ("posix_spawn", "exec", "spawn")  # of `os`
+ELSEWHERE = {  # in libraries that start programs for who asks them: module -> names
+    "asyncio": {"subprocess", "create_subprocess_exec", "create_subprocess_shell"},
+    "concurrent.futures": {"ProcessPoolExecutor"},
+    "click": {"edit", "launch", "echo_via_pager"},
+    "webbrowser": {"open", "get"},
+    "ctypes": {"CDLL"},
+    "pdb": {"set_trace"},
+}
+OF_LOOPS = {"subprocess_exec", "subprocess_shell"}  # methods of event loops
 
 
 def starters(path: Path) -> list[str]:
@@ -36,13 +45,16 @@ def starters(path: Path) -> list[str]:
             if (node.module or "").split(".")[0] in MODULES:
                 found.append(node.module or "")
             if node.module == "os":
-                found += [item.name for item in node.names if item.name.startswith(STARTS)]
+                found += [item.name for item in node.names if item.name.startswith((*STARTS, *CALLS))]
+            found += [item.name for item in node.names if item.name in ELSEWHERE.get(node.module or "", ())]
         elif isinstance(node, ast.Attribute):
             of_os = isinstance(node.value, ast.Name) and node.value.id == "os"
             if node.attr in CALLS and (of_os or node.attr.startswith("create_")):
                 found.append(node.attr)
             elif of_os and node.attr.startswith(STARTS):
                 found.append(f"os.{node.attr}")
+            elif node.attr in OF_LOOPS or node.attr in ELSEWHERE.get(ast.unparse(node.value), ()):
+                found.append(ast.unparse(node))
     return found
 
 
@@ -51,6 +63,34 @@ def test_programs_are_started_in_one_place() -> None:
     paths = [path for path in ROOT.rglob("*.py") if path != OWNER and not path.is_relative_to(machine)]
     assert {str(path.relative_to(ROOT)): found for path in paths if (found := starters(path))} == {}
     assert starters(OWNER)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import subprocess",
+        "from subprocess import run",
+        "import multiprocessing.pool",
+        "import os\nos.system('true')",
+        "import os\nos.execvp('true', [])",
+        "import os\nos.fork()",
+        "from os import popen",
+        "from os import posix_spawn",
+        "import asyncio\nasyncio.create_subprocess_exec('true')",
+        "import asyncio\nasyncio.create_subprocess_shell('true')",
+        "from asyncio import create_subprocess_exec",
+        "from asyncio import subprocess",
+        "import asyncio\nasyncio.subprocess.create_subprocess_exec('true')",
+        "loop.subprocess_exec(object, 'true')",
+        "from concurrent.futures import ProcessPoolExecutor",
+        "import click\nclick.edit('text')",
+        "from click import echo_via_pager",
+        "import webbrowser\nwebbrowser.open('x')",
+    ],
+)
+def test_no_way_to_start_a_program_is_missed(text: str, tmp_path: Path) -> None:
+    (tmp_path / "module.py").write_text(text)
+    assert starters(tmp_path / "module.py")
 
 
 def test_an_environment_has_nothing_that_loads_code_or_lends_keys() -> None:
