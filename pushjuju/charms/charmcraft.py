@@ -56,16 +56,21 @@ exec python3 {entry}
 PENDING = "pending/requirements.txt"
 _PENDING = """\
 if ! cmp -s pending/requirements.txt venv/.built; then
-    if ! python3 -m pip --version >/dev/null 2>&1 || ! command -v gcc >/dev/null; then
-        apt-get -qq update
-        DEBIAN_FRONTEND=noninteractive apt-get -qqy install python3-pip python3-dev gcc >/dev/null
-    fi
     build() {
-        PIP_ROOT_USER_ACTION=ignore python3 -m pip install --quiet --upgrade --target venv --no-deps \\
+        pip=$1; shift
+        PIP_ROOT_USER_ACTION=ignore python3 $pip install --quiet --upgrade --target venv --no-deps \\
             --find-links pending --requirement pending/requirements.txt "$@"
     }
-    # Most need nothing but setuptools, which came with pip; only then an index is asked for more.
-    build --no-index --no-build-isolation >/dev/null 2>&1 || build || exit 1
+    # The pip and the tools that came along are enough for pure Python. What has to be compiled needs the
+    # tools of the base; only then an index is asked for more.
+    if ! build "$(echo pending/pip-*.whl)/pip" --no-index >/dev/null 2>&1; then
+        if ! python3 -m pip --version >/dev/null 2>&1 || ! command -v gcc >/dev/null; then
+            apt-get -qq update
+            DEBIAN_FRONTEND=noninteractive apt-get -qqy install python3-pip python3-dev gcc >/dev/null
+        fi
+        build "-m pip" --no-index >/dev/null 2>&1 || build "-m pip" --no-index --no-build-isolation \\
+            >/dev/null 2>&1 || build "-m pip" || exit 1
+    fi
     cp pending/requirements.txt venv/.built
 fi
 """

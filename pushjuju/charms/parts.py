@@ -1,13 +1,14 @@
 """What a charm's `parts` ask to be built, and which of that can be done here. Pure.
 
-Only pure Python charms: the plugins charm, uv, python, poetry, dump and nil. Everything else is named, not
-guessed.
+Only pure Python charms: the plugins charm, uv, python, poetry, dump and nil; reactive where scripts may run.
+Everything else is named, not guessed.
 Mirrors: charmcraft's plugins (4.5)
 """
 
 from __future__ import annotations
 
 import re
+import shlex
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -31,6 +32,8 @@ HINT = (
 )
 _PYTHON = ("charm", "uv", "python", "poetry")
 _PLUGINS = (*_PYTHON, "dump", "nil")
+REACTIVE = "reactive"
+TOOLS = "charm-tools"  # what builds reactive charms: a package, and what charms call the part that gets it
 # Tools of the build itself, which pip stands in for; what else a build installs is not needed for wheels.
 _HARMLESS = frozenset(
     {
@@ -54,11 +57,15 @@ class Script:
     Attributes:
         text: The script.
         packages: Packages of the base that the build needs.
+        plugin: What `craftctl default` in it does.
+        arguments: What the plugin reactive gives to `charm build`.
     """
 
     part: str
     text: str
     packages: tuple[str, ...] = ()
+    plugin: str = ""
+    arguments: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +75,7 @@ class BuildPlan:
     Attributes:
         requirements: Lines as in requirements.txt, with versions where a lock file gives them.
         files: Files of the tree with such lines.
+        constraints: Files of the tree that narrow the versions.
         local: Packages that lie in the tree: paths.
         locked: The lines are all that is needed: nothing else is resolved.
         dumps: Folders of the tree whose content goes to the charm's root.
@@ -78,6 +86,7 @@ class BuildPlan:
 
     requirements: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    constraints: tuple[str, ...] = ()
     local: tuple[str, ...] = ()
     locked: bool = False
     dumps: tuple[str, ...] = ()
@@ -90,11 +99,17 @@ class BuildPlan:
         """Whether packages have to be installed."""
         return bool(self.requirements or self.files or self.local)
 
+    @property
+    def is_reactive(self) -> bool:
+        """Whether charm-tools put the charm together."""
+        return any(script.plugin == REACTIVE for script in self.scripts)
+
 
 @dataclass(slots=True)
 class _Found:
     requirements: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
+    constraints: list[str] = field(default_factory=list)
     local: list[str] = field(default_factory=list)
     dumps: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
@@ -127,7 +142,11 @@ def plan(data: bytes, read: Read, origin: str = "", *, scripts: bool = False) ->
     if not isinstance(parts, dict):
         raise InvalidCharm(f"{PREFIX}parts: expected map, got {typed(parts)}", file=FILE, key="parts")
     found, problems = _Found(allowed=scripts), Problems()
+    reactive = any(_plugin(name, part) == REACTIVE for name, part in parts.items())
     for name, part in parts.items():
+        if reactive and name == TOOLS:
+            found.left_out.append(f"part {quote(name)}: charm-tools come from the index of packages")
+            continue
         _part(str(name), part if isinstance(part, dict) else {}, read, found)
         for text in found.problems:
             problems.add(FILE, text, key=f"parts.{name}")
@@ -140,6 +159,7 @@ def plan(data: bytes, read: Read, origin: str = "", *, scripts: bool = False) ->
     return BuildPlan(
         requirements=tuple(dict.fromkeys(found.requirements)),
         files=tuple(dict.fromkeys(found.files)),
+        constraints=tuple(dict.fromkeys(found.constraints)),
         local=tuple(dict.fromkeys(found.local)),
         locked=found.locked,
         dumps=tuple(found.dumps),
@@ -150,7 +170,10 @@ def plan(data: bytes, read: Read, origin: str = "", *, scripts: bool = False) ->
 
 
 def _part(name: str, part: Mapping[str, Any], read: Read, found: _Found) -> None:
-    plugin = str(part.get("plugin", name))
+    plugin = _plugin(name, part)
+    if plugin == REACTIVE:
+        _reactive(name, part, found)
+        return
     if plugin not in _PLUGINS:
         found.problems.append(f"part {quote(name)} uses the plugin {quote(plugin)}")
         return
@@ -172,6 +195,28 @@ def _part(name: str, part: Mapping[str, Any], read: Read, found: _Found) -> None
         _uv(part, read, found)
     elif plugin == "poetry":
         _poetry(part, read, found)
+
+
+def _plugin(name: str, part: Any) -> str:
+    return str(part.get("plugin", name) if isinstance(part, dict) else name)
+
+
+def _reactive(name: str, part: Mapping[str, Any], found: _Found) -> None:
+    """Note a part that `charm build` puts together; layers bring code of their own for that."""
+    if not found.allowed:
+        found.problems.append(f'part {quote(name)} uses the plugin "reactive", which runs the code of layers')
+        return
+    texts = _texts(part, "reactive-charm-build-arguments")
+    try:
+        arguments = tuple(word for text in texts for word in shlex.split(text))
+    except ValueError as error:
+        found.problems.append(f'"reactive-charm-build-arguments": {error}')
+        return
+    text = str(part.get("override-build") or "craftctl default\n")
+    packages = _packages(part)
+    found.scripts.append(
+        Script(part=name, text=text, packages=packages, plugin=REACTIVE, arguments=arguments)
+    )
 
 
 def _script(name: str, plugin: str, part: Mapping[str, Any], found: _Found) -> None:
@@ -208,6 +253,7 @@ def _charm(part: Mapping[str, Any], read: Read, found: _Found) -> None:
 
 def _python(part: Mapping[str, Any], read: Read, found: _Found) -> None:
     _take_files(_texts(part, "python-requirements"), read, found)
+    _take_constraints(_texts(part, "python-constraints"), read, found)
     found.requirements += [item for item in _texts(part, "python-packages") if item not in _TOOLS]
     if not found.files and read("pyproject.toml") is not None:
         _pyproject(read, found)
@@ -229,6 +275,14 @@ def _take_files(names: Iterable[str], read: Read, found: _Found) -> None:
         if any(line.strip() and not line.lstrip().startswith("#") for line in lines):
             found.files.append(name)
             found.wanted_by = found.wanted_by or name
+
+
+def _take_constraints(names: Iterable[str], read: Read, found: _Found) -> None:
+    for name in names:
+        if read(name) is None and not found.scripts:
+            found.problems.append(f"{name} is missing from the tree")
+        else:
+            found.constraints.append(name)
 
 
 def _uv(part: Mapping[str, Any], read: Read, found: _Found) -> None:

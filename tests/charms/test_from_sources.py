@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.charms.client import Client
-from tests.charms_tools import trees
+from tests.charms_tools import packing, trees
 from tests.charms_tools.wheelhouse import wheel
 
 pytestmark = pytest.mark.machine
@@ -55,3 +55,37 @@ def test_scripts_run_only_when_asked_for_and_in_a_machine_of_their_own(
     left = client.work / ".cache/pushjuju/build-machines"
     assert not list(left.glob("*.lock"))
     assert not list(left.glob("local/machines/*"))
+
+
+def test_deploy_and_refresh_build_packages_in_a_machine_of_its_own(client: Client, tmp_path: Path) -> None:
+    """Both take a package that tells its version only when it is built; other scripts stay refused."""
+    tree = trees.copy("built-version", tmp_path)
+    refused = client.try_run("deploy", tree)
+    assert refused.error.startswith('ERROR package "own" tells its name and version only when it is built')
+    done = client.try_run("deploy", tree, "--allow-build-scripts", limit=400)
+    assert done.rc == 0, str(done)
+    assert client.status()["applications"]["built-version"]["application-status"]["message"] == "6.0"
+    setup = tree / "own/setup.py"
+    setup.write_text(setup.read_text().replace("2 * 3", "2 * 4"))
+    assert "--allow-build-scripts" in client.try_run("refresh", "built-version", "--path", tree).stderr
+    done = client.try_run("refresh", "built-version", "--path", tree, "--allow-build-scripts", limit=400)
+    assert done.rc == 0, str(done)
+    assert client.status()["applications"]["built-version"]["application-status"]["message"] == "8.0"
+    assert not list((client.work / ".cache/pushjuju/build-machines").glob("*.lock"))
+
+
+def test_a_reactive_charm_is_put_together_by_charm_tools_in_a_machine_of_its_own(
+    client: Client, tmp_path: Path
+) -> None:
+    tree = trees.copy("reactive", tmp_path)
+    refused = client.try_run("deploy", tree)
+    assert 'part "charm" uses the plugin "reactive", which runs the code of layers' in refused.error
+    assert "--allow-build-scripts" in refused.stderr
+    client.environ["XDG_CACHE_HOME"] = str(packing.cache_dir())  # charm-tools are made once
+    done = client.try_run("deploy", tree, "--allow-build-scripts", limit=500)
+    assert done.rc == 0, str(done)
+    shown = client.status()["applications"]["reactive"]["application-status"]
+    assert (shown["current"], shown["message"]) == ("active", "built from a layer")
+    found = client.run("exec", "--unit", "reactive/0", "--", "cat noted .build.manifest")
+    assert 'VERSION_ID="24.04"' in found
+    assert '"layers"' in found

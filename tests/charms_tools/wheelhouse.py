@@ -29,27 +29,44 @@ def build_wheel(folder, config_settings=None, metadata_directory=None):
 PROJECT = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
 
 
-def sdist(folder: Path, name: str, *, tag: str = "py3-none-any", suffix: str = ".py", more: str = "") -> None:
+def sdist(
+    folder: Path,
+    name: str,
+    *,
+    tag: str = "py3-none-any",
+    suffix: str = ".py",
+    more: str = "",
+    version: str = "1.0",
+) -> None:
     """Write sources; what is built of them has the tag."""
-    text = BACKEND.format(name=name, version="1.0", tag=tag, suffix=suffix, more=more.replace("\n", "\\n"))
+    text = BACKEND.format(name=name, version=version, tag=tag, suffix=suffix, more=more.replace("\n", "\\n"))
     files = {
         "backend.py": text,
         "pyproject.toml": PROJECT,
-        "PKG-INFO": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n{more}",
+        "PKG-INFO": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{more}",
     }
-    with tarfile.open(folder / f"{name}-1.0.tar.gz", "w:gz") as archive:
+    with tarfile.open(folder / f"{name}-{version}.tar.gz", "w:gz") as archive:
         for path, content in files.items():
-            entry = tarfile.TarInfo(f"{name}-1.0/{path}")
+            entry = tarfile.TarInfo(f"{name}-{version}/{path}")
             entry.size = len(content.encode())
             archive.addfile(entry, io.BytesIO(content.encode()))
 
 
-def wheel(folder: Path, name: str, *, tag: str = "py3-none-any", suffix: str = ".py", more: str = "") -> None:
+def wheel(
+    folder: Path,
+    name: str,
+    *,
+    tag: str = "py3-none-any",
+    suffix: str = ".py",
+    more: str = "",
+    version: str = "1.0",
+) -> None:
     """Write a wheel with one module, which holds the tag."""
-    info = f"{name}-1.0.dist-info/"
-    with zipfile.ZipFile(folder / f"{name}-1.0-{tag}.whl", "w") as archive:
+    info = f"{name}-{version}.dist-info/"
+    with zipfile.ZipFile(folder / f"{name}-{version}-{tag}.whl", "w") as archive:
         archive.writestr(f"{name}{suffix}", f"TAG = {tag!r}\n")
-        archive.writestr(info + "METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n{more}")
+        metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{more}"
+        archive.writestr(info + "METADATA", metadata)
         archive.writestr(info + "WHEEL", f"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: {tag}\n")
         archive.writestr(
             info + "RECORD", f"{name}{suffix},,\n{info}METADATA,,\n{info}WHEEL,,\n{info}RECORD,,\n"

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.charms.archive import Kind, open_archive
-from pushjuju.charms.parts import BuildPlan
+from pushjuju.charms.parts import REACTIVE, BuildPlan
 from pushjuju.core.base import Base
 from pushjuju.core.errors import InvalidCharm, ProviderError
 from pushjuju.plugins.cloudtypes import CloudSpec
@@ -45,7 +45,6 @@ _TOOLS = ("python3-pip", "python3-dev", "python3-venv", "gcc", "git")
 _PREPARE = r"""
 set -e
 export DEBIAN_FRONTEND=noninteractive
-mkdir -p /root/build/src /root/build/install /root/build/out /root/build/in
 installed() { test "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed; }
 for name in "$@"; do
     installed "$name" && continue
@@ -58,8 +57,17 @@ _WHEEL = r"""
 set -e
 cd /root/build
 rm -rf out; mkdir out
-wheel() { PIP_ROOT_USER_ACTION=ignore python3 -m pip wheel --quiet --no-deps --wheel-dir out "$@" in/*; }
-wheel --no-index --no-build-isolation >/dev/null 2>&1 || wheel >&2
+wheel() {
+    pip=$1; shift
+    PIP_ROOT_USER_ACTION=ignore python3 $pip wheel --quiet --no-deps \
+        --wheel-dir out --find-links tools "$@" in/*
+}
+"""
+# What came along is enough for most; what is compiled needs tools of the base, and perhaps an index.
+_PURE = 'wheel "$(echo tools/pip-*.whl)/pip" --no-index'
+_COMPILED = r"""
+wheel "-m pip" --no-index >/dev/null 2>&1 ||
+    wheel "-m pip" --no-index --no-build-isolation >/dev/null 2>&1 || wheel "-m pip" >&2
 """
 _DEFAULT = r"""#!/bin/sh
 # What a plugin does for the word `craftctl default`.
@@ -70,6 +78,7 @@ set --
 while read -r file; do set -- "$@" --requirement "$file"; done < /root/build/files
 if [ -s /root/build/lines ]; then set -- "$@" --requirement /root/build/lines; fi
 [ $# -eq 0 ] && exit 0
+while read -r file; do set -- "$@" --constraint "$file"; done < /root/build/constraints
 cd "$CRAFT_PART_SRC"
 target="$CRAFT_PART_INSTALL/venv"
 export PIP_ROOT_USER_ACTION=ignore
@@ -78,13 +87,31 @@ python3 -m pip install --quiet --target "$target" --no-index --no-build-isolatio
     python3 -m pip install --quiet --upgrade --target "$target" "$@"
 rm -rf "$CRAFT_PART_INSTALL/venv/bin"
 """
+_REACTIVE = r"""#!/bin/sh
+# What the plugin reactive does for the word `craftctl default`.
+set -e
+[ "$1" = default ] || exit 0
+charm() {
+    python3 -c 'import sys; sys.path.insert(0, "/root/build/charm-tools"); from importlib import import_module
+sys.exit(import_module(sys.argv.pop(1)).main())' "$@"
+}
+cd "$CRAFT_PART_SRC"
+# It ends with 100 and more for warnings, with 200 for errors.
+charm charmtools.proof || [ $? -lt 200 ]
+name=$(sed -n 's/^name: *//p' metadata.yaml)
+ln -sfn "$CRAFT_PART_INSTALL" "/root/build/$name"
+set --
+while read -r word; do set -- "$@" "$word"; done < /root/build/arguments
+charm charmtools.build.builder "$@" -o /root/build
+rm "/root/build/$name"
+"""
 _PART = r"""
 set -e
 export CRAFT_PART_SRC=/root/build/src CRAFT_PART_BUILD=/root/build/src CRAFT_PART_INSTALL=/root/build/install
 export CRAFT_PROJECT_DIR=/root/build/src CRAFT_ARCH_BUILD_FOR=$(dpkg --print-architecture)
 export CRAFT_TARGET_ARCH=$CRAFT_ARCH_BUILD_FOR CRAFT_PART_NAME="$1"
 cd "$CRAFT_PART_BUILD"
-exec bash -e /root/build/script
+exec bash -e /root/build/script >&2
 """
 _ARCHIVE = """
 import os, stat, zipfile
@@ -129,16 +156,26 @@ class BuildMachine:
     _lock: Any = None
     _ready: set[str] = field(default_factory=set)
 
-    def wheel(self, archive: Path, folder: Path) -> Path:
+    def wheel(self, archive: Path, folder: Path, tools: Sequence[Path]) -> Path:
         """Build a wheel of a package's sources; return its path in the folder.
+
+        Args:
+            archive: The sources.
+            folder: For the wheel.
+            tools: Wheels that the build may need.
 
         Raises:
             InvalidCharm: It cannot be built; the machine's words are the detail.
         """
-        self._prepare(_TOOLS)
-        self._run("rm -rf /root/build/in; mkdir -p /root/build/in")
+        self._prepare(())
+        self._run("cd /root/build; rm -rf in tools; mkdir in tools")
         self._send([archive], "/root/build/in")
-        self._run(_WHEEL, failed=f"cannot build {archive.name}")
+        self._send(tools, "/root/build/tools")
+        try:
+            self._run(_WHEEL + _PURE)
+        except InvalidCharm:
+            self._prepare(_TOOLS)
+            self._run(_WHEEL + _COMPILED, failed=f"cannot build {archive.name}")
         name = self._run("ls /root/build/out").decode().strip()
         if "/" in name or "\n" in name or not name.endswith(".whl"):
             raise InvalidCharm(f"building {archive.name} made no wheel")
@@ -146,19 +183,32 @@ class BuildMachine:
         path.write_bytes(self._run(["cat", f"/root/build/out/{name}"]))
         return path
 
-    def parts(self, root: Path, plan: BuildPlan, target: Path) -> None:
+    def parts(self, root: Path, plan: BuildPlan, target: Path, tools: Path | None = None) -> None:
         """Run the scripts of a tree's parts; the charm's files come to the new folder `target`.
+
+        Args:
+            root: The tree.
+            plan: What its parts ask for.
+            target: The folder to make.
+            tools: The folder with charm-tools, for the plugin reactive.
 
         Raises:
             InvalidCharm: A script fails; the machine's words are the detail.
         """
-        self._prepare((*_TOOLS, *(name for script in plan.scripts for name in script.packages)))
+        more = ("virtualenv",) if plan.is_reactive else ()
+        self._prepare((*_TOOLS, *more, *(name for script in plan.scripts for name in script.packages)))
         self._run("rm -rf /root/build/src /root/build/install; mkdir -p /root/build/src /root/build/install")
         self._send(sorted(root.iterdir()), "/root/build/src")
-        self._put("/usr/local/bin/craftctl", _DEFAULT, mode="755")
-        self._put("/root/build/files", "".join(f"{name}\n" for name in plan.files))
-        self._put("/root/build/lines", "".join(f"{line}\n" for line in plan.requirements))
+        if tools:
+            self._run("rm -rf /root/build/charm-tools; mkdir /root/build/charm-tools")
+            self._send(sorted(tools.iterdir()), "/root/build/charm-tools")
+        self._put_lines("files", plan.files)
+        self._put_lines("lines", plan.requirements)
+        self._put_lines("constraints", plan.constraints)
         for script in plan.scripts:
+            default = _REACTIVE if script.plugin == REACTIVE else _DEFAULT
+            self._put("/usr/local/bin/craftctl", default, mode="755")
+            self._put_lines("arguments", script.arguments)
             self.say(f"Running the script of part {script.part} in a machine of {self.base.display}")
             self._put("/root/build/script", script.text)
             self._run(
@@ -175,6 +225,7 @@ class BuildMachine:
         if self._connection is None:
             self.say(f"Starting a machine of {self.base.display} to build in")
             self._loop.run_until_complete(self._start())
+            self._run("mkdir -p /root/build")
         if not self._ready.issuperset(packages):
             self._run(["sh", "-c", _PREPARE, "sh", *packages], failed="cannot install what the build needs")
             self._ready.update(packages)
@@ -267,6 +318,9 @@ class BuildMachine:
 
     def _put(self, path: str, text: str, mode: str = "644") -> None:
         self._run(["install", "-m", mode, "/dev/stdin", path], stdin=text.encode())
+
+    def _put_lines(self, name: str, lines: Sequence[str]) -> None:
+        self._put(f"/root/build/{name}", "".join(f"{line}\n" for line in lines))
 
     def _send(self, paths: Sequence[Path], folder: str) -> None:
         buffer = io.BytesIO()

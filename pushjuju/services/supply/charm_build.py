@@ -54,7 +54,7 @@ _LEFT = (
 _KEPT = frozenset({charmcraft.FILE, metadata.FILE, "revision"})
 VENV = "venv"
 PENDING = "pending"
-_FORM = 3  # of what the cache holds
+_FORM = 4  # of what the cache holds
 
 
 def is_source(path: Path) -> bool:
@@ -148,14 +148,16 @@ def built(
         (target / name).unlink(missing_ok=True)
     if plan.scripts:
         with build_machine.machine(base, arch, environ, say) as machine:
-            machine.parts(target, plan, work / "made")
+            tools = None
+            if plan.is_reactive:
+                tools = _charm_tools(work, _target(base, arch), environ, say, machine.wheel)
+            machine.parts(target, plan, work / "made", tools)
         target = work / "made"
         for name in (charmcraft.FILE, "version"):
             if (work / "tree" / name).exists() and not (target / name).exists():
                 shutil.copy(work / "tree" / name, target / name)
     elif plan.installs:
-        python = PYTHONS.get((base.os, base.track), platform.python_version())
-        wanted = wheels.Target(python=python, arch=arch)
+        wanted = _target(base, arch)
         with build_machine.machine(base, arch, environ, say) as machine:
             build = machine.wheel if scripts else None
             packages = _packages(root, plan, wanted, environ=environ, say=say, build=build)
@@ -166,6 +168,23 @@ def built(
         entry = {"name": base.os, "channel": base.track, "architectures": [arch]}
         (target / manifest.FILE).write_text(json.dumps({"bases": [entry]}), encoding="utf-8")
     return target
+
+
+def _target(base: Base, arch: str) -> wheels.Target:
+    python = PYTHONS.get((base.os, base.track), platform.python_version())
+    return wheels.Target(python=python, arch=arch)
+
+
+def _charm_tools(
+    work: Path, target: wheels.Target, environ: Mapping[str, str], say: Say, build: wheels.Build
+) -> Path:
+    """Return a folder with the package charm-tools and what it needs, for a machine to build in."""
+    from pushjuju.charms.parts import TOOLS, BuildPlan
+
+    empty = work / "empty"
+    empty.mkdir()
+    plan = BuildPlan(requirements=(TOOLS,), wanted_by=TOOLS)
+    return _packages(empty, plan, target, environ=environ, say=say, build=build) / VENV
 
 
 class CharmPaths:
@@ -269,7 +288,8 @@ def _packages(
     from pushjuju.services.supply import download_cache
     from pushjuju.services.supply.store_charms import cache_folder
 
-    lines = [*plan.requirements, *(text for name in plan.files for text in _lines(root / name))]
+    files = (*plan.files, *plan.constraints)
+    lines = [*plan.requirements, *requirement_files.all_lines(root, files)]
     places = [*plan.local, *filter(None, map(requirement_files.place_of, lines))]
     contents = {name: _digest(root / name) for name in places}
     # A branch moves on, so what it gave is asked for anew.
@@ -285,10 +305,6 @@ def _packages(
         wheels.install(root, plan, target, new, say=say, build=build)
     download_cache.prune_trees(kept.parent)
     return kept
-
-
-def _lines(path: Path) -> list[str]:
-    return path.read_text("utf-8", "replace").splitlines()
 
 
 def _digest(path: Path) -> str:

@@ -11,11 +11,13 @@ import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from pushjuju.charms.locks import plain
 from pushjuju.core.errors import InvalidCharm
 from pushjuju.portable.quote import quote
 
 _INCLUDE = re.compile(r"(-r|-c|--requirement|--constraint)(?:\s+|=|(?<=-[rc]))(\S+)")
 _PLACE = re.compile(r"((?:-e|-f|--editable|--find-links)(?:\s+|=))?([^\s;\[]+)(.*)", re.DOTALL)
+_REQUIREMENT = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[[\w,.\s-]*\])?\s*(?:[<>=!~][^;@]*)?(?:;.*)?")
 _FILE_URL = re.compile(r"(?<![A-Za-z0-9])file:", re.IGNORECASE)
 _ARCHIVES = (".whl", ".zip", ".tar.gz", ".tgz", ".tar", ".tar.bz2", ".tbz", ".tar.xz")
 
@@ -104,6 +106,38 @@ def _pinned(pin: str, extras: str, rest: str) -> str:
     name, _, version = pin.partition("==")
     marker = rest.partition(";")[2].strip()
     return f"{name}{extras}=={version}" + (f" ; {marker}" if marker else "")
+
+
+def all_lines(root: Path, names: Iterable[str]) -> list[str]:
+    """Return the lines of files with those of the files that they include."""
+    return [line for name in names for line in _lines(root, name)]
+
+
+def limits(line: str, others: Iterable[str]) -> list[str]:
+    """Return the lines that narrow the versions of a line's package."""
+    wanted, found = _REQUIREMENT.match(line), []
+    for other in others:
+        text = re.sub(r"(^|\s+)(#|--hash=).*$", "", other.removesuffix("\\")).strip()
+        named = _REQUIREMENT.fullmatch(text)
+        if named and wanted and plain(named[1]) == plain(wanted[1]):
+            found.append(text)
+    return found
+
+
+def _lines(root: Path, name: str, seen: set[Path] | None = None) -> list[str]:
+    """Return the lines of a file with those of the files that it includes, each file once."""
+    path, seen = (root / name).resolve(), set() if seen is None else seen
+    if path in seen or not path.is_relative_to(root.resolve()) or not path.is_file():
+        return []  # building the copies refuses it
+    seen.add(path)
+    found: list[str] = []
+    for line in path.read_text("utf-8", "replace").splitlines():
+        found.append(line)
+        include = _INCLUDE.fullmatch(re.sub(r"(^|\s+)#.*$", "", line).strip())
+        if include and "://" not in include[2]:
+            inner = str((path.parent / include[2]).resolve())
+            found += _lines(root, inner, seen)
+    return found
 
 
 def unpinned(line: str) -> bool:

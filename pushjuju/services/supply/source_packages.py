@@ -9,6 +9,7 @@ from __future__ import annotations
 import configparser
 import email.parser
 import re
+import shutil
 import tarfile
 import tomllib
 import zipfile
@@ -19,6 +20,7 @@ from typing import Any
 
 from pushjuju.charms.locks import plain
 from pushjuju.core.errors import InvalidCharm
+from pushjuju.services.supply.requirement_files import place_of
 
 _DOCUMENT = 4 << 20
 _ARCHIVES = (".tar.gz", ".tgz", ".zip")
@@ -68,6 +70,25 @@ def describe(path: Path) -> Described:
         configparser.Error,
     ) as error:
         raise InvalidCharm(f"cannot read the sources of package {path.name}: {error}") from None
+
+
+def build_needs(path: Path) -> tuple[str, ...]:
+    """Return the requirements that an archive or folder of sources names for its build.
+
+    Lines that name a place are left out: they would bring files of this computer along.
+
+    Raises:
+        InvalidCharm: It cannot be read.
+    """
+    try:
+        files = _of_folder(path) if path.is_dir() else _of_archive(path)
+        listed = _table(tomllib.loads(files.get("pyproject.toml", "")), "build-system").get("requires")
+    except (OSError, tarfile.TarError, zipfile.BadZipFile, tomllib.TOMLDecodeError) as error:
+        raise InvalidCharm(f"cannot read the sources of package {path.name}: {error}") from None
+    lines = [line.strip() for line in listed] if isinstance(listed, list) else ["setuptools"]
+    named = [line for line in lines if re.match(r"[A-Za-z0-9][^@/:]*$", line) and not place_of(line)]
+    # setuptools asks for the other one only while it builds.
+    return (*named, *(["wheel"] if any(plain(line).startswith("setuptools") for line in named) else []))
 
 
 def _of_folder(path: Path) -> Mapping[str, str]:
@@ -224,12 +245,23 @@ def _table(document: Any, *keys: str) -> dict[str, Any]:
     return document if isinstance(document, dict) else {}
 
 
+def stem(described: Described) -> str:
+    """Return what the names of a package's files begin with, as pip looks for them."""
+    return f"{plain(described.name).replace('-', '_')}-{described.version}"
+
+
+def copy(path: Path, described: Described, target: Path) -> Path:
+    """Copy an archive under the name that pip looks for; return its path."""
+    suffix = next(suffix for suffix in _ARCHIVES if path.name.endswith(suffix))
+    return Path(shutil.copy(path, target / f"{stem(described)}{suffix}"))
+
+
 def archive(folder: Path, described: Described, target: Path) -> Path:
     """Write the sources in a folder as the archive that pip looks for; return its path.
 
     Links that lead out of the folder are left out: they would bring other files of this computer along.
     """
-    name = f"{plain(described.name).replace('-', '_')}-{described.version}"
+    name = stem(described)
     path = target / f"{name}.tar.gz"
     root = folder.resolve()
 
@@ -251,7 +283,7 @@ def archive(folder: Path, described: Described, target: Path) -> Path:
 
 def stub(described: Described, requires: Sequence[str], folder: Path) -> Path:
     """Write a wheel without modules, from which pip learns what else a package needs; return its path."""
-    name = f"{plain(described.name).replace('-', '_')}-{described.version}"
+    name = stem(described)
     info = f"{name}.dist-info/"
     lines = ["Metadata-Version: 2.1", f"Name: {described.name}", f"Version: {described.version}"]
     lines += [f"Requires-Dist: {' '.join(line.split())}" for line in requires]

@@ -2,7 +2,8 @@
 
 Wheels are chosen by pip for the machine's version and architecture. Building sources runs what is in them,
 so that never happens here: a package that has no wheel is left to the machine, or built in a machine that is
-thrown away (`build_machine`).
+thrown away (`build_machine`). What the build needs is brought here and goes along, so that neither machine
+has to reach an index.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from pushjuju.charms.locks import plain
 from pushjuju.core import children
 from pushjuju.core.errors import InvalidCharm, NotFound, PushjujuError
 from pushjuju.portable.quote import quote
-from pushjuju.services.supply import source_packages
+from pushjuju.services.supply import requirement_files, source_packages
 from pushjuju.services.supply.requirement_files import Copies
 from pushjuju.services.supply.source_packages import Described
 
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
     from pushjuju.charms.parts import BuildPlan
 
 Say = Callable[[str], None]
-Build = Callable[[Path, Path], Path]
-"""Builds an archive of sources, and returns the wheel in the folder that is given."""
+Build = Callable[[Path, Path, Sequence[Path]], Path]
+"""Builds an archive of sources with the wheels of tools; returns the wheel in the folder that is given."""
 
 VENV = "venv"
 PENDING = "pending"
@@ -40,6 +41,7 @@ _PIP_S = 900.0
 _MOST_BUILT = 40  # packages without a wheel
 # Newer releases of pip add which package wants it.
 _MISSING = re.compile(r"No matching distribution found for (.+?)(?: \(from .+\))?$", re.MULTILINE)
+_CONSTRAINT = re.compile(r"The user requested \(constraint\) (.+)$", re.MULTILINE)
 _REPOSITORY = re.compile(r"git\+((?:https|http|ssh)://[^#\s]+?)(?:@([A-Za-z0-9][\w./+-]*))?(?:#(\S*))?")
 ALLOW = (
     "--allow-build-scripts builds what is not ready in a machine of the cloud `local`, which is thrown away"
@@ -63,12 +65,12 @@ sys.exit(main())
 """
 # Brings the sources of a package here as pip would choose them, without a look into them.
 _FETCH = """
-import hashlib, os, sys
+import hashlib, json, os, sys
 from pip._internal.commands import create_command
 from pip._internal.models.link import Link
 from pip._internal.models.target_python import TargetPython
 from pip._vendor.packaging.requirements import Requirement
-python, line, folder = sys.argv[1:]
+python, line, folder, limits, markers = sys.argv[1:]
 command = create_command("download")
 options, _ = command.parse_args(["--quiet", "--no-deps", "--no-binary", ":all:"])
 with command.main_context():
@@ -79,7 +81,11 @@ with command.main_context():
         wanted = Requirement(line)
         version = tuple(int(part) for part in python.split("."))
         finder = command._build_package_finder(options, session, TargetPython(py_version_info=version))
-        best = finder.find_best_candidate(wanted.name, wanted.specifier).best_candidate
+        specifier = wanted.specifier
+        for other in map(Requirement, json.loads(limits)):
+            if other.marker is None or other.marker.evaluate({"extra": "", **json.loads(markers)}):
+                specifier &= other.specifier
+        best = finder.find_best_candidate(wanted.name, specifier).best_candidate
         if best is None:
             sys.exit(3)
         link = best.link
@@ -154,16 +160,16 @@ def install(
     found, copies = out.parent / "wheels", out.parent / "lines"
     found.mkdir()
     copies.mkdir()
-    sources = Sources(plan, target, found, out / PENDING, out.parent, say, build=build)
+    named = [*plan.requirements, *requirement_files.all_lines(root, (*plan.files, *plan.constraints))]
+    sources = Sources(plan, target, found, out / PENDING, out.parent, say, build=build, named=named)
     files = _files(root, plan, copies, sources)
     for _ in range(_MOST_BUILT):
         shutil.rmtree(out / VENV, ignore_errors=True)
-        ran = _pip(_words(plan, target, out, found, files), target.markers)
+        words = _words(plan, target, out, found, files)
+        ran = _pip(words, target.markers)
         if not ran.returncode:
             break
-        missing = _MISSING.search(ran.stderr)
-        line = missing[1].strip() if missing else ""
-        if not line or not sources.fetch(line):
+        if not any(map(sources.fetch, _without_wheel(ran, words, target))):
             raise failed(f"{_cannot(plan)} for {target}", plan, ran.stderr)
     else:
         raise InvalidCharm(f"more than {_MOST_BUILT} packages have no wheel", file=plan.wanted_by)
@@ -175,18 +181,35 @@ def _cannot(plan: BuildPlan) -> str:
     return f"cannot install the packages of {plan.wanted_by or charmcraft.FILE}"
 
 
-def _files(root: Path, plan: BuildPlan, folder: Path, sources: Sources) -> list[Path]:
+def _files(root: Path, plan: BuildPlan, folder: Path, sources: Sources) -> list[str]:
+    """Return the words that name copies of the files with requirements and constraints."""
     copies = Copies(root, folder, sources.take)
     own = [*plan.requirements, *(f"./{name}" for name in plan.local)]
     lines = [copies.of_lines(own, plan.wanted_by)] if own else []
-    return [*lines, *(copies.of_file(name) for name in plan.files)]
+    wanted = [*lines, *(copies.of_file(name) for name in plan.files)]
+    limits = [copies.of_file(name) for name in plan.constraints]
+    return [
+        *(word for path in wanted for word in ("--requirement", str(path))),
+        *(word for path in limits for word in ("--constraint", str(path))),
+    ]
 
 
-def _words(plan: BuildPlan, target: Target, out: Path, found: Path, files: Sequence[Path]) -> list[str]:
+def _without_wheel(ran: children.Ended, words: Sequence[str], target: Target) -> list[str]:
+    """Return the lines that pip found no wheel for; those of a constraint are told to who asks again."""
+    missing = _MISSING.search(ran.stderr)
+    if missing:
+        return [missing[1].strip()]
+    if "ResolutionImpossible" not in ran.stderr:
+        return []
+    told = _pip(words, target.markers, quiet=False)
+    return [line.strip() for line in _CONSTRAINT.findall(told.stdout + told.stderr)]
+
+
+def _words(plan: BuildPlan, target: Target, out: Path, found: Path, files: Sequence[str]) -> list[str]:
     return [
         "install", "--target", str(out / VENV), "--no-compile", "--only-binary", ":all:",
         *(["--no-deps"] if plan.locked else []), *target.words(), "--find-links", str(found),
-        *(word for path in files for word in ("--requirement", str(path))), "--",
+        *files, "--",
     ]  # fmt: skip
 
 
@@ -199,6 +222,7 @@ class Sources:
         pending: The folder of sources that the machine builds.
         work: A folder for what is brought here.
         build: Builds a wheel of an archive where that does no harm; None: machines build it.
+        named: All lines of requirements and constraints, which narrow the versions.
         left: The pins of what machines build.
     """
 
@@ -209,8 +233,10 @@ class Sources:
     work: Path
     say: Say
     build: Build | None = None
+    named: Sequence[str] = ()
     left: dict[str, Described] = field(default_factory=dict)
     _brought: int = 0
+    _tools: dict[tuple[str, ...], list[Path]] = field(default_factory=dict)
 
     def fetch(self, line: str) -> bool:
         """Take the sources that an index has for a requirement; false: there are none, or they were taken.
@@ -219,7 +245,9 @@ class Sources:
             InvalidCharm: They cannot be used.
         """
         folder = self._folder()
-        ran = _python([_FETCH, self.target.python, line, str(folder)])
+        limits = json.dumps(requirement_files.limits(line, self.named))
+        markers = json.dumps(self.target.markers)
+        ran = _python([_FETCH, self.target.python, line, str(folder), limits, markers])
         if ran.returncode:
             return False
         (path,) = folder.iterdir()
@@ -260,7 +288,8 @@ class Sources:
         pin = f"{described.name}=={described.version}"
         self.left[pin] = described
         self.pending.mkdir(exist_ok=True)
-        self._archive(path, described, self.pending)
+        for tool in self._bring_tools(self._archive(path, described, self.pending), described):
+            shutil.copy(tool, self.pending)
         requires = [self._direct(line) for line in described.requires]
         source_packages.stub(described, requires, self.found)
         return pin
@@ -268,7 +297,22 @@ class Sources:
     def _archive(self, path: Path, described: Described, folder: Path) -> Path:
         if path.is_dir():
             return source_packages.archive(path, described, folder)
-        return Path(shutil.copy(path, folder))
+        return source_packages.copy(path, described, folder)
+
+    def _bring_tools(self, archive: Path, described: Described) -> list[Path]:
+        """Return the wheels that building sources needs, pip among them.
+
+        They are empty where this computer cannot have them: then the machine has to reach an index.
+        """
+        needs = ("pip", *source_packages.build_needs(archive))
+        if needs not in self._tools:
+            folder = self._folder()
+            words = ["download", "--only-binary", ":all:", *self.target.words(), "--dest", str(folder)]
+            ran = _pip([*words, "--", *needs], self.target.markers)
+            if ran.returncode:
+                self.say(f"The machine has to fetch what {described.name} is built with: {', '.join(needs)}")
+            self._tools[needs] = [] if ran.returncode else sorted(folder.glob("*.whl"))
+        return self._tools[needs]
 
     def _built(self, path: Path, described: Described) -> str:
         assert self.build is not None
@@ -278,7 +322,8 @@ class Sources:
             )
         self.say(f"Building {described.name}, which has no wheel for {self.target}, in a machine")
         folder = self._folder()
-        wheel = self.build(self._archive(path, described, folder), folder)
+        archive = self._archive(path, described, folder)
+        wheel = self.build(archive, folder, self._bring_tools(archive, described))
         name, version = wheel.name.split("-")[:2]
         shutil.move(wheel, self.found / wheel.name)
         return f"{name}=={version}"
@@ -299,7 +344,7 @@ class Sources:
             raise InvalidCharm(
                 f"{quote(address)} is not a place that packages come from", file=self.plan.wanted_by
             )
-        ran = _python([_FETCH, self.target.python, address, str(folder)])
+        ran = _python([_FETCH, self.target.python, address, str(folder), "[]", "{}"])
         if ran.returncode:
             raise failed(f"cannot bring {address}", self.plan, ran.stderr)
         return next(folder.iterdir())
@@ -322,25 +367,27 @@ class Sources:
     def leave(self, out: Path) -> None:
         """Take what stands for sources out of the packages again, and list the sources for the machine."""
         for described in self.left.values():
-            name = f"{plain(described.name).replace('-', '_')}-{described.version}"
-            shutil.rmtree(out / VENV / f"{name}.dist-info", ignore_errors=True)
+            info = f"{source_packages.stem(described)}.dist-info"
+            shutil.rmtree(out / VENV / info, ignore_errors=True)
         if self.left:
             text = "".join(f"{pin}\n" for pin in sorted(self.left))
             (out / PENDING / "requirements.txt").write_text(text, encoding="utf-8")
 
 
-def _pip(words: Sequence[str], markers: Mapping[str, str]) -> children.Ended:
+def _pip(words: Sequence[str], markers: Mapping[str, str], *, quiet: bool = True) -> children.Ended:
     """Run the pip of this Python, away from the tree and from what Python itself reads of an environment.
 
     Args:
         words: Its arguments.
         markers: What environment markers are read against.
+        quiet: Whether it tells only what goes wrong.
 
     Raises:
         NotFound: There is none.
         InvalidCharm: It takes too long.
     """
-    return _python([_CROSS, json.dumps(markers), "--disable-pip-version-check", "--quiet", *words])
+    said = ["--quiet"] if quiet else []
+    return _python([_CROSS, json.dumps(markers), "--disable-pip-version-check", *said, *words])
 
 
 def _python(words: Sequence[str]) -> children.Ended:

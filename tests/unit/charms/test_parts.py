@@ -85,7 +85,10 @@ def test_dump_and_nil() -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("parts:\n  x: {plugin: reactive}\n", 'part "x" uses the plugin "reactive"'),
+        (
+            "parts:\n  x: {plugin: reactive}\n",
+            'part "x" uses the plugin "reactive", which runs the code of layers',
+        ),
         ("parts:\n  x: {plugin: poetry}\n", "poetry.lock is missing from the tree"),
         ("parts:\n  charm: {override-build: make}\n", 'part "charm" has "override-build"'),
         ("parts:\n  charm: {stage-packages: [x]}\n", 'part "charm" has "stage-packages"'),
@@ -372,3 +375,32 @@ def test_plugin_poetry_takes_extras_of_its_arguments() -> None:
     assert "pysocks==1.7" in found.requirements
     with pytest.raises(InvalidCharm, match='"poetry-export-extra-args" has "--format=json"'):
         planned(text.replace("--extras=more", "--format=json"), poetry__lock=POETRY, pyproject__toml=project)
+
+
+REACTIVE = (
+    "parts:\n  charm-tools: {plugin: python, source: https://x/tools.git}\n  x:\n    plugin: reactive\n"
+)
+
+
+def test_plugin_reactive_is_refused_unless_scripts_may_run() -> None:
+    with pytest.raises(InvalidCharm) as caught:
+        planned(REACTIVE)
+    assert 'part "x" uses the plugin "reactive", which runs the code of layers' in str(caught.value)
+    assert "--allow-build-scripts" in caught.value.hint
+
+
+def test_plugin_reactive_is_planned_where_scripts_may_run() -> None:
+    text = (
+        f"{REACTIVE}    build-packages: [jq]\n    reactive-charm-build-arguments: [--log-level DEBUG, -F]\n"
+    )
+    found = plan(f"name: web\n{text}".encode(), {}.get, scripts=True)
+    (script,) = found.scripts
+    assert (script.part, script.plugin, script.text) == ("x", "reactive", "craftctl default\n")
+    assert (script.packages, script.arguments) == (("jq",), ("--log-level", "DEBUG", "-F"))
+    assert found.left_out == ('part "charm-tools": charm-tools come from the index of packages',)
+
+
+def test_constraints_that_are_missing_are_named() -> None:
+    text = "parts:\n  x: {plugin: python, python-constraints: [limits.txt]}\n"
+    with pytest.raises(InvalidCharm, match=r"limits\.txt is missing from the tree"):
+        planned(text)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,59 @@ def test_packages_without_a_wheel_are_left_to_the_machine(tmp_path: Path, index:
     tree, names = build(tmp_path, {"requirements.txt": "plain>=1\n"})
     assert names == ["fast.py"]
     assert (tree / "pending/requirements.txt").read_text() == "other==1.0\nplain==1.0\n"
+
+
+def test_what_the_build_needs_goes_along_with_the_sources(tmp_path: Path, index: Path) -> None:
+    """Then the machine builds them with no index, and with no pip of its own."""
+    for name in ("pip", "setuptools", "wheel", "flit-core"):
+        wheel(index, name.replace("-", "_"))
+    own = {"own/setup.cfg": "[metadata]\nname = own\nversion = 1.2\n", "own/setup.py": "import setuptools\n"}
+    project = '[project]\nname = "new"\nversion = "2"\n[build-system]\nrequires = ["flit-core>=1", "x @ file:///"]\n'
+    files = {**own, "new/pyproject.toml": project, "requirements.txt": "./own\n./new\n"}
+    tree, _ = build(tmp_path, files)
+    names = {path.name.removesuffix("-py3-none-any.whl") for path in (tree / "pending").iterdir()}
+    assert names == {
+        "own-1.2.tar.gz", "new-2.tar.gz", "requirements.txt",
+        "pip-1.0", "setuptools-1.0", "wheel-1.0", "flit_core-1.0",
+    }  # fmt: skip
+
+
+def test_an_archive_of_a_tree_has_the_name_that_pip_looks_for(tmp_path: Path, index: Path) -> None:
+    sdist(index, "plain")
+    files = {
+        "requirements.txt": "./plain.tar.gz\n",
+        "plain.tar.gz": (index / "plain-1.0.tar.gz").read_bytes(),
+    }
+    tree, _ = build(tmp_path, files)
+    assert (tree / "pending/plain-1.0.tar.gz").is_file()
+
+
+CONSTRAINED = CHARM.replace(
+    "plugin: charm", "plugin: python, python-requirements: [lines.txt], python-constraints: [limits.txt]"
+)
+
+
+@pytest.mark.parametrize("kind", [wheel, sdist])
+def test_constraints_narrow_the_versions(tmp_path: Path, index: Path, kind: Callable[..., None]) -> None:
+    for version in ("1.0", "2.0", "3.0"):
+        kind(index, "fast", version=version)
+    wheel(index, "top", more="Requires-Dist: fast\n")
+    files = {"charmcraft.yaml": CONSTRAINED, "lines.txt": "top\n", "limits.txt": "fast<3\n"}
+    tree, _ = build(tmp_path, files)
+    found = (tree / "venv/fast-2.0.dist-info", tree / "pending/fast-2.0.tar.gz")
+    assert any(path.exists() for path in found)
+    tree, _ = build(tmp_path / "less", {**files, "limits.txt": "fast == 1.0  # no more\n"})
+    found = (tree / "venv/fast-1.0.dist-info", tree / "pending/fast-1.0.tar.gz")
+    assert any(path.exists() for path in found)
+
+
+def test_packages_are_installed_anew_when_an_included_file_changes(tmp_path: Path, index: Path) -> None:
+    wheel(index, "fast")
+    wheel(index, "other")
+    files = {"requirements.txt": "-r more/lines.txt\n", "more/lines.txt": "fast\n"}
+    assert build(tmp_path, files)[1] == ["fast.py"]
+    shutil.rmtree(tmp_path / "work-22.04-amd64")
+    assert build(tmp_path, {**files, "more/lines.txt": "other\n"})[1] == ["other.py"]
 
 
 def compiled(index: Path) -> None:
