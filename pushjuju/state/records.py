@@ -97,7 +97,7 @@ class Application:
 class Machine:
     """A machine.
 
-    `hardware`: arch, cores, mem (MiB), ...; `addresses`: as `services.network.noted`;
+    `hardware`: arch, cores, mem (MiB), ...; `addresses`: as `services.entities.basis.network.noted`;
     `ssh`: {host, port, user, jump, host_keys}; `forced`: remove without its consent; `storage`: how many
     volumes and filesystems are attached there or live there; `look_again`: somebody wants to know its
     addresses anew; `keys_due`: the keys that may log in have changed.
@@ -376,7 +376,8 @@ class Operation:
     One of a plan is `planned` before, until the operation that it follows is committed.
 
     `events`: number of the last event of it that was taken in.
-    `decided`: the decision that led to it, as `services.decided_text` packs it; None when no unit decided it.
+    `decided`: the decision that led to it, as `services.entities.basis.decision_text` packs it; None when no
+    unit decided it.
     """
 
     id: str

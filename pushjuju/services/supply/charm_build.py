@@ -19,12 +19,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pushjuju.charms import charmcraft, ignore, manifest, metadata, tree
+from pushjuju.charms import charmcraft, ignore, manifest, metadata, parts, tree
 from pushjuju.charms.version import run_vcs, version_text
 from pushjuju.core.base import Base
 from pushjuju.core.charmstore import DEFAULT_ARCH
 from pushjuju.core.errors import InvalidCharm
 from pushjuju.services.supply import build_machine, requirement_files, wheels
+from pushjuju.services.supply.runpip import Target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -124,8 +125,6 @@ def built(
         InvalidCharm: It cannot be built here, or pip does not find a package; all of it is named.
         NotFound: There is no pip on this computer.
     """
-    from pushjuju.charms import parts
-
     root = tree.resolve_root(path).absolute()
     data = tree.read_document(root, charmcraft.FILE)
     if data is None:
@@ -147,15 +146,7 @@ def built(
     for name in plan.local:
         (target / name).unlink(missing_ok=True)
     if plan.scripts:
-        with build_machine.machine(base, arch, environ, say) as machine:
-            tools = None
-            if plan.is_reactive:
-                tools = _charm_tools(work, _target(base, arch), environ, say, machine.wheel)
-            machine.parts(target, plan, work / "made", tools)
-        target = work / "made"
-        for name in (charmcraft.FILE, "version"):
-            if (work / "tree" / name).exists() and not (target / name).exists():
-                shutil.copy(work / "tree" / name, target / name)
+        target = _scripted(work, plan, base, arch, environ=environ, say=say)
     elif plan.installs:
         wanted = _target(base, arch)
         with build_machine.machine(base, arch, environ, say) as machine:
@@ -170,20 +161,34 @@ def built(
     return target
 
 
-def _target(base: Base, arch: str) -> wheels.Target:
+def _scripted(
+    work: Path, plan: BuildPlan, base: Base, arch: str, *, environ: Mapping[str, str], say: Say
+) -> Path:
+    """Run the scripts of the copied tree in a machine; return the folder with the charm that they made."""
+    made = work / "made"
+    with build_machine.machine(base, arch, environ, say) as machine:
+        tools = None
+        if plan.is_reactive:
+            tools = _charm_tools(work, _target(base, arch), environ, say, machine.wheel)
+        machine.parts(work / "tree", plan, made, tools)
+    for name in (charmcraft.FILE, "version"):
+        if (work / "tree" / name).exists() and not (made / name).exists():
+            shutil.copy(work / "tree" / name, made / name)
+    return made
+
+
+def _target(base: Base, arch: str) -> Target:
     python = PYTHONS.get((base.os, base.track), platform.python_version())
-    return wheels.Target(python=python, arch=arch)
+    return Target(python=python, arch=arch)
 
 
 def _charm_tools(
-    work: Path, target: wheels.Target, environ: Mapping[str, str], say: Say, build: wheels.Build
+    work: Path, target: Target, environ: Mapping[str, str], say: Say, build: wheels.Build
 ) -> Path:
     """Return a folder with the package charm-tools and what it needs, for a machine to build in."""
-    from pushjuju.charms.parts import TOOLS, BuildPlan
-
     empty = work / "empty"
     empty.mkdir()
-    plan = BuildPlan(requirements=(TOOLS,), wanted_by=TOOLS)
+    plan = parts.BuildPlan(requirements=(parts.TOOLS,), wanted_by=parts.TOOLS)
     return _packages(empty, plan, target, environ=environ, say=say, build=build) / VENV
 
 
@@ -275,7 +280,7 @@ def _check_submodules(root: Path) -> None:
 def _packages(
     root: Path,
     plan: BuildPlan,
-    target: wheels.Target,
+    target: Target,
     *,
     environ: Mapping[str, str],
     say: Say,

@@ -11,8 +11,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -20,10 +19,11 @@ from typing import TYPE_CHECKING
 from pushjuju.charms import charmcraft
 from pushjuju.charms.locks import plain
 from pushjuju.core import children
-from pushjuju.core.errors import InvalidCharm, NotFound, PushjujuError
+from pushjuju.core.errors import InvalidCharm, PushjujuError
 from pushjuju.portable.quote import quote
-from pushjuju.services.supply import requirement_files, source_packages
+from pushjuju.services.supply import requirement_files, runpip, source_packages
 from pushjuju.services.supply.requirement_files import Copies
+from pushjuju.services.supply.runpip import Target
 from pushjuju.services.supply.source_packages import Described
 
 if TYPE_CHECKING:
@@ -35,9 +35,6 @@ Build = Callable[[Path, Path, Sequence[Path]], Path]
 
 VENV = "venv"
 PENDING = "pending"
-_MACHINES = {"amd64": "x86_64", "arm64": "aarch64", "ppc64el": "ppc64le", "armhf": "armv7l"}
-_GLIBC = ("2_28", "2_17", "2_5")
-_PIP_S = 900.0
 _MOST_BUILT = 40  # packages without a wheel
 # Newer releases of pip add which package wants it.
 _MISSING = re.compile(r"No matching distribution found for (.+?)(?: \(from .+\))?$", re.MULTILINE)
@@ -46,98 +43,6 @@ _REPOSITORY = re.compile(r"git\+((?:https|http|ssh)://[^#\s]+?)(?:@([A-Za-z0-9][
 ALLOW = (
     "--allow-build-scripts builds what is not ready in a machine of the cloud `local`, which is thrown away"
 )
-
-# pip chooses wheels by --python-version, but reads markers (`python_version < "3.11"`) as of its own Python.
-_CROSS = """
-import json, sys
-from pip._vendor.packaging import markers
-known = dict(markers.default_environment(), **json.loads(sys.argv.pop(1)))
-markers.default_environment = lambda: dict(known)
-# What has to be built would run here.
-from pip._internal.distributions.sdist import SourceDistribution
-from pip._internal.exceptions import InstallationError
-assert SourceDistribution.prepare_distribution_metadata
-def refuse(self, *_args, **_named):
-    raise InstallationError(f"{self.req} is not a wheel: nothing is built on this computer")
-SourceDistribution.prepare_distribution_metadata = refuse
-from pip._internal.cli.main import main
-sys.exit(main())
-"""
-# Brings the sources of a package here as pip would choose them, without a look into them.
-_FETCH = """
-import hashlib, json, os, sys
-from pip._internal.commands import create_command
-from pip._internal.models.link import Link
-from pip._internal.models.target_python import TargetPython
-from pip._vendor.packaging.requirements import Requirement
-python, line, folder, limits, markers = sys.argv[1:]
-command = create_command("download")
-options, _ = command.parse_args(["--quiet", "--no-deps", "--no-binary", ":all:"])
-with command.main_context():
-    session = command.get_default_session(options)
-    if "://" in line:
-        link = Link(line)
-    else:
-        wanted = Requirement(line)
-        version = tuple(int(part) for part in python.split("."))
-        finder = command._build_package_finder(options, session, TargetPython(py_version_info=version))
-        specifier = wanted.specifier
-        for other in map(Requirement, json.loads(limits)):
-            if other.marker is None or other.marker.evaluate({"extra": "", **json.loads(markers)}):
-                specifier &= other.specifier
-        best = finder.find_best_candidate(wanted.name, specifier).best_candidate
-        if best is None:
-            sys.exit(3)
-        link = best.link
-    answer = session.get(link.url_without_fragment, headers={"Accept-Encoding": "identity"}, stream=True)
-    answer.raise_for_status()
-    digest = hashlib.new(link.hash_name) if link.hash_name else None
-    with open(os.path.join(folder, os.path.basename(link.filename)), "wb") as file:
-        for chunk in answer.iter_content(1 << 16):
-            file.write(chunk)
-            if digest:
-                digest.update(chunk)
-    if digest and digest.hexdigest() != link.hash:
-        sys.exit(f"{link.filename} has another hash than the index says")
-"""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
-    """What packages are for: a full version of Python, and an architecture in Juju's words."""
-
-    python: str
-    arch: str
-
-    def __str__(self) -> str:
-        return f"Python {self.version} on {self.arch}"
-
-    @property
-    def version(self) -> str:
-        """The version without its last number."""
-        return ".".join(self.python.split(".")[:2])
-
-    @property
-    def markers(self) -> Mapping[str, str]:
-        """What environment markers are read against."""
-        return {
-            "python_version": self.version,
-            "python_full_version": self.python,
-            "implementation_version": self.python,
-            "implementation_name": "cpython",
-            "platform_python_implementation": "CPython",
-            "platform_machine": _MACHINES.get(self.arch, self.arch),
-            "platform_system": "Linux",
-            "sys_platform": "linux",
-            "os_name": "posix",
-        }
-
-    def words(self) -> list[str]:
-        """Return the words that let pip choose wheels for it."""
-        machine = _MACHINES.get(self.arch, self.arch)
-        tags = [f"manylinux_{glibc}_{machine}" for glibc in _GLIBC] + [f"linux_{machine}"]
-        words = ["--python-version", self.python, "--implementation", "cp"]
-        return [*words, *(word for tag in tags for word in ("--platform", tag))]
 
 
 def install(
@@ -166,7 +71,7 @@ def install(
     for _ in range(_MOST_BUILT):
         shutil.rmtree(out / VENV, ignore_errors=True)
         words = _words(plan, target, out, found, files)
-        ran = _pip(words, target.markers)
+        ran = runpip.run(words, target.markers)
         if not ran.returncode:
             break
         if not any(map(sources.fetch, _without_wheel(ran, words, target))):
@@ -201,7 +106,7 @@ def _without_wheel(ran: children.Ended, words: Sequence[str], target: Target) ->
         return [missing[1].strip()]
     if "ResolutionImpossible" not in ran.stderr:
         return []
-    told = _pip(words, target.markers, quiet=False)
+    told = runpip.run(words, target.markers, quiet=False)
     return [line.strip() for line in _CONSTRAINT.findall(told.stdout + told.stderr)]
 
 
@@ -247,7 +152,7 @@ class Sources:
         folder = self._folder()
         limits = json.dumps(requirement_files.limits(line, self.named))
         markers = json.dumps(self.target.markers)
-        ran = _python([_FETCH, self.target.python, line, str(folder), limits, markers])
+        ran = runpip.fetch([self.target.python, line, str(folder), limits, markers])
         if ran.returncode:
             return False
         (path,) = folder.iterdir()
@@ -308,7 +213,7 @@ class Sources:
         if needs not in self._tools:
             folder = self._folder()
             words = ["download", "--only-binary", ":all:", *self.target.words(), "--dest", str(folder)]
-            ran = _pip([*words, "--", *needs], self.target.markers)
+            ran = runpip.run([*words, "--", *needs], self.target.markers)
             if ran.returncode:
                 self.say(f"The machine has to fetch what {described.name} is built with: {', '.join(needs)}")
             self._tools[needs] = [] if ran.returncode else sorted(folder.glob("*.whl"))
@@ -344,7 +249,7 @@ class Sources:
             raise InvalidCharm(
                 f"{quote(address)} is not a place that packages come from", file=self.plan.wanted_by
             )
-        ran = _python([_FETCH, self.target.python, address, str(folder), "[]", "{}"])
+        ran = runpip.fetch([self.target.python, address, str(folder), "[]", "{}"])
         if ran.returncode:
             raise failed(f"cannot bring {address}", self.plan, ran.stderr)
         return next(folder.iterdir())
@@ -372,38 +277,6 @@ class Sources:
         if self.left:
             text = "".join(f"{pin}\n" for pin in sorted(self.left))
             (out / PENDING / "requirements.txt").write_text(text, encoding="utf-8")
-
-
-def _pip(words: Sequence[str], markers: Mapping[str, str], *, quiet: bool = True) -> children.Ended:
-    """Run the pip of this Python, away from the tree and from what Python itself reads of an environment.
-
-    Args:
-        words: Its arguments.
-        markers: What environment markers are read against.
-        quiet: Whether it tells only what goes wrong.
-
-    Raises:
-        NotFound: There is none.
-        InvalidCharm: It takes too long.
-    """
-    said = ["--quiet"] if quiet else []
-    return _python([_CROSS, json.dumps(markers), "--disable-pip-version-check", *said, *words])
-
-
-def _python(words: Sequence[str]) -> children.Ended:
-    """Run a program of ours, the first of the words, with the modules of pip."""
-    argv = [sys.executable, "-I", "-c", *words]
-    environ = {**children.environment(keep=("PIP_",)), "GIT_ALLOW_PROTOCOL": ""}
-    try:
-        ran = children.run(argv, environ=environ, timeout=_PIP_S)
-    except children.TimedOut:
-        raise InvalidCharm(f"installing packages takes more than {_PIP_S:.0f} seconds") from None
-    if ran.returncode and "No module named 'pip'" in ran.stderr.replace("named pip", "named 'pip'"):
-        raise NotFound(
-            "packages of charms are installed with pip, which this Python does not have",
-            hint="apt install python3-pip",
-        )
-    return ran
 
 
 def failed(message: str, plan: BuildPlan, text: str) -> InvalidCharm:
