@@ -12,7 +12,8 @@ from itertools import product
 from pushjuju.charms.model import CharmMeta, Endpoint, Role, Scope, implicit_endpoint
 from pushjuju.core.base import Base
 from pushjuju.core.errors import AlreadyExists, Conflict, NotFound, NotValid
-from pushjuju.core.names import is_application, is_endpoint
+from pushjuju.core.names import is_endpoint
+from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote
 
 _ORDER = {Role.REQUIRER: 0, Role.PROVIDER: 1, Role.PEER: 2}

@@ -27,7 +27,7 @@ from pushjuju.charms.problems import Problems
 from pushjuju.charms.reader import LoadedCharm, load, read_charm
 from pushjuju.charms.version import VersionRunner, run_vcs, version_text
 from pushjuju.core.errors import InvalidCharm, StoreError
-from pushjuju.core.names import is_application
+from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote
 
 # The oldest time a zip file can hold.

@@ -18,7 +18,7 @@ from pushjuju.charms.model import Charm, CharmMeta
 from pushjuju.charms.places import Places, Source
 from pushjuju.charms.problems import Locate, Problem, Problems
 from pushjuju.core.errors import InvalidCharm, NotFound
-from pushjuju.core.names import is_application
+from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote
 
 T = TypeVar("T")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pushjuju.charms.manifest import normalise_arch
 from pushjuju.core.errors import NotValid
-from pushjuju.core.names import is_application
+from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote
 
 _REVISION = re.compile(r"(.*)-([0-9]{1,9})")

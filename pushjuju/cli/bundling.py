@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.errors import NotFound, NotValid, UsageError
-from pushjuju.core.names import is_application
+from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote
 
 if TYPE_CHECKING:

@@ -13,8 +13,9 @@ from pushjuju.cli import session
 from pushjuju.cli.progress import progress, wants_output
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import HookFailed
-from pushjuju.core.names import is_application, is_machine, is_unit
+from pushjuju.core.names import is_machine
 from pushjuju.core.storage import DISK_OF
+from pushjuju.portable.names import is_application, is_unit
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.state.records import Unit
 

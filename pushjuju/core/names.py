@@ -9,10 +9,8 @@ import re
 from dataclasses import dataclass
 
 from pushjuju.core.errors import NotValid
+from pushjuju.portable import names
 
-APPLICATION = r"[a-z][a-z0-9]*(?:-[0-9]*[a-z][a-z0-9]*)*"  # one way to match only: no blow-up on long names
-_APPLICATION = re.compile(APPLICATION)
-_UNIT = re.compile(rf"({APPLICATION})/(0|[1-9][0-9]*)")
 _MACHINE = re.compile(r"(?:0|[1-9][0-9]*)(?:/[a-z]+/(?:0|[1-9][0-9]*))*")
 _ENDPOINT = re.compile(r"[a-z][a-z0-9]*(?:[_-][a-z0-9]+)*")
 _SPACE = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
@@ -37,28 +35,23 @@ class UnitName:
         Raises:
             NotValid: It is none.
         """
-        match = _UNIT.fullmatch(text)
-        if not match:
+        if not names.is_unit(text):
             raise NotValid(f'"{text}" is not a valid unit name')
-        return cls(match[1], int(match[2]))
+        application, _, number = text.partition("/")
+        return cls(application, int(number))
 
     @property
     def tag(self) -> str:
         """The tag that files and logs carry: `unit-mysql-0`."""
-        return f"unit-{self.application}-{self.number}"
+        return names.unit_tag(str(self))
 
     def __str__(self) -> str:
         return f"{self.application}/{self.number}"
 
 
-def is_application(text: str) -> bool:
-    """Tell whether a text can name an application or a charm."""
-    return len(text) <= _FILE_MOST and bool(_APPLICATION.fullmatch(text))
-
-
 def is_storage(text: str) -> bool:
     """Tell whether a text can name a storage or a device of a charm: Juju's form is that of applications."""
-    return is_application(text)
+    return names.is_application(text)
 
 
 def is_file(text: str) -> bool:
@@ -75,11 +68,6 @@ def is_controller(text: str) -> bool:
 def is_space(text: str) -> bool:
     """Tell whether a text can name a network space."""
     return bool(_SPACE.fullmatch(text))
-
-
-def is_unit(text: str) -> bool:
-    """Tell whether a text can name a unit."""
-    return bool(_UNIT.fullmatch(text))
 
 
 def is_machine(text: str) -> bool:

@@ -9,7 +9,8 @@ import re
 from dataclasses import dataclass
 
 from pushjuju.core.errors import NotValid
-from pushjuju.core.names import is_application, is_model, is_user
+from pushjuju.core.names import is_model, is_user
+from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote
 
 _FORM = re.compile(

@@ -10,7 +10,7 @@ from enum import StrEnum
 from posixpath import join, normpath
 
 from pushjuju.core.errors import NotValid
-from pushjuju.core.names import APPLICATION
+from pushjuju.portable.names import is_application, is_unit
 
 STORAGE_DIR = "/var/lib/juju/storage"
 _OURS = ("/var/lib/juju", "/var/lib/pushjuju", "/var/log/juju")  # what machines keep of us
@@ -20,8 +20,6 @@ _POOL = re.compile(r"[a-zA-Z]+[-?a-zA-Z0-9]*")
 _COUNT = re.compile(r"-?[0-9]+")
 _SIZE = re.compile(r"([-+]?[0-9]*\.?[0-9]+)([MGTPEZY])(?:i?B)?")
 DISK_OF = "disk of "  # begins what failed for the disk of a machine that is gone
-_STORAGE = re.compile(rf"({APPLICATION})/(0|[1-9][0-9]*)")
-_STORE = re.compile(APPLICATION)
 _POWERS = "MGTPEZY"
 _MOST_DIGITS = 9  # of a count
 MOST_MIB = 1 << 50  # of a size: 1Z, far from what a store's integer holds
@@ -152,13 +150,13 @@ def is_pool(text: str) -> bool:
 
 
 def is_store(text: str) -> bool:
-    """Tell whether a text can name a store of a charm."""
-    return bool(_STORE.fullmatch(text))
+    """Return True when a text can name a store of a charm: Juju's form is that of applications."""
+    return is_application(text)
 
 
 def is_storage(text: str) -> bool:
-    """Tell whether a text can be the id of a storage instance: `data/0`."""
-    return bool(_STORAGE.fullmatch(text))
+    """Return True when a text can be the id of a storage instance, `data/0`: the form is that of units."""
+    return is_unit(text)
 
 
 def store_of(storage_id: str) -> str:
@@ -167,10 +165,9 @@ def store_of(storage_id: str) -> str:
     Raises:
         NotValid: It is no id.
     """
-    match = _STORAGE.fullmatch(storage_id)
-    if match is None:
+    if not is_unit(storage_id):
         raise NotValid(f'storage ID "{storage_id}" not valid')
-    return match[1]
+    return storage_id.partition("/")[0]
 
 
 def decimal_size(mib: int) -> str:

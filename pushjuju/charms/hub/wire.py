@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from pushjuju.core.channel import Channel
 from pushjuju.core.charmstore import CHARM, Ask, Download, Platform, StoreCharm, StoreResource
 from pushjuju.core.errors import HubError, NotValid
-from pushjuju.core.names import is_application
+from pushjuju.portable.names import is_application
 
 FIELDS = (
     "bases", "config-yaml", "download", "id", "license", "metadata-yaml", "name", "publisher", "resources",

@@ -17,8 +17,9 @@ from pushjuju.cli.formatters import tasks as formatters
 from pushjuju.cli.gnuflag import FlagSpec, Kind
 from pushjuju.cli.waiting import TimedOut, Waiter, failures, is_over
 from pushjuju.core.errors import HookFailed, PushjujuError, Silent, UsageError
-from pushjuju.core.names import is_application, is_machine, is_unit, machine_tag, unit_tag
+from pushjuju.core.names import is_machine, machine_tag, unit_tag
 from pushjuju.core.tasks import Receiver, TaskStatus
+from pushjuju.portable.names import is_application, is_unit
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.application import applications

@@ -10,7 +10,7 @@ from pushjuju.cli.command import Cli, command
 from pushjuju.cli.formatters import config as formatters
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, UsageError
-from pushjuju.core.names import is_application, is_unit
+from pushjuju.portable.names import is_application, is_unit
 from pushjuju.services.entities.application import applications, bindings, units
 
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from pushjuju.cli import drive, flags, session
 from pushjuju.cli.command import Cli, command
 from pushjuju.core.errors import NotValid, PushjujuError, Silent, UsageError
-from pushjuju.core.names import is_application
 from pushjuju.core.offerurl import OfferUrl, parse
+from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Any
 from pushjuju.cli import drive, flags, session
 from pushjuju.cli.command import Cli, command
 from pushjuju.core.errors import PushjujuError, Silent, UsageError
-from pushjuju.core.names import is_unit
+from pushjuju.portable.names import is_unit
 
 
 @command(

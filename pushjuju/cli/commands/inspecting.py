@@ -11,7 +11,7 @@ from pushjuju.cli import flags, session
 from pushjuju.cli.command import Cli, Exited, command
 from pushjuju.cli.gnuflag import FlagSpec, Kind
 from pushjuju.core.errors import NotFound, NotValid, UsageError
-from pushjuju.core.names import is_application, is_unit
+from pushjuju.portable.names import is_application, is_unit
 from pushjuju.portable.quote import quote
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from functools import partial
 from pushjuju.cli import drive, flags, removals, session
 from pushjuju.cli.command import Cli, command
 from pushjuju.core.errors import UsageError
-from pushjuju.core.names import is_application, is_unit
+from pushjuju.portable.names import is_application, is_unit
 from pushjuju.services.lifecycle import removal
 
 _FLAGS = (

@@ -11,7 +11,7 @@ from pushjuju.cli import drive, flags, session
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.formatters import resources as formatters
 from pushjuju.core.errors import HubError, NotFound, NotValid, UsageError
-from pushjuju.core.names import is_application, is_unit
+from pushjuju.portable.names import is_application, is_unit
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.application import resources as service
 from pushjuju.services.views import resource_documents

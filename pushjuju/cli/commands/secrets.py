@@ -15,8 +15,8 @@ from pushjuju.cli.formatters import secrets as formatters
 from pushjuju.cli.gnuflag import FlagSpec, Kind
 from pushjuju.core import limits
 from pushjuju.core.errors import NotValid, UsageError
-from pushjuju.core.names import is_application, is_unit
 from pushjuju.core.secrets import Content, OwnerKind, content_of
+from pushjuju.portable.names import is_application, is_unit
 from pushjuju.portable.quote import quote, quote_list
 from pushjuju.services.entities.secret.secrets import MODEL, Change, Owner
 from pushjuju.services.requests import user_secrets as service

@@ -6,7 +6,7 @@ from pushjuju.cli import flags, session
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.formatters import units as formatters
 from pushjuju.core.errors import UsageError
-from pushjuju.core.names import is_application, is_unit
+from pushjuju.portable.names import is_application, is_unit
 from pushjuju.services.views import documents
 
 

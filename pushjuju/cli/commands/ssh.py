@@ -21,7 +21,13 @@ from pushjuju.cli.gnuflag import FlagSpec, Kind
 from pushjuju.core import children
 from pushjuju.core.errors import Conflict, NotFound, NotValid, UsageError
 from pushjuju.core.jumps import Hop
-from pushjuju.core.names import UnitName, is_machine, is_unit, machine_tag, parent_machine
+from pushjuju.core.names import (
+    UnitName,
+    is_machine,
+    machine_tag,
+    parent_machine,
+)
+from pushjuju.portable.names import is_unit
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import leadership

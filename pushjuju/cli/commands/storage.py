@@ -15,8 +15,8 @@ from pushjuju.cli.formatters.shapes import struct
 from pushjuju.cli.formatters.times import since_text, with_texts
 from pushjuju.cli.output import render
 from pushjuju.core.errors import Conflict, NotFound, NotValid, Silent, UsageError
-from pushjuju.core.names import is_application, is_unit
 from pushjuju.core.storage import Directive, is_storage, is_store, parse_directives
+from pushjuju.portable.names import is_application, is_unit
 from pushjuju.portable.quote import quote
 
 _ATTACHED = """

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from pushjuju.cli import flags, session
 from pushjuju.cli.command import Cli, command
 from pushjuju.core.errors import NotFound, PushjujuError, UsageError
-from pushjuju.core.names import is_application, is_machine, is_model, is_unit
+from pushjuju.core.names import is_machine, is_model
+from pushjuju.portable.names import is_application, is_unit
 from pushjuju.portable.quote import quote
 
 if TYPE_CHECKING:

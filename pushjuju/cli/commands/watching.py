@@ -20,9 +20,10 @@ from pushjuju.cli.formatters.times import wants_utc
 from pushjuju.cli.gnuflag import Kind
 from pushjuju.cli.paint import colours_on
 from pushjuju.core.errors import UsageError
-from pushjuju.core.names import is_application, is_machine, is_unit, machine_tag, unit_tag
+from pushjuju.core.names import is_machine, machine_tag, unit_tag
 from pushjuju.core.near import closest
 from pushjuju.core.status import StatusKind
+from pushjuju.portable.names import is_application, is_unit
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import logs, statuses
 from pushjuju.state.records import Model, Unit

@@ -13,8 +13,9 @@ from typing import Protocol
 
 from pushjuju.cli.paint import CYAN, GRAY, GREEN, RED, YELLOW, escape, paint
 from pushjuju.core.clock import from_iso
-from pushjuju.core.names import is_machine, is_unit, machine_tag, unit_tag
+from pushjuju.core.names import is_machine, machine_tag, unit_tag
 from pushjuju.portable.loglevels import LEVELS
+from pushjuju.portable.names import is_unit
 
 CHOICES = LEVELS[:-1]  # Juju does not offer CRITICAL
 _TAG = re.compile(r"unit-.+-\d+|machine-\d+(?:-[a-z]+-\d+)*|controller-\d+|application-.+|model-.+")

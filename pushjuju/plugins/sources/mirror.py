@@ -16,7 +16,6 @@ from pushjuju.core.base import RISKS
 from pushjuju.core.channel import LATEST, Channel
 from pushjuju.core.charmstore import Ask, Download, Platform, StoreCharm, StoreResource
 from pushjuju.core.errors import HubError, NotFound, NotValid
-from pushjuju.core.names import is_application
 from pushjuju.plugins.charmtypes import (
     CharmSourceType,
     CharmStore,
@@ -26,6 +25,7 @@ from pushjuju.plugins.charmtypes import (
     no_tell,
 )
 from pushjuju.plugins.hookspecs import PLUGIN_API, hookimpl
+from pushjuju.portable.names import is_application
 
 if TYPE_CHECKING:
     from pushjuju.charms.hub.wire import Fault

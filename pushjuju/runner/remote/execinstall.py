@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 LINK = "/usr/bin/juju-exec"
 _HOME = "pushjuju-exec-"
 _MODULES = {
-    "pushjuju/portable": ("flags", "gotypes", "jsontext", "quote"),
+    "pushjuju/portable": ("flags", "gotypes", "jsontext", "names", "quote"),
     "pushjuju/runner/remote": ("jujuexec", "layout", "requests", "signals", "wire"),
 }
 _START = """#!%s -IS

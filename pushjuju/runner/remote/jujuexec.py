@@ -16,9 +16,10 @@ import sys
 
 from pushjuju.portable.flags import Flag, HelpWanted, UsageError, help_text
 from pushjuju.portable.flags import parse as parse_flags
+from pushjuju.portable.names import is_unit
 from pushjuju.portable.quote import atoi, quote
 from pushjuju.runner.remote import requests
-from pushjuju.runner.remote.layout import AGENT_PATH, BadName, Layout, unit_tag
+from pushjuju.runner.remote.layout import AGENT_PATH, Layout
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -157,15 +158,6 @@ def unit_name(text: str) -> str:
     if not is_unit(name):
         raise Failed("%s is not a valid %s" % (quote(text), "unit name" if "/" in text else "unit tag"), 2)
     return name
-
-
-def is_unit(name: str) -> bool:
-    """Tell whether a text is the name of a unit."""
-    try:
-        unit_tag(name)
-    except BadName:
-        return False
-    return name[0].isalpha() and name[0].islower()
 
 
 def _relation(flags: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 
+from pushjuju.portable import names
+
 AGENT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/snap/bin"
 SOCKET_PATH_MAX = 100  # sun_path holds 108 bytes
 
@@ -22,10 +24,10 @@ def _plain(name: str) -> bool:
 
 def unit_tag(unit: str) -> str:
     """Return ``unit-web-0`` for ``web/0``; refuse anything that is not a unit name."""
-    app, slash, number = unit.partition("/")
-    if not slash or not _plain(app) or not (number.isascii() and number.isdigit()):
-        raise BadName('"%s" is not a valid unit name' % unit)
-    return "unit-%s-%s" % (app, number)
+    try:
+        return names.unit_tag(unit)
+    except ValueError as error:
+        raise BadName(str(error)) from None
 
 
 def lease_name(model: str) -> str:

@@ -21,6 +21,7 @@ from pushjuju.portable.flags import (
     parse,
 )
 from pushjuju.portable.gotypes import Moment, Struct
+from pushjuju.portable.names import is_application, is_unit
 from pushjuju.portable.quote import (
     atoi,
     quote,
@@ -225,22 +226,6 @@ def read_settings(ctx: ToolContext, name: str) -> dict[str, str]:
 def valid_text(text: str) -> str:
     """Replace bytes that are not UTF-8 by U+FFFD, as Juju does on the way to its controller."""
     return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-
-
-def is_application(name: str) -> bool:
-    """Tell whether `name` is a valid application name."""
-    parts = name.split("-")
-    if not name.isascii() or not name[:1].isalpha() or name != name.lower():
-        return False
-    return all(part.isalnum() and any(map(str.isalpha, part)) for part in parts)
-
-
-def is_unit(name: str) -> bool:
-    """Tell whether `name` is a valid unit name."""
-    app, _, number = name.partition("/")
-    return (
-        is_application(app) and number.isascii() and number.isdigit() and (number == "0" or number[0] != "0")
-    )
 
 
 def _deliver(ctx: ToolContext, tool: Tool, args: Args, value: Any) -> bytes:

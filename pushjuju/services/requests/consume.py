@@ -17,9 +17,9 @@ from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import AlreadyExists, NotFound, NotValid
 from pushjuju.core.ids import digest
 from pushjuju.core.life import Life
-from pushjuju.core.names import is_application
 from pushjuju.core.offerurl import OfferUrl
 from pushjuju.portable.jsontext import compact
+from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import models

@@ -17,10 +17,10 @@ from pushjuju.core.base import Base
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import AlreadyExists, NotValid
 from pushjuju.core.life import Life
-from pushjuju.core.names import is_application
 from pushjuju.core.placement import Placement
 from pushjuju.core.status import StatusKind, Workload
 from pushjuju.core.storage import Directive
+from pushjuju.portable.names import is_application
 from pushjuju.services.entities.application import bindings, resources, units
 from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.basis.context import Context

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from pushjuju.core.errors import NotValid
-from pushjuju.core.names import APPLICATION
 from pushjuju.core.series import SeriesStatus
+from pushjuju.portable.names import is_unit
 
 
 class OperationKind(StrEnum):
@@ -206,7 +206,6 @@ def initial_state(charm_url: str) -> LocalState:
     return LocalState(kind=OperationKind.INSTALL, step=Step.QUEUED, charm_url=charm_url)
 
 
-_STORAGE_ID = re.compile(rf"{APPLICATION}/(?:0|[1-9][0-9]*)")
 _SECRET_URI = re.compile(r"secret:(?://[0-9a-f-]+/)?[0-9a-z]+")
 _WITH_REMOTE_UNIT = (HookKind.RELATION_JOINED, HookKind.RELATION_DEPARTED)
 _WITH_REMOTE_APPLICATION = (*_WITH_REMOTE_UNIT, HookKind.RELATION_CHANGED)
@@ -224,7 +223,7 @@ def validate_hook(hook: HookInfo) -> None:
     if hook.kind.is_relation:
         _validate_relation_hook(hook)
     elif hook.kind.is_storage:
-        if not _STORAGE_ID.fullmatch(hook.storage_id):
+        if not is_unit(hook.storage_id):
             raise NotValid(f'invalid storage ID "{hook.storage_id}"')
     elif hook.kind.is_secret:
         if not _SECRET_URI.fullmatch(hook.secret_uri):

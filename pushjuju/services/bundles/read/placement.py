@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 
 from pushjuju.core.errors import NotValid
-from pushjuju.core.names import is_application
+from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote
 
 NEW = "new"

@@ -15,8 +15,9 @@ from pushjuju.charms.url import parse_url
 from pushjuju.core import constraints as rules
 from pushjuju.core.base import SERIES, Base
 from pushjuju.core.errors import NotValid
-from pushjuju.core.names import is_application, is_endpoint
+from pushjuju.core.names import is_endpoint, is_storage
 from pushjuju.core.storage import Directive
+from pushjuju.portable.names import is_application
 from pushjuju.portable.natural import natural_key
 from pushjuju.portable.quote import quote
 from pushjuju.services.bundles.read import placement
@@ -25,8 +26,6 @@ from pushjuju.services.bundles.read.decode import decode
 from pushjuju.services.bundles.read.values import Application, Bundle, Fault, Machine, endpoint
 
 HEADER = "the provided bundle has the following errors:"
-_OFFER_NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]*[a-z][a-z0-9]*)*")
-_STORAGE_NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]*[a-z][a-z0-9]*)*")
 _OFFER_URL = re.compile(
     r"(?:(?P<controller>[^\\/:]+):)?(?:(?P<user>[^/:.]+(?:@[^/:]+)?)/)?"
     r"(?P<model>[a-z0-9][a-z0-9-]*)\.(?P<name>[a-z][a-z0-9-]*)(?::(?P<endpoint>[a-z0-9-]*))?"
@@ -225,7 +224,7 @@ def _check_constraints(checker: _Checker, text: str, what: str, *where: str) -> 
 def _check_stores(checker: _Checker, app: Application) -> None:
     where, name = ("applications", app.name), quote(app.name)
     for store, text in app.storage.items():
-        if not _STORAGE_NAME.fullmatch(store):
+        if not is_storage(store):
             checker.add(
                 f"invalid storage name {quote(store)} in application {name}", *where, "storage", store
             )
@@ -235,7 +234,7 @@ def _check_stores(checker: _Checker, app: Application) -> None:
             reason = f"invalid storage {quote(store)} in application {name}: {error.message}"
             checker.add(reason, *where, "storage", store)
     for device, text in app.devices.items():
-        if not _STORAGE_NAME.fullmatch(device):
+        if not is_storage(device):
             checker.add(
                 f"invalid device name {quote(device)} in application {name}", *where, "devices", device
             )
@@ -247,7 +246,7 @@ def _check_stores(checker: _Checker, app: Application) -> None:
 def _check_offers(checker: _Checker, app: Application) -> None:
     for name, offer in app.offers.items():
         where = ("applications", app.name, "offers", name)
-        if not _OFFER_NAME.fullmatch(name):
+        if not is_application(name):
             checker.add(f"invalid offer name {quote(name)} in application {quote(app.name)}", *where)
         for item in offer.endpoints:
             if not is_endpoint(item):

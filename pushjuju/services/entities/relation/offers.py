@@ -16,9 +16,9 @@ from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import Conflict, NotFound, NotValid
 from pushjuju.core.ids import new_uuid
 from pushjuju.core.life import Life
-from pushjuju.core.names import is_application
 from pushjuju.core.offerurl import OfferUrl
 from pushjuju.portable.jsontext import compact
+from pushjuju.portable.names import is_application
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis import users as people
