@@ -102,3 +102,48 @@ def test_a_submodule_that_is_not_there_is_named(tmp_path: Path, index: Path) -> 
     (tree / ".gitmodules").write_text('[submodule "ops"]\n\tpath = mod/ops\n\turl = https://x/ops\n')
     with pytest.raises(InvalidCharm, match="the git submodule mod/ops is not in the tree"):
         built(tmp_path, tree)
+
+
+@pytest.mark.parametrize(
+    ("name", "has", "lacks"),
+    [
+        ("rustup-script", {"venv/fast.py", "dispatch", "src/charm.py", "manifest.yaml"}, {"charmcraft.yaml"}),
+        ("dumped-hooks", {"hooks/install", "files/limits.conf", "metadata.yaml"}, {"dispatch", "venv"}),
+        ("no-architectures", {"venv/fast.py", "dispatch"}, {"charmcraft.yaml"}),
+        (
+            "uv-project",
+            {"venv/fast.py", "venv/extra.py", "venv/grouped.py", "dispatch"},
+            {"venv/never.py", "charmcraft.yaml"},
+        ),
+    ],
+)
+def test_trees_in_the_shapes_of_public_charms_are_packed_whole(
+    tmp_path: Path, index: Path, name: str, has: set[str], lacks: set[str]
+) -> None:
+    for package in ("extra", "grouped", "never"):
+        wheel(index, package)
+    packed = built(tmp_path, trees.copy(name, tmp_path), "24.04")
+    members = set(packed.members)
+    assert (has - members, lacks & members) == (set(), set())
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("scripted", 'part "charm" has "override-build"'),
+        ("poetry-project", 'part "poetry-deps" has "override-build"'),
+        ("reactive", 'part "charm" uses the plugin "reactive", which runs the code of layers'),
+    ],
+)
+def test_trees_that_run_code_are_refused_with_the_reason_and_the_line(
+    tmp_path: Path, index: Path, name: str, reason: str
+) -> None:
+    tree = trees.copy(name, tmp_path)
+    with pytest.raises(InvalidCharm) as caught:
+        built(tmp_path, tree, "24.04")
+    assert reason in f"{caught.value.message}\n{caught.value.detail}"
+    assert "--allow-build-scripts" in caught.value.hint
+    part = next(word for word in reason.split('"') if word in ("charm", "poetry-deps"))
+    lines = (tree / "charmcraft.yaml").read_text().splitlines()
+    line = next(number for number, text in enumerate(lines, 1) if text.strip() == f"{part}:")
+    assert f"charmcraft.yaml:{line}" in f"{caught.value.message}\n{caught.value.detail}", str(caught.value)
