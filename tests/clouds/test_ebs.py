@@ -145,6 +145,25 @@ async def test_models_do_not_take_each_others_volumes(bench: EbsBench) -> None:
         await bench.open().find("vol-0123", Kind.BLOCK)
 
 
+async def test_a_machine_that_goes_while_a_volume_is_attached_ends_the_wait(
+    bench: EbsBench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    item = new(instance_id=await bench.machine())
+    item = replace(item, provider_id=(await bench.open().create(item)).provider_id)
+    attach = ebs.attach
+
+    def attach_and_go(driver: Any, volume: str, instance: str, device: str) -> None:
+        attach(driver, volume, instance, device)
+        for node in driver.list_nodes(ex_node_ids=[instance]):
+            driver.destroy_node(node)
+
+    monkeypatch.setattr(ebs, "attach", attach_and_go)
+    with pytest.raises(ProviderError, match=f"cannot be attached: instance {item.instance_id} is gone"):
+        await bench.open().attach(item)
+    await bench.open().destroy(item)
+    assert bench.volumes() == []
+
+
 async def test_a_machine_that_went_by_itself_gives_its_volumes_back(bench: EbsBench) -> None:
     there = await bench.machine()
     item = new(instance_id=there)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 WAIT_S = 120.0  # until a volume that does not come to rest is given up
 LOOK_S = 0.5
+INSTANCE_LOOKS = 10  # after so many looks at a volume the instance that waits for it is looked at
 _GIB = 1024  # MiB
 
 
@@ -56,6 +58,7 @@ class EbsStorage:
         Raises:
             NotFound: It is gone.
             Conflict: Another machine has it, or it is in another zone.
+            ProviderError: The machine is gone, or it took too long.
         """
         volume = await self._get(item.provider_id)
         others = [one for one in volume.attachments if one.instance != item.instance_id]
@@ -67,7 +70,7 @@ class EbsStorage:
             device = ebs.free_device(taken)
             await self._run(lambda driver: ebs.attach(driver, volume.id, item.instance_id, device))
         volume = await self._settled(
-            volume.id, lambda now: any(one.state == "attached" for one in now.attachments)
+            volume.id, lambda now: any(one.state == "attached" for one in now.attachments), item.instance_id
         )
         return _seen(volume)
 
@@ -171,19 +174,31 @@ class EbsStorage:
             raise NotFound(f"volume {name} not found")
         return found[0]
 
-    async def _settled(self, name: str, done: Callable[[Volume], bool]) -> Volume:
+    async def _settled(self, name: str, done: Callable[[Volume], bool], instance: str = "") -> Volume:
         """Wait for a volume to be in a state.
+
+        Args:
+            name: The volume.
+            done: Whether it is.
+            instance: The instance that waits for the volume, if one does: when it is gone, nothing comes.
 
         Raises:
             NotFound: It went.
-            ProviderError: It is not in time, or broke.
+            ProviderError: It is not in time, or broke, or its instance is gone.
         """
         end = asyncio.get_running_loop().time() + WAIT_S
+        looks = itertools.count(1)
         while not done(volume := await self._get(name)):
             if volume.state == "error":
                 raise ProviderError(f"volume {name} is broken", detail="the cloud says: error")
             if asyncio.get_running_loop().time() > end:
                 raise ProviderError(f"volume {name} is {_state(volume)} after {WAIT_S:.0f} s")
+            if (
+                instance
+                and next(looks) % INSTANCE_LOOKS == 0
+                and instance not in await self._provider.alive()
+            ):
+                raise ProviderError(f"volume {name} cannot be attached: instance {instance} is gone")
             await asyncio.sleep(LOOK_S)
         return volume
 

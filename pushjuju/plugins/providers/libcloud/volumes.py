@@ -6,6 +6,7 @@ A volume is known by the item's uuid, so that a step which was cut off is found 
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Callable
 
 from pushjuju.core.errors import Conflict, NotFound, NotValid, ProviderError
@@ -16,6 +17,7 @@ from pushjuju.plugins.providers.libcloud.drivers.adapter import HasVolumes, Seen
 from pushjuju.plugins.types import StorageItem, StorageMade, StorageSeen
 
 READY_S = 180.0
+INSTANCE_LOOKS = 5  # after so many looks at a volume the instance that waits for it is looked at
 
 
 class CloudVolumes:
@@ -64,17 +66,20 @@ class CloudVolumes:
         Raises:
             Conflict: Another machine has it.
             NotFound: It is gone.
+            ProviderError: The machine is gone, or it took too long.
         """
         volume = await self._volume(item.provider_id)
         others = [name for name in volume.holders if name != item.instance_id]
         if others:
             raise Conflict(f"volume {volume.id} is attached to instance {others[0]}")
         if item.instance_id not in volume.holders:
-            free = await self._until(volume.id, lambda now: now.ready)
+            free = await self._until(volume.id, lambda now: now.ready, item.instance_id)
             await self._provider.ask(
                 lambda driver: self._adapter.attach_volume(driver, free, item.instance_id)
             )
-        there = await self._until(volume.id, lambda now: now.ready and item.instance_id in now.holders)
+        there = await self._until(
+            volume.id, lambda now: now.ready and item.instance_id in now.holders, item.instance_id
+        )
         return await self._provider.ask(
             lambda driver: self._adapter.see_volume(driver, there, item.instance_id)
         )
@@ -141,14 +146,20 @@ class CloudVolumes:
             raise NotFound(f"volume {name} not found")
         return found
 
-    async def _until(self, name: str, holds: Callable[[Volume], bool]) -> Volume:
+    async def _until(self, name: str, holds: Callable[[Volume], bool], instance: str = "") -> Volume:
         """Wait until something holds for a volume.
 
+        Args:
+            name: The volume.
+            holds: The condition.
+            instance: The instance that waits for the volume, if one does: when it is gone, nothing comes.
+
         Raises:
-            ProviderError: It failed, or it took too long.
+            ProviderError: The volume failed, its instance is gone, or it took too long.
         """
         loop = asyncio.get_running_loop()
         end = loop.time() + READY_S
+        looks = itertools.count(1)
         while True:
             volume = await self._volume(name)
             if volume.failed:
@@ -157,6 +168,8 @@ class CloudVolumes:
                 return volume
             if loop.time() > end:
                 raise ProviderError(f"volume {name} was not ready in {READY_S:.0f} s")
+            if instance and next(looks) % INSTANCE_LOOKS == 0 and await self._provider.seen(instance) is None:
+                raise ProviderError(f"volume {name} cannot be attached: instance {instance} is gone")
             await asyncio.sleep(self._look_s)
 
 
