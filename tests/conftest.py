@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +26,17 @@ settings.load_profile("pushjuju")
 # Ctrl-C on a command would wait for ever. With a handler of ours, children start with the default.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(trylast=True)  # after those that are left out
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Let what takes longest on machines begin first, or a processor is idle at the end.
+
+    `tests/fresh` has two tests and takes minutes; of the others more tests take longer.
+    """
+    if config.option.markexpr.startswith("machine"):
+        tests = Counter(item.path for item in items)
+        items.sort(key=lambda item: (item.path.parent.name != "fresh", -tests[item.path]))
 
 
 @pytest.fixture(autouse=True)

@@ -2,8 +2,8 @@
 
 It is a root file system made by mmdebstrap, in namespaces of processes and mounts of its own. Its network is
 the host's. Of the host it gets what is configuration: where apt and pip find packages, certificates, proxies.
-When this process ends, however it ends, the kernel ends all processes of the bare computer and undoes its
-mounts.
+All of it lies in memory, where many small files cost little. When this process ends, however it ends, the
+kernel ends all processes of the bare computer and undoes its mounts.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +26,13 @@ _PACKAGES = ("python3", "git", "ca-certificates", "sudo")
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _CARRIED = re.compile(r"PIP_|SSL_CERT_|REQUESTS_CA_|CURL_CA_|(https?|ftp|all|no)_proxy$", re.IGNORECASE)
 _CONFIGURATION = ("etc/apt", "usr/share/keyrings", "etc/ssl/certs", "usr/local/share/ca-certificates")
+# Keeps memory for files, in a namespace of mounts of its own, until its input ends.
+_MEMORY = """
+import subprocess, sys
+subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=755", "tmpfs", sys.argv[1]], check=True)
+print("ready", flush=True)
+sys.stdin.read()
+"""
 # The first process of the bare computer: mounts what a computer has, then lives until its input ends.
 _INIT = """
 import os, signal, subprocess, sys
@@ -56,6 +63,32 @@ _UID = "1000"
 
 
 @dataclass(frozen=True, slots=True)
+class Memory:
+    """Files in memory that several bare computers share.
+
+    Attributes:
+        keeper: The process on this host that leads into their namespace of mounts.
+        template: The root file system of new bare computers, which stays as it is.
+        files: What each of them gets besides, by user.
+        bases: Where roots of machines are kept; the same path here and there.
+    """
+
+    keeper: int
+    template: Path
+    files: Path
+    bases: Path
+
+    @property
+    def namespace(self) -> list[str]:
+        """The words before a command that sees these files."""
+        return ["nsenter", f"--mount=/proc/{self.keeper}/ns/mnt", "--"]
+
+    def seen(self, path: Path) -> Path:
+        """Return how this process reaches one of the files."""
+        return Path(f"/proc/{self.keeper}/root", path.relative_to("/"))
+
+
+@dataclass(frozen=True, slots=True)
 class Bare:
     """A bare computer that runs.
 
@@ -77,6 +110,7 @@ class Bare:
         """Run a command in the checkout; it must succeed. Return what it printed."""
         carried = [f"{name}={value}" for name, value in os.environ.items() if _CARRIED.match(name)]
         own = [f"HOME={self.home}", f"USER={self.user}", f"PATH={_PATH}", "LANG=C.UTF-8"]
+        own.append("PIP_NO_COMPILE=1")  # most modules are never imported here
         place = ["env", "-i", f"--chdir={self.home}/pushjuju", f"PUSHJUJU_CACHE={self.bases}"]
         done = self.enter(self.user, *place, *own, *carried, *argv)
         shown = done.stdout + done.stderr
@@ -105,12 +139,31 @@ class Bare:
         )
 
 
-def build_root(root: Path) -> None:
-    """Make a bare root file system of this host's release."""
+@contextmanager
+def memory(folder: Path) -> Iterator[Memory]:
+    """Make a bare root file system of this host's release in memory, below a new folder."""
+    folder.mkdir()
+    with _keeps(["unshare", "--mount", sys.executable, "-I", "-c", _MEMORY, folder]) as keeper:
+        made = Memory(keeper, folder / "template", folder / "files", folder / "bases")
+        made.seen(made.bases).mkdir()
+        _build_root(made)
+        yield made
+
+
+def _build_root(made: Memory) -> None:
     release = platform.freedesktop_os_release()
     options = [f"--aptopt={option}" for option in host_apt_options()]
-    argv = ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(_PACKAGES)}", *options]
-    subprocess.run([*argv, release["VERSION_CODENAME"], root], check=True)
+    options += ["--dpkgopt=force-unsafe-io", f"--include={','.join(_PACKAGES)}"]
+    argv = [
+        "mmdebstrap",
+        "--quiet",
+        "--variant=minbase",
+        *options,
+        release["VERSION_CODENAME"],
+        made.template,
+    ]
+    subprocess.run([*made.namespace, *argv], check=True)
+    root = made.seen(made.template)
     (root / "etc/apt/sources.list").unlink()
     for name in _CONFIGURATION:
         if Path("/", name).is_dir():
@@ -122,20 +175,20 @@ def build_root(root: Path) -> None:
 
 
 @contextmanager
-def running(template: Path, folder: Path, *, user: str, bases: Path) -> Iterator[Bare]:
+def running(shared: Memory, folder: Path, *, user: str) -> Iterator[Bare]:
     """Run a bare computer with a copy of this checkout; what it writes is gone afterwards.
 
     The state of its controllers lies at the same path here and there, and not in memory: names of machines
     are made from that path, so that whoever sweeps finds them.
 
     Args:
-        template: The root file system, which stays as it is.
+        shared: What it shares with other bare computers.
         folder: Where its files lie; a new folder.
         user: Who works there; an account with sudo is made unless it is `root`.
-        bases: Where roots of machines are kept, for several bare computers; the same path here and there.
     """
-    place, files, home = folder / "place", folder / "files", folder / "home"
+    place, home = folder / "place", folder / "home"
     place.mkdir(parents=True)
+    files = shared.seen(shared.files / user)
     inside = files / home.relative_to("/")
     _copy_checkout(inside / "pushjuju")
     packages = _carry_pip(files, inside)
@@ -143,8 +196,10 @@ def running(template: Path, folder: Path, *, user: str, bases: Path) -> Iterator
     shutil.copytree(inside / "pushjuju/state", state)
     if user != "root":
         subprocess.run(["chown", "-R", f"{_UID}:{_UID}", inside, state], check=True)
-    with _namespaces(place, template, files, home, state, bases, *packages) as init:
-        bare = Bare(init, place / "root", user, home, bases)
+    words = [place, shared.template, shared.files / user, home, state, shared.bases, *packages]
+    namespaces = [*shared.namespace, "unshare", "--mount", "--pid", "--fork", "--kill-child"]
+    with _keeps([*namespaces, sys.executable, "-I", "-c", _INIT, *words]) as init:
+        bare = Bare(init, place / "root", user, home, shared.bases)
         if user != "root":
             _add_account(bare)
         yield bare
@@ -158,14 +213,9 @@ def _add_account(bare: Bare) -> None:
 
 
 @contextmanager
-def _namespaces(place: Path, *more: Path) -> Iterator[int]:
-    words = [sys.executable, "-I", "-c", _INIT, place, *more]
-    with subprocess.Popen(
-        ["unshare", "--mount", "--pid", "--fork", "--kill-child", *words],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
+def _keeps(argv: Sequence[str | Path]) -> Iterator[int]:
+    """Run a process that is ready when it says so, and lives until its input ends."""
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin is not None
         assert process.stdout is not None
         try:

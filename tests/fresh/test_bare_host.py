@@ -8,45 +8,41 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
 from pushjuju.testing.machines import LocalCloud
-from tests.fresh.bare import Bare, build_root, running
+from tests.fresh.bare import Bare, Memory, memory, running
 
 pytestmark = pytest.mark.machine
 
 DEV = "contrib/dev.py"
 # What the tests call on this host, and a bare one lacks.
 _LACKING = ("ip", "nft", "ssh", "systemd-nspawn", "mmdebstrap", "tmux", "man", "sshd")
-# Tests that are skipped where a tool is missing.
+# Tests that are skipped where a tool is missing: man, shells and tmux, cloud-init, ssh-keygen, tmux, ssh.
 _NEEDY = (
-    "tests/unit/cli/test_publishing.py",
-    "tests/unit/cli/test_completing.py",
-    "tests/unit/workers/test_userdata.py",
-    "tests/unit/state/test_datadir.py",
-    "tests/ssh/test_debugging.py",
-    "tests/ssh/test_jumps.py",
+    "tests/unit/cli/test_publishing.py::test_man_takes_the_page",
+    "tests/unit/cli/test_completing.py::test_a_real_shell_completes",
+    "tests/unit/workers/test_userdata.py::test_every_form_is_a_valid_document_for_cloud_init",
+    "tests/unit/state/test_datadir.py::test_ssh_reads_the_key",
+    "tests/ssh/test_debugging.py::test_a_second_session_is_refused",
+    "tests/ssh/test_jumps.py::test_ssh_and_scp_go_through_the_models_jump_host",
 )
 
 
 @pytest.fixture(scope="module")
-def template(local_cloud: LocalCloud) -> Path:
-    """A bare root file system, to be copied."""
-    root = local_cloud.root / "bare"
-    build_root(root)
-    return root
+def shared(local_cloud: LocalCloud) -> Iterator[Memory]:
+    """What the bare computers share: a root file system, and roots of machines that one of them made."""
+    with memory(local_cloud.root / "memory") as made:
+        yield made
 
 
 @contextmanager
-def _bare(cloud: LocalCloud, template: Path, user: str) -> Iterator[Bare]:
+def _bare(cloud: LocalCloud, shared: Memory, user: str) -> Iterator[Bare]:
     folder = cloud.root / f"bare-{user}"
-    bases = cloud.root / "bases"
-    bases.mkdir(exist_ok=True)
     machines = folder / "home/pushjuju/state/controllers"
     try:
-        with running(template, folder, user=user, bases=bases) as bare:
+        with running(shared, folder, user=user) as bare:
             yield bare
     finally:
         for found in machines.glob("*/machines"):
@@ -65,16 +61,16 @@ def _demo(bare: Bare) -> None:
 
 
 def test_the_first_command_of_the_readme_ends_with_an_active_unit(
-    local_cloud: LocalCloud, template: Path
+    local_cloud: LocalCloud, shared: Memory
 ) -> None:
-    with _bare(local_cloud, template, "root") as bare:
+    with _bare(local_cloud, shared, "root") as bare:
         assert [name for name in _LACKING if bare.has(name)] == []
         _demo(bare)
 
 
-def test_a_user_with_sudo_gets_all_that_demo_and_tests_need(local_cloud: LocalCloud, template: Path) -> None:
+def test_a_user_with_sudo_gets_all_that_demo_and_tests_need(local_cloud: LocalCloud, shared: Memory) -> None:
     """The test command installs what tests call: none is skipped because a tool is missing."""
-    with _bare(local_cloud, template, "ann") as bare:
+    with _bare(local_cloud, shared, "ann") as bare:
         shown = bare.run("python3", DEV, "test", *_NEEDY)
         assert "==> passed" in shown
         assert "SKIPPED" not in shown
