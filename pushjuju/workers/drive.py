@@ -105,7 +105,7 @@ class Driver:
         self._check_keys()
         begun = self.shop.routine_until = self._now()
         self._prefixes = self._related()
-        elsewhere = Follower(self.ctx, self.tell, process_owner())
+        elsewhere = Follower(self.ctx, self.tell, process_owner(), self._prefixes)
         try:
             calm: float | None = None  # since when all that was asked for is over
             while True:

@@ -1,4 +1,4 @@
-"""What another process does meanwhile, read from the store and told as our own work is."""
+"""What the store alone tells: what another process does, and the end of applications."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sqlite3 import Row
 from pushjuju.core.clock import to_iso
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.state.records import Machine, Unit
+from pushjuju.state.records import Application, Machine, Unit
 from pushjuju.state.store import Tx
 from pushjuju.workers.events import Event, Tell
 from pushjuju.workers.visit import stays
@@ -23,9 +23,12 @@ _STATES = {"failed": "failed", "terminated": "failed", "error": "failed"}
 
 
 class Follower:
-    """Tells of machines that another process works, and of the hooks on them."""
+    """Tells of machines that another process works, of the hooks on them, and when applications are gone.
 
-    def __init__(self, ctx: Context, tell: Tell, owner: str) -> None:
+    An application ends with its last unit or relation, wherever that was: no work on a machine can tell.
+    """
+
+    def __init__(self, ctx: Context, tell: Tell, owner: str, prefixes: Iterable[str] = ()) -> None:
         self._ctx = ctx
         self._tell = tell
         self._owner = owner
@@ -34,6 +37,12 @@ class Follower:
         self._told: dict[str, str] = {}
         self._units: dict[tuple[str, str], set[str]] = {}
         self._ends: dict[tuple[str, str], str] = {}  # machines -> the word for their end
+        with ctx.store.read() as tx:
+            self._going = [
+                (model, str(row["name"]))
+                for model in prefixes
+                for row in tx.rows("application_dying", model=model)
+            ]
 
     def look(self, prefixes: Iterable[str]) -> None:
         """Tell what has changed; not more often than is of use."""
@@ -47,13 +56,14 @@ class Follower:
         self.catch_up()
 
     def catch_up(self) -> None:
-        """Tell what has changed on the machines that were ever worked elsewhere."""
-        if not self._machines:
+        """Tell what has changed on the machines that were ever worked elsewhere, and of applications."""
+        if not (self._machines or self._going):
             return
         events: list[Event] = []
         with self._ctx.store.read() as tx:
             for model, machine in sorted(self._machines, key=lambda key: natural_key("/".join(key))):
                 events += [replace(event, model=model) for event in self._of_machine(tx, model, machine)]
+            events += self._gone_applications(tx)
         for event in events:
             self._tell(event)
 
@@ -83,6 +93,17 @@ class Follower:
             for row in reversed(rows):
                 if event := self._of_run(row, home):
                     yield event
+
+    def _gone_applications(self, tx: Tx) -> list[Event]:
+        gone = [
+            key for key in self._going
+            if tx.find(Application, "application_get", model=key[0], name=key[1]) is None
+        ]  # fmt: skip
+        self._going = [key for key in self._going if key not in gone]
+        return [
+            Event(entity=f"application {name}", text="removed", state="done", model=model)
+            for model, name in gone
+        ]
 
     def _gone(self, model: str, machine: str, present: set[str]) -> Iterable[Event]:
         """Yield the end of units that were here: their last hooks are gone with them."""

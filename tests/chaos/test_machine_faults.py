@@ -6,10 +6,12 @@ import asyncio
 
 import pytest
 
+from pushjuju.core.status import StatusKind
 from pushjuju.plugins.providers.local import machines
 from pushjuju.services.entities.basis import logs
 from pushjuju.services.views import explain
 from pushjuju.services.views.status import document
+from pushjuju.services.views.status.status_rows import STOPPED
 from pushjuju.uniter.wanted import wanted
 from pushjuju.workers.contact import RESUMING
 from tests.chaos.world import DEPLOY_HOOKS, UNIT, Box, World, until
@@ -153,6 +155,9 @@ async def test_machine_that_is_switched_off_is_started_by_what_needs_it(world: W
     assert world.agent() == ("idle", "")
 
     await asyncio.to_thread(machines.halt, world.layout, box.record.id, 0)
+    shown = document.document(world.ctx, world.model)
+    assert shown["machines"]["0"]["machine-status"] == {"current": "stopped", "message": STOPPED}
+    assert shown["applications"]["tally"]["units"][UNIT]["juju-status"]["current"] == "lost"
     world.config(number="3")
     assert (await world.settle()).problems == ()
     assert box.ended()[-2:] == ["start 3", "config-changed 3"]
@@ -161,6 +166,26 @@ async def test_machine_that_is_switched_off_is_started_by_what_needs_it(world: W
     world.remove()
     await world.settle()
     assert world.units() == []
+    assert "application tally removed" in world.told
+
+
+async def test_machine_that_is_killed_while_a_hook_runs(world: World) -> None:
+    """The hook failed, as after the death of Juju's agent; status shows both at once."""
+    world.deploy("if [ $hook = start ] && [ $number = 1 ]; then sync; sleep 4321; fi")
+    with world.process():
+        box = await in_start(world)
+        await asyncio.to_thread(machines.halt, world.layout, box.record.id, 0)
+    shown = document.document(world.ctx, world.model)
+    assert shown["machines"]["0"]["machine-status"]["current"] == "stopped"
+    unit = shown["applications"]["tally"]["units"][UNIT]
+    assert unit["juju-status"]["current"] == "lost"
+    assert (await world.settle()).problems == (f'unit {UNIT}: hook failed: "start"',)
+    assert (world.agent()[0], box.begun()[-1]) == ("error", "start 1")
+    assert world.statuses(StatusKind.INSTANCE) == {"0": "running"}
+    world.resolve()
+    assert (await world.settle()).problems == ()
+    assert (box.begun()[-2:], box.ended()[-1]) == (["start 1", "start 2"], "start 2")
+    assert world.agent() == ("idle", "")
 
 
 async def in_start(world: World) -> Box:

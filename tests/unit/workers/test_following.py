@@ -64,6 +64,19 @@ def test_what_another_process_removes_ends_on_removed(shop: World) -> None:
     assert _looked(shop, follower, told) == []
 
 
+def test_an_application_that_is_removed_ends_on_removed(shop: World) -> None:
+    shop.active("web", 2)
+    shop.active("db")
+    removal.remove_application(shop.ctx, shop.model, ["web"])
+    told: list[Event] = []
+    follower = Follower(shop.ctx, told.append, "me", (shop.model,))
+    for unit in map(shop.unit, ("web/0", "web/1")):
+        assert _looked(shop, follower, told) == []
+        shop.write(lambda tx, gone=unit: removal.remove_unit(tx, gone, shop.clock.now()))
+    assert _looked(shop, follower, told) == [("application web", "removed", "done", "")]
+    assert _looked(shop, follower, told) == []
+
+
 def _now(shop: World) -> str:
     shop.clock.advance(0.001)
     return to_iso(shop.clock.now())

@@ -13,6 +13,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pushjuju.core.clock import from_iso
+from pushjuju.core.life import Life
+from pushjuju.core.names import parent_machine
+from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.portable.natural import natural_key, natural_order
 from pushjuju.services.entities.basis import network
 
@@ -23,6 +26,9 @@ if TYPE_CHECKING:
 
 Moment = Callable[[str], Any]
 """Makes of a time as the store keeps it what the document shows."""
+
+
+STOPPED = "is stopped; the next command that needs the machine starts it"
 
 
 class Seen(NamedTuple):
@@ -157,7 +163,7 @@ def read(ctx: Context, tx: Tx, model: Model, moment: Moment = from_iso) -> Rows:
         applications={row.name: row for row in sorted(applications, key=lambda row: natural_key(row.name))},
         units=_grouped((unit.application, unit) for unit in units),
         subordinates=_subordinates(units),
-        statuses=_statuses(tx, uuid, moment),
+        statuses=_with_stopped(ctx, model, machines, _statuses(tx, uuid, moment)),
         ports=_grouped((row[0], row[1:]) for row in tx.rows("shown_ports", model=uuid)),
         leaders={row["application"]: row["holder"] for row in tx.rows("lease_list", model=uuid)},
         sides=sides,
@@ -217,11 +223,7 @@ def _failing(ctx: Context, tx: Tx, model: str, moment: Moment) -> dict[str, str]
 
 
 def _host(machine: str) -> str | None:
-    if "/" not in machine:
-        return None
-    from pushjuju.core.names import parent_machine
-
-    return parent_machine(machine)
+    return parent_machine(machine) if "/" in machine else None
 
 
 def _subordinates(units: list[UnitRow]) -> dict[str, list[UnitRow]]:
@@ -239,6 +241,29 @@ def _statuses(tx: Tx, model: str, moment: Moment) -> dict[str, dict[str, Seen]]:
         else:
             found[kind] = {entity: seen}
     return found
+
+
+def _with_stopped(
+    ctx: Context, model: Model, machines: list[MachineRow], statuses: dict[str, dict[str, Seen]]
+) -> dict[str, dict[str, Seen]]:
+    """Tell machines of this host that are off as stopped, before a command has tried to reach them."""
+    instances = statuses.get(StatusKind.INSTANCE, {})
+    runs = {
+        machine.instance_id: machine.id
+        for machine in machines
+        if machine.life == Life.ALIVE and _seen_running(instances.get(machine.id))
+    }
+    if model.cloud_type != "local" or not runs:
+        return statuses
+    from pushjuju.plugins.providers.local import glance
+
+    for instance in glance.stopped(ctx.controller.machines, runs):
+        instances[runs[instance]] = Seen(str(InstanceStatus.STOPPED), STOPPED)
+    return statuses
+
+
+def _seen_running(seen: Seen | None) -> bool:
+    return seen is not None and seen.status == InstanceStatus.RUNNING
 
 
 def _charm(name: str, document: str) -> Charm:
