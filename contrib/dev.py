@@ -24,6 +24,7 @@ PUSHJUJU = VENV / "bin" / "pushjuju"
 CHARM = "./contrib/charms/hello-page"
 TEST_PACKAGES = (
     "cloud-init",
+    "faketime",
     "fish",
     "groff-base",
     "iproute2",

@@ -174,14 +174,15 @@ def _own_lines(ctx: Context, model: str, unit: str) -> list[str]:
     with ctx.store.read() as tx:
         if not units.in_error(tx, model, unit):
             return []  # it was set aside; a hook that failed before has nothing to do with that
-    runs = hook_runs.history(ctx, model, hook_runs.Wanted(units=(unit,), failed=True, most=1))
+    now = ctx.clock.now()  # what is later was told while the clock was ahead
+    runs = hook_runs.history(ctx, model, hook_runs.Wanted(units=(unit,), failed=True, until=now, most=1))
     if not runs:
         return []
-    start = to_iso(runs[0].started)
+    start, end = to_iso(runs[0].started), to_iso(now)
     selection = Selection(include=(unit,), level="INFO")
     among = logs.Among(levels=selection.levels(), entities=selection.tags())
     newest = islice(logs.newest_first(ctx.store, model, among), _MOST_LINES)
-    found = [line(record, Look()) for record in newest if record.time >= start][::-1]
+    found = [line(record, Look()) for record in newest if start <= record.time <= end][::-1]
     if len(found) <= 2 * _LINES:
         return found
     left = f"... {len(found) - 2 * _LINES} lines more: pushjuju debug-log --include {unit} --replay"

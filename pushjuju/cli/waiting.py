@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from pushjuju.cli import drive, session
@@ -59,7 +59,7 @@ class Waiter:
         """
         self._cli, self._opened, self._say, self._utc = cli, opened, say, utc
         self._tasks = list(waited)
-        self._deadline = None if seconds < 0 else cli.clock.now() + timedelta(seconds=seconds)
+        self._ends = None if seconds < 0 else cli.clock.monotonic() + seconds
         self._named = 0  # tasks of which it was said that they are waited for
         self._seen = 0  # last line of the log that was shown
         self._parted = False  # the log from what follows, by an empty line
@@ -90,7 +90,7 @@ class Waiter:
         """
         with self._opened.ctx.store.read() as tx:
             numbers = [task.id for task in self._tasks]
-            left = tasks.unfinished(tx, self._opened.uuid, numbers, self._deadline)
+            left = tasks.unfinished(tx, self._opened.uuid, numbers, self._deadline())
             lines = (
                 actions.log(tx, self._opened.uuid, self._tasks[0].id, self._seen)
                 if len(self._tasks) == 1
@@ -101,13 +101,18 @@ class Waiter:
             self._seen = line.id
             shown = {"time": from_iso(line.time), "message": line.message}
             self._say(log_line(shown, utc=self._utc))
-        if left and self._deadline is not None and self._cli.clock.now() > self._deadline:
+        if left and self._deadline() is not None:
             names = ", ".join(f"{task.kind} {task.receiver}" for task in left)
             raise TimedOut(f"timed out waiting for results from: {names}")
         if self._seen and not left and not self._parted:
             self._say("\n")
             self._parted = True
         return not left
+
+    def _deadline(self) -> datetime | None:
+        """Return when the time was over, or None while there is some left; the clock may jump meanwhile."""
+        over = 0.0 if self._ends is None else self._cli.clock.monotonic() - self._ends
+        return self._cli.clock.now() - timedelta(seconds=over) if over > 0 else None
 
     def _announce(self, left: set[int]) -> None:
         """Name the task that is waited for, each one once, in order."""

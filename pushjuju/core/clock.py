@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
@@ -13,6 +14,10 @@ class Clock(Protocol):
         """Return the present moment, aware, UTC."""
         ...
 
+    def monotonic(self) -> float:
+        """Return seconds that pass evenly, whatever happens to the time of day."""
+        ...
+
 
 class SystemClock:
     """The clock of this machine."""
@@ -21,20 +26,30 @@ class SystemClock:
         """Return the present moment, aware, UTC."""
         return datetime.now(UTC)
 
+    def monotonic(self) -> float:
+        """Return seconds that pass evenly, whatever happens to the time of day."""
+        return time.monotonic()
+
 
 class FakeClock:
     """A clock for tests that moves only when told."""
 
     def __init__(self, start: datetime | None = None) -> None:
         self._now = start or datetime(2025, 3, 1, 9, 0, tzinfo=UTC)
+        self._passed = 0.0
 
     def now(self) -> datetime:
         """Return the moment that was set, aware, UTC."""
         return self._now
 
+    def monotonic(self) -> float:
+        """Return the seconds that have passed; setting the clock back takes none away."""
+        return self._passed
+
     def advance(self, seconds: float) -> None:
         """Move on by some seconds."""
         self._now += timedelta(seconds=seconds)
+        self._passed += max(seconds, 0.0)
 
 
 def to_iso(moment: datetime) -> str:

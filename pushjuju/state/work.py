@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from sqlite3 import Row
 from typing import Protocol
@@ -24,6 +24,7 @@ HEARTBEAT_S = 10.0
 _LOOK_AT = 8  # rows of the queue that are read at least
 ROUTINE = "update-status"  # the reason of a machine on which nothing else is left to do
 _CONTROLLER = ""  # scope of numbers that belong to no model
+_CLOCK = "clock"  # the sequence that keeps the latest moment at which work was taken, in milliseconds
 
 
 Resting = Mapping[str, int]
@@ -154,6 +155,18 @@ def skip_leases(tx: Tx, at_least: int) -> int:
 def next_lease(tx: Tx) -> int:
     """Return a number that no claim has yet; each claim from now on has it or a higher one."""
     return int(tx.scalar("sequence_get", scope=_CONTROLLER, name="lease") or 0)
+
+
+def latest_moment(tx: Tx) -> datetime | None:
+    """Return the latest moment at which any process took work since `clock_is_right`, or None."""
+    latest = tx.scalar("sequence_get", scope=_CONTROLLER, name=_CLOCK)
+    return None if latest is None else datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=int(latest))
+
+
+def clock_is_right(tx: Tx, now: datetime) -> None:
+    """Forget the moments later than this one, at which the clock was wrong."""
+    tx.run("sequence_forget", scope=_CONTROLLER, name=_CLOCK)
+    tx.run("sequence_set", scope=_CONTROLLER, name=_CLOCK, number=lease_at_least(now))
 
 
 def failed_since(tx: Tx, prefix: str, since: int) -> dict[str, str]:
@@ -297,6 +310,7 @@ class SqliteWorkQueue:
 
     def _take(self, tx: Tx, row: Row, now: datetime) -> Claim:
         lease = skip_leases(tx, lease_at_least(now))
+        tx.run("sequence_raise", scope=_CONTROLLER, name=_CLOCK, number=lease_at_least(now))
         tx.run(
             "work_claim",
             key=row["key"],

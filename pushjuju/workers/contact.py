@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -121,7 +121,7 @@ async def _patiently(
     shop: Workshop, machine: Machine, reach: Callable[[], Awaitable[T]], *, patient: bool
 ) -> T:
     """Reach a machine; one that boots gets time, and what keeps it is told once."""
-    begun, told = shop.ctx.clock.now(), False
+    begun, told = shop.ctx.clock.monotonic(), False
     while True:
         try:
             reached = await reach()
@@ -129,7 +129,7 @@ async def _patiently(
                 shop.tell(Event(entity=f"machine {machine.id}", text="answers"))
             return reached
         except TransportError as error:
-            waited = (shop.ctx.clock.now() - begun).total_seconds()
+            waited = shop.ctx.clock.monotonic() - begun
             if not patient or not error.retryable or waited > BOOT_WAIT_S:
                 raise
             if not told and (isinstance(error, HostKeyChanged) or waited > BOOT_TELL_S):
@@ -201,7 +201,7 @@ async def come_back(shop: Workshop, machine: Machine, boot_id: str) -> MachineSe
         TransportError: It does not come back in time.
     """
     await shop.drop(machine)
-    deadline = shop.ctx.clock.now() + timedelta(seconds=BOOT_WAIT_S)
+    deadline = shop.ctx.clock.monotonic() + BOOT_WAIT_S
     while True:
         try:
             session = await shop.session(machine)
@@ -213,7 +213,7 @@ async def come_back(shop: Workshop, machine: Machine, boot_id: str) -> MachineSe
             error: TransportError = Unreachable(f"machine {machine.id} does not reboot")
         except TransportError as caught:
             error = caught
-        if shop.ctx.clock.now() > deadline:
+        if shop.ctx.clock.monotonic() > deadline:
             raise error
         await asyncio.sleep(BOOT_POLL_S * 4)
 
@@ -232,7 +232,7 @@ def _is_old(machine: Machine, now: datetime) -> bool:
     """Tell whether what is known of a machine was said long ago, or is to be said again."""
     if machine.last_seen is None or machine.look_again:
         return True
-    return (now - from_iso(machine.last_seen)).total_seconds() > NOTE_EVERY_S
+    return abs((now - from_iso(machine.last_seen)).total_seconds()) > NOTE_EVERY_S
 
 
 def _addresses(hello: dict[str, Any]) -> list[dict[str, Any]]:

@@ -88,7 +88,14 @@ class Follower:
         for unit in units:
             since = to_iso(self._begun - _BEFORE)
             rows = tx.rows(
-                "operation_history", model=model, unit=unit.name, since=since, name="", failed=0, most=_RUNS
+                "operation_history",
+                model=model,
+                unit=unit.name,
+                since=since,
+                until="",
+                name="",
+                failed=0,
+                most=_RUNS,
             )
             for row in reversed(rows):
                 if event := self._of_run(row, home):

@@ -306,6 +306,10 @@ class SkewedClock(Clock):
         """Return what this process takes for the present moment."""
         return self._clock.now() + timedelta(seconds=self.skew)
 
+    def monotonic(self) -> float:
+        """Return the seconds that have passed."""
+        return self._clock.monotonic()
+
 
 class StormStore(Store):
     """The store as one process sees it: moments before and after each write, and a disk that may be full."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from sqlite3 import Row
 from typing import Any
 
@@ -62,6 +62,7 @@ class Wanted:
         units: All of the model when empty.
         hooks: Their names; any when empty.
         since: Prepared then or later.
+        until: Prepared then or before.
         most: The newest so many; 0: all.
     """
 
@@ -69,6 +70,7 @@ class Wanted:
     hooks: Sequence[str] = ()
     failed: bool = False
     since: datetime | None = None
+    until: datetime | None = None
     most: int = 0
 
 
@@ -100,6 +102,7 @@ def _of_unit(tx: Tx, model: str, name: str, hook: str, wanted: Wanted) -> list[H
         model=model,
         unit=name,
         since=to_iso(wanted.since) if wanted.since else "",
+        until=to_iso(wanted.until) if wanted.until else "",
         name=hook,
         failed=int(wanted.failed),
         most=wanted.most or _FOREVER,
@@ -124,7 +127,7 @@ def _run(row: Row) -> HookRun:
         message=str(result.get("message") or ""),
         started=_within(result.get("started"), begun, over),
         committed=over,
-        took_s=_seconds(result),
+        took_s=_seconds(result, over - begun if over else None),
         changes=result.get("changes", {}),
     )
 
@@ -136,6 +139,12 @@ def _within(seconds: float | None, begun: datetime, over: datetime | None) -> da
     return min(max(datetime.fromtimestamp(seconds, UTC), begun), over)
 
 
-def _seconds(result: Mapping[str, Any]) -> float | None:
+def _seconds(result: Mapping[str, Any], longest: timedelta | None) -> float | None:
+    """Return how long a hook ran: the clock of its machine may have jumped meanwhile, or the controller's."""
     started, ended = result.get("started"), result.get("ended")
-    return None if started is None or ended is None else round(max(ended - started, 0.0), 3)
+    if started is None or ended is None:
+        return None
+    took: float = max(ended - started, 0.0)
+    if longest is not None and longest > timedelta(0):
+        took = min(took, longest.total_seconds())
+    return round(took, 3)

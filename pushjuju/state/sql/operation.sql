@@ -4,6 +4,6 @@ SELECT * FROM operation WHERE id >= :start AND id < :start || 'g' ORDER BY id LI
 
 -- name: operation_history
 -- Newest first, along the index; `name` and `failed` choose among them when they are given.
-SELECT * FROM operation WHERE model = :model AND unit = :unit AND prepared >= :since
+SELECT * FROM operation WHERE model = :model AND unit = :unit AND prepared >= :since AND (:until = '' OR prepared <= :until)
   AND (:name = '' OR name = :name) AND (:failed = 0 OR outcome IN ('failed', 'terminated', 'error'))
 ORDER BY prepared DESC LIMIT :most

@@ -18,6 +18,10 @@ SELECT next FROM sequence WHERE scope = :scope AND name = :name
 -- name: sequence_set
 INSERT INTO sequence (scope, name, next) VALUES (:scope, :name, :number)
 
+-- name: sequence_raise
+INSERT INTO sequence (scope, name, next) VALUES (:scope, :name, :number)
+ON CONFLICT (scope, name) DO UPDATE SET next = excluded.next WHERE next < excluded.next
+
 -- name: sequence_forget
 DELETE FROM sequence WHERE scope = :scope AND name = :name
 

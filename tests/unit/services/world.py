@@ -364,9 +364,9 @@ class World:
         return tables
 
     def left(self) -> dict[str, Any]:
-        """Return what `dump` does without empty tables and without the number of the last lease."""
+        """Return what `dump` does without empty tables and without number and moment of the last lease."""
         dump = self.dump()
-        dump["sequence"] = [row for row in dump["sequence"] if row[:2] != ("", "lease")]
+        dump["sequence"] = [row for row in dump["sequence"] if row[:2] not in (("", "lease"), ("", "clock"))]
         return {table: rows for table, rows in dump.items() if rows}
 
     def blobs(self) -> list[str]:

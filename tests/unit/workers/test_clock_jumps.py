@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import re
+import sqlite3
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pushjuju.core.clock import from_iso
+from pushjuju.core.errors import AuthFailed
+from pushjuju.core.secrets import Content, OwnerKind, Rotation
 from pushjuju.services.entities.application import applications, units
+from pushjuju.services.entities.basis import leadership
 from pushjuju.services.entities.basis.clock_jumps import after_jump
+from pushjuju.services.entities.secret import secrets
+from pushjuju.services.entities.secret.secrets import Change, Owner
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
+from pushjuju.state import store
 from pushjuju.state.records import Machine
 from pushjuju.state.work import LEASE_S, SqliteWorkQueue
 from tests.unit.services.world import World
@@ -20,6 +29,7 @@ from tests.unit.workers.fakes import Shop, drive, driver
 HOUR = 3600.0
 TEN_YEARS = 10 * 365 * 24 * HOUR
 WAIT_S = 600.0
+SECRET = "d0abc0000000000000a0"
 
 jumps = pytest.mark.parametrize("jump", [HOUR, TEN_YEARS], ids=["hour", "ten years"])
 
@@ -147,6 +157,56 @@ async def test_due_times_are_brought_near_once_for_each_jump(shop: World) -> Non
     assert after_jump(shop.ctx)
 
 
+@pytest.mark.parametrize("second", [HOUR / 2, HOUR])
+async def test_second_jump_that_is_smaller_is_seen_too(shop: World, second: float) -> None:
+    shop.deploy()
+    for jump in (HOUR, second):
+        shop.clock.advance(jump)
+        await drive(shop, Shop(shop))
+        shop.clock.advance(-jump)
+        await drive(shop, Shop(shop))
+        assert 0 < _unit_dues(shop)["update-status"] <= 360
+        assert not after_jump(shop.ctx)
+
+
+@jumps
+async def test_secret_is_rotated_after_its_period_when_a_clock_was_ahead(shop: World, jump: float) -> None:
+    shop.deploy()
+    work = Shop(shop)
+    await drive(shop, work)
+    owner = Owner(kind=OwnerKind.APPLICATION, name="web")
+    change = Change(content=Content({"token": "YQ=="}), rotation=Rotation.HOURLY)
+    shop.write(lambda tx: secrets.create(shop.ctx, tx, shop.model, SECRET, owner, change))
+    shop.clock.advance(jump)
+    await drive(shop, work)
+    shop.clock.advance(-jump)
+    await drive(shop, work)
+    shop.clear()
+    shop.clock.advance(HOUR)
+    await drive(shop, work)
+    assert "secret-rotate" in shop.of("web/0")
+
+
+@jumps
+async def test_silence_of_a_machine_counts_from_now_on_after_a_clock_was_ahead(
+    shop: World, jump: float
+) -> None:
+    shop.deploy(count=2)
+    work = Shop(shop)
+    await drive(shop, work)
+    leader = shop.read(lambda tx: leadership.holder(tx, shop.model, "web"))
+    lost, other = ("0", "web/1") if leader == "web/0" else ("1", "web/0")
+    work.unreachable[lost] = AuthFailed("refused", retryable=False)
+    shop.clock.advance(jump)
+    applications.set_config(shop.ctx, shop.model, "web", values={"title": "new"})
+    await drive(shop, work)
+    shop.clock.advance(-jump)
+    for _ in range(3):
+        await drive(shop, work)
+        shop.clock.advance(360)
+    assert shop.read(lambda tx: leadership.holder(tx, shop.model, "web")) == other
+
+
 async def test_right_clock_brings_nothing_near(shop: World) -> None:
     shop.deploy()
     await drive(shop, Shop(shop))
@@ -155,3 +215,24 @@ async def test_right_clock_brings_nothing_near(shop: World) -> None:
     assert not after_jump(shop.ctx)
     await made.settle()
     assert _unit_dues(shop) == before
+
+
+def test_every_due_time_of_the_store_is_brought_near(shop: World) -> None:
+    """A new table with a due time needs a statement here too; flags that are called due are numbers."""
+    sql = (Path(store.__file__).parent / "sql" / "clock.sql").read_text()
+    connection = sqlite3.connect(shop.ctx.controller.store_path)
+    try:
+        names = [
+            name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        ]
+        columns = {
+            (table, column)
+            for table in names
+            for _, column, kind, *_ in connection.execute(f"PRAGMA table_info({table})")
+            if kind == "TEXT" and re.search(r"due|^next_|until|unreachable_since", column)
+        }
+    finally:
+        connection.close()
+    assert ("backing", "due") in columns
+    for table, column in sorted(columns):
+        assert re.search(rf"(FROM|UPDATE) {table}\b[^;]*\b{column}\b", sql), (table, column)

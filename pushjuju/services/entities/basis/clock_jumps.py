@@ -1,22 +1,24 @@
 """A clock that was ahead and is set right: what it made due later than anybody meant.
 
-The number of a lease tells the latest moment at which any process took work (see `state.work`), and never
-falls. Where that lies ahead of the present, the clock went back, and due times may lie hours or years ahead.
-Work is looked at again then, retries come at once, update-status after its interval, forced ends after the
-wait that was asked for. A clock that was behind needs nothing: what it made due is due.
+The store keeps the latest moment at which any process took work (see `state.work`). Where that lies ahead of
+the present, the clock went back, and due times may lie hours or years ahead. Work is looked at again then,
+retries come at once, update-status after its interval, forced ends after the wait that was asked for,
+rotations of secrets after their period at the latest. A clock that was behind needs nothing: what it made due
+is due.
 """
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from pushjuju.core.clock import from_iso, to_iso
+from pushjuju.core.secrets import Rotation
 from pushjuju.services.entities.basis.context import Context
+from pushjuju.state.secret_records import SecretRow
 from pushjuju.state.store import Tx
-from pushjuju.state.work import LEASE_S, next_lease
+from pushjuju.state.work import LEASE_S, clock_is_right, latest_moment
 
-SLACK_S = 5.0  # leases outrun the clock by a thousandth of a second each, and clocks are trimmed
-_SETTLED = "clock-jump"  # the sequence that keeps up to which lease this was done
+SLACK = timedelta(seconds=5)  # clocks are trimmed
 
 
 def after_jump(ctx: Context, latest: datetime | None = None) -> bool:
@@ -26,30 +28,25 @@ def after_jump(ctx: Context, latest: datetime | None = None) -> bool:
         latest: The latest moment that this process has seen; None: look in the store alone.
     """
     now = ctx.clock.now()
-    if latest is not None and (latest - now).total_seconds() > SLACK_S:
+    if latest is not None and latest - now > SLACK:
         with ctx.store.write() as tx:
             _bring_near(tx, now, latest)
         return True
     with ctx.store.read() as tx:
-        if not _is_ahead(tx, now):
+        if _latest_ahead(tx, now) is None:
             return False
     with ctx.store.write() as tx:
-        if not _is_ahead(tx, now):
+        ahead = _latest_ahead(tx, now)
+        if ahead is None:
             return False
-        _bring_near(tx, now, _moment(next_lease(tx)))
+        _bring_near(tx, now, ahead)
     return True
 
 
-def _is_ahead(tx: Tx, now: datetime) -> bool:
-    """Return True when leases are ahead of the clock by more than was settled before."""
-    lease, slack = next_lease(tx), int(SLACK_S * 1000)
-    if lease <= int(now.timestamp() * 1000) + slack:
-        return False
-    return lease > int(tx.scalar("sequence_get", scope="", name=_SETTLED) or 0) + slack
-
-
-def _moment(lease: int) -> datetime:
-    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=lease)
+def _latest_ahead(tx: Tx, now: datetime) -> datetime | None:
+    """Return the latest moment of any process where it is ahead of the clock, or None."""
+    latest = latest_moment(tx)
+    return latest if latest is not None and latest - now > SLACK else None
 
 
 def _bring_near(tx: Tx, now: datetime, latest: datetime) -> None:
@@ -59,6 +56,22 @@ def _bring_near(tx: Tx, now: datetime, latest: datetime) -> None:
         tx.run("cleanup_defer", id=end["id"], due=to_iso(due), reason=end["reason"])
     tx.run("clock_retries_now", now=text)
     tx.run("clock_update_status_anew", now=text)
+    for statement in (
+        "clock_storage_now",
+        "clock_mounts_now",
+        "clock_silence_from_now",
+        "clock_expiries_again",
+    ):
+        tx.run(statement, now=text)
+    _bring_rotations_near(tx, now)
     tx.run("clock_leases_end", until=to_iso(now + timedelta(seconds=LEASE_S)))
     tx.run("clock_work_due_now", now=text)
-    tx.next("", _SETTLED, at_least=next_lease(tx))
+    clock_is_right(tx, now)
+
+
+def _bring_rotations_near(tx: Tx, now: datetime) -> None:
+    for row in tx.list(SecretRow, "clock_rotations", now=to_iso(now)):
+        latest = Rotation(row.rotation).next(now)
+        if latest is not None and row.next_rotation is not None and from_iso(row.next_rotation) > latest:
+            again, due = to_iso(latest), int(row.rotation_due)
+            tx.run("secret_set_rotation", model=row.model, id=row.id, next_rotation=again, due=due)
