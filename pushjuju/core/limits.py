@@ -24,7 +24,8 @@ WASTE_EACH_S = 64 * KIB  # of them, forgiven each second
 WASTE_CPU = 2.0  # seconds of processor time that it may take in vain
 WASTE_CPU_EACH_S = 0.005  # of them, forgiven each second
 DRIBBLE = 1 * KIB  # bytes of a piece of a frame below which it counts four times as much as waste
-PACKETS = 10_000  # packets of SSH that belong to no channel, before a connection is cut
+PACKETS = 10_000  # packets of SSH that bring nothing, before a connection is cut
+PACKET_OF_KEYS = 50  # as many of them count one that makes us calculate keys or a signature
 PACKETS_EACH_S = 10  # of them, forgiven each second
 LARGE = 64 * KIB  # bytes of a frame from which on it is weighed what is kept of it
 

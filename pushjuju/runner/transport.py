@@ -12,12 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from pushjuju.core import limits
 from pushjuju.core.errors import AuthFailed, HostKeyChanged, PushjujuError, Unreachable
+from pushjuju.runner import packets
 from pushjuju.runner.hostkeys import ACCEPTED, HostKeyFile, entry_name, fingerprint, normal
 from pushjuju.runner.oneflight import log_in_at_once
 from pushjuju.runner.target import MachineTarget
-from pushjuju.runner.waste import Bucket
 
 if TYPE_CHECKING:
     import asyncssh
@@ -337,7 +336,7 @@ def _client_class(checks: list[HostKeyCheck], quick_acks: QuickAcks, *, own_keys
         def connection_made(self, conn: asyncssh.SSHClientConnection) -> None:
             quick_acks.start(conn.get_extra_info("socket"))
             _send_no_padding(conn)
-            _count_packets(conn)
+            packets.count(conn)
             if own_keys:
                 log_in_at_once(conn)
 
@@ -362,23 +361,6 @@ def _send_no_padding(conn: asyncssh.SSHClientConnection) -> None:
             send(kind, *parts, **options)
 
     conn.send_packet = cast("Any", send_packet)  # type: ignore[method-assign] # there is no option for it
-
-
-def _count_packets(conn: asyncssh.SSHClientConnection) -> None:
-    """Cut a connection that is kept busy with packets of no channel: to be ignored, for debugging, questions.
-
-    What comes over channels is counted where it is read.
-    """
-    process, packets = conn.process_packet, Bucket(limits.PACKETS, limits.PACKETS_EACH_S)
-
-    def process_packet(kind: int, number: int, packet: Any) -> Any:
-        packets.add(1)
-        if packets.over_s():
-            conn.abort()
-            return True
-        return process(kind, number, packet)
-
-    conn.process_packet = cast("Any", process_packet)  # type: ignore[method-assign] # there is no option for it
 
 
 def _explain(target: MachineTarget, error: Exception, checks: list[HostKeyCheck]) -> PushjujuError:
