@@ -227,7 +227,7 @@ def precheck(cli: Cli, opened: Session, prepared: Prepared) -> None:
     needs = planning.machine_needs(prepared)
     if not needs:
         return
-    from pushjuju.workers.precheck import precheck_units
+    from pushjuju.workers.provision.precheck import precheck_units
 
     for base, constraints in needs:
         precheck_units(

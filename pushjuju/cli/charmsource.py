@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pushjuju.charms.arguments import ArgumentKind, classify_argument
-from pushjuju.charms.url import parse_url
+from pushjuju.charms.format.arguments import ArgumentKind, classify_argument
+from pushjuju.charms.format.url import parse_url
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, NotValid
 
 if TYPE_CHECKING:
-    from pushjuju.charms.model import Charm
-    from pushjuju.charms.pack import PackedCharm
+    from pushjuju.charms.archive.pack import PackedCharm
+    from pushjuju.charms.values.model import Charm
     from pushjuju.cli.command import Cli
     from pushjuju.cli.session import Session
     from pushjuju.core.charmstore import StoreResource
@@ -90,7 +90,7 @@ def uploaded(opened: Session, url: str) -> Acquired:
 
     Mirrors: juju cmd/juju/application/deployer/charm.go predeployedLocalCharm (3.6)
     """
-    from pushjuju.charms.pack import PackedCharm
+    from pushjuju.charms.archive.pack import PackedCharm
     from pushjuju.services.entities.charm import charms
 
     try:
@@ -126,7 +126,7 @@ def from_place(
         InvalidCharm: It is refused, or cannot be built here.
         NotValid: It is not for these machines.
     """
-    from pushjuju.charms.pack import pack
+    from pushjuju.charms.archive.pack import pack
     from pushjuju.services.supply.charm_build import is_source
 
     path = bring(cli, argument, folder)
@@ -159,7 +159,7 @@ def built(
     """
     if not path.is_dir() or not (path / "charmcraft.yaml").is_file():
         return path
-    from pushjuju.charms.reader import read_charm
+    from pushjuju.charms.archive.reader import read_charm
     from pushjuju.services.entities.model import architectures
     from pushjuju.services.supply import charm_build
 
@@ -185,7 +185,7 @@ def built(
 
 def usual_base(charm: Charm) -> Base:
     """Return the base that a source tree is for when nobody says: Juju's default one, else its newest."""
-    from pushjuju.charms.bases import DEFAULT_LTS, newest
+    from pushjuju.charms.values.charm_bases import DEFAULT_LTS, newest
 
     bases = charm.bases()
     return newest(bases) if bases and not any(item.matches(DEFAULT_LTS) for item in bases) else DEFAULT_LTS

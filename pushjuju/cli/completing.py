@@ -272,7 +272,7 @@ def _statement(name: str) -> str:
 
 
 def _root(env: Mapping[str, str]) -> str:
-    """Return the data directory; the rules are `state.datadir.locate`'s, which costs more to import."""
+    """Return the data directory; the rules are `store.datadir.locate`'s, which costs more to import."""
     if chosen := env.get("PUSHJUJU_DATA") or env.get("JUJU_DATA"):
         return os.path.expanduser(chosen)  # noqa: PTH111
     if os.path.isfile("state/pushjuju.toml"):  # noqa: PTH113

@@ -39,7 +39,7 @@ def _trace(error: Exception, argv: list[str]) -> str:
 
 def _write(text: str, env: Mapping[str, str], now: datetime) -> Path | None:
     """Write the trace where it can be written: data directory, else the temporary directory."""
-    from pushjuju.state import datadir
+    from pushjuju.store import datadir
 
     name = f"crash-{now:%Y%m%d-%H%M%S}-{os.getpid()}.log"
     for folder in (datadir.locate(env, Path.cwd()) / "log", Path(tempfile.gettempdir())):

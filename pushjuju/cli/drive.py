@@ -17,7 +17,7 @@ from pushjuju.core.names import is_machine
 from pushjuju.core.storage import DISK_OF
 from pushjuju.portable.names import is_application, is_unit
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.state.records import Unit
+from pushjuju.store.rows.records import Unit
 
 if TYPE_CHECKING:
     from pushjuju.cli.command import Cli
@@ -64,7 +64,7 @@ def settle(
         return
     import asyncio
 
-    from pushjuju.workers.drive import Driver
+    from pushjuju.workers.driver import Driver
 
     around = around_of(ctx, model, touched or ())  # some are gone at the end
     with progress(cli.console) as report:

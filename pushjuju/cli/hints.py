@@ -15,15 +15,15 @@ from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.machine import credential_validity, machine_work, machines
 from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle import removal
-from pushjuju.state.records import Application, Machine, Model, Unit
-from pushjuju.state.work import SqliteWorkQueue, machine_key
+from pushjuju.store.queue import SqliteWorkQueue, machine_key
+from pushjuju.store.rows.records import Application, Machine, Model, Unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pushjuju.cli.command import Cli
     from pushjuju.services.entities.basis.context import Context
-    from pushjuju.state.store import Tx
+    from pushjuju.store.tx import Tx
 
 
 def model_flag(cli: Cli, ctx: Context, model: Model) -> str:

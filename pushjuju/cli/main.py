@@ -17,7 +17,7 @@ from pushjuju.cli.console import Console
 from pushjuju.cli.output import Output
 from pushjuju.cli.root import Root
 from pushjuju.core.errors import NotFound, PushjujuError, Refused, Silent, UsageError
-from pushjuju.state.waits import told_by
+from pushjuju.store.files.waits import told_by
 
 INTERRUPTED = 130
 _UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # of a file that has no name: stdout

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pushjuju.charms.arguments import is_path
-from pushjuju.charms.url import name_in
+from pushjuju.charms.format.arguments import is_path
+from pushjuju.charms.format.url import name_in
 from pushjuju.cli import charmsource
 from pushjuju.core.base import Base
 from pushjuju.core.channel import Channel
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from pushjuju.cli.command import Cli
     from pushjuju.cli.session import Session
     from pushjuju.services.requests.refresh import RefreshRequest
-    from pushjuju.state.origin_records import ApplicationOrigin
-    from pushjuju.state.records import Application
+    from pushjuju.store.rows.origin_records import ApplicationOrigin
+    from pushjuju.store.rows.records import Application
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,13 +21,13 @@ from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import model_config
 from pushjuju.services.entities.storage import disks, storage
 from pushjuju.services.lifecycle import removal
-from pushjuju.state.records import Machine
+from pushjuju.store.rows.records import Machine
 
 if TYPE_CHECKING:
     from pushjuju.cli.command import Cli
     from pushjuju.cli.session import Session
-    from pushjuju.state.records import Unit
-    from pushjuju.state.store import Tx
+    from pushjuju.store.rows.records import Unit
+    from pushjuju.store.tx import Tx
 
 # What the help of all three says.
 HOW = """\

@@ -107,7 +107,7 @@ def _expanded(args: list[str], cli: Cli) -> list[str]:
     """Replace the first word if the user's alias file names it."""
     if not args:
         return args
-    from pushjuju.state import datadir
+    from pushjuju.store import datadir
 
     aliases = read_aliases(datadir.locate(cli.env, Path.cwd()) / "aliases")
     return [*aliases[args[0]], *args[1:]] if args[0] in aliases else args

@@ -15,10 +15,10 @@ from pushjuju.cli import blocking
 from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.services.entities.basis.context import Context, open_context
 from pushjuju.services.entities.model import controllers, models
-from pushjuju.state.datadir import DataDir, locate
-from pushjuju.state.model import Model
-from pushjuju.state.unfinished import Unfinished
-from pushjuju.state.work import next_lease
+from pushjuju.store.datadir import DataDir, locate
+from pushjuju.store.files.unfinished import Unfinished
+from pushjuju.store.queue import next_lease
+from pushjuju.store.rows.model import Model
 
 if TYPE_CHECKING:
     from pushjuju.cli.command import Cli

@@ -13,8 +13,8 @@ from pushjuju.cli import session
 from pushjuju.cli.command import Cli
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.state.cloudfiles import CloudFiles
-from pushjuju.state.datadir import DataDir
+from pushjuju.store.cloudfiles import CloudFiles
+from pushjuju.store.datadir import DataDir
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

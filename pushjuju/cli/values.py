@@ -140,7 +140,7 @@ def yaml_map(content: bytes, name: str) -> dict[str, Any]:
     Raises:
         NotValid: It does not.
     """
-    from pushjuju.charms.yamlsafe import load
+    from pushjuju.charms.format.yamlsafe import load
 
     found = load(content)
     if found is None:

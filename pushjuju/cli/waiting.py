@@ -17,7 +17,7 @@ from pushjuju.core.errors import PushjujuError
 from pushjuju.core.tasks import TaskStatus
 from pushjuju.services.entities.action import actions
 from pushjuju.services.views import tasks
-from pushjuju.state.records import Task
+from pushjuju.store.rows.records import Task
 
 if TYPE_CHECKING:
     from pushjuju.cli.command import Cli
@@ -162,7 +162,7 @@ def foreground(
     import asyncio
 
     from pushjuju.cli.progress import progress, wants_output
-    from pushjuju.workers.drive import Driver
+    from pushjuju.workers.driver import Driver
 
     async def go(report: Report) -> Sequence[str]:
         watched = wants_output(cli.console)

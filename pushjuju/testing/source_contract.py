@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from pushjuju.charms.reader import read_charm
+from pushjuju.charms.archive.reader import read_charm
 from pushjuju.core.channel import Channel
 from pushjuju.core.charmstore import Ask, Download, Held, Platform, StoreCharm
 from pushjuju.core.errors import HubError, PushjujuError

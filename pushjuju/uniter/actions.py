@@ -11,22 +11,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pushjuju.charms.actions import validate_params
+from pushjuju.charms.format.actions import validate_params
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.tasks import EXEC, TaskStatus
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import model_config
-from pushjuju.state.records import Model, Task
-from pushjuju.state.records import Operation as OperationRecord
-from pushjuju.state.store import Tx
-from pushjuju.uniter.environment import hook_environment
-from pushjuju.uniter.flush import flush, refusal
-from pushjuju.uniter.hookcontext import hook_context
-from pushjuju.uniter.operation import Outcome, committed, executed, prepare, skip_reason
-from pushjuju.uniter.resolver import LocalState, Operation, OperationName, decide
-from pushjuju.uniter.resolver.decision import MACHINE_LOCK
-from pushjuju.uniter.snapshot import View, store_local
+from pushjuju.store.rows.records import Model, Task
+from pushjuju.store.rows.records import Operation as OperationRecord
+from pushjuju.store.tx import Tx
+from pushjuju.uniter.apply.flush import flush, refusal
+from pushjuju.uniter.decide import LocalState, Operation, OperationName, decide
+from pushjuju.uniter.decide.decision import MACHINE_LOCK
+from pushjuju.uniter.input.environment import hook_environment
+from pushjuju.uniter.input.hookcontext import hook_context
+from pushjuju.uniter.input.snapshot import View, store_local
+from pushjuju.uniter.state.operation import Outcome, committed, executed, prepare, skip_reason
 
 TERMINATED = "action terminated"
 NOT_COMMITTED = "committing requested changes failed"

@@ -28,11 +28,17 @@ from pushjuju.services.entities.basis import hook_changes, leadership, logs, sta
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import model_config
 from pushjuju.services.entities.secret.secret_masks import Mask, mask_of, plain
-from pushjuju.state.records import Operation as OperationRecord
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import Operation as OperationRecord
+from pushjuju.store.tx import Tx
 from pushjuju.uniter.actions import commit_action, commit_commands, task_number
-from pushjuju.uniter.flush import flush, refusal
-from pushjuju.uniter.operation import (
+from pushjuju.uniter.ahead import drop, promote
+from pushjuju.uniter.apply.flush import flush, refusal
+from pushjuju.uniter.apply.perform import perform
+from pushjuju.uniter.decide import LocalState, Operation, OperationName
+from pushjuju.uniter.dispatch import read_operation
+from pushjuju.uniter.input.snapshot import View, look, store_local
+from pushjuju.uniter.requests import commit_request
+from pushjuju.uniter.state.operation import (
     Outcome,
     apply_effects,
     commit_effects,
@@ -41,12 +47,6 @@ from pushjuju.uniter.operation import (
     is_success,
     workload_after,
 )
-from pushjuju.uniter.perform import perform
-from pushjuju.uniter.plan import drop, promote
-from pushjuju.uniter.prepared import read_operation
-from pushjuju.uniter.requests import commit_request
-from pushjuju.uniter.resolver import LocalState, Operation, OperationName
-from pushjuju.uniter.snapshot import View, look, store_local
 
 _FREE_TEXTS = ("message", "line", "version")
 STREAMS = ("stdout", "stderr")
@@ -454,7 +454,7 @@ def _finish(
 
 
 def _after(ctx: Context, tx: Tx, view: View, operation: Operation, outcome: Outcome, problem: str) -> None:
-    """Log a failure and let the lane look again."""
+    """Log a failure and let the worker look again."""
     now = ctx.clock.now()
     if problem:
         text = f"{operation.text} for {view.unit.name}: {problem}"

@@ -16,15 +16,15 @@ from typing import Any
 from pushjuju.core.errors import NotValid
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import model_config
-from pushjuju.state.records import Model
-from pushjuju.state.records import Operation as OperationRecord
-from pushjuju.state.store import Tx
-from pushjuju.uniter.environment import hook_environment
-from pushjuju.uniter.flush import flush, refusal
-from pushjuju.uniter.hookcontext import hook_context
-from pushjuju.uniter.operation import Outcome, committed, executed
-from pushjuju.uniter.resolver import Operation
-from pushjuju.uniter.snapshot import View, store_local
+from pushjuju.store.rows.records import Model
+from pushjuju.store.rows.records import Operation as OperationRecord
+from pushjuju.store.tx import Tx
+from pushjuju.uniter.apply.flush import flush, refusal
+from pushjuju.uniter.decide import Operation
+from pushjuju.uniter.input.environment import hook_environment
+from pushjuju.uniter.input.hookcontext import hook_context
+from pushjuju.uniter.input.snapshot import View, store_local
+from pushjuju.uniter.state.operation import Outcome, committed, executed
 
 TITLE = "juju-exec"
 AT_ONCE = 50  # requests of one unit that one turn looks at; the others come in the next

@@ -29,24 +29,13 @@ from pushjuju.services.entities.basis import leadership, statuses
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.basis.decision_text import packed
 from pushjuju.services.entities.model import model_config
-from pushjuju.state.records import Operation as OperationRecord
-from pushjuju.state.records import Unit
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import Operation as OperationRecord
+from pushjuju.store.rows.records import Unit
+from pushjuju.store.tx import Tx
 from pushjuju.uniter.actions import settled_in_model
-from pushjuju.uniter.operation import (
-    apply_effects,
-    begin_effects,
-    commit_effects,
-    committed,
-    prepare,
-    restarted,
-    skip_reason,
-)
-from pushjuju.uniter.perform import perform
-from pushjuju.uniter.plan import plan
-from pushjuju.uniter.prepared import Prepared, announce, document_of, prepared_operation
-from pushjuju.uniter.requests import Refusal, Request, Waiting
-from pushjuju.uniter.resolver import (
+from pushjuju.uniter.ahead import plan
+from pushjuju.uniter.apply.perform import perform
+from pushjuju.uniter.decide import (
     Answer,
     Decision,
     EffectKind,
@@ -60,7 +49,18 @@ from pushjuju.uniter.resolver import (
     reconcile_effects,
     record_text,
 )
-from pushjuju.uniter.snapshot import View, look, store_local
+from pushjuju.uniter.dispatch import Prepared, announce, document_of, prepared_operation
+from pushjuju.uniter.input.snapshot import View, look, store_local
+from pushjuju.uniter.requests import Refusal, Request, Waiting
+from pushjuju.uniter.state.operation import (
+    apply_effects,
+    begin_effects,
+    commit_effects,
+    committed,
+    prepare,
+    restarted,
+    skip_reason,
+)
 
 MAX_STEPS = 100  # decisions of one turn; more means that deciding goes round in circles
 _NOT_ON_MACHINE = (

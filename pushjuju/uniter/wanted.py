@@ -6,11 +6,11 @@ import json
 
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.services.views.explain_basis import Wanted
-from pushjuju.state.records import Unit
-from pushjuju.state.store import Tx
-from pushjuju.uniter.replaying import decision_text
-from pushjuju.uniter.resolver import Decision, decide, from_wire
-from pushjuju.uniter.snapshot import look
+from pushjuju.store.rows.records import Unit
+from pushjuju.store.tx import Tx
+from pushjuju.uniter.decide import Decision, decide, from_wire
+from pushjuju.uniter.input.snapshot import look
+from pushjuju.uniter.replay import decision_text
 
 
 def wanted(tx: Tx, unit: Unit, anew: bool) -> Wanted | None:

@@ -16,9 +16,9 @@ from typing import IO
 
 from pushjuju.core import children
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.state import processes
-from pushjuju.state.datadir import ControllerDir
-from pushjuju.workers.drive import Driver
+from pushjuju.store import processes
+from pushjuju.store.datadir import ControllerDir
+from pushjuju.workers.driver import Driver
 from pushjuju.workers.events import Tell, silent
 
 LINGER_S = 10.0  # how long a background process waits for more work

@@ -9,7 +9,7 @@ from pushjuju.plugins.types import Credential, ModelInfo, Provider, RemoteRunner
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.cloud import clouds
 from pushjuju.services.entities.model import model_config
-from pushjuju.state.records import Model
+from pushjuju.store.rows.records import Model
 
 
 def services_for(ctx: Context, warn: Callable[[str], None], remote: RemoteRunner | None = None) -> Services:

@@ -1,7 +1,7 @@
 """Machines as hosts of containers: scripts on them, and sockets that lead there.
 
-One SSH connection of its own for each host and run; the lane of the host has another. It is opened when it is
-first needed, again when it broke, and closed with the run: nothing stays on the host.
+One SSH connection of its own for each host and run; the worker of the host has another. It is opened when
+it is first needed, again when it broke, and closed with the run: nothing stays on the host.
 """
 
 from __future__ import annotations

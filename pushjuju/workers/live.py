@@ -17,10 +17,10 @@ from pushjuju.services.entities.model import models
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.entities.secret import secret_reads
 from pushjuju.services.entities.secret.secret_reads import Later
-from pushjuju.state.records import Bag, Relation, Unit
-from pushjuju.state.store import Tx
-from pushjuju.uniter.hookcontext import application_status, goal_state
-from pushjuju.uniter.snapshot import look
+from pushjuju.store.rows.records import Bag, Relation, Unit
+from pushjuju.store.tx import Tx
+from pushjuju.uniter.input.hookcontext import application_status, goal_state
+from pushjuju.uniter.input.snapshot import look
 
 if TYPE_CHECKING:
     from pushjuju.runner.remote.toolkit import Tool as PluginTool

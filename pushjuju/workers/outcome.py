@@ -8,7 +8,7 @@ from datetime import datetime
 
 from pushjuju.core.storage import DISK_OF
 from pushjuju.services.entities.machine import machines
-from pushjuju.state.store import Tx
+from pushjuju.store.tx import Tx
 
 _STORAGE = r"storage [a-z0-9-]+/[0-9]+"
 _ON_NO_MACHINE = re.compile(rf"; (?=(?:{_STORAGE}|{DISK_OF}machine [0-9]+): )")
@@ -16,7 +16,7 @@ _ON_NO_MACHINE = re.compile(rf"; (?=(?:{_STORAGE}|{DISK_OF}machine [0-9]+): )")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What a lane leaves behind.
+    """What a worker leaves behind.
 
     Attributes:
         due: When to look again without being touched; None: never.

@@ -18,7 +18,7 @@ from pushjuju.runner.target import MachineTarget
 from pushjuju.runner.transport import Connector
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import jump_hosts
-from pushjuju.state.records import Machine
+from pushjuju.store.rows.records import Machine
 
 if TYPE_CHECKING:
     import asyncssh

@@ -25,14 +25,14 @@ from pushjuju.services.entities.storage.storage_work import Step as StorageStep
 from pushjuju.services.entities.storage.storage_work import Todo
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.forced_ends import ends_ahead
-from pushjuju.state.records import Machine, Model, Operation, Unit
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import Machine, Model, Operation, Unit
+from pushjuju.store.tx import Tx
 from pushjuju.uniter.actions import task_number
 from pushjuju.uniter.commit import commit
-from pushjuju.uniter.prepared import read_operation
-from pushjuju.uniter.resolver import Answer, HookKind, OperationName
+from pushjuju.uniter.decide import Answer, HookKind, OperationName
+from pushjuju.uniter.dispatch import read_operation
 from pushjuju.uniter.turn import Turn, take_turn
-from pushjuju.workers.cleaner import force, forced_ends
+from pushjuju.workers.loops.cleaner import force, forced_ends
 
 MOST_HOOKS = 2000
 _TELLS = (HookKind.RELATION_CREATED, HookKind.RELATION_JOINED, HookKind.RELATION_CHANGED)
@@ -143,7 +143,7 @@ def _loops(ctx: Context, found: Rehearsal, model: str) -> None:
 
 
 class _Lane:
-    """One machine's lane, without the machine."""
+    """One machine's worker, without the machine."""
 
     def __init__(self, ctx: Context, found: Rehearsal, model: str, machine: str) -> None:
         self.ctx = ctx

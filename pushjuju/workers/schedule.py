@@ -15,7 +15,7 @@ from pathlib import Path
 from pushjuju.core import children
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError
 from pushjuju.services.entities.model import controllers
-from pushjuju.state.datadir import DataDir, locate
+from pushjuju.store.datadir import DataDir, locate
 
 SUBJECT = "update-status"
 FIX = "pushjuju doctor --schedule"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pushjuju.charms.pack import pack
+from pushjuju.charms.archive.pack import pack
 from pushjuju.core.base import Base
 from pushjuju.plugins.providers.local.cgroups import Cgroup
 from pushjuju.plugins.providers.local.layout import Layout
@@ -23,14 +23,14 @@ from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import controllers, models
 from pushjuju.services.requests import deploy as deploy_request
 from pushjuju.services.requests import update_status
-from pushjuju.state.datadir import DataDir
-from pushjuju.state.records import LogRecord
+from pushjuju.store.datadir import DataDir
+from pushjuju.store.rows.records import LogRecord
 from pushjuju.uniter.commit import commit
 from pushjuju.uniter.turn import take_turn
-from pushjuju.workers.drive import Driver
+from pushjuju.workers.driver import Driver
 from pushjuju.workers.events import silent
-from pushjuju.workers.lane import Lane
-from pushjuju.workers.workshop import Workshop
+from pushjuju.workers.machine.machine_worker import MachineWorker
+from pushjuju.workers.runtime import Runtime
 
 CHARM = Path(__file__).parent / "charms" / "quick"
 UNIT = "quick/0"
@@ -70,7 +70,7 @@ class Hot:
         self.ctx = context.open_context(datadir, "local", environ=dict(os.environ), clock=clock)
         self.ctx.store.remember()  # as every process that works the queue does
         self.model = models.add_model(self.ctx, "bench").uuid
-        self._shop = Workshop(self.ctx, silent)
+        self._shop = Runtime(self.ctx, silent)
         self._round = 0
 
     def deploy(self, charm: Path, work: Path) -> None:
@@ -150,17 +150,17 @@ class Hot:
         return [f"{line.level} {line.message}" for line in found]
 
     @contextlib.asynccontextmanager
-    async def shop(self) -> AsyncIterator[Workshop]:
+    async def shop(self) -> AsyncIterator[Runtime]:
         """Open what lanes share; its connections stay open in between."""
         async with AsyncExitStack() as stack:
-            made = Workshop(self.ctx, silent)
+            made = Runtime(self.ctx, silent)
             stack.push_async_callback(made.close)
             yield made
 
-    async def visit(self, shop: Workshop) -> float:
+    async def visit(self, shop: Runtime) -> float:
         """Work the machine's lane once; return its milliseconds."""
         begin = time.perf_counter()
-        outcome = await Lane(shop, self.model, "0", 0).work()
+        outcome = await MachineWorker(shop, self.model, "0", 0).work()
         assert not outcome.failed, outcome.reason
         return (time.perf_counter() - begin) * 1000
 

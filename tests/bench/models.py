@@ -12,7 +12,7 @@ from pushjuju.core.placement import Placement
 from pushjuju.core.status import Agent, InstanceStatus, MachineStatus, StatusKind, Workload
 from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.basis.network import addresses_from_nics
-from pushjuju.state.store import Tx
+from pushjuju.store.tx import Tx
 from tests.unit.services.world import UBUNTU, World
 
 _HARDWARE = json.dumps({"arch": "amd64", "cores": "2", "mem": "2048M"})

@@ -22,9 +22,9 @@ from pushjuju.runner.session import MachineSession
 from pushjuju.runner.target import MachineTarget
 from pushjuju.runner.transport import Connector
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.state.records import Machine
-from pushjuju.workers.drive import Driver
-from pushjuju.workers.workshop import Workshop
+from pushjuju.store.rows.records import Machine
+from pushjuju.workers.driver import Driver
+from pushjuju.workers.runtime import Runtime
 
 _ACTIVE = [{"seq": 1, "e": {"k": "status", "scope": "unit", "status": "active", "message": "", "time": None}}]
 
@@ -207,7 +207,7 @@ class Cloud:
             self.boxes.pop(name, None)
 
 
-class PlayedShop(Workshop):
+class PlayedShop(Runtime):
     """A workshop whose cloud and whose connections are played."""
 
     cloud: Cloud

@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from pushjuju.charms.pack import PackedCharm
+from pushjuju.charms.archive.pack import PackedCharm
 from pushjuju.core.placement import Placement, PlacementKind
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis import wake
@@ -28,7 +28,7 @@ from pushjuju.services.entities.machine import machines
 from pushjuju.services.requests import deploy as deploy_request
 from pushjuju.services.requests import integrate, update_status
 from pushjuju.services.requests.deploy import DeployRequest
-from pushjuju.state.records import Unit
+from pushjuju.store.rows.records import Unit
 from tests.bench import played
 from tests.bench.played import Cloud
 from tests.unit.services.world import UBUNTU, Charms, World

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from pushjuju.state.store import Store
+from pushjuju.store.db import Store
 
 _STEP = 10  # instructions of SQLite's machine between two looks
 

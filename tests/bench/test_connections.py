@@ -18,7 +18,7 @@ from pushjuju.runner.packer import Program, pack
 from pushjuju.runner.session import open_session
 from pushjuju.runner.target import MachineTarget
 from pushjuju.runner.transport import Connector
-from pushjuju.workers.workshop import HANDSHAKES
+from pushjuju.workers.runtime import HANDSHAKES
 from tests.bench.figures import Report
 from tests.ssh.conftest import SSHD, Sshd, new_sshd
 

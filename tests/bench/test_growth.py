@@ -10,8 +10,8 @@ from pushjuju.services.entities.application import applications, units
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import integrate, update_status
 from pushjuju.services.views.relation_rows import relation_rows
-from pushjuju.state.work import SqliteWorkQueue
-from pushjuju.workers.drive import Driver
+from pushjuju.store.queue import SqliteWorkQueue
+from pushjuju.workers.driver import Driver
 from tests.bench.simulated import STACK, Simulation
 from tests.bench.statements import counted, effort
 from tests.unit.services.world import UBUNTU, Charms, World

@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 
 from pushjuju.testing.machines import LocalCloud
-from pushjuju.workers.drive import Driver
+from pushjuju.workers.driver import Driver
 from tests.bench.figures import ROOT, Report
 from tests.bench.hot import CHARM, Hot, memory
 

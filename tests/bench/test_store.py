@@ -11,12 +11,13 @@ import pytest
 from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.application import applications, units
 from pushjuju.services.entities.basis import logs, statuses
-from pushjuju.state.group import DeferredStore
-from pushjuju.state.records import Operation
-from pushjuju.state.store import Store, Tx
-from pushjuju.uniter.prepared import prepared_operation, read_operation
-from pushjuju.uniter.resolver import decide
-from pushjuju.uniter.snapshot import look
+from pushjuju.store.db import Store
+from pushjuju.store.deferred import DeferredStore
+from pushjuju.store.rows.records import Operation
+from pushjuju.store.tx import Tx
+from pushjuju.uniter.decide import decide
+from pushjuju.uniter.dispatch import prepared_operation, read_operation
+from pushjuju.uniter.input.snapshot import look
 from tests.bench.figures import Report
 from tests.bench.statements import counted
 from tests.unit.services.world import World

@@ -23,11 +23,12 @@ from typing import Any
 
 from pushjuju.runner.session import MachineSession
 from pushjuju.services.entities.basis.context import Context, open_context
-from pushjuju.state import work
-from pushjuju.state.datadir import DataDir
-from pushjuju.state.store import Store, Tx
-from pushjuju.workers import drive as drives
-from pushjuju.workers.drive import Driver
+from pushjuju.store import queue
+from pushjuju.store.datadir import DataDir
+from pushjuju.store.db import Store
+from pushjuju.store.tx import Tx
+from pushjuju.workers import driver as drives
+from pushjuju.workers.driver import Driver
 from pushjuju.workers.events import Event
 
 OF_HOOKS = ("prepared", "charm-pushed", "promoted", "result", "committed", "saved", "acknowledged")
@@ -84,7 +85,7 @@ class DyingStore(Store):
 
 def shorten_leases(seconds: float) -> None:
     """Let a claim end soon after its last heartbeat."""
-    work.LEASE_S, drives.HEARTBEAT_S = seconds, seconds / 4
+    queue.LEASE_S, drives.HEARTBEAT_S = seconds, seconds / 4
 
 
 def name_operations() -> None:

@@ -30,7 +30,7 @@ from typing import Any
 from unittest import mock
 
 from pushjuju.core.status import Agent
-from pushjuju.workers import contact
+from pushjuju.workers.machine import contact
 from tests.chaos.storm import FAULTS, Fault, Storm, moments
 from tests.unit.services.world import Charms, World
 from tests.uniter.fleet import pause

@@ -24,11 +24,12 @@ from pushjuju.core.clock import Clock
 from pushjuju.core.errors import ConnectionLost, Overtaken, StoreError
 from pushjuju.plugins.types import Started
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.state.records import Machine
-from pushjuju.state.store import Store, Tx
-from pushjuju.state.work import HEARTBEAT_S, LEASE_S, Claim
-from pushjuju.workers.drive import AFTER_BUG_S
-from pushjuju.workers.lane import Outcome
+from pushjuju.store.db import Store
+from pushjuju.store.queue import HEARTBEAT_S, LEASE_S, Claim
+from pushjuju.store.rows.records import Machine
+from pushjuju.store.tx import Tx
+from pushjuju.workers.driver import AFTER_BUG_S
+from pushjuju.workers.machine.machine_worker import Outcome
 from tests.uniter.fleet import Box, Cloud, Controller, Session, Shop, is_quiet, left_out, pause
 from tests.uniter.town import Town
 
@@ -476,7 +477,7 @@ class Process(Controller):
         self.clock = SkewedClock(ctx.clock)
         self.store = StormStore(ctx.store, self)
         super().__init__(town, name, replace(ctx, clock=self.clock, store=self.store))
-        self.shop.process = self  # type: ignore[attr-defined]
+        self.runtime.process = self  # type: ignore[attr-defined]
         self._beat = ctx.clock.now()
 
     def step(self, pick: int = 0) -> bool:
@@ -607,7 +608,7 @@ class Storm(Town):
     def _break(self, what: str, process: Process, box: Any) -> None:
         match what:
             case "cut":
-                for session in process.shop.sessions.values():
+                for session in process.runtime.sessions.values():
                     session.cut = session.cut or session.box is box  # type: ignore[attr-defined]
             case "silence":
                 box.leave(self.chance.randint(1, 40), reboots=False)

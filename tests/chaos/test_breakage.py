@@ -12,8 +12,8 @@ from random import Random
 import pytest
 
 from pushjuju.runner.session import MachineSession
-from pushjuju.state import work
-from pushjuju.workers import drive as drives
+from pushjuju.store import queue
+from pushjuju.workers import driver as drives
 from tests.chaos import test_kills, test_storage_kills
 from tests.chaos.breakage import LEASE_S, Breakage
 from tests.chaos.drive import name_operations
@@ -34,7 +34,7 @@ async def test_everything_comes_to_rest_and_each_hook_ran_once(
     world: World, monkeypatch: pytest.MonkeyPatch, first: int
 ) -> None:
     monkeypatch.setattr(MachineSession, "run", MachineSession.run)  # as it was, at the end
-    monkeypatch.setattr(work, "LEASE_S", LEASE_S)
+    monkeypatch.setattr(queue, "LEASE_S", LEASE_S)
     monkeypatch.setattr(drives, "HEARTBEAT_S", LEASE_S / 4)
     name_operations()
     breakage = Breakage(world)

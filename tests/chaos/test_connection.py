@@ -19,9 +19,9 @@ from pushjuju.runner.session import open_session
 from pushjuju.runner.target import MachineTarget
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
-from pushjuju.workers.enlist import add_given_machine
+from pushjuju.workers.provision.enlist import add_given_machine
 from pushjuju.workers.reach import ScriptRunner
-from pushjuju.workers.workshop import Workshop, _sources
+from pushjuju.workers.runtime import Runtime, _sources
 from tests.chaos.conftest import NewWorld
 from tests.chaos.world import DEPLOY_HOOKS, REMOVE_HOOKS, Box, World, until
 
@@ -225,8 +225,8 @@ async def take_in(world: World, box: Box) -> None:
     """Let a machine of somebody else's join the model, with the charm on it."""
     driver = world.driver()
     key = world.ctx.controller.private_key
-    await add_given_machine(driver.shop, world.uuid, f"ssh:admin@{box.record.address}", identities=[key])
-    await driver.shop.close()
+    await add_given_machine(driver.runtime, world.uuid, f"ssh:admin@{box.record.address}", identities=[key])
+    await driver.runtime.close()
 
 
 class Died(BaseException):
@@ -243,8 +243,8 @@ async def test_death_while_a_machine_is_taken_in(world: World, new_world: NewWor
     driver = world.driver(checkpoint=die)
     given, key = f"ssh:admin@{box.record.address}", world.ctx.controller.private_key
     with pytest.raises(Died):
-        await add_given_machine(driver.shop, world.uuid, given, identities=[key])
-    await driver.shop.close()
+        await add_given_machine(driver.runtime, world.uuid, given, identities=[key])
+    await driver.runtime.close()
     assert world.machines() == []
     await take_in(world, box)
     assert [machine.id for machine in world.machines()] == ["0"]
@@ -259,7 +259,7 @@ async def test_connection_cut_while_a_script_runs(world: World) -> None:
     await world.settle()
     box = world.machine()
     driver = world.driver()
-    runner = ScriptRunner(world.ctx, driver.shop.connector, world.uuid)
+    runner = ScriptRunner(world.ctx, driver.runtime.connector, world.uuid)
     target = SSHTarget(host=box.record.address, user="root", host_keys=(box.record.host_key,))
     assert (await runner.run_script(target, "echo out; exit 3")).rc == 3
     assert (await runner.run_script(target, "kill -9 $$")).rc != 0
@@ -270,7 +270,7 @@ async def test_connection_cut_while_a_script_runs(world: World) -> None:
         await running
     with pytest.raises(Unreachable, match=r"did not end in 0 s"):
         await runner.run_script(target, "sleep 4322", timeout_s=0.3)
-    await driver.shop.close()
+    await driver.runtime.close()
 
 
 async def test_sudo_taken_away_later_is_told(world: World, new_world: NewWorld) -> None:
@@ -369,14 +369,14 @@ async def test_sudo_refused(world: World, new_world: NewWorld) -> None:
         (f"ssh:admin@{box.record.address}:2", Unreachable),
     ):
         with pytest.raises(problem):
-            await add_given_machine(driver.shop, world.uuid, given, identities=[key])
-    await driver.shop.close()
+            await add_given_machine(driver.runtime, world.uuid, given, identities=[key])
+    await driver.runtime.close()
     assert world.dump() == before
 
 
-def other_version(shop: Workshop, helper: Path) -> Program:
+def other_version(runtime: Runtime, helper: Path) -> Program:
     """Return our program with one more module: another content, another server on the machine."""
-    return pack([*_sources(shop.host.hook_tool_families()), ("helper", helper)])
+    return pack([*_sources(runtime.host.hook_tool_families()), ("helper", helper)])
 
 
 async def test_files_of_a_unit_forced_away_go_also_with_another_version_of_our_program(
@@ -397,7 +397,7 @@ async def test_files_of_a_unit_forced_away_go_also_with_another_version_of_our_p
     helper = tmp_path / "helper.py"
     helper.write_text("VERSION = 2\n")
     driver = world.driver()
-    driver.shop._program = other_version(driver.shop, helper)
+    driver.runtime._program = other_version(driver.runtime, helper)
     async with asyncio.timeout(60):
         assert (await driver.settle()).problems == ()
     assert sorted(path.name for path in (box.root / "var/lib/juju/agents").iterdir()) == ["unit-tally-0"]

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from pushjuju.services.entities.model import controllers
-from pushjuju.state.datadir import DataDir
+from pushjuju.store.datadir import DataDir
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 GONE = 'Controller "{}" is gone: the command that made it was cut off\n'

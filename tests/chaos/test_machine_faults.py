@@ -13,7 +13,7 @@ from pushjuju.services.views import explain
 from pushjuju.services.views.status import document
 from pushjuju.services.views.status.status_rows import STOPPED
 from pushjuju.uniter.wanted import wanted
-from pushjuju.workers.contact import RESUMING
+from pushjuju.workers.machine.contact import RESUMING
 from tests.chaos.world import DEPLOY_HOOKS, UNIT, Box, World, until
 
 pytestmark = pytest.mark.machine

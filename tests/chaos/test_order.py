@@ -6,7 +6,7 @@ import pytest
 
 from pushjuju.services.entities.application import units
 from pushjuju.services.lifecycle import removal
-from pushjuju.workers.drive import Settled
+from pushjuju.workers.driver import Settled
 from tests.chaos.world import DEPLOY_HOOKS, REMOVE_HOOKS, UNIT, World, counts, until
 
 pytestmark = pytest.mark.machine

@@ -17,8 +17,8 @@ from pushjuju.services.entities.basis import leadership
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import integrate
-from pushjuju.state.records import Unit
-from pushjuju.workers.drive import Settled
+from pushjuju.store.rows.records import Unit
+from pushjuju.workers.driver import Settled
 from tests.chaos.test_refusals import everything, idle, pushjuju, refused  # noqa: F401
 from tests.chaos.world import World, until
 

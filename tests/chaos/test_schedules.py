@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from pushjuju.core.errors import LeaseLost
-from pushjuju.state.lease import LeasedStore
-from pushjuju.state.store import Tx
+from pushjuju.store.leases import LeasedStore
+from pushjuju.store.tx import Tx
 from tests.chaos import schedules
 from tests.chaos.schedules import draw_plan, run, summary
 from tests.chaos.storm import ELSEWHERE, FAULTS, WAITS, Fault, Rig, checkpoints, moments

@@ -22,8 +22,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pushjuju.charms.config import parse_settings
-from pushjuju.charms.pack import PackedCharm, pack
+from pushjuju.charms.archive.pack import PackedCharm, pack
+from pushjuju.charms.format.config import parse_settings
 from pushjuju.core.base import Base
 from pushjuju.core.clock import Clock, from_iso, to_iso
 from pushjuju.core.placement import Placement
@@ -38,9 +38,9 @@ from pushjuju.services.entities.model import controllers, model_config, models
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import deploy as deploy_request
 from pushjuju.services.requests import refresh
-from pushjuju.state.datadir import DataDir
-from pushjuju.state.records import LogRecord, Machine, Model, Operation, Status, Unit
-from pushjuju.workers.drive import Driver, Settled
+from pushjuju.store.datadir import DataDir
+from pushjuju.store.rows.records import LogRecord, Machine, Model, Operation, Status, Unit
+from pushjuju.workers.driver import Driver, Settled
 
 REPOSITORY = Path(__file__).parents[2]
 CHARMS = Path(__file__).parent / "charms"

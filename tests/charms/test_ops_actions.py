@@ -8,7 +8,7 @@ import jubilant
 import pytest
 import yaml
 
-from pushjuju.charms.unpack import unpack
+from pushjuju.charms.archive.unpack import unpack
 from tests.charms.client import PUSHJUJU, Client
 from tests.charms_tools.packing import ops_charm
 

@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pushjuju.charms.pack import pack
+from pushjuju.charms.archive.pack import pack
 
 OPS_VERSION = "3.9.0"
 # The packages that this release of ops needs, pinned.

@@ -17,7 +17,8 @@ from pushjuju.plugins.providers.libcloud.cloudprovider import CloudProvider
 from pushjuju.plugins.types import Started, StartRequest
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.lifecycle import removal
-from pushjuju.workers import firstboot, poller
+from pushjuju.workers.loops import poller
+from pushjuju.workers.provision import firstboot
 from tests.clouds.benches import BENCHES, bench_of
 from tests.clouds.cases import CloudBench
 from tests.unit.services.world import Box, World

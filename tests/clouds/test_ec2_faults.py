@@ -27,7 +27,8 @@ from pushjuju.plugins.providers.libcloud.ec2provider import Ec2Provider
 from pushjuju.plugins.types import CloudSpec, Credential, ModelInfo, Services, Started, StartRequest
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.lifecycle import removal
-from pushjuju.workers import firstboot, poller
+from pushjuju.workers.loops import poller
+from pushjuju.workers.provision import firstboot
 from tests.clouds.ec2_proxy import Ec2Proxy, asked_for, refusal
 from tests.clouds.httpfake import Answer, Asked
 from tests.clouds.moto_server import Moto, server  # noqa: F401

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pushjuju.charms.reader import read_charm
+from pushjuju.charms.archive.reader import read_charm
 from pushjuju.cli.commands.mirroring import make_server
 from pushjuju.core.channel import Channel
 from pushjuju.core.charmstore import Platform

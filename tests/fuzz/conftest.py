@@ -11,7 +11,7 @@ import pytest
 
 from pushjuju.core.placement import Placement
 from pushjuju.services.requests import integrate
-from pushjuju.state.store import Store
+from pushjuju.store.db import Store
 from tests.unit.services.world import Charms, World
 
 HERE = Placement.parse("0")

@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pushjuju.charms as charms_package
-from pushjuju.charms.reader import read_charm
-from pushjuju.charms.unpack import unpack
-from pushjuju.charms.yamlsafe import load
+from pushjuju.charms.archive.reader import read_charm
+from pushjuju.charms.archive.unpack import unpack
+from pushjuju.charms.format.yamlsafe import load
 from pushjuju.core.errors import InvalidCharm, NotValid
 from pushjuju.runner.remote import unzip
 from tests.fuzz.hostile import ODD, TEXTS, fuzz

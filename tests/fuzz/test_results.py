@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.action.actions import ActionRequest, CommandRequest
 from pushjuju.uniter.commit import commit, take_events
-from pushjuju.uniter.prepared import Prepared
+from pushjuju.uniter.dispatch import Prepared
 from pushjuju.uniter.requests import Request
-from pushjuju.workers import commands
+from pushjuju.workers.machine import commands
 from tests.fuzz.conftest import Stage
 from tests.fuzz.hostile import ODD, deep, fuzz, spoilt
 from tests.unit.services.world import World

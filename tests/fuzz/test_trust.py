@@ -23,9 +23,10 @@ from pushjuju.services.entities.basis import leadership, logs, network
 from pushjuju.services.entities.charm import charms, payloads
 from pushjuju.services.entities.machine import spaces
 from pushjuju.services.entities.relation import relations
-from pushjuju.state.records import Operation
+from pushjuju.store.rows.records import Operation
 from pushjuju.uniter.commit import commit, take_events
-from pushjuju.workers import contact, live
+from pushjuju.workers import live
+from pushjuju.workers.machine import contact
 from tests.fuzz.conftest import Stage
 from tests.unit.services.world import World, event, ok, status_event
 from tests.unit.workers.fakes import Session, Shop, lane

@@ -18,8 +18,8 @@ from pushjuju.services.entities.application.decisions import Decided
 from pushjuju.services.views.hook_runs import HookRun
 from pushjuju.services.views.inventory import Change
 from pushjuju.services.views.relation_view import Member, RelationSide, RelationView
-from pushjuju.uniter.replaying import replayed as decided_again
-from pushjuju.uniter.resolver import LocalState, RemoteState, decide, record
+from pushjuju.uniter.decide import LocalState, RemoteState, decide, record
+from pushjuju.uniter.replay import replayed as decided_again
 from pushjuju.workers.rehearsal import Foreseen
 
 Golden = Callable[[str, str], None]

@@ -24,8 +24,8 @@ from pushjuju.services.entities.basis.context import open_context
 from pushjuju.services.entities.charm import payloads
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import controllers, models
-from pushjuju.state.datadir import DataDir
-from pushjuju.state.records import Unit
+from pushjuju.store.datadir import DataDir
+from pushjuju.store.rows.records import Unit
 
 Golden = Callable[[str, str], None]
 CHARM = str(Path(__file__).parents[2] / "contrib" / "charms" / "hello-page")
@@ -145,7 +145,7 @@ def test_a_data_command_in_all_its_formats(name: str, town: Town, golden: Golden
 def test_json_and_yaml_say_the_same(town: Town) -> None:
     import json
 
-    from pushjuju.charms.yamlsafe import load
+    from pushjuju.charms.format.yamlsafe import load
 
     renamed = {"controller-config", "model-config", "controllers", "show-controller", "show-unit"}
     for name in sorted(SHOWN.keys() - renamed):

@@ -17,8 +17,10 @@ from typing import Any
 
 import pytest
 
-from pushjuju.state import store as store_module
-from pushjuju.state.store import Store, _apply, migrations, schema_version
+from pushjuju.store import db as store_module
+from pushjuju.store.db import Store
+from pushjuju.store.schema import _apply, schema_version
+from pushjuju.store.statements import migrations
 
 NUMBERS = [number for number, _ in migrations()]
 NEWEST = NUMBERS[-1]
@@ -187,7 +189,7 @@ def test_schemas_that_differ_are_told_apart(tmp_path: Path) -> None:
 MIGRATE = """
 import os, signal, sqlite3, sys
 from pathlib import Path
-from pushjuju.state import store
+from pushjuju.store import store
 made = 0
 
 class Dying(sqlite3.Connection):

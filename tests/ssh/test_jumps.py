@@ -18,8 +18,8 @@ from pushjuju.core.errors import HostKeyChanged, Unreachable
 from pushjuju.runner.target import MachineTarget
 from pushjuju.runner.transport import Connector
 from pushjuju.services.entities.basis.context import Context, open_context
-from pushjuju.state.datadir import DataDir
-from pushjuju.state.store import Tx
+from pushjuju.store.datadir import DataDir
+from pushjuju.store.tx import Tx
 from pushjuju.workers.reach import reach
 from tests.ssh.conftest import Machine, Sshd, new_sshd, until
 

@@ -9,19 +9,7 @@ from typing import Any
 import pytest
 
 from pushjuju.core.life import Life
-from pushjuju.uniter.operation import (
-    Outcome,
-    apply_effects,
-    commit_effects,
-    committed,
-    executed,
-    hook_name,
-    is_success,
-    prepare,
-    restarted,
-    skip_reason,
-)
-from pushjuju.uniter.resolver import (
+from pushjuju.uniter.decide import (
     Answer,
     Decision,
     Effect,
@@ -37,6 +25,18 @@ from pushjuju.uniter.resolver import (
     decide,
     initial_state,
     reconcile_effects,
+)
+from pushjuju.uniter.state.operation import (
+    Outcome,
+    apply_effects,
+    commit_effects,
+    committed,
+    executed,
+    hook_name,
+    is_success,
+    prepare,
+    restarted,
+    skip_reason,
 )
 
 CHARM = "local:web-0"

@@ -25,17 +25,17 @@ from pushjuju.runner.remote import host
 from pushjuju.runner.session import ExecResult
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import firewall
-from pushjuju.state.lease import LeasedStore
-from pushjuju.state.records import Machine
-from pushjuju.state.records import Operation as OperationRow
-from pushjuju.state.work import Claim, SqliteWorkQueue
-from pushjuju.workers.cleaner import clean
-from pushjuju.workers.crew import Crew
+from pushjuju.store.leases import LeasedStore
+from pushjuju.store.queue import Claim, SqliteWorkQueue
+from pushjuju.store.rows.records import Machine
+from pushjuju.store.rows.records import Operation as OperationRow
 from pushjuju.workers.events import Event
-from pushjuju.workers.lane import Lane
+from pushjuju.workers.loops.cleaner import clean
+from pushjuju.workers.machine.machine_run import MachineRun
+from pushjuju.workers.machine.machine_worker import MachineWorker
+from pushjuju.workers.machine.running_operations import RunningOperations
 from pushjuju.workers.outcome import Outcome
-from pushjuju.workers.visit import Visit
-from pushjuju.workers.workshop import Workshop
+from pushjuju.workers.runtime import Runtime
 from tests.unit.services.world import World
 
 MOST_STEPS = 20_000  # of one drive to rest; more means that it goes round in circles
@@ -267,9 +267,9 @@ class Shop:
     """What lanes share."""
 
     session_type: type[Session] = Session
-    asked: Any = Workshop.asked  # what is left of a claim is told by the product itself
-    generation: Any = Workshop.generation
-    note_routine: Any = Workshop.note_routine
+    asked: Any = Runtime.asked  # what is left of a claim is told by the product itself
+    generation: Any = Runtime.generation
+    note_routine: Any = Runtime.note_routine
 
     def __init__(self, fleet: Fleet, ctx: Context) -> None:
         self.fleet = fleet
@@ -344,7 +344,7 @@ class Shop:
         """Return the connection to a machine, if there is one."""
         return self.sessions.get(machine.instance_id)
 
-    def at_hand(self, machine: Machine) -> bool:
+    def is_attached(self, machine: Machine) -> bool:
         """Tell whether there is a connection, and the machine still answers."""
         found = self.sessions.get(machine.instance_id)
         box = self.fleet.cloud.boxes.get(machine.instance_id)
@@ -355,7 +355,7 @@ class Shop:
         self.sessions.pop(machine.instance_id, None)
 
 
-class HandCrew(Crew):
+class HandCrew(RunningOperations):
     """Operations under way at once: in this machine's turn the oldest goes on to its next wait."""
 
     def __init__(self) -> None:
@@ -392,7 +392,7 @@ class HandCrew(Crew):
         self._open = {}
 
 
-class HandVisit(Visit):
+class HandVisit(MachineRun):
     """A visit whose waits are ours."""
 
     crew_type = HandCrew
@@ -402,7 +402,7 @@ class HandVisit(Visit):
         return await self.session.run(prepared.frame, None, self._answering(prepared.unit), behind)
 
 
-class HandLane(Lane):
+class HandLane(MachineWorker):
     """A lane whose waits are ours."""
 
     visit_type = HandVisit
@@ -417,7 +417,7 @@ class Controller:
         self.fleet = fleet
         self.name = name
         self.ctx = ctx
-        self.shop = self.shop_type(fleet, ctx)
+        self.runtime = self.shop_type(fleet, ctx)
         self.queue = SqliteWorkQueue(ctx.store, name, alive=fleet.is_alive)
         self.workers: dict[str, tuple[Claim, Coroutine[Any, Any, Outcome]]] = {}
 
@@ -445,14 +445,14 @@ class Controller:
 
     async def _work(self, claim: Claim) -> Outcome:
         model, kind, name = claim.key.split("/", 2)
-        shop: Any = self.shop.holding(claim)
+        runtime: Any = self.runtime.holding(claim)
         if kind == "machine":
-            return await HandLane(shop, model, name, claim.attempts).work()
+            return await HandLane(runtime, model, name, claim.attempts).work()
         if name == "firewall":  # at once: nothing here has a clock that runs
-            with shop.ctx.store.write() as tx:
-                firewall.wake(tx, model, shop.ctx.clock.now(), claim.reason)
+            with runtime.ctx.store.write() as tx:
+                firewall.wake(tx, model, runtime.ctx.clock.now(), claim.reason)
             return Outcome()
-        return await clean(shop, model)
+        return await clean(runtime, model)
 
     def _finish(self, claim: Claim, outcome: Outcome) -> None:
         del self.workers[claim.key]
@@ -495,9 +495,9 @@ class Fleet(World):
         return owner == self.main.name
 
     @property
-    def shop(self) -> Shop:
+    def runtime(self) -> Shop:
         """What the controller's lanes share."""
-        return self.main.shop
+        return self.main.runtime
 
     @property
     def queue(self) -> SqliteWorkQueue:

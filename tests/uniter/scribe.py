@@ -12,9 +12,9 @@ from typing import Any
 from pushjuju.plugins.hooks import leadership, secrets
 from pushjuju.runner.remote import toolkit
 from pushjuju.services.requests import update_status
-from pushjuju.state.store import Tx
+from pushjuju.store.tx import Tx
 from pushjuju.uniter.commit import Committed
-from pushjuju.uniter.prepared import Prepared
+from pushjuju.uniter.dispatch import Prepared
 from pushjuju.workers import live
 from tests.unit.services.world import World, ok
 
@@ -24,8 +24,8 @@ TOOLS: dict[str, toolkit.Tool] = {**secrets.TOOLS, **leadership.TOOLS}
 class Hook:
     """One hook of a unit that runs: its tools are called by the line that a charm would type."""
 
-    def __init__(self, shop: World, prepared: Prepared) -> None:
-        self.shop = shop
+    def __init__(self, runtime: World, prepared: Prepared) -> None:
+        self.runtime = runtime
         self.prepared = prepared
         self.unit = prepared.unit
         self.context: Mapping[str, Any] = json.loads(json.dumps(prepared.frame["context"]))
@@ -51,7 +51,7 @@ class Hook:
         return rc, out.decode(), err.decode()
 
     def _live(self, tool: str, argv: list[str], _stdin: bytes, _cwd: str) -> tuple[int, bytes, bytes]:
-        return live.answer(self.shop.ctx, self.shop.model, self.unit, tool, argv)
+        return live.answer(self.runtime.ctx, self.runtime.model, self.unit, tool, argv)
 
     def ok(self, line: str) -> str:
         """Call a tool that must succeed; return what it prints, without the newline."""
@@ -67,46 +67,46 @@ class Hook:
 
     def end(self, **more: Any) -> Committed:
         """Let the hook end well, and take in what it wrote."""
-        return self.shop.commit(self.prepared, ok(writes=json.loads(json.dumps(self.writes)), **more))
+        return self.runtime.commit(self.prepared, ok(writes=json.loads(json.dumps(self.writes)), **more))
 
     def add(self, line: str) -> str:
         """Add a secret; return its id."""
         return self.ok(f"secret-add {line}").rpartition("/")[2]
 
 
-def begin(shop: World, unit: str) -> Hook:
+def begin(runtime: World, unit: str) -> Hook:
     """Begin a hook of a unit, after all that it has to do before."""
-    shop.work(shop.unit(unit).machine or "")
-    update_status.make_due(shop.ctx, shop.model, [unit])
-    return Hook(shop, shop.until("update-status", unit))
+    runtime.work(runtime.unit(unit).machine or "")
+    update_status.make_due(runtime.ctx, runtime.model, [unit])
+    return Hook(runtime, runtime.until("update-status", unit))
 
 
-def during(shop: World, unit: str, *lines: str) -> list[str]:
+def during(runtime: World, unit: str, *lines: str) -> list[str]:
     """Run a hook that calls some tools, to its good end; return what they print."""
-    hook = begin(shop, unit)
+    hook = begin(runtime, unit)
     printed = [hook.ok(line) for line in lines]
     done = hook.end()
     assert done.ok, done.message
     return printed
 
 
-def add(shop: World, unit: str, line: str = "token=first") -> str:
+def add(runtime: World, unit: str, line: str = "token=first") -> str:
     """Let a unit add a secret in a hook; return its id."""
-    (printed,) = during(shop, unit, f"secret-add {line}")
+    (printed,) = during(runtime, unit, f"secret-add {line}")
     return printed.rpartition("/")[2]
 
 
-def read(shop: World, unit: str, words: str) -> str:
+def read(runtime: World, unit: str, words: str) -> str:
     """Let a unit read a secret in a hook."""
-    (printed,) = during(shop, unit, f"secret-get {words}")
+    (printed,) = during(runtime, unit, f"secret-get {words}")
     return printed
 
 
-def rows(shop: World, query: str, **params: Any) -> list[dict[str, Any]]:
+def rows(runtime: World, query: str, **params: Any) -> list[dict[str, Any]]:
     """Return rows of the store."""
 
     def look(tx: Tx) -> list[dict[str, Any]]:
-        return [dict(row) for row in tx.rows(query, model=shop.model, **params)]
+        return [dict(row) for row in tx.rows(query, model=runtime.model, **params)]
 
-    found: list[dict[str, Any]] = shop.read(look)
+    found: list[dict[str, Any]] = runtime.read(look)
     return found

@@ -24,11 +24,11 @@ plain: {}
 
 
 @pytest.fixture(autouse=True)
-def unit(shop: World) -> None:
+def unit(runtime: World) -> None:
     """A unit at rest of a charm with actions."""
-    shop.active(packed=shop.charms.make(files={"actions.yaml": ACTIONS}))
-    shop.clear()
-    shop.box().frames.clear()
+    runtime.active(packed=runtime.charms.make(files={"actions.yaml": ACTIONS}))
+    runtime.clear()
+    runtime.box().frames.clear()
 
 
 def run(world: World, action: str = "backup", unit: str = "web/0", **parameters: Any) -> int:
@@ -65,9 +65,9 @@ def state(world: World) -> dict[str, str]:
 # --- the request ------------------------------------------------------------------------------------------
 
 
-def test_an_action_as_the_machine_gets_it(shop: World) -> None:
-    number = run(shop, level=9)
-    frame = shop.prepared().frame
+def test_an_action_as_the_machine_gets_it(runtime: World) -> None:
+    number = run(runtime, level=9)
+    frame = runtime.prepared().frame
     assert (frame["kind"], frame["action"], frame["unit"], frame["lock"]) == (
         "action", "backup", "web/0", "disk",
     )  # fmt: skip
@@ -82,19 +82,19 @@ def test_an_action_as_the_machine_gets_it(shop: World) -> None:
         "JUJU_ACTION_TAG": f"action-{number}",
     }
     assert not [name for name in env if name.startswith(("JUJU_RELATION", "JUJU_REMOTE", "JUJU_STORAGE"))]
-    assert shop.agent() == ("executing", "running action backup")
-    assert task(shop, number)["status"] == "running"
+    assert runtime.agent() == ("executing", "running action backup")
+    assert task(runtime, number)["status"] == "running"
 
 
 @pytest.mark.parametrize(("action", "lock"), [("backup", "disk"), ("ping", ""), ("plain", "machine")])
-def test_the_lock_is_the_charms_choice(shop: World, action: str, lock: str) -> None:
-    run(shop, action)
-    assert shop.prepared().frame["lock"] == lock
+def test_the_lock_is_the_charms_choice(runtime: World, action: str, lock: str) -> None:
+    run(runtime, action)
+    assert runtime.prepared().frame["lock"] == lock
 
 
-def test_commands_as_the_machine_gets_them(shop: World) -> None:
-    execute(shop, "echo $JUJU_UNIT_NAME", 1.5)
-    frame = shop.prepared().frame
+def test_commands_as_the_machine_gets_them(runtime: World) -> None:
+    execute(runtime, "echo $JUJU_UNIT_NAME", 1.5)
+    frame = runtime.prepared().frame
     assert (frame["kind"], frame["script"], frame["timeout"], frame["lock"]) == (
         "commands", "echo $JUJU_UNIT_NAME", 1.5, "",
     )  # fmt: skip
@@ -103,16 +103,16 @@ def test_commands_as_the_machine_gets_them(shop: World) -> None:
     env = frame["env"]
     assert env["JUJU_HOOK_NAME"] == ""
     assert not [name for name in env if "ACTION" in name or "DISPATCH" in name]
-    assert shop.agent() == ("executing", "running action juju-exec")
+    assert runtime.agent() == ("executing", "running action juju-exec")
 
 
 @pytest.mark.parametrize(
     ("more", "lock"),
     [({"parallel": False}, "machine"), ({"execution_group": "disk"}, "disk"), ({}, "")],
 )
-def test_commands_choose_their_lock(shop: World, more: dict[str, Any], lock: str) -> None:
-    execute(shop, **more)
-    assert shop.prepared().frame["lock"] == lock
+def test_commands_choose_their_lock(runtime: World, more: dict[str, Any], lock: str) -> None:
+    execute(runtime, **more)
+    assert runtime.prepared().frame["lock"] == lock
 
 
 # --- the result -------------------------------------------------------------------------------------------
@@ -191,16 +191,16 @@ def test_commands_choose_their_lock(shop: World, more: dict[str, Any], lock: str
     ],
 )
 def test_how_an_action_ends(
-    shop: World, answer: dict[str, Any], status: str, message: str, results: dict[str, Any], kept: bool
+    runtime: World, answer: dict[str, Any], status: str, message: str, results: dict[str, Any], kept: bool
 ) -> None:
-    number = run(shop)
-    shop.box().will("action", answer)
-    shop.settle()
-    found = task(shop, number)
+    number = run(runtime)
+    runtime.box().will("action", answer)
+    runtime.settle()
+    found = task(runtime, number)
     assert (found["status"], found.get("message", ""), found.get("results", {})) == (status, message, results)
-    assert state(shop) == ({"done": "yes"} if kept else {})
-    assert shop.agent() == ("idle", "")
-    assert len(shop.box().frames) == 1
+    assert state(runtime) == ({"done": "yes"} if kept else {})
+    assert runtime.agent() == ("idle", "")
+    assert len(runtime.box().frames) == 1
 
 
 @pytest.mark.parametrize(
@@ -232,14 +232,14 @@ def test_how_an_action_ends(
     ],
 )
 def test_how_commands_end(
-    shop: World, answer: dict[str, Any], status: str, message: str, results: dict[str, Any], kept: bool
+    runtime: World, answer: dict[str, Any], status: str, message: str, results: dict[str, Any], kept: bool
 ) -> None:
-    number = execute(shop)
-    shop.box().will("commands", answer)
-    shop.settle()
-    found = task(shop, number)
+    number = execute(runtime)
+    runtime.box().will("commands", answer)
+    runtime.settle()
+    found = task(runtime, number)
     assert (found["status"], found.get("message", ""), found.get("results", {})) == (status, message, results)
-    assert state(shop) == ({"done": "yes"} if kept else {})
+    assert state(runtime) == ({"done": "yes"} if kept else {})
 
 
 REFUSED = {"ports": {"open": [{"endpoint": "no", "protocol": "tcp", "from": 1, "to": 1}], "close": []}}
@@ -254,136 +254,142 @@ PORTS = 'cannot open/close ports: open port range: endpoint "no" for unit "web/0
     ],
 )
 def test_changes_that_cannot_be_taken_fail_the_action(
-    shop: World, writes: dict[str, Any], message: str
+    runtime: World, writes: dict[str, Any], message: str
 ) -> None:
-    number = run(shop)
-    shop.box().will("action", result(writes=writes, stderr="said\n"))
-    shop.settle()
-    found = task(shop, number)
+    number = run(runtime)
+    runtime.box().will("action", result(writes=writes, stderr="said\n"))
+    runtime.settle()
+    found = task(runtime, number)
     assert (found["status"], found["message"]) == ("failed", message)
     assert found["results"]["stderr"] == f"said\n{PORTS}\n"
     assert found["results"]["return-code"] == 1
     assert found["results"].get("a") == writes.get("action", {}).get("results", {}).get("a")
-    assert state(shop) == {}
+    assert state(runtime) == {}
 
 
-def test_progress_is_kept_as_it_comes(shop: World) -> None:
-    number = run(shop)
-    prepared = shop.prepared()
-    take_events(shop.ctx, prepared.id, [(1, event(1, "action-log", message="half way")["e"])])
-    assert [line["message"] for line in task(shop, number)["log"]] == ["half way"]
+def test_progress_is_kept_as_it_comes(runtime: World) -> None:
+    number = run(runtime)
+    prepared = runtime.prepared()
+    take_events(runtime.ctx, prepared.id, [(1, event(1, "action-log", message="half way")["e"])])
+    assert [line["message"] for line in task(runtime, number)["log"]] == ["half way"]
     late = [event(1, "action-log", message="half way"), event(2, "action-log", message="there")]
-    shop.commit(prepared, result("failed", 1, message="exit status 1", events=late))
-    assert [line["message"] for line in task(shop, number)["log"]] == ["half way", "there"]
+    runtime.commit(prepared, result("failed", 1, message="exit status 1", events=late))
+    assert [line["message"] for line in task(runtime, number)["log"]] == ["half way", "there"]
 
 
 # --- when -------------------------------------------------------------------------------------------------
 
 
-def test_actions_run_one_after_the_other(shop: World) -> None:
-    numbers = [run(shop, "plain"), run(shop), run(shop, "ping")]
-    shop.settle()
-    assert [frame["action"] for frame in shop.box().frames] == ["plain", "backup", "ping"]
-    assert {task(shop, number)["status"] for number in numbers} == {"completed"}
+def test_actions_run_one_after_the_other(runtime: World) -> None:
+    numbers = [run(runtime, "plain"), run(runtime), run(runtime, "ping")]
+    runtime.settle()
+    assert [frame["action"] for frame in runtime.box().frames] == ["plain", "backup", "ping"]
+    assert {task(runtime, number)["status"] for number in numbers} == {"completed"}
 
 
-def test_an_action_runs_while_a_hook_is_in_error(shop: World) -> None:
-    shop.box().fail("update-status")
-    shop.clock.advance(100_000)
-    shop.settle()
-    assert shop.agent() == ("error", 'hook failed: "update-status"')
-    number = run(shop)
-    shop.box().will("action", result("failed", 1, message="exit status 1"))
-    shop.settle()
-    assert task(shop, number)["status"] == "failed"
-    assert shop.agent() == ("error", 'hook failed: "update-status"')
-    assert [frame["kind"] for frame in shop.box().frames] == ["hook", "action"]
+def test_an_action_runs_while_a_hook_is_in_error(runtime: World) -> None:
+    runtime.box().fail("update-status")
+    runtime.clock.advance(100_000)
+    runtime.settle()
+    assert runtime.agent() == ("error", 'hook failed: "update-status"')
+    number = run(runtime)
+    runtime.box().will("action", result("failed", 1, message="exit status 1"))
+    runtime.settle()
+    assert task(runtime, number)["status"] == "failed"
+    assert runtime.agent() == ("error", 'hook failed: "update-status"')
+    assert [frame["kind"] for frame in runtime.box().frames] == ["hook", "action"]
 
 
-def test_an_action_waits_for_the_first_install(shop: World) -> None:
-    packed = shop.charms.make("db", peers=None, files={"actions.yaml": ACTIONS})
-    shop.deploy("db", packed=packed, base=UBUNTU)
-    number = run(shop, "plain", "db/0")
-    shop.settle()
-    assert task(shop, number)["status"] == "completed"
-    kinds = [frame.get("hook") or frame["kind"] for frame in shop.box("1").frames]
+def test_an_action_waits_for_the_first_install(runtime: World) -> None:
+    packed = runtime.charms.make("db", peers=None, files={"actions.yaml": ACTIONS})
+    runtime.deploy("db", packed=packed, base=UBUNTU)
+    number = run(runtime, "plain", "db/0")
+    runtime.settle()
+    assert task(runtime, number)["status"] == "completed"
+    kinds = [frame.get("hook") or frame["kind"] for frame in runtime.box("1").frames]
     assert kinds == ["deploy", "install", "leader-elected", "action", "config-changed", "start"]
 
 
-def test_an_action_that_was_cut_off_is_failed_and_not_run_again(shop: World) -> None:
-    number = run(shop)
-    prepared = shop.prepared()
-    shop.commit(prepared, result("terminated", None, recovered=True))
-    assert task(shop, number)["status"] == "running"
-    shop.settle()
-    assert (task(shop, number)["status"], task(shop, number)["message"]) == ("failed", "action terminated")
-    assert shop.box().frames == []
+def test_an_action_that_was_cut_off_is_failed_and_not_run_again(runtime: World) -> None:
+    number = run(runtime)
+    prepared = runtime.prepared()
+    runtime.commit(prepared, result("terminated", None, recovered=True))
+    assert task(runtime, number)["status"] == "running"
+    runtime.settle()
+    assert (task(runtime, number)["status"], task(runtime, number)["message"]) == (
+        "failed",
+        "action terminated",
+    )
+    assert runtime.box().frames == []
 
 
-def test_a_cancelled_action_is_not_run(shop: World) -> None:
-    number = run(shop)
-    actions.cancel(shop.ctx, shop.model, [number])
-    shop.settle()
-    assert task(shop, number)["status"] == "cancelled"
-    assert shop.box().frames == []
+def test_a_cancelled_action_is_not_run(runtime: World) -> None:
+    number = run(runtime)
+    actions.cancel(runtime.ctx, runtime.model, [number])
+    runtime.settle()
+    assert task(runtime, number)["status"] == "cancelled"
+    assert runtime.box().frames == []
 
 
-def test_an_action_that_the_new_charm_lacks_is_failed_before_it_runs(shop: World) -> None:
-    other = shop.charms.make(files={"actions.yaml": "backup: {params: {level: {type: string}}}\n"})
-    shop.refresh(other)
-    upgrade = shop.prepared()
-    numbers = [run(shop, "plain"), run(shop, "backup")]
-    shop.commit(upgrade, shop.box().run(upgrade.frame))
-    shop.settle()
-    assert [task(shop, number)["message"] for number in numbers] == [
+def test_an_action_that_the_new_charm_lacks_is_failed_before_it_runs(runtime: World) -> None:
+    other = runtime.charms.make(files={"actions.yaml": "backup: {params: {level: {type: string}}}\n"})
+    runtime.refresh(other)
+    upgrade = runtime.prepared()
+    numbers = [run(runtime, "plain"), run(runtime, "backup")]
+    runtime.commit(upgrade, runtime.box().run(upgrade.frame))
+    runtime.settle()
+    assert [task(runtime, number)["message"] for number in numbers] == [
         'cannot run "plain" action: not defined',
         'cannot run "backup" action: validation failed: (root).level : must be of type string, given 3',
     ]
-    assert "action" not in [frame["kind"] for frame in shop.box().frames]
+    assert "action" not in [frame["kind"] for frame in runtime.box().frames]
 
 
-def test_a_unit_that_goes_cancels_what_waits(shop: World) -> None:
+def test_a_unit_that_goes_cancels_what_waits(runtime: World) -> None:
     from pushjuju.services.lifecycle import removal
 
-    number, unit = run(shop), shop.unit("web/0")
-    shop.write(lambda tx: removal.remove_unit(tx, unit, shop.clock.now()))
-    assert (task(shop, number)["status"], task(shop, number)["message"]) == ("cancelled", "unit removed")
+    number, unit = run(runtime), runtime.unit("web/0")
+    runtime.write(lambda tx: removal.remove_unit(tx, unit, runtime.clock.now()))
+    assert (task(runtime, number)["status"], task(runtime, number)["message"]) == (
+        "cancelled",
+        "unit removed",
+    )
 
 
-def test_what_an_action_prints_is_logged(shop: World) -> None:
-    run(shop)
-    shop.box().will("action", result(stdout="quiet\n", stderr="a\nb"))
-    execute(shop)
-    shop.box().will("commands", result(stderr="not logged\n"))
-    shop.settle()
-    rows = shop.read(
-        lambda tx: tx.rows("log_after", model=shop.model, after=0, limit=1000, levels="", entities="")
+def test_what_an_action_prints_is_logged(runtime: World) -> None:
+    run(runtime)
+    runtime.box().will("action", result(stdout="quiet\n", stderr="a\nb"))
+    execute(runtime)
+    runtime.box().will("commands", result(stderr="not logged\n"))
+    runtime.settle()
+    rows = runtime.read(
+        lambda tx: tx.rows("log_after", model=runtime.model, after=0, limit=1000, levels="", entities="")
     )
     found = [(row["level"], row["module"], row["message"]) for row in rows]
     assert found == [("WARNING", "unit.web/0.backup", "a"), ("WARNING", "unit.web/0.backup", "b")]
 
 
 def test_an_action_that_prints_very_many_lines_holds_nobody_up(
-    shop: World, monkeypatch: pytest.MonkeyPatch
+    runtime: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(limits, "OUTPUT_LINES", 3 * limits.EVENTS_AT_ONCE)
-    run(shop)
-    prepared = shop.prepared()
+    run(runtime)
+    prepared = runtime.prepared()
     text = "".join(f"line {n}\n" for n in range(4 * limits.EVENTS_AT_ONCE))
-    parts = take_flood(shop.ctx, prepared.id, result(stderr=text))
+    parts = take_flood(runtime.ctx, prepared.id, result(stderr=text))
     next(parts)
     parts.close()  # it dies here, and goes on
-    assert shop.commit(prepared, result(stderr=text)).ok
-    found = [row.message for row in logs.after(shop.ctx.store, shop.model, 0)]
+    assert runtime.commit(prepared, result(stderr=text)).ok
+    found = [row.message for row in logs.after(runtime.ctx.store, runtime.model, 0)]
     assert found == [
         *(f"line {n}" for n in range(3 * limits.EVENTS_AT_ONCE)),
         f"{limits.EVENTS_AT_ONCE} more lines are in the results of the action only",
     ]
 
 
-def test_commands_may_ask_for_a_reboot(shop: World) -> None:
-    number = execute(shop, "juju-reboot")
-    done = shop.commit(shop.prepared(), result(reboot="after", writes={"reboot": "after"}))
+def test_commands_may_ask_for_a_reboot(runtime: World) -> None:
+    number = execute(runtime, "juju-reboot")
+    done = runtime.commit(runtime.prepared(), result(reboot="after", writes={"reboot": "after"}))
     assert done.reboot
-    assert shop.agent() == ("rebooting", "")
-    assert task(shop, number)["status"] == "completed"
+    assert runtime.agent() == ("rebooting", "")
+    assert task(runtime, number)["status"] == "completed"

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from pushjuju.uniter.operation import Outcome, committed, skip_reason
-from pushjuju.uniter.resolver import (
+from pushjuju.uniter.decide import (
     Answer,
     HookInfo,
     HookKind,
@@ -20,6 +19,7 @@ from pushjuju.uniter.resolver import (
     Step,
     decide,
 )
+from pushjuju.uniter.state.operation import Outcome, committed, skip_reason
 
 WORLD = Callable[..., Any]
 REMOTE = RemoteState(unit="web/0", charm_url="ch:1")

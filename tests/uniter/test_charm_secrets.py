@@ -15,7 +15,7 @@ from pushjuju.services.entities.secret import secrets
 from pushjuju.services.entities.secret.secrets import Change
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import integrate, user_secrets
-from pushjuju.state.records import Relation
+from pushjuju.store.rows.records import Relation
 from tests.unit.services.world import World
 from tests.uniter.scribe import Hook, add, begin, during, read, rows
 
@@ -25,15 +25,15 @@ A, B = "YQ==", "Yg=="  # a and b in base64
 
 
 @pytest.fixture
-def town(shop: World) -> World:
+def town(runtime: World) -> World:
     """db with two units, of which db/0 leads, and web with one; they are related."""
     for name, count, sides in (("db", 2, PROVIDES), ("web", 1, REQUIRES)):
-        packed = shop.charms.make(name, config=None, peers=None, **sides)
-        shop.deploy(name, count, packed=packed)
-    integrate.integrate(shop.ctx, shop.model, "web:db", "db:server")
-    shop.settle()
-    shop.clear()
-    return shop
+        packed = runtime.charms.make(name, config=None, peers=None, **sides)
+        runtime.deploy(name, count, packed=packed)
+    integrate.integrate(runtime.ctx, runtime.model, "web:db", "db:server")
+    runtime.settle()
+    runtime.clear()
+    return runtime
 
 
 def relation(town: World) -> int:

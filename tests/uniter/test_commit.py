@@ -17,22 +17,22 @@ from pushjuju.services.entities.basis import logs, statuses
 from pushjuju.services.entities.model import model_config
 from pushjuju.services.lifecycle import removal
 from pushjuju.uniter.commit import commit, take_events, take_flood
-from pushjuju.uniter.prepared import Prepared
-from pushjuju.uniter.resolver import LocalState, OperationKind, Step, from_wire
+from pushjuju.uniter.decide import LocalState, OperationKind, Step, from_wire
+from pushjuju.uniter.dispatch import Prepared
 from tests.unit.services.world import World, event, failed, moment, ok, status_event
 
 
-def _local(shop: World, unit: str = "web/0") -> LocalState:
-    return from_wire(LocalState, json.loads(shop.unit(unit).state))
+def _local(runtime: World, unit: str = "web/0") -> LocalState:
+    return from_wire(LocalState, json.loads(runtime.unit(unit).state))
 
 
-def _log(shop: World) -> list[tuple[str, str, str, str]]:
-    found = logs.after(shop.ctx.store, shop.model, 0)
+def _log(runtime: World) -> list[tuple[str, str, str, str]]:
+    found = logs.after(runtime.ctx.store, runtime.model, 0)
     return [(item.entity, item.level, item.module, item.message) for item in found]
 
 
-def _logging(shop: World, config: str) -> None:
-    shop.write(lambda tx: model_config.change(tx, shop.model, {"logging-config": config}))
+def _logging(runtime: World, config: str) -> None:
+    runtime.write(lambda tx: model_config.change(tx, runtime.model, {"logging-config": config}))
 
 
 # --- how a hook can end -----------------------------------------------------------------------------------
@@ -50,87 +50,89 @@ def _logging(shop: World, config: str) -> None:
         (ok(outcome="unknown", message="never heard of it"), False, "never heard of it"),
     ],
 )
-def test_outcomes_of_a_hook(shop: World, result: dict[str, Any], good: bool, message: str) -> None:
-    shop.deploy()
-    done = shop.hook("install", result)
+def test_outcomes_of_a_hook(runtime: World, result: dict[str, Any], good: bool, message: str) -> None:
+    runtime.deploy()
+    done = runtime.hook("install", result)
     assert (done.ok, done.message, bool(done.reboot), done.again_later) == (good, message, False, False)
-    local = _local(shop)
+    local = _local(runtime)
     if good:
         assert (local.kind, local.installed) == (OperationKind.CONTINUE, True)
     else:
         assert (local.kind, local.step, local.installed) == (OperationKind.RUN_HOOK, Step.PENDING, False)
-        assert shop.turn().prepared is None
-        assert shop.agent() == ("error", 'hook failed: "install"')
+        assert runtime.turn().prepared is None
+        assert runtime.agent() == ("error", 'hook failed: "install"')
 
 
-def test_failure_is_logged_with_its_reason(shop: World) -> None:
-    shop.deploy()
-    shop.hook("install", failed(2))
+def test_failure_is_logged_with_its_reason(runtime: World) -> None:
+    runtime.deploy()
+    runtime.hook("install", failed(2))
     line = (
         "unit-web-0",
         "ERROR",
         "juju.worker.uniter.operation",
         "run install hook for web/0: exit status 2",
     )
-    assert line in _log(shop)
+    assert line in _log(runtime)
 
 
-def test_killed_hook_runs_again_at_once(shop: World) -> None:
-    shop.deploy()
-    done = shop.hook("install", ok(outcome="terminated", signal=15))
+def test_killed_hook_runs_again_at_once(runtime: World) -> None:
+    runtime.deploy()
+    done = runtime.hook("install", ok(outcome="terminated", signal=15))
     assert (done.ok, done.again_later) == (True, False)
-    again = shop.prepared()
+    again = runtime.prepared()
     assert again.title == "install"
-    assert ("error", 'hook failed: "install"') not in shop.history(StatusKind.AGENT, "web/0")
+    assert ("error", 'hook failed: "install"') not in runtime.history(StatusKind.AGENT, "web/0")
 
 
-def test_hook_that_the_machine_could_not_start(shop: World) -> None:
-    shop.deploy()
-    done = shop.hook("install", ok(outcome="error", message="no space left on device"))
+def test_hook_that_the_machine_could_not_start(runtime: World) -> None:
+    runtime.deploy()
+    done = runtime.hook("install", ok(outcome="error", message="no space left on device"))
     assert (done.ok, done.again_later, done.message) == (False, True, "no space left on device")
-    assert shop.agent() == ("failed", "no space left on device")
-    assert shop.prepared().title == "install"  # the charm is not to blame: no error, no resolved
+    assert runtime.agent() == ("failed", "no space left on device")
+    assert runtime.prepared().title == "install"  # the charm is not to blame: no error, no resolved
 
 
-def test_charm_that_could_not_be_unpacked(shop: World) -> None:
-    shop.deploy()
-    shop.box()
-    done = shop.commit(shop.prepared(), {"outcome": "error", "message": "no space left on device"})
+def test_charm_that_could_not_be_unpacked(runtime: World) -> None:
+    runtime.deploy()
+    runtime.box()
+    done = runtime.commit(runtime.prepared(), {"outcome": "error", "message": "no space left on device"})
     assert (done.ok, done.again_later) == (False, True)
-    assert shop.agent() == ("failed", "no space left on device")
-    again = shop.prepared()
+    assert runtime.agent() == ("failed", "no space left on device")
+    again = runtime.prepared()
     assert again.title == "charm local:web-0"
-    assert shop.commit(again, ok()).ok
-    shop.settle()
-    assert shop.agent() == ("idle", "")
+    assert runtime.commit(again, ok()).ok
+    runtime.settle()
+    assert runtime.agent() == ("idle", "")
 
 
-def test_upgrade_that_could_not_be_unpacked(shop: World) -> None:
-    shop.active()
-    shop.clear()
-    shop.refresh(shop.charms.make(files={"a": "b"}))
-    done = shop.commit(shop.until("charm local:web-1"), {"outcome": "error", "message": "disk full"})
+def test_upgrade_that_could_not_be_unpacked(runtime: World) -> None:
+    runtime.active()
+    runtime.clear()
+    runtime.refresh(runtime.charms.make(files={"a": "b"}))
+    done = runtime.commit(runtime.until("charm local:web-1"), {"outcome": "error", "message": "disk full"})
     assert done.again_later
-    assert shop.unit("web/0").charm_url == "local:web-0"
-    shop.settle()
-    assert shop.of("web/0") == ["upgrade-charm", "config-changed"]
+    assert runtime.unit("web/0").charm_url == "local:web-0"
+    runtime.settle()
+    assert runtime.of("web/0") == ["upgrade-charm", "config-changed"]
 
 
-def test_result_for_a_unit_that_is_gone(shop: World) -> None:
-    shop.deploy()
-    prepared = shop.until("install")
-    shop.write(lambda tx: removal.force_unit(tx, units.get(tx, shop.model, "web/0"), shop.clock.now()))
-    before = shop.dump()
-    done = shop.commit(prepared, ok(events=[status_event(1, "active")]))
+def test_result_for_a_unit_that_is_gone(runtime: World) -> None:
+    runtime.deploy()
+    prepared = runtime.until("install")
+    runtime.write(
+        lambda tx: removal.force_unit(tx, units.get(tx, runtime.model, "web/0"), runtime.clock.now())
+    )
+    before = runtime.dump()
+    done = runtime.commit(prepared, ok(events=[status_event(1, "active")]))
     assert done.ok
-    assert shop.dump() == before
+    assert runtime.dump() == before
 
 
-def test_operation_that_nobody_knows(shop: World) -> None:
-    before = shop.dump()
-    assert commit(shop.ctx, "no-such-id", ok()).ok
-    take_events(shop.ctx, "no-such-id", [(1, {"k": "status", "scope": "unit", "status": "active"})])
-    assert shop.dump() == before
+def test_operation_that_nobody_knows(runtime: World) -> None:
+    before = runtime.dump()
+    assert commit(runtime.ctx, "no-such-id", ok()).ok
+    take_events(runtime.ctx, "no-such-id", [(1, {"k": "status", "scope": "unit", "status": "active"})])
+    assert runtime.dump() == before
 
 
 # --- once -------------------------------------------------------------------------------------------------
@@ -153,59 +155,59 @@ RICH = ok(
 
 
 @pytest.mark.parametrize("result", [RICH, failed(), ok(outcome="terminated"), ok(outcome="error")])
-def test_a_result_counts_once(shop: World, result: dict[str, Any]) -> None:
-    shop.active()
-    shop.clock.advance(400)
-    prepared = shop.until("update-status")
-    shop.commit(prepared, result)
-    before = shop.dump()
-    done = shop.commit(prepared, result)
+def test_a_result_counts_once(runtime: World, result: dict[str, Any]) -> None:
+    runtime.active()
+    runtime.clock.advance(400)
+    prepared = runtime.until("update-status")
+    runtime.commit(prepared, result)
+    before = runtime.dump()
+    done = runtime.commit(prepared, result)
     assert (done.ok, bool(done.reboot), done.again_later) == (True, False, False)
-    assert shop.dump() == before
-    shop.commit(prepared, failed())
-    assert shop.dump() == before
+    assert runtime.dump() == before
+    runtime.commit(prepared, failed())
+    assert runtime.dump() == before
 
 
-def test_what_a_good_hook_leaves(shop: World) -> None:
-    shop.active()
-    shop.clock.advance(400)
-    shop.hook("update-status", RICH)
-    dump = shop.dump()
+def test_what_a_good_hook_leaves(runtime: World) -> None:
+    runtime.active()
+    runtime.clock.advance(400)
+    runtime.hook("update-status", RICH)
+    dump = runtime.dump()
     assert ("web/0", "s", "1") in [row[1:] for row in dump["charm_state"]]
     assert [row[1:] for row in dump["port"]] == [("web/0", "", "tcp", 80, 80)]
     bags = {row[2]: row[4] for row in dump["relation_bag"]}
     assert bags["web"] == '{"a":"b"}'
     assert '"k":"v"' in bags["web/0"]
-    assert shop.workload() == ("active", "up")
-    assert shop.application().workload_version == "1.2"
-    assert ("unit-web-0", "WARNING", "unit.web/0.juju-log", "careful") in _log(shop)
+    assert runtime.workload() == ("active", "up")
+    assert runtime.application().workload_version == "1.2"
+    assert ("unit-web-0", "WARNING", "unit.web/0.juju-log", "careful") in _log(runtime)
     (row,) = [item for item in dump["operation"] if item[4] == "update-status"]
     assert row[5] == "committed"
 
 
-def test_what_a_failed_hook_leaves(shop: World) -> None:
+def test_what_a_failed_hook_leaves(runtime: World) -> None:
     """Statuses, log lines and versions stay, the rest is as if it had never been written."""
-    shop.active()
-    shop.clock.advance(400)
-    prepared = shop.until("update-status")
-    before = shop.dump()
-    shop.commit(prepared, {**RICH, "outcome": "failed", "exit": 1})
-    after = shop.dump()
+    runtime.active()
+    runtime.clock.advance(400)
+    prepared = runtime.until("update-status")
+    before = runtime.dump()
+    runtime.commit(prepared, {**RICH, "outcome": "failed", "exit": 1})
+    after = runtime.dump()
     for table in ("charm_state", "port", "relation_bag", "relation_scope"):
         assert after[table] == before[table]
-    assert shop.workload() == ("active", "up")
-    assert shop.application().workload_version == "1.2"
-    assert ("unit-web-0", "WARNING", "unit.web/0.juju-log", "careful") in _log(shop)
-    assert _local(shop).status_set
+    assert runtime.workload() == ("active", "up")
+    assert runtime.application().workload_version == "1.2"
+    assert ("unit-web-0", "WARNING", "unit.web/0.juju-log", "careful") in _log(runtime)
+    assert _local(runtime).status_set
 
 
-def test_own_row_of_the_operation_tells_how_it_ended(shop: World) -> None:
-    shop.deploy()
-    prepared = shop.until("install")
-    shop.commit(prepared, failed(4, started=1.5, ended=2.5))
-    from pushjuju.state.records import Operation
+def test_own_row_of_the_operation_tells_how_it_ended(runtime: World) -> None:
+    runtime.deploy()
+    prepared = runtime.until("install")
+    runtime.commit(prepared, failed(4, started=1.5, ended=2.5))
+    from pushjuju.store.rows.records import Operation
 
-    row = shop.read(lambda tx: tx.get(Operation, "operation_get", "", id=prepared.id))
+    row = runtime.read(lambda tx: tx.get(Operation, "operation_get", "", id=prepared.id))
     assert (row.state, row.outcome) == ("committed", "failed")
     assert row.result == {
         "exit": 4, "message": "exit status 4", "started": 1.5, "ended": 2.5, "via": "hook",
@@ -215,44 +217,52 @@ def test_own_row_of_the_operation_tells_how_it_ended(shop: World) -> None:
 # --- events -----------------------------------------------------------------------------------------------
 
 
-def test_events_count_once_by_their_number(shop: World) -> None:
-    shop.active()
-    shop.clock.advance(400)
-    prepared = shop.until("update-status")
+def test_events_count_once_by_their_number(runtime: World) -> None:
+    runtime.active()
+    runtime.clock.advance(400)
+    prepared = runtime.until("update-status")
     lines = [event(n, "log", level="INFO", module="unit.web/0.juju-log", message=str(n)) for n in range(1, 6)]
     pairs = [(item["seq"], item["e"]) for item in lines]
-    take_events(shop.ctx, prepared.id, pairs[:2])
-    take_events(shop.ctx, prepared.id, pairs[:3])
-    take_events(shop.ctx, prepared.id, [pairs[0]])
-    shop.commit(prepared, ok(events=lines))
-    take_events(shop.ctx, prepared.id, pairs)
-    found = [item[3] for item in _log(shop) if item[2] == "unit.web/0.juju-log"]
+    take_events(runtime.ctx, prepared.id, pairs[:2])
+    take_events(runtime.ctx, prepared.id, pairs[:3])
+    take_events(runtime.ctx, prepared.id, [pairs[0]])
+    runtime.commit(prepared, ok(events=lines))
+    take_events(runtime.ctx, prepared.id, pairs)
+    found = [item[3] for item in _log(runtime) if item[2] == "unit.web/0.juju-log"]
     assert found == ["1", "2", "3", "4", "5"]
 
 
-def test_events_in_the_order_of_their_numbers(shop: World) -> None:
-    shop.active()
-    shop.clock.advance(400)
-    prepared = shop.until("update-status")
-    shop.commit(prepared, ok(events=[status_event(2, "active", "last"), status_event(1, "waiting", "first")]))
-    assert shop.workload() == ("active", "last")
+def test_events_in_the_order_of_their_numbers(runtime: World) -> None:
+    runtime.active()
+    runtime.clock.advance(400)
+    prepared = runtime.until("update-status")
+    runtime.commit(
+        prepared, ok(events=[status_event(2, "active", "last"), status_event(1, "waiting", "first")])
+    )
+    assert runtime.workload() == ("active", "last")
 
 
-def test_streamed_status_is_seen_while_the_hook_runs(shop: World) -> None:
-    shop.deploy()
-    prepared = shop.until("install")
+def test_streamed_status_is_seen_while_the_hook_runs(runtime: World) -> None:
+    runtime.deploy()
+    prepared = runtime.until("install")
     status = {
         "k": "status",
         "scope": "unit",
         "status": "maintenance",
         "message": "half",
-        "time": moment(shop.clock),
+        "time": moment(runtime.clock),
     }
-    take_events(shop.ctx, prepared.id, [(1, status)])
-    assert shop.workload() == ("maintenance", "half")
-    status = {"k": "status", "scope": "app", "status": "active", "message": "all", "time": moment(shop.clock)}
-    take_events(shop.ctx, prepared.id, [(2, status)])
-    assert shop.status(StatusKind.APPLICATION, "web") == ("active", "all")
+    take_events(runtime.ctx, prepared.id, [(1, status)])
+    assert runtime.workload() == ("maintenance", "half")
+    status = {
+        "k": "status",
+        "scope": "app",
+        "status": "active",
+        "message": "all",
+        "time": moment(runtime.clock),
+    }
+    take_events(runtime.ctx, prepared.id, [(2, status)])
+    assert runtime.status(StatusKind.APPLICATION, "web") == ("active", "all")
 
 
 @pytest.mark.parametrize(
@@ -265,18 +275,18 @@ def test_streamed_status_is_seen_while_the_hook_runs(shop: World) -> None:
         (1e18, "09:07:40"),
     ],
 )
-def test_events_carry_the_machines_time_within_reason(shop: World, said: float, taken: str) -> None:
-    shop.active()
-    shop.clock.advance(400)
-    prepared = shop.until("update-status")
-    time = moment(shop.clock) + said
-    shop.clock.advance(60)
+def test_events_carry_the_machines_time_within_reason(runtime: World, said: float, taken: str) -> None:
+    runtime.active()
+    runtime.clock.advance(400)
+    prepared = runtime.until("update-status")
+    time = moment(runtime.clock) + said
+    runtime.clock.advance(60)
     line = {"k": "log", "level": "INFO", "module": "m", "message": "then", "time": time}
     status = {"k": "status", "scope": "unit", "status": "active", "message": "", "time": time}
-    take_events(shop.ctx, prepared.id, [(1, line), (2, status)])
-    (found,) = [item for item in logs.after(shop.ctx.store, shop.model, 0) if item.message == "then"]
+    take_events(runtime.ctx, prepared.id, [(1, line), (2, status)])
+    (found,) = [item for item in logs.after(runtime.ctx.store, runtime.model, 0) if item.message == "then"]
     assert found.time == f"2025-03-01T{taken}.000000Z"
-    info = shop.read(lambda tx: statuses.get_status(tx, shop.model, StatusKind.WORKLOAD, "web/0"))
+    info = runtime.read(lambda tx: statuses.get_status(tx, runtime.model, StatusKind.WORKLOAD, "web/0"))
     assert info.since.strftime("%H:%M:%S") == taken
 
 
@@ -290,28 +300,28 @@ def test_events_carry_the_machines_time_within_reason(shop: World, said: float, 
         ("<root>=ERROR;unit.web/0.juju-log=INFO", ["note", "loud"]),
     ],
 )
-def test_logging_config_decides_what_is_kept(shop: World, config: str, kept: list[str]) -> None:
-    shop.active()
-    _logging(shop, config)
-    shop.clock.advance(400)
-    shop.hook("update-status", ok(events=[
+def test_logging_config_decides_what_is_kept(runtime: World, config: str, kept: list[str]) -> None:
+    runtime.active()
+    _logging(runtime, config)
+    runtime.clock.advance(400)
+    runtime.hook("update-status", ok(events=[
         event(1, "output", stream="stdout", line="out"),
         event(2, "output", stream="stderr", line="err"),
         event(3, "log", level="TRACE", module="unit.web/0.juju-log", message="quiet"),
         event(4, "log", level="INFO", module="unit.web/0.juju-log", message="note"),
         event(5, "log", level="ERROR", module="unit.web/0.juju-log", message="loud"),
     ]))  # fmt: skip
-    assert [item[3] for item in _log(shop) if item[2].startswith("unit.web/0")] == kept
+    assert [item[3] for item in _log(runtime) if item[2].startswith("unit.web/0")] == kept
 
 
-def test_output_lines_of_a_hook(shop: World) -> None:
-    shop.active()
-    _logging(shop, "<root>=INFO;unit=DEBUG")
-    shop.clock.advance(400)
-    shop.hook("update-status", ok(events=[
+def test_output_lines_of_a_hook(runtime: World) -> None:
+    runtime.active()
+    _logging(runtime, "<root>=INFO;unit=DEBUG")
+    runtime.clock.advance(400)
+    runtime.hook("update-status", ok(events=[
         event(1, "output", stream="stdout", line="hello"), event(2, "output", stream="stderr", line="oops"),
     ]))  # fmt: skip
-    assert [item for item in _log(shop) if item[2] == "unit.web/0.update-status"] == [
+    assert [item for item in _log(runtime) if item[2] == "unit.web/0.update-status"] == [
         ("unit-web-0", "DEBUG", "unit.web/0.update-status", "hello"),
         ("unit-web-0", "WARNING", "unit.web/0.update-status", "oops"),
     ]
@@ -320,88 +330,88 @@ def test_output_lines_of_a_hook(shop: World) -> None:
 # --- reboots ----------------------------------------------------------------------------------------------
 
 
-def test_reboot_after_the_hook(shop: World) -> None:
+def test_reboot_after_the_hook(runtime: World) -> None:
     """What the hook wrote stays; its commit follows the boot, and then `start`."""
-    shop.active()
-    shop.clear()
-    shop.clock.advance(400)
-    done = shop.hook("update-status", ok(reboot="after", writes={"state": {"k": "v"}, "reboot": "after"}))
+    runtime.active()
+    runtime.clear()
+    runtime.clock.advance(400)
+    done = runtime.hook("update-status", ok(reboot="after", writes={"state": {"k": "v"}, "reboot": "after"}))
     assert (done.ok, bool(done.reboot)) == (True, True)
-    assert shop.agent() == ("rebooting", "")
-    assert shop.dump()["charm_state"] != []
-    local = _local(shop)
+    assert runtime.agent() == ("rebooting", "")
+    assert runtime.dump()["charm_state"] != []
+    local = _local(runtime)
     assert (local.kind, local.step) == (OperationKind.RUN_HOOK, Step.DONE)
-    shop.reboot("0")
-    shop.settle()
-    assert shop.of("web/0") == ["start"]
-    assert shop.agent() == ("idle", "")
+    runtime.reboot("0")
+    runtime.settle()
+    assert runtime.of("web/0") == ["start"]
+    assert runtime.agent() == ("idle", "")
 
 
-def test_reboot_now(shop: World) -> None:
+def test_reboot_now(runtime: World) -> None:
     """What the hook wrote is lost; it runs again after the boot."""
-    shop.active()
-    shop.clear()
-    shop.clock.advance(400)
-    done = shop.hook(
+    runtime.active()
+    runtime.clear()
+    runtime.clock.advance(400)
+    done = runtime.hook(
         "update-status",
         ok(outcome="terminated", signal=9, reboot="now", writes={"state": {"k": "v"}, "reboot": "now"}),
     )
     assert (done.ok, bool(done.reboot)) == (True, True)
-    assert shop.agent() == ("rebooting", "")
-    assert shop.dump()["charm_state"] == []
-    shop.reboot("0")
-    shop.settle()
-    assert shop.of("web/0") == ["update-status", "start"]
+    assert runtime.agent() == ("rebooting", "")
+    assert runtime.dump()["charm_state"] == []
+    runtime.reboot("0")
+    runtime.settle()
+    assert runtime.of("web/0") == ["update-status", "start"]
 
 
-def test_reboot_in_the_install_hook(shop: World) -> None:
-    shop.deploy()
-    shop.box().will("install", ok(reboot="after"))
-    shop.settle()
-    assert shop.of("web/0") == [
+def test_reboot_in_the_install_hook(runtime: World) -> None:
+    runtime.deploy()
+    runtime.box().will("install", ok(reboot="after"))
+    runtime.settle()
+    assert runtime.of("web/0") == [
         "install", "cluster-relation-created", "leader-elected", "config-changed", "start",
     ]  # fmt: skip
 
 
-def test_failed_hook_that_asked_for_a_reboot(shop: World) -> None:
-    shop.deploy()
-    done = shop.hook("install", failed(reboot="after"))
+def test_failed_hook_that_asked_for_a_reboot(runtime: World) -> None:
+    runtime.deploy()
+    done = runtime.hook("install", failed(reboot="after"))
     assert (done.ok, bool(done.reboot)) == (False, False)
-    assert shop.turn().prepared is None
-    assert shop.agent()[0] == "error"
+    assert runtime.turn().prepared is None
+    assert runtime.agent()[0] == "error"
 
 
-def test_boot_that_nobody_asked_for(shop: World) -> None:
-    shop.active(count=2)
-    shop.clear()
-    shop.reboot("0")
-    shop.settle()
-    assert (shop.of("web/0"), shop.of("web/1")) == (["start"], [])
+def test_boot_that_nobody_asked_for(runtime: World) -> None:
+    runtime.active(count=2)
+    runtime.clear()
+    runtime.reboot("0")
+    runtime.settle()
+    assert (runtime.of("web/0"), runtime.of("web/1")) == (["start"], [])
 
 
 # --- what follows -----------------------------------------------------------------------------------------
 
 
-def test_upgrade_lets_the_others_look(shop: World) -> None:
-    shop.active(count=2)
-    shop.refresh(shop.charms.make(files={"a": "b"}))
-    shop.forget_work()
-    shop.commit(shop.until("charm local:web-1"), ok())
-    assert {"machine/0", "machine/1"} <= set(shop.touched())
+def test_upgrade_lets_the_others_look(runtime: World) -> None:
+    runtime.active(count=2)
+    runtime.refresh(runtime.charms.make(files={"a": "b"}))
+    runtime.forget_work()
+    runtime.commit(runtime.until("charm local:web-1"), ok())
+    assert {"machine/0", "machine/1"} <= set(runtime.touched())
 
 
-def test_relation_settings_reach_the_others(shop: World) -> None:
-    shop.active(count=3)
-    shop.clear()
-    shop.clock.advance(400)
+def test_relation_settings_reach_the_others(runtime: World) -> None:
+    runtime.active(count=3)
+    runtime.clear()
+    runtime.clock.advance(400)
     for machine in ("1", "2"):
-        shop.work(machine)
-    shop.clear()
-    shop.forget_work()
-    shop.hook("update-status", ok(writes={"relations": {"0": {"unit": {"k": "v"}}}}))
-    assert shop.touched() == ["machine/1", "machine/2"]
-    shop.settle()
-    assert {unit: shop.of(unit) for unit in ("web/0", "web/1", "web/2")} == {
+        runtime.work(machine)
+    runtime.clear()
+    runtime.forget_work()
+    runtime.hook("update-status", ok(writes={"relations": {"0": {"unit": {"k": "v"}}}}))
+    assert runtime.touched() == ["machine/1", "machine/2"]
+    runtime.settle()
+    assert {unit: runtime.of(unit) for unit in ("web/0", "web/1", "web/2")} == {
         "web/0": [], "web/1": ["cluster-relation-changed"], "web/2": ["cluster-relation-changed"],
     }  # fmt: skip
 
@@ -409,9 +419,9 @@ def test_relation_settings_reach_the_others(shop: World) -> None:
 # --- floods -----------------------------------------------------------------------------------------------
 
 
-def _update_status(shop: World) -> Prepared:
-    shop.clock.advance(4000)
-    return shop.until("update-status")
+def _update_status(runtime: World) -> Prepared:
+    runtime.clock.advance(4000)
+    return runtime.until("update-status")
 
 
 def _flood(count: int, *, status: bool = False) -> list[dict[str, Any]]:
@@ -420,10 +430,10 @@ def _flood(count: int, *, status: bool = False) -> list[dict[str, Any]]:
     return [event(n, "log", level="ERROR", module="m", message=f"line {n}") for n in range(1, count + 1)]
 
 
-def _longest_hold(shop: World, monkeypatch: pytest.MonkeyPatch) -> list[float]:
+def _longest_hold(runtime: World, monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Return where it is noted how long each transaction holds the store."""
     holds: list[float] = []
-    write = type(shop.ctx.store).write
+    write = type(runtime.ctx.store).write
 
     @contextmanager
     def timed(self: Any, **more: Any) -> Iterator[Any]:
@@ -432,22 +442,22 @@ def _longest_hold(shop: World, monkeypatch: pytest.MonkeyPatch) -> list[float]:
             yield tx
             holds.append(time.thread_time() - begun)
 
-    monkeypatch.setattr(type(shop.ctx.store), "write", timed)
+    monkeypatch.setattr(type(runtime.ctx.store), "write", timed)
     return holds
 
 
 @pytest.mark.parametrize("status", [False, True], ids=["lines", "statuses"])
 def test_a_flood_of_messages_holds_the_store_for_moments_only(
-    shop: World, monkeypatch: pytest.MonkeyPatch, status: bool
+    runtime: World, monkeypatch: pytest.MonkeyPatch, status: bool
 ) -> None:
-    shop.active()
+    runtime.active()
     small, large = 4, 16
     each = limits.EVENTS_AT_ONCE
     longest = []
     for parts in (small, large):
-        prepared = _update_status(shop)
-        holds = _longest_hold(shop, monkeypatch)
-        assert shop.commit(prepared, ok(events=_flood(parts * each, status=status))).ok
+        prepared = _update_status(runtime)
+        holds = _longest_hold(runtime, monkeypatch)
+        assert runtime.commit(prepared, ok(events=_flood(parts * each, status=status))).ok
         assert len(holds) >= parts
         longest.append(max(holds))
         monkeypatch.undo()
@@ -455,38 +465,38 @@ def test_a_flood_of_messages_holds_the_store_for_moments_only(
     assert longest[1] < 3 * longest[0] + 0.05
 
 
-def test_a_flood_that_breaks_off_goes_on_where_it_was(shop: World) -> None:
-    shop.active()
-    prepared = _update_status(shop)
+def test_a_flood_that_breaks_off_goes_on_where_it_was(runtime: World) -> None:
+    runtime.active()
+    prepared = _update_status(runtime)
     result = ok(events=_flood(3 * limits.EVENTS_AT_ONCE + 1))
-    parts = take_flood(shop.ctx, prepared.id, result)
+    parts = take_flood(runtime.ctx, prepared.id, result)
     next(parts)
     next(parts)
     parts.close()  # it dies here
-    assert shop.commit(prepared, result).ok
-    lines = [item[3] for item in _log(shop) if item[3].startswith("line ")]
+    assert runtime.commit(prepared, result).ok
+    lines = [item[3] for item in _log(runtime) if item[3].startswith("line ")]
     assert lines == [f"line {n}" for n in range(1, 3 * limits.EVENTS_AT_ONCE + 2)]
 
 
 def test_few_messages_stay_in_the_one_transaction_of_their_result(
-    shop: World, monkeypatch: pytest.MonkeyPatch
+    runtime: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shop.active()
-    prepared = _update_status(shop)
-    holds = _longest_hold(shop, monkeypatch)
-    assert shop.commit(prepared, ok(events=_flood(limits.EVENTS_AT_ONCE))).ok
+    runtime.active()
+    prepared = _update_status(runtime)
+    holds = _longest_hold(runtime, monkeypatch)
+    assert runtime.commit(prepared, ok(events=_flood(limits.EVENTS_AT_ONCE))).ok
     assert len(holds) == 1
 
 
-def test_long_lines_are_taken_in_parts_as_well(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    shop.active()
-    prepared = _update_status(shop)
+def test_long_lines_are_taken_in_parts_as_well(runtime: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    runtime.active()
+    prepared = _update_status(runtime)
     monkeypatch.setattr(limits, "TEXT_AT_ONCE", 2 * limits.MESSAGE)
     lines = [
         event(n, "log", level="ERROR", module="m", message=f"{n}" + "x" * (limits.MESSAGE - 8))
         for n in range(1, 21)
     ]
-    holds = _longest_hold(shop, monkeypatch)
-    assert shop.commit(prepared, ok(events=lines)).ok
+    holds = _longest_hold(runtime, monkeypatch)
+    assert runtime.commit(prepared, ok(events=lines)).ok
     assert len(holds) > 10
-    assert sum(item[3].endswith("xxx") for item in _log(shop)) == 20
+    assert sum(item[3].endswith("xxx") for item in _log(runtime)) == 20

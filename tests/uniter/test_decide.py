@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pushjuju.core.life import Life
-from pushjuju.uniter.resolver import (
+from pushjuju.uniter.decide import (
     RESOLVERS,
     Decision,
     EffectKind,

@@ -29,11 +29,11 @@ UBUNTU_VARIABLES = {
 }
 
 
-def _always(shop: World, hook: str, **more: str) -> dict[str, str]:
+def _always(runtime: World, hook: str, **more: str) -> dict[str, str]:
     return {
         "JUJU_HOOK_NAME": hook,
         "JUJU_UNIT_NAME": "web/0",
-        "JUJU_MODEL_UUID": shop.model,
+        "JUJU_MODEL_UUID": runtime.model,
         "JUJU_MODEL_NAME": "shop",
         "JUJU_API_ADDRESSES": "127.0.0.1:17070",
         "JUJU_VERSION": JUJU_VERSION,
@@ -54,15 +54,15 @@ def _always(shop: World, hook: str, **more: str) -> dict[str, str]:
     }
 
 
-def _env(shop: World, hook: str, unit: str = "web/0") -> dict[str, str]:
-    found: dict[str, str] = dict(shop.until(hook, unit).frame["env"])
+def _env(runtime: World, hook: str, unit: str = "web/0") -> dict[str, str]:
+    found: dict[str, str] = dict(runtime.until(hook, unit).frame["env"])
     return found
 
 
-def test_environment_of_a_plain_hook(shop: World) -> None:
-    shop.deploy()
-    env = _env(shop, "install")
-    assert env == _always(shop, "install")
+def test_environment_of_a_plain_hook(runtime: World) -> None:
+    runtime.deploy()
+    env = _env(runtime, "install")
+    assert env == _always(runtime, "install")
     assert not set(OF_THE_MACHINE) & set(env)
 
 
@@ -70,31 +70,33 @@ def _relation(**more: str) -> dict[str, str]:
     return {"JUJU_RELATION": "cluster", "JUJU_RELATION_ID": "cluster:0", "JUJU_REMOTE_APP": "web", **more}
 
 
-def test_environment_of_relation_hooks(shop: World) -> None:
+def test_environment_of_relation_hooks(runtime: World) -> None:
     """created, joined, changed by the unit, changed by the application, departed."""
-    shop.deploy(count=2)
+    runtime.deploy(count=2)
     hook = "cluster-relation-created"
-    assert _env(shop, hook) == _always(shop, hook, **_relation(JUJU_REMOTE_UNIT=""))
-    shop.write(lambda tx: tx.run("unit_set_resolved", model=shop.model, name="web/0", resolved="retry-hooks"))
-    shop.settle()
+    assert _env(runtime, hook) == _always(runtime, hook, **_relation(JUJU_REMOTE_UNIT=""))
+    runtime.write(
+        lambda tx: tx.run("unit_set_resolved", model=runtime.model, name="web/0", resolved="retry-hooks")
+    )
+    runtime.settle()
     for hook in ("cluster-relation-joined", "cluster-relation-changed"):
-        env = shop.box("0").frame_of(hook)["env"]
-        assert env == _always(shop, hook, **_relation(JUJU_REMOTE_UNIT="web/1"))
-    make_due(shop.ctx, shop.model, ["web/0"])
-    shop.box("0").will("update-status", {"writes": {"relations": {"0": {"app": {"a": "b"}}}}})
-    shop.settle()
+        env = runtime.box("0").frame_of(hook)["env"]
+        assert env == _always(runtime, hook, **_relation(JUJU_REMOTE_UNIT="web/1"))
+    make_due(runtime.ctx, runtime.model, ["web/0"])
+    runtime.box("0").will("update-status", {"writes": {"relations": {"0": {"app": {"a": "b"}}}}})
+    runtime.settle()
     hook = "cluster-relation-changed"
-    assert shop.box("0").frame_of(hook)["env"] == _always(shop, hook, **_relation(JUJU_REMOTE_UNIT=""))
-    removal.remove_units(shop.ctx, shop.model, ["web/1"])
+    assert runtime.box("0").frame_of(hook)["env"] == _always(runtime, hook, **_relation(JUJU_REMOTE_UNIT=""))
+    removal.remove_units(runtime.ctx, runtime.model, ["web/1"])
     hook = "cluster-relation-departed"
     gone = {"JUJU_REMOTE_UNIT": "web/1", "JUJU_DEPARTING_UNIT": "web/1"}
-    assert _env(shop, hook) == _always(shop, hook, **_relation(**gone))
+    assert _env(runtime, hook) == _always(runtime, hook, **_relation(**gone))
 
 
-def test_unit_that_departs_itself(shop: World) -> None:
-    shop.active(count=2)
-    removal.remove_units(shop.ctx, shop.model, ["web/0"])
-    env = _env(shop, "cluster-relation-departed")
+def test_unit_that_departs_itself(runtime: World) -> None:
+    runtime.active(count=2)
+    removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
+    env = _env(runtime, "cluster-relation-departed")
     assert (env["JUJU_REMOTE_UNIT"], env["JUJU_DEPARTING_UNIT"]) == ("web/1", "web/0")
 
 
@@ -114,21 +116,23 @@ def test_unit_that_departs_itself(shop: World) -> None:
         ({"http-proxy": "http://p", "no-proxy": ""}, {"http_proxy": "http://p"}),
     ],
 )
-def test_proxies(shop: World, config: dict[str, Any], variables: dict[str, str]) -> None:
-    shop.write(lambda tx: model_config.change(tx, shop.model, config))
-    shop.deploy()
-    env = _env(shop, "install")
+def test_proxies(runtime: World, config: dict[str, Any], variables: dict[str, str]) -> None:
+    runtime.write(lambda tx: model_config.change(tx, runtime.model, config))
+    runtime.deploy()
+    env = _env(runtime, "install")
     both = {**variables, **{key.upper(): value for key, value in variables.items()}}
-    assert env == _always(shop, "install", **both)
+    assert env == _always(runtime, "install", **both)
 
 
-def test_proxies_for_charms_only(shop: World) -> None:
+def test_proxies_for_charms_only(runtime: World) -> None:
     config = {f"juju-{kind}-proxy": f"http://{kind}" for kind in ("http", "https", "ftp")}
-    shop.write(lambda tx: model_config.change(tx, shop.model, {**config, "juju-no-proxy": "10.0.0.0/8"}))
-    shop.deploy()
-    env = _env(shop, "install")
+    runtime.write(
+        lambda tx: model_config.change(tx, runtime.model, {**config, "juju-no-proxy": "10.0.0.0/8"})
+    )
+    runtime.deploy()
+    env = _env(runtime, "install")
     assert env == _always(
-        shop,
+        runtime,
         "install",
         JUJU_CHARM_HTTP_PROXY="http://http",
         JUJU_CHARM_HTTPS_PROXY="http://https",
@@ -147,27 +151,27 @@ def test_proxies_for_charms_only(shop: World) -> None:
         ("genericlinux@1/stable", {"LANG": "C.UTF-8", "TERM": "screen"}),
     ],
 )
-def test_variables_of_the_operating_system(shop: World, base: str, variables: dict[str, str]) -> None:
-    shop.deploy()
-    shop.box()
-    shop.ctx.store._connection.execute("UPDATE machine SET base = ?", (base,))
-    env = _env(shop, "install")
+def test_variables_of_the_operating_system(runtime: World, base: str, variables: dict[str, str]) -> None:
+    runtime.deploy()
+    runtime.box()
+    runtime.ctx.store._connection.execute("UPDATE machine SET base = ?", (base,))
+    env = _env(runtime, "install")
     assert {key: env[key] for key in UBUNTU_VARIABLES if key in env} == variables
 
 
-def test_zone_and_principal(shop: World) -> None:
-    shop.deploy()
-    shop.box()
-    connection = shop.ctx.store._connection
+def test_zone_and_principal(runtime: World) -> None:
+    runtime.deploy()
+    runtime.box()
+    connection = runtime.ctx.store._connection
     connection.execute("""UPDATE machine SET hardware = '{"availability-zone": "az-1"}'""")
-    env = _env(shop, "install")
+    env = _env(runtime, "install")
     assert env["JUJU_AVAILABILITY_ZONE"] == "az-1"
 
 
-def test_values_are_text(shop: World) -> None:
-    shop.deploy(count=2)
-    shop.settle()
-    for box in shop.boxes.values():
+def test_values_are_text(runtime: World) -> None:
+    runtime.deploy(count=2)
+    runtime.settle()
+    for box in runtime.boxes.values():
         for frame in box.frames:
             for key, value in frame.get("env", {}).items():
                 assert isinstance(value, str), key

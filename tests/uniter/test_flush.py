@@ -18,63 +18,63 @@ from tests.unit.services.world import World, ok
 WRITTEN = ("relation_bag", "port", "charm_state", "leader_setting", "relation_scope")
 
 
-def _writes(shop: World, unit: str = "web/0", **writes: Any) -> Any:
+def _writes(runtime: World, unit: str = "web/0", **writes: Any) -> Any:
     """Let the next update-status of a unit write something."""
-    shop.settle()
-    shop.clock.advance(400)
-    return shop.hook("update-status", ok(writes=writes), unit)
+    runtime.settle()
+    runtime.clock.advance(400)
+    return runtime.hook("update-status", ok(writes=writes), unit)
 
 
 def _port(first: int, last: int = 0, protocol: str = "tcp", endpoint: str = "") -> dict[str, Any]:
     return {"endpoint": endpoint, "protocol": protocol, "from": first, "to": last or first}
 
 
-def _ports(shop: World, unit: str = "web/0") -> list[tuple[Any, ...]]:
-    rows = shop.read(lambda tx: tx.rows("port_of_unit", model=shop.model, unit=unit))
+def _ports(runtime: World, unit: str = "web/0") -> list[tuple[Any, ...]]:
+    rows = runtime.read(lambda tx: tx.rows("port_of_unit", model=runtime.model, unit=unit))
     return [(row["endpoint"], row["protocol"], row["from_port"], row["to_port"]) for row in rows]
 
 
-def _bag(shop: World, entity: str) -> dict[str, str]:
-    return dict(shop.read(lambda tx: relations.bags(tx, shop.model, 0))[entity].data)
+def _bag(runtime: World, entity: str) -> dict[str, str]:
+    return dict(runtime.read(lambda tx: relations.bags(tx, runtime.model, 0))[entity].data)
 
 
-def _state(shop: World, unit: str = "web/0") -> dict[str, str]:
-    rows = shop.read(lambda tx: tx.rows("charm_state_list", model=shop.model, unit=unit))
+def _state(runtime: World, unit: str = "web/0") -> dict[str, str]:
+    rows = runtime.read(lambda tx: tx.rows("charm_state_list", model=runtime.model, unit=unit))
     return {row["key"]: row["value"] for row in rows}
 
 
 # --- what is written --------------------------------------------------------------------------------------
 
 
-def test_bags(shop: World) -> None:
-    shop.active()
-    _writes(shop, relations={"0": {"unit": {"a": "1", "b": "2"}, "app": {"x": "y"}}})
-    _writes(shop, relations={"0": {"unit": {"a": None, "b": "", "c": "3"}}})
-    bag = _bag(shop, "web/0")
+def test_bags(runtime: World) -> None:
+    runtime.active()
+    _writes(runtime, relations={"0": {"unit": {"a": "1", "b": "2"}, "app": {"x": "y"}}})
+    _writes(runtime, relations={"0": {"unit": {"a": None, "b": "", "c": "3"}}})
+    bag = _bag(runtime, "web/0")
     assert {key: bag[key] for key in bag if len(key) == 1} == {"c": "3"}
-    assert _bag(shop, "web") == {"x": "y"}
+    assert _bag(runtime, "web") == {"x": "y"}
 
 
-def test_relation_that_is_gone_is_passed_over(shop: World) -> None:
-    shop.active()
-    assert _writes(shop, relations={"7": {"unit": {"a": "1"}}}, state={"k": "v"}).ok
-    assert _state(shop) == {"k": "v"}
+def test_relation_that_is_gone_is_passed_over(runtime: World) -> None:
+    runtime.active()
+    assert _writes(runtime, relations={"7": {"unit": {"a": "1"}}}, state={"k": "v"}).ok
+    assert _state(runtime) == {"k": "v"}
 
 
-def test_own_application_settings_reach_the_leader_itself(shop: World) -> None:
-    shop.active()
-    shop.clear()
-    _writes(shop, relations={"0": {"app": {"x": "y"}}})
-    shop.settle()
-    assert shop.of("web/0") == ["cluster-relation-changed"]
-    assert shop.box().frame_of("cluster-relation-changed")["env"]["JUJU_REMOTE_UNIT"] == ""
+def test_own_application_settings_reach_the_leader_itself(runtime: World) -> None:
+    runtime.active()
+    runtime.clear()
+    _writes(runtime, relations={"0": {"app": {"x": "y"}}})
+    runtime.settle()
+    assert runtime.of("web/0") == ["cluster-relation-changed"]
+    assert runtime.box().frame_of("cluster-relation-changed")["env"]["JUJU_REMOTE_UNIT"] == ""
 
 
-def test_charm_state(shop: World) -> None:
-    shop.active()
-    _writes(shop, state={"a": "1", "b": "2", "empty": ""})
-    _writes(shop, state={"a": None, "gone": None, "c": "3"})
-    assert _state(shop) == {"b": "2", "c": "3", "empty": ""}
+def test_charm_state(runtime: World) -> None:
+    runtime.active()
+    _writes(runtime, state={"a": "1", "b": "2", "empty": ""})
+    _writes(runtime, state={"a": None, "gone": None, "c": "3"})
+    assert _state(runtime) == {"b": "2", "c": "3", "empty": ""}
 
 
 @pytest.mark.parametrize(
@@ -93,16 +93,16 @@ def test_charm_state(shop: World) -> None:
         ([{"open": [_port(80, 90)]}, {"open": [_port(85, protocol="udp")]}], ""),
     ],
 )
-def test_ranges_of_one_unit_do_not_overlap(shop: World, steps: list[dict[str, Any]], text: str) -> None:
+def test_ranges_of_one_unit_do_not_overlap(runtime: World, steps: list[dict[str, Any]], text: str) -> None:
     """The machine refuses it in one hook; two tasks beside each other do not see each other's ports."""
-    shop.active()
+    runtime.active()
     *before, last = steps
     for step in before:
-        assert _writes(shop, ports={"open": [], "close": [], **step}).ok
-    left = _ports(shop)
-    done = _writes(shop, ports={"open": [], "close": [], **last})
+        assert _writes(runtime, ports={"open": [], "close": [], **step}).ok
+    left = _ports(runtime)
+    done = _writes(runtime, ports={"open": [], "close": [], **last})
     assert (done.ok, done.message) == (not text, f"cannot open/close ports: {text}" if text else "")
-    assert not text or _ports(shop) == left
+    assert not text or _ports(runtime) == left
 
 
 @pytest.mark.parametrize(
@@ -120,77 +120,77 @@ def test_ranges_of_one_unit_do_not_overlap(shop: World, steps: list[dict[str, An
         ([{"open": [_port(80), _port(80, 90, "udp")]}], [("", "tcp", 80, 80), ("", "udp", 80, 90)]),
     ],
 )
-def test_ports(shop: World, steps: list[dict[str, Any]], left: list[tuple[Any, ...]]) -> None:
-    shop.active()
+def test_ports(runtime: World, steps: list[dict[str, Any]], left: list[tuple[Any, ...]]) -> None:
+    runtime.active()
     for step in steps:
-        assert _writes(shop, ports={"open": [], "close": [], **step}).ok
-    assert _ports(shop) == left
+        assert _writes(runtime, ports={"open": [], "close": [], **step}).ok
+    assert _ports(runtime) == left
 
 
-def test_closing_one_endpoint_leaves_the_others(shop: World) -> None:
-    packed = shop.charms.make(
+def test_closing_one_endpoint_leaves_the_others(runtime: World) -> None:
+    packed = runtime.charms.make(
         provides={"site": {"interface": "http"}}, requires={"db": {"interface": "pg"}},
         **{"extra-bindings": {"admin": None}},
     )  # fmt: skip
-    shop.active(packed=packed)
-    _writes(shop, ports={"open": [_port(80)]})
-    _writes(shop, ports={"close": [_port(80, endpoint="db")]})
-    assert [port[0] for port in _ports(shop)] == ["admin", "cluster", "juju-info", "site"]
+    runtime.active(packed=packed)
+    _writes(runtime, ports={"open": [_port(80)]})
+    _writes(runtime, ports={"close": [_port(80, endpoint="db")]})
+    assert [port[0] for port in _ports(runtime)] == ["admin", "cluster", "juju-info", "site"]
 
 
 # --- addresses --------------------------------------------------------------------------------------------
 
 
-def test_config_changed_brings_the_new_addresses(shop: World) -> None:
-    shop.active(count=2)
-    shop.clear()
-    assert _bag(shop, "web/0") == {
+def test_config_changed_brings_the_new_addresses(runtime: World) -> None:
+    runtime.active(count=2)
+    runtime.clear()
+    assert _bag(runtime, "web/0") == {
         "egress-subnets": "10.0.0.2/32", "ingress-address": "10.0.0.2", "private-address": "10.0.0.2",
     }  # fmt: skip
-    box = shop.box("0")
+    box = runtime.box("0")
     box.address = "10.0.0.77"
-    shop.write(lambda tx: shop.note_facts(tx, "0", box.hello()))
-    shop.settle()
-    assert (shop.of("web/0"), shop.of("web/1")) == (["config-changed"], ["cluster-relation-changed"])
-    assert _bag(shop, "web/0") == {
+    runtime.write(lambda tx: runtime.note_facts(tx, "0", box.hello()))
+    runtime.settle()
+    assert (runtime.of("web/0"), runtime.of("web/1")) == (["config-changed"], ["cluster-relation-changed"])
+    assert _bag(runtime, "web/0") == {
         "egress-subnets": "10.0.0.77/32", "ingress-address": "10.0.0.77", "private-address": "10.0.0.77",
     }  # fmt: skip
 
 
-def test_what_the_hook_says_comes_after_the_refresh(shop: World) -> None:
-    shop.active()
-    box = shop.box()
+def test_what_the_hook_says_comes_after_the_refresh(runtime: World) -> None:
+    runtime.active()
+    box = runtime.box()
     box.address = "10.0.0.77"
-    shop.write(lambda tx: shop.note_facts(tx, "0", box.hello()))
+    runtime.write(lambda tx: runtime.note_facts(tx, "0", box.hello()))
     box.will("config-changed", ok(writes={"relations": {"0": {"unit": {"ingress-address": "1.2.3.4"}}}}))
-    shop.settle()
-    assert _bag(shop, "web/0")["ingress-address"] == "1.2.3.4"
-    assert _bag(shop, "web/0")["private-address"] == "10.0.0.77"
+    runtime.settle()
+    assert _bag(runtime, "web/0")["ingress-address"] == "1.2.3.4"
+    assert _bag(runtime, "web/0")["private-address"] == "10.0.0.77"
 
 
-def test_other_hooks_leave_the_addresses_alone(shop: World) -> None:
-    shop.active()
-    shop.write(lambda tx: relations.put_bag(tx, shop.model, 0, "web/0", {"ingress-address": "old"}))
-    _writes(shop, state={"k": "v"})
-    assert _bag(shop, "web/0") == {"ingress-address": "old"}
+def test_other_hooks_leave_the_addresses_alone(runtime: World) -> None:
+    runtime.active()
+    runtime.write(lambda tx: relations.put_bag(tx, runtime.model, 0, "web/0", {"ingress-address": "old"}))
+    _writes(runtime, state={"k": "v"})
+    assert _bag(runtime, "web/0") == {"ingress-address": "old"}
 
 
-def test_failed_config_changed_leaves_the_addresses_alone(shop: World) -> None:
-    shop.active()
-    box = shop.box()
+def test_failed_config_changed_leaves_the_addresses_alone(runtime: World) -> None:
+    runtime.active()
+    box = runtime.box()
     box.address = "10.0.0.77"
-    shop.write(lambda tx: shop.note_facts(tx, "0", box.hello()))
+    runtime.write(lambda tx: runtime.note_facts(tx, "0", box.hello()))
     box.fail("config-changed")
-    shop.settle()
-    assert _bag(shop, "web/0")["ingress-address"] == "10.0.0.2"
+    runtime.settle()
+    assert _bag(runtime, "web/0")["ingress-address"] == "10.0.0.2"
 
 
-def test_egress_subnets_of_the_model(shop: World) -> None:
+def test_egress_subnets_of_the_model(runtime: World) -> None:
     config = {"egress-subnets": "192.0.2.0/24, 198.51.100.0/24"}
-    shop.write(lambda tx: model_config.change(tx, shop.model, config))
-    shop.active()
-    assert _bag(shop, "web/0")["egress-subnets"] == "192.0.2.0/24,198.51.100.0/24"
-    assert _bag(shop, "web/0")["ingress-address"] == "10.0.0.2"
+    runtime.write(lambda tx: model_config.change(tx, runtime.model, config))
+    runtime.active()
+    assert _bag(runtime, "web/0")["egress-subnets"] == "192.0.2.0/24,198.51.100.0/24"
+    assert _bag(runtime, "web/0")["ingress-address"] == "10.0.0.2"
 
 
 # --- refusals ---------------------------------------------------------------------------------------------
@@ -198,12 +198,12 @@ def test_egress_subnets_of_the_model(shop: World) -> None:
 BIG = "x" * (limits.STATE // 32)
 
 
-def _neighbour(shop: World) -> None:
+def _neighbour(runtime: World) -> None:
     """Another unit on the same machine, with ports of its own."""
-    shop.active("db", packed=shop.charms.make("db", peers=None))
-    shop.deploy("web", 2, placements=[Placement.parse("0")])
-    shop.settle()
-    _writes(shop, "db/0", ports={"open": [_port(100, 200), _port(53, protocol="udp")]})
+    runtime.active("db", packed=runtime.charms.make("db", peers=None))
+    runtime.deploy("web", 2, placements=[Placement.parse("0")])
+    runtime.settle()
+    _writes(runtime, "db/0", ports={"open": [_port(100, 200), _port(53, protocol="udp")]})
 
 
 @pytest.mark.parametrize(
@@ -234,91 +234,95 @@ def _neighbour(shop: World) -> None:
     ],
 )  # fmt: skip
 def test_a_refused_flush_is_a_failed_hook_that_wrote_nothing(
-    shop: World, writes: dict[str, Any], text: str
+    runtime: World, writes: dict[str, Any], text: str
 ) -> None:
-    _neighbour(shop)
-    shop.clock.advance(400)
-    prepared = shop.until("update-status")
-    before = shop.dump()
+    _neighbour(runtime)
+    runtime.clock.advance(400)
+    prepared = runtime.until("update-status")
+    before = runtime.dump()
     all_writes = {"relations": {"0": {"unit": {"k": "v"}}}, "state": {"a": "b"}, **writes}
-    done = shop.commit(prepared, ok(writes=all_writes))
+    done = runtime.commit(prepared, ok(writes=all_writes))
     assert (done.ok, done.message) == (False, text)
-    after = shop.dump()
+    after = runtime.dump()
     assert {table: after[table] for table in WRITTEN} == {table: before[table] for table in WRITTEN}
-    assert shop.turn().prepared is None
-    assert shop.agent() == ("error", 'hook failed: "update-status"')
+    assert runtime.turn().prepared is None
+    assert runtime.agent() == ("error", 'hook failed: "update-status"')
 
 
-def test_other_protocols_do_not_conflict(shop: World) -> None:
-    _neighbour(shop)
-    assert _writes(shop, ports={"open": [_port(100, 200, "udp"), _port(53), _port(-1, protocol="icmp")]}).ok
+def test_other_protocols_do_not_conflict(runtime: World) -> None:
+    _neighbour(runtime)
+    assert _writes(
+        runtime, ports={"open": [_port(100, 200, "udp"), _port(53), _port(-1, protocol="icmp")]}
+    ).ok
 
 
-def test_other_machines_do_not_conflict(shop: World) -> None:
-    _neighbour(shop)
-    assert _writes(shop, "web/1", ports={"open": [_port(100, 200)]}).ok
+def test_other_machines_do_not_conflict(runtime: World) -> None:
+    _neighbour(runtime)
+    assert _writes(runtime, "web/1", ports={"open": [_port(100, 200)]}).ok
 
 
-def test_state_is_measured_with_what_is_there(shop: World) -> None:
-    shop.active()
-    assert _writes(shop, state={str(number): BIG for number in range(30)}).ok
-    assert _writes(shop, state={"0": None, "x": BIG}).ok
-    done = _writes(shop, state={"y": BIG, "z": BIG})
+def test_state_is_measured_with_what_is_there(runtime: World) -> None:
+    runtime.active()
+    assert _writes(runtime, state={str(number): BIG for number in range(30)}).ok
+    assert _writes(runtime, state={"0": None, "x": BIG}).ok
+    done = _writes(runtime, state={"y": BIG, "z": BIG})
     assert done.message == "persisting charm state: max allowed size (2097152) exceeded"
-    assert "y" not in _state(shop)
+    assert "y" not in _state(runtime)
 
 
-def test_too_large_state_may_still_shrink_otherwise(shop: World) -> None:
+def test_too_large_state_may_still_shrink_otherwise(runtime: World) -> None:
     """A hook that writes no state is not refused for what lies there already."""
-    shop.active()
-    value = {"model": shop.model, "unit": "web/0", "key": "k", "value": BIG * 40}
-    shop.write(lambda tx: tx.run("charm_state_set", **value))
-    assert _writes(shop, relations={"0": {"unit": {"a": "1"}}}).ok
+    runtime.active()
+    value = {"model": runtime.model, "unit": "web/0", "key": "k", "value": BIG * 40}
+    runtime.write(lambda tx: tx.run("charm_state_set", **value))
+    assert _writes(runtime, relations={"0": {"unit": {"a": "1"}}}).ok
 
 
-def test_leadership_lost_in_mid_hook(shop: World) -> None:
-    shop.active(count=2)
-    shop.clock.advance(400)
-    prepared = shop.until("update-status")
+def test_leadership_lost_in_mid_hook(runtime: World) -> None:
+    runtime.active(count=2)
+    runtime.clock.advance(400)
+    prepared = runtime.until("update-status")
 
     def depose(tx: Any) -> None:
-        leadership.revoke(tx, units.get(tx, shop.model, "web/0"), shop.clock.now())
-        leadership.claim(tx, units.get(tx, shop.model, "web/1"), shop.clock.now())
+        leadership.revoke(tx, units.get(tx, runtime.model, "web/0"), runtime.clock.now())
+        leadership.claim(tx, units.get(tx, runtime.model, "web/1"), runtime.clock.now())
 
-    shop.write(depose)
-    before = shop.dump()
-    done = shop.commit(prepared, ok(writes={"relations": {"0": {"unit": {"k": "v"}, "app": {"a": "b"}}}}))
+    runtime.write(depose)
+    before = runtime.dump()
+    done = runtime.commit(prepared, ok(writes={"relations": {"0": {"unit": {"k": "v"}, "app": {"a": "b"}}}}))
     assert (done.ok, done.message) == (False, 'prerequisites failed: "web/0" is not leader of "web"')
-    after = shop.dump()
+    after = runtime.dump()
     assert {table: after[table] for table in WRITTEN} == {table: before[table] for table in WRITTEN}
 
 
-def test_empty_application_bag_needs_no_leadership(shop: World) -> None:
-    shop.active(count=2)
-    assert _writes(shop, "web/1", relations={"0": {"unit": {"k": "v"}, "app": {}}}).ok
+def test_empty_application_bag_needs_no_leadership(runtime: World) -> None:
+    runtime.active(count=2)
+    assert _writes(runtime, "web/1", relations={"0": {"unit": {"k": "v"}, "app": {}}}).ok
 
 
-def test_non_leader_may_not_write_for_the_application(shop: World) -> None:
-    shop.active(count=2)
-    done = _writes(shop, "web/1", relations={"0": {"app": {"a": "b"}}})
+def test_non_leader_may_not_write_for_the_application(runtime: World) -> None:
+    runtime.active(count=2)
+    done = _writes(runtime, "web/1", relations={"0": {"app": {"a": "b"}}})
     assert done.message == 'prerequisites failed: "web/1" is not leader of "web"'
 
 
-def test_refused_hook_that_wanted_a_reboot(shop: World) -> None:
-    shop.active()
-    shop.clock.advance(400)
-    done = shop.hook(
+def test_refused_hook_that_wanted_a_reboot(runtime: World) -> None:
+    runtime.active()
+    runtime.clock.advance(400)
+    done = runtime.hook(
         "update-status", ok(reboot="after", writes={"ports": {"open": [_port(1, endpoint="nope")]}})
     )
     assert (done.ok, bool(done.reboot)) == (False, False)
 
 
-def test_reason_of_a_refusal_is_in_the_log(shop: World) -> None:
+def test_reason_of_a_refusal_is_in_the_log(runtime: World) -> None:
     from pushjuju.services.entities.basis import logs
 
-    shop.active()
-    _writes(shop, ports={"open": [_port(1, endpoint="nope")]})
-    found = [item.message for item in logs.after(shop.ctx.store, shop.model, 0) if item.level == "ERROR"]
+    runtime.active()
+    _writes(runtime, ports={"open": [_port(1, endpoint="nope")]})
+    found = [
+        item.message for item in logs.after(runtime.ctx.store, runtime.model, 0) if item.level == "ERROR"
+    ]
     assert found == [
         (
             "run update-status hook for web/0: cannot open/close ports: open port range: "

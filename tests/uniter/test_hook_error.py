@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from pushjuju.core.life import Life
-from pushjuju.uniter.operation import Outcome, apply_effects, committed
-from pushjuju.uniter.resolver import (
+from pushjuju.uniter.decide import (
     Answer,
     Effect,
     EffectKind,
@@ -31,6 +30,7 @@ from pushjuju.uniter.resolver import (
     next_update_status,
     retry_delay,
 )
+from pushjuju.uniter.state.operation import Outcome, apply_effects, committed
 
 REMOTE = RemoteState(unit="web/0", charm_url="ch:1")
 URI = "secret:9m4e2mr0ui3e8a215n4g"

@@ -15,22 +15,22 @@ from pushjuju.services.entities.model import model_config
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import integrate
-from pushjuju.state.records import Relation, RelationEndpoint, RelationScope
+from pushjuju.store.rows.records import Relation, RelationEndpoint, RelationScope
 from pushjuju.workers import live
 from tests.unit.services.world import World, ok
 
 MAC = "00:16:3e:00:00:01"
 
 
-def _context(shop: World, hook: str = "update-status", unit: str = "web/0") -> dict[str, Any]:
+def _context(runtime: World, hook: str = "update-status", unit: str = "web/0") -> dict[str, Any]:
     if hook == "update-status":
-        shop.clock.advance(400)
-    found: dict[str, Any] = dict(shop.until(hook, unit).frame["context"])
+        runtime.clock.advance(400)
+    found: dict[str, Any] = dict(runtime.until(hook, unit).frame["context"])
     return found
 
 
-def _asked(shop: World, tool: str, *words: str) -> dict[str, Any]:
-    code, out, err = live.answer(shop.ctx, shop.model, "web/0", tool, ["--", *words])
+def _asked(runtime: World, tool: str, *words: str) -> dict[str, Any]:
+    code, out, err = live.answer(runtime.ctx, runtime.model, "web/0", tool, ["--", *words])
     assert (code, err) == (0, b"")
     found: dict[str, Any] = json.loads(out)
     return found
@@ -45,13 +45,13 @@ def _network(*addresses: str) -> dict[str, Any]:
     }
 
 
-def test_whole_context_of_the_first_hook(shop: World) -> None:
-    packed = shop.charms.make(
+def test_whole_context_of_the_first_hook(runtime: World) -> None:
+    packed = runtime.charms.make(
         provides={"site": {"interface": "http"}}, requires={"db": {"interface": "pg"}},
         **{"extra-bindings": {"admin": None}},
     )  # fmt: skip
-    shop.deploy(settings={"port": 81}, packed=packed)
-    context = _context(shop, "install")
+    runtime.deploy(settings={"port": 81}, packed=packed)
+    context = _context(runtime, "install")
     names = ["site", "db", "cluster", "admin", "juju-info"]
     assert sorted(context.pop("endpoints")) == sorted(names)
     bindings = context["network"].pop("bindings")
@@ -61,7 +61,7 @@ def test_whole_context_of_the_first_hook(shop: World) -> None:
     expected = {
         "unit": "web/0",
         "app": "web",
-        "model_uuid": shop.model,
+        "model_uuid": runtime.model,
         "model_name": "shop",
         "kind": "hook",
         "hook": "install",
@@ -81,9 +81,9 @@ def test_whole_context_of_the_first_hook(shop: World) -> None:
     assert {key: value for key, value in context.items() if key not in later} == expected
 
 
-def test_peer_relation(shop: World) -> None:
-    shop.active(count=3)
-    context = _context(shop, unit="web/1")
+def test_peer_relation(runtime: World) -> None:
+    runtime.active(count=3)
+    context = _context(runtime, unit="web/1")
     assert list(context["relations"]) == ["0"]
     relation = context["relations"]["0"]
     address = {
@@ -105,7 +105,7 @@ def test_peer_relation(shop: World) -> None:
         "unit_bags": address,
         "app_bags": {"web": {}},
         "key": "web:cluster",
-        "remote_model_uuid": shop.model,
+        "remote_model_uuid": runtime.model,
     }
 
 
@@ -118,122 +118,128 @@ def test_peer_relation(shop: World) -> None:
         ("cluster-relation-departed", {"remote_unit": "web/1", "departing_unit": "web/1"}),
     ],
 )
-def test_relation_of_the_hook(shop: World, hook: str, relation: dict[str, str]) -> None:
-    shop.deploy(count=2)
-    shop.work("1")
+def test_relation_of_the_hook(runtime: World, hook: str, relation: dict[str, str]) -> None:
+    runtime.deploy(count=2)
+    runtime.work("1")
     if hook.endswith("departed"):
-        shop.settle()
-        removal.remove_units(shop.ctx, shop.model, ["web/1"])
-    context = _context(shop, hook)
+        runtime.settle()
+        removal.remove_units(runtime.ctx, runtime.model, ["web/1"])
+    context = _context(runtime, hook)
     assert context["relation"] == {"id": 0, "endpoint": "cluster", "remote_app": "web", **relation}
 
 
-def test_members_in_joined_and_departed(shop: World) -> None:
+def test_members_in_joined_and_departed(runtime: World) -> None:
     """The one that joins counts already, the one that departs no more; its settings stay readable."""
-    shop.deploy(count=3)
-    shop.work("1")
-    shop.work("2")
-    assert _context(shop, "cluster-relation-created")["relations"]["0"]["members"] == []
-    shop.write(lambda tx: tx.run("unit_set_resolved", model=shop.model, name="web/0", resolved="retry-hooks"))
-    joined = _context(shop, "cluster-relation-joined")
+    runtime.deploy(count=3)
+    runtime.work("1")
+    runtime.work("2")
+    assert _context(runtime, "cluster-relation-created")["relations"]["0"]["members"] == []
+    runtime.write(
+        lambda tx: tx.run("unit_set_resolved", model=runtime.model, name="web/0", resolved="retry-hooks")
+    )
+    joined = _context(runtime, "cluster-relation-joined")
     assert joined["relation"]["remote_unit"] == "web/1"
     assert joined["relations"]["0"]["members"] == ["web/1"]
-    shop.write(lambda tx: tx.run("unit_set_resolved", model=shop.model, name="web/0", resolved="retry-hooks"))
-    shop.settle()
-    removal.remove_units(shop.ctx, shop.model, ["web/2"])
-    departed = _context(shop, "cluster-relation-departed")
+    runtime.write(
+        lambda tx: tx.run("unit_set_resolved", model=runtime.model, name="web/0", resolved="retry-hooks")
+    )
+    runtime.settle()
+    removal.remove_units(runtime.ctx, runtime.model, ["web/2"])
+    departed = _context(runtime, "cluster-relation-departed")
     assert departed["relations"]["0"]["members"] == ["web/1"]
     assert departed["relations"]["0"]["unit_bags"]["web/2"]["private-address"] == "10.0.0.4"
 
 
-def test_settings_of_all_see_each_other(shop: World) -> None:
-    shop.active(count=2)
-    shop.clock.advance(400)
-    shop.hook("update-status", ok(writes={"relations": {"0": {"unit": {"k": "v"}, "app": {"a": "b"}}}}))
-    shop.settle()
-    relation = _context(shop, unit="web/1")["relations"]["0"]
+def test_settings_of_all_see_each_other(runtime: World) -> None:
+    runtime.active(count=2)
+    runtime.clock.advance(400)
+    runtime.hook("update-status", ok(writes={"relations": {"0": {"unit": {"k": "v"}, "app": {"a": "b"}}}}))
+    runtime.settle()
+    relation = _context(runtime, unit="web/1")["relations"]["0"]
     assert relation["unit_bags"]["web/0"]["k"] == "v"
     assert relation["app_bags"] == {"web": {"a": "b"}}
 
 
-def test_leadership(shop: World) -> None:
-    shop.active(count=2)
+def test_leadership(runtime: World) -> None:
+    runtime.active(count=2)
     settings = {"a": "1"}
-    shop.write(
-        lambda tx: leadership.set_settings(tx, units.get(tx, shop.model, "web/0"), settings, shop.clock.now())
+    runtime.write(
+        lambda tx: leadership.set_settings(
+            tx, units.get(tx, runtime.model, "web/0"), settings, runtime.clock.now()
+        )
     )
-    context = _context(shop)
+    context = _context(runtime)
     assert (context["leader"], context["leader_settings"]) == (True, settings)
-    other = _context(shop, "leader-settings-changed", "web/1")
+    other = _context(runtime, "leader-settings-changed", "web/1")
     assert (other["leader"], other["leader_settings"]) == (False, settings)
 
 
-def test_statuses_are_the_charms_own(shop: World) -> None:
+def test_statuses_are_the_charms_own(runtime: World) -> None:
     """In error, status-get still tells what the charm said."""
-    shop.deploy(count=2)
-    shop.box("0").will("start", ok(outcome="failed", writes={"status_set": True}, events=[
+    runtime.deploy(count=2)
+    runtime.box("0").will("start", ok(outcome="failed", writes={"status_set": True}, events=[
         {"seq": 1, "e": {"k": "status", "scope": "unit", "status": "blocked", "message": "no db"}},
     ]))  # fmt: skip
-    shop.settle()
-    assert shop.agent()[0] == "error"
-    units.resolve(shop.ctx, shop.model, ["web/0"], retry=True)
+    runtime.settle()
+    assert runtime.agent()[0] == "error"
+    units.resolve(runtime.ctx, runtime.model, ["web/0"], retry=True)
     blocked = {"status": "blocked", "message": "no db", "data": {}}
-    assert _context(shop, "start")["status"] == {"unit": blocked}
-    status = _asked(shop, "status-get", "--application")
+    assert _context(runtime, "start")["status"] == {"unit": blocked}
+    status = _asked(runtime, "status-get", "--application")
     assert status["app"] == blocked
     assert status["units"]["web/1"]["status"] == "unknown"
 
 
-def test_applications_own_status(shop: World) -> None:
-    shop.active()
-    now = shop.clock.now()
-    shop.write(
+def test_applications_own_status(runtime: World) -> None:
+    runtime.active()
+    now = runtime.clock.now()
+    runtime.write(
         lambda tx: statuses.set_status(
-            tx, shop.model, StatusKind.APPLICATION, "web", "active", "all", now=now
+            tx, runtime.model, StatusKind.APPLICATION, "web", "active", "all", now=now
         )
     )
-    status = _asked(shop, "status-get", "--application")
+    status = _asked(runtime, "status-get", "--application")
     assert status["app"] == {"status": "active", "message": "all", "data": {}}
 
 
-def test_ports_of_the_machine(shop: World) -> None:
-    shop.active("db", packed=shop.charms.make("db", peers=None))
-    shop.deploy("web", 1, placements=[Placement.parse("0")])
-    shop.settle()
+def test_ports_of_the_machine(runtime: World) -> None:
+    runtime.active("db", packed=runtime.charms.make("db", peers=None))
+    runtime.deploy("web", 1, placements=[Placement.parse("0")])
+    runtime.settle()
     port = {"endpoint": "", "protocol": "tcp", "from": 100, "to": 200}
-    shop.clock.advance(400)
-    shop.hook("update-status", ok(writes={"ports": {"open": [port]}}), "db/0")
+    runtime.clock.advance(400)
+    runtime.hook("update-status", ok(writes={"ports": {"open": [port]}}), "db/0")
     own = {"endpoint": "cluster", "protocol": "udp", "from": 53, "to": 53}
-    shop.hook("update-status", ok(writes={"ports": {"open": [own]}}))
-    shop.settle()
-    assert _context(shop)["ports"] == {
+    runtime.hook("update-status", ok(writes={"ports": {"open": [own]}}))
+    runtime.settle()
+    assert _context(runtime)["ports"] == {
         "unit": [own],
         "machine": [{"unit": "db/0", "protocol": "tcp", "from": 100, "to": 200}],
     }
 
 
-def test_charm_state(shop: World) -> None:
-    shop.active()
-    shop.clock.advance(400)
-    shop.hook("update-status", ok(writes={"state": {"k": "v", "e": ""}}))
-    assert _context(shop)["state"] == {"k": "v", "e": ""}
+def test_charm_state(runtime: World) -> None:
+    runtime.active()
+    runtime.clock.advance(400)
+    runtime.hook("update-status", ok(writes={"state": {"k": "v", "e": ""}}))
+    assert _context(runtime)["state"] == {"k": "v", "e": ""}
 
 
-def test_egress_of_the_model(shop: World) -> None:
+def test_egress_of_the_model(runtime: World) -> None:
     config = {"egress-subnets": "192.0.2.0/24"}
-    shop.write(lambda tx: model_config.change(tx, shop.model, config))
-    shop.active()
-    info = _context(shop)["network"]["bindings"]["cluster"]
+    runtime.write(lambda tx: model_config.change(tx, runtime.model, config))
+    runtime.active()
+    info = _context(runtime)["network"]["bindings"]["cluster"]
     assert info == {**_network("10.0.0.2"), "egress-subnets": ["192.0.2.0/24"]}
 
 
-def test_machine_without_known_addresses(shop: World) -> None:
-    shop.deploy()
-    shop.box()
-    shop.ctx.store._connection.execute(
+def test_machine_without_known_addresses(runtime: World) -> None:
+    runtime.deploy()
+    runtime.box()
+    runtime.ctx.store._connection.execute(
         """UPDATE machine SET addresses = '[]', ssh = '{"host": "192.0.2.9"}'"""
     )
-    context = _context(shop, "install")
+    context = _context(runtime, "install")
     assert context["network"]["private_address"] == "192.0.2.9"
     assert context["network"]["bindings"]["cluster"] == {
         "bind-addresses": [
@@ -248,38 +254,38 @@ def test_machine_without_known_addresses(shop: World) -> None:
     }
 
 
-def test_goal_state_of_dying_peers(shop: World) -> None:
-    shop.active(count=2)
-    removal.remove_units(shop.ctx, shop.model, ["web/1"])
-    goal = _asked(shop, "goal-state")
+def test_goal_state_of_dying_peers(runtime: World) -> None:
+    runtime.active(count=2)
+    removal.remove_units(runtime.ctx, runtime.model, ["web/1"])
+    goal = _asked(runtime, "goal-state")
     assert goal["units"]["web/1"]["status"] == "dying"
     assert goal["units"]["web/0"]["status"] == "unknown"
     assert goal["relations"] == {}  # peers are left out
 
 
-def test_relation_between_applications(shop: World) -> None:
+def test_relation_between_applications(runtime: World) -> None:
     """The provider's side of a relation that the unit has entered."""
-    packed = shop.charms.make(provides={"site": {"interface": "http"}})
-    client = shop.charms.make("client", peers=None, requires={"www": {"interface": "http"}})
-    shop.deploy(packed=packed)
-    shop.deploy("client", packed=client)
+    packed = runtime.charms.make(provides={"site": {"interface": "http"}})
+    client = runtime.charms.make("client", peers=None, requires={"www": {"interface": "http"}})
+    runtime.deploy(packed=packed)
+    runtime.deploy("client", packed=client)
 
     def relate(tx: Any) -> None:
         relation = Relation(
-            model=shop.model, id=5, key="client:www web:site", life="alive", scope="global",
+            model=runtime.model, id=5, key="client:www web:site", life="alive", scope="global",
             created="2025-03-01T09:00:00.000000Z",
         )  # fmt: skip
         tx.insert("relation", relation)
         for app, name, role in (("client", "www", "requirer"), ("web", "site", "provider")):
             side = RelationEndpoint(
-                model=shop.model, relation=5, application=app, endpoint=name, role=role, interface="http"
+                model=runtime.model, relation=5, application=app, endpoint=name, role=role, interface="http"
             )
             tx.insert("relation_endpoint", side)
-            relations.put_bag(tx, shop.model, 5, app, {})
+            relations.put_bag(tx, runtime.model, 5, app, {})
 
-    shop.write(relate)
-    shop.settle()
-    context = _context(shop)
+    runtime.write(relate)
+    runtime.settle()
+    context = _context(runtime)
     relation = context["relations"]["5"]
     assert {
         key: relation[key] for key in ("endpoint", "role", "remote_app", "members", "key", "app_bags")
@@ -292,32 +298,32 @@ def test_relation_between_applications(shop: World) -> None:
         "app_bags": {"client": {}, "web": {}},
     }
     assert sorted(relation["unit_bags"]) == ["client/0", "web/0"]
-    goal = _asked(shop, "goal-state")["relations"]
+    goal = _asked(runtime, "goal-state")["relations"]
     assert sorted(goal["site"]) == ["client", "client/0"]
     assert goal["site"]["client/0"]["status"] == "unknown"
-    scopes: list[RelationScope] = shop.read(lambda tx: relations.scopes(tx, shop.model, 5))
+    scopes: list[RelationScope] = runtime.read(lambda tx: relations.scopes(tx, runtime.model, 5))
     assert [item.unit for item in scopes] == ["client/0", "web/0"]
 
 
-def test_only_the_leader_hears_of_the_status_of_the_application(shop: World) -> None:
-    shop.active(count=2)
-    asked = live.answer(shop.ctx, shop.model, "web/1", "status-get", ["--", "--application"])
+def test_only_the_leader_hears_of_the_status_of_the_application(runtime: World) -> None:
+    runtime.active(count=2)
+    asked = live.answer(runtime.ctx, runtime.model, "web/1", "status-get", ["--", "--application"])
     assert asked == (1, b"", b"ERROR finding application status: this unit is not the leader\n")
 
 
-def test_units_of_the_own_application_are_seen_in_peer_relations_only(shop: World) -> None:
-    packed = shop.charms.make(provides={"site": {"interface": "http"}})
-    client = shop.charms.make("client", peers=None, requires={"www": {"interface": "http"}})
-    shop.deploy(packed=packed, count=2)
-    shop.deploy("client", packed=client)
-    number = str(integrate.integrate(shop.ctx, shop.model, "web", "client"))
-    shop.settle()
-    shop.write(lambda tx: relations.put_bag(tx, shop.model, int(number), "web/1", {"k": "v"}))
-    bags = {item["endpoint"]: set(item["unit_bags"]) for item in _context(shop)["relations"].values()}
+def test_units_of_the_own_application_are_seen_in_peer_relations_only(runtime: World) -> None:
+    packed = runtime.charms.make(provides={"site": {"interface": "http"}})
+    client = runtime.charms.make("client", peers=None, requires={"www": {"interface": "http"}})
+    runtime.deploy(packed=packed, count=2)
+    runtime.deploy("client", packed=client)
+    number = str(integrate.integrate(runtime.ctx, runtime.model, "web", "client"))
+    runtime.settle()
+    runtime.write(lambda tx: relations.put_bag(tx, runtime.model, int(number), "web/1", {"k": "v"}))
+    bags = {item["endpoint"]: set(item["unit_bags"]) for item in _context(runtime)["relations"].values()}
     assert bags == {"cluster": {"web/0", "web/1"}, "site": {"web/0", "client/0"}}
 
     def ask(*words: str, unit: str = "web/0") -> tuple[int, bytes, bytes]:
-        return live.answer(shop.ctx, shop.model, unit, "relation-get", ["--", *words])
+        return live.answer(runtime.ctx, runtime.model, unit, "relation-get", ["--", *words])
 
     assert ask(number, "web/1") == (0, b'{"k": "v"}', b"")
     assert ask(number, "client/0")[2] == b"ERROR permission denied\n"

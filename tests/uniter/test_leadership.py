@@ -10,8 +10,7 @@ import pytest
 
 from pushjuju.core.errors import NotValid
 from pushjuju.core.life import Life
-from pushjuju.uniter.operation import committed, skip_reason
-from pushjuju.uniter.resolver import (
+from pushjuju.uniter.decide import (
     HookInfo,
     HookKind,
     LocalState,
@@ -21,6 +20,7 @@ from pushjuju.uniter.resolver import (
     RemoteState,
     decide,
 )
+from pushjuju.uniter.state.operation import committed, skip_reason
 
 WORLD = Callable[..., Any]
 REMOTE = RemoteState(unit="web/0", charm_url="ch:1")

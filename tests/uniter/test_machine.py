@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from pushjuju.core.life import Life
-from pushjuju.uniter.operation import Outcome, begin_effects, commit_effects
-from pushjuju.uniter.resolver import (
+from pushjuju.uniter.decide import (
     EffectKind,
     LocalState,
     OperationKind,
@@ -22,6 +21,7 @@ from pushjuju.uniter.resolver import (
     decide,
     reconcile_effects,
 )
+from pushjuju.uniter.state.operation import Outcome, begin_effects, commit_effects
 
 WORLD = Callable[..., Any]
 REMOTE = RemoteState(unit="web/0", charm_url="ch:1")

@@ -51,11 +51,11 @@ def two_models(tmp_path_factory: pytest.TempPathFactory, packs: Charms) -> Path:
     """A controller with the model `shop`, and a model `other` that nobody touches."""
     root = tmp_path_factory.mktemp("two")
     world = World.build(root, packs)
-    shop, world.model = world.model, models.add_model(world.ctx, "other").uuid
+    runtime, world.model = world.model, models.add_model(world.ctx, "other").uuid
     for name in ("web", "db"):
         world.deploy(name, packed=charm(packs, name, 0))
     world.settle()
-    world.model = shop
+    world.model = runtime
     world.ctx.close()
     return root
 

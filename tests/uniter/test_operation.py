@@ -9,21 +9,7 @@ from typing import Any
 import pytest
 
 from pushjuju.core.errors import NotValid
-from pushjuju.uniter.operation import (
-    Outcome,
-    apply_effects,
-    committed,
-    executed,
-    executing_message,
-    hook_name,
-    is_success,
-    prepare,
-    restarted,
-    skip_reason,
-    workload_after,
-    workload_before,
-)
-from pushjuju.uniter.resolver import (
+from pushjuju.uniter.decide import (
     Effect,
     EffectKind,
     HookInfo,
@@ -42,6 +28,20 @@ from pushjuju.uniter.resolver import (
     initial_state,
     validate_hook,
     validate_local,
+)
+from pushjuju.uniter.state.operation import (
+    Outcome,
+    apply_effects,
+    committed,
+    executed,
+    executing_message,
+    hook_name,
+    is_success,
+    prepare,
+    restarted,
+    skip_reason,
+    workload_after,
+    workload_before,
 )
 
 WORLD = Callable[..., Any]

@@ -12,8 +12,7 @@ from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from pushjuju.core.life import Life
-from pushjuju.uniter.operation import Outcome, committed, executed, prepare, skip_reason
-from pushjuju.uniter.resolver import (
+from pushjuju.uniter.decide import (
     Answer,
     ConsumedSecret,
     EffectKind,
@@ -36,6 +35,7 @@ from pushjuju.uniter.resolver import (
     to_wire,
     validate_local,
 )
+from pushjuju.uniter.state.operation import Outcome, committed, executed, prepare, skip_reason
 
 WORLD = Callable[..., Any]
 # The world fixtures only make new worlds: nothing is shared between examples.

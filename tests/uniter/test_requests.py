@@ -10,10 +10,8 @@ import pytest
 from pushjuju.core.errors import NotValid
 from pushjuju.core.life import Life
 from pushjuju.services.entities.application import applications
-from pushjuju.state.records import Operation as OperationRow
-from pushjuju.uniter.prepared import Prepared, prepared_operation, read_operation
-from pushjuju.uniter.requests import Request, error_of, placed, read_request
-from pushjuju.uniter.resolver import (
+from pushjuju.store.rows.records import Operation as OperationRow
+from pushjuju.uniter.decide import (
     HookInfo,
     HookKind,
     LocalState,
@@ -24,9 +22,11 @@ from pushjuju.uniter.resolver import (
     Step,
     decide,
 )
-from pushjuju.uniter.snapshot import View, look
+from pushjuju.uniter.dispatch import Prepared, prepared_operation, read_operation
+from pushjuju.uniter.input.snapshot import View, look
+from pushjuju.uniter.requests import Request, error_of, placed, read_request
 from tests.unit.services.world import World
-from tests.unit.workers.fakes import Shop, lane
+from tests.unit.workers.fakes import Shop, worker
 
 IDLE = LocalState(installed=True, started=True, current_charm_url="ch:1", leader_settings_version=1)
 REMOTE = RemoteState(unit="web/0", charm_url="ch:1", commands=("r1-1", "r2-1"))
@@ -82,12 +82,12 @@ def test_what_comes_before_commands(local: dict[str, Any], remote: dict[str, Any
 
 
 @pytest.fixture
-def unit(shop: World) -> World:
+def unit(runtime: World) -> World:
     """A unit at rest, with three others in its peer relation."""
-    shop.active(packed=shop.charms.make())
-    shop.clear()
-    shop.box().frames.clear()
-    return shop
+    runtime.active(packed=runtime.charms.make())
+    runtime.clear()
+    runtime.box().frames.clear()
+    return runtime
 
 
 def view_with(world: World, *members: str) -> View:
@@ -203,9 +203,9 @@ async def test_more_than_a_turn_looks_at_are_all_answered(unit: World) -> None:
     unit.box().requests = {
         f"r{number}-1": ask(number=number, relation=99).document() for number in range(100, 230)
     }
-    shop = Shop(unit)
-    shop.opened.append("0")
-    await lane(shop)
+    runtime = Shop(unit)
+    runtime.opened.append("0")
+    await worker(runtime)
     assert (len(unit.box().answered), unit.box().requests) == (130, {})
 
 
@@ -293,14 +293,14 @@ def test_a_unit_in_error_stays_in_error(unit: World) -> None:
 
 
 async def test_the_next_visit_runs_what_waits(unit: World) -> None:
-    shop = Shop(unit)
-    await lane(shop)
+    runtime = Shop(unit)
+    await worker(runtime)
     unit.box().requests = {f"r{number}-1": ask(str(number), number).document() for number in (1, 2)}
     unit.box().requests["r3-1"] = {**ask(number=3, relation=99).document()}
     unit.box().requests["r4-1"] = {**ask(number=4).document(), "unit": "other/0"}
     unit.box().requests["r5-1"] = {**ask(number=5).document(), "relation": "x"}
-    shop.opened.append("0")
-    await lane(shop)
+    runtime.opened.append("0")
+    await worker(runtime)
     assert [frame["script"] for frame in unit.box().frames if frame["kind"] == "commands"] == ["1", "2"]
     assert sorted(unit.box().answered) == [
         ("r3-1", "unknown relation id: 99"),
@@ -331,11 +331,11 @@ async def test_a_request_is_served_once_wherever_the_controller_dies(
     dying = Shop(unit, die)
     dying.opened.append("0")
     with pytest.raises(Died):
-        await lane(dying)
+        await worker(dying)
     box.requests["r2-1"] = ask("next", number=2).document()  # it makes the next controller come
     after = Shop(unit)
     after.opened.append("0")
-    await lane(after)
+    await worker(after)
     assert [frame["script"] for frame in box.frames if frame["kind"] == "commands"] == ["date", "next"]
     assert (box.requests, box.results) == ({}, {})
     told = 'cannot open/close ports: open port range: endpoint "nope" for unit "web/0" not found'
@@ -346,7 +346,7 @@ async def test_a_request_is_served_once_wherever_the_controller_dies(
 
 
 async def test_nobody_connects_for_what_nobody_knows_of(unit: World) -> None:
-    shop = Shop(unit)
+    runtime = Shop(unit)
     unit.box().requests = {"r1-1": ask().document()}
-    await lane(shop)
-    assert shop.opened == []
+    await worker(runtime)
+    assert runtime.opened == []

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from pushjuju.uniter.operation import Outcome, committed, executed, prepare, skip_reason
-from pushjuju.uniter.resolver import (
+from pushjuju.uniter.decide import (
     Answer,
     EffectKind,
     HookInfo,
@@ -23,6 +22,7 @@ from pushjuju.uniter.resolver import (
     decide,
     initial_state,
 )
+from pushjuju.uniter.state.operation import Outcome, committed, executed, prepare, skip_reason
 
 REMOTE = RemoteState(unit="web/0", charm_url="ch:1", config_hash="c")
 HOOK = HookInfo(kind=HookKind.CONFIG_CHANGED)

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from pushjuju.uniter.operation import commit_effects, skip_reason
-from pushjuju.uniter.resolver import (
+from pushjuju.uniter.decide import (
     ConsumedSecret,
     EffectKind,
     HookInfo,
@@ -23,6 +22,7 @@ from pushjuju.uniter.resolver import (
     SecretRevision,
     decide,
 )
+from pushjuju.uniter.state.operation import commit_effects, skip_reason
 
 WORLD = Callable[..., Any]
 REMOTE = RemoteState(unit="web/0", charm_url="ch:1")

@@ -10,8 +10,7 @@ import pytest
 
 from pushjuju.core.errors import NotValid
 from pushjuju.core.life import Life
-from pushjuju.uniter.operation import prepare
-from pushjuju.uniter.resolver import (
+from pushjuju.uniter.decide import (
     Answer,
     EffectKind,
     HookInfo,
@@ -24,6 +23,7 @@ from pushjuju.uniter.resolver import (
     decide,
     reconcile_effects,
 )
+from pushjuju.uniter.state.operation import prepare
 
 WORLD = Callable[..., Any]
 REMOTE = RemoteState(unit="web/0", charm_url="ch:1")

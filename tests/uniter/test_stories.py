@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from pushjuju.core.life import Life
-from pushjuju.uniter.operation import Outcome
-from pushjuju.uniter.resolver import (
+from pushjuju.uniter.decide import (
     Answer,
     EffectKind,
     OperationKind,
@@ -20,6 +19,7 @@ from pushjuju.uniter.resolver import (
     ResolvedMode,
     Step,
 )
+from pushjuju.uniter.state.operation import Outcome
 
 WORLD = Callable[..., Any]
 PEER = RemoteRelation(endpoint="cluster", peer=True, remote_application="web", app_members={"web": 0})

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from pushjuju.core.life import Life
-from pushjuju.uniter.operation import Outcome
-from pushjuju.uniter.resolver import (
+from pushjuju.uniter.decide import (
     Answer,
     EffectKind,
     HookKind,
@@ -19,6 +18,7 @@ from pushjuju.uniter.resolver import (
     ResolvedMode,
     Step,
 )
+from pushjuju.uniter.state.operation import Outcome
 
 NEW = {"charm_url": "ch:2", "charm_modified_version": 1, "config_hash": "config-2"}
 FORCED = {**NEW, "force_charm": True}

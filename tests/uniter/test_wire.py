@@ -11,7 +11,7 @@ import pytest
 
 from pushjuju.core.errors import NotValid
 from pushjuju.core.life import Life
-from pushjuju.uniter.resolver import (
+from pushjuju.uniter.decide import (
     ConsumedSecret,
     Decision,
     HookInfo,

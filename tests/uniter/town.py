@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from pushjuju.charms.pack import PackedCharm
+from pushjuju.charms.archive.pack import PackedCharm
 from pushjuju.core.base import Base
 from pushjuju.core.errors import PushjujuError
 from pushjuju.core.life import Life
@@ -23,7 +23,8 @@ from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import deploy as deploy_request
 from pushjuju.services.requests import expose, integrate, refresh
-from pushjuju.state.records import (
+from pushjuju.store.queue import machine_key
+from pushjuju.store.rows.records import (
     Application,
     Cleanup,
     Machine,
@@ -33,10 +34,9 @@ from pushjuju.state.records import (
     Task,
     Unit,
 )
-from pushjuju.state.store import Tx
-from pushjuju.state.work import machine_key
-from pushjuju.uniter.resolver import Answer, decide, reconcile_effects
-from pushjuju.uniter.snapshot import look
+from pushjuju.store.tx import Tx
+from pushjuju.uniter.decide import Answer, decide, reconcile_effects
+from pushjuju.uniter.input.snapshot import look
 from tests.unit.services.world import UBUNTU, Charms
 from tests.uniter.fleet import Box, Fleet
 from tests.uniter.witness import Witness
@@ -368,7 +368,7 @@ class People:
         name = f"r{self.requests}-1"
         number = _pick(town.all_relations(), how).id if how % 3 else None
         box.requests[name] = {"id": name, "unit": unit.name, "script": "true", "relation": number}
-        session = town.shop.attached(machine)
+        session = town.runtime.attached(machine)
         if session is not None:
             session.on_requests()
 

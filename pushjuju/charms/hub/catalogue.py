@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pushjuju.charms import yamlsafe
+from pushjuju.charms.format import yamlsafe
 from pushjuju.core.base import RISKS
 from pushjuju.core.errors import HubError, NotValid
 

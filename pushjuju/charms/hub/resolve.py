@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from pushjuju.charms.bases import DEFAULT_LTS
 from pushjuju.charms.hub.wire import INVALID_BASE, NO_REVISION, Fault
+from pushjuju.charms.values.charm_bases import DEFAULT_LTS
 from pushjuju.core.base import RISKS
 from pushjuju.core.channel import LATEST, Channel
 from pushjuju.core.charmstore import Ask, Platform, StoreCharm

@@ -24,7 +24,7 @@ from pushjuju.portable.quote import quote
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.application import applications
 from pushjuju.services.views import tasks
-from pushjuju.state.records import Task
+from pushjuju.store.rows.records import Task
 
 RUN_WAIT_S = 60.0
 EXEC_WAIT_S = 300.0
@@ -157,7 +157,7 @@ def _pair(text: str) -> tuple[tuple[str, ...], str]:
 
 def _parameters(cli: Cli, asked: _Asked, path: str, *, as_text: bool) -> dict[str, Any]:
     """Merge the parameters of a file and of the command line; the latter win."""
-    from pushjuju.charms.yamlsafe import load
+    from pushjuju.charms.format.yamlsafe import load
 
     found: dict[str, Any] = {}
     if path:

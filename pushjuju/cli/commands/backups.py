@@ -65,7 +65,7 @@ def create_backup(cli: Cli, args: tuple[str, ...], *, model: str, no_download: b
     if not filename:
         raise UsageError("missing filename")
     from pushjuju.services.requests import backups
-    from pushjuju.state.files import private_dir
+    from pushjuju.store.files.private import private_dir
 
     controller, _ = session.split_model(model)
     ctx = session.open_controller(cli, controller)

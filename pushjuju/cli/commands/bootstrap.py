@@ -17,7 +17,7 @@ from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.cloud import clouds
 from pushjuju.services.entities.model import constraints, model_config, models
-from pushjuju.state.model import Model
+from pushjuju.store.rows.model import Model
 
 
 @command(
@@ -147,7 +147,7 @@ def _reach(cli: Cli, text: str, credential: str) -> str:
     region = clouds.choose_region(places, cloud, asked)
     chosen = clouds.choose_credential(places, name, credential)
     if cloud.type not in clouds.BUILT_IN.values():
-        from pushjuju.workers.checkup import reach
+        from pushjuju.workers.provision.checkup import reach
 
         found = reach(
             folder, host, cloud, region=region, credential=chosen, environ=cli.env, warn=cli.console.warn

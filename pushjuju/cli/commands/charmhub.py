@@ -50,7 +50,7 @@ def _name(text: str, *, what: str) -> str:
     Raises:
         NotValid: It is none; the message is Juju's.
     """
-    from pushjuju.charms.url import parse_url
+    from pushjuju.charms.format.url import parse_url
 
     try:
         url = parse_url(text)
@@ -299,7 +299,7 @@ def _download_flags(cli: Cli, args: tuple[str, ...], asked: Mapping[str, Any]) -
 
 
 def _ask(cli: Cli, name: str, asked: Mapping[str, Any]) -> Ask:
-    from pushjuju.charms.bases import DEFAULT_LTS
+    from pushjuju.charms.values.charm_bases import DEFAULT_LTS
     from pushjuju.core.channel import Channel
     from pushjuju.core.charmstore import DEFAULT_ARCH, Ask, Platform
 

@@ -100,6 +100,6 @@ def set_model_constraints(cli: Cli, args: tuple[str, ...], *, model: str) -> Non
 
 def _check(cli: Cli, opened: session.Session, asked: Mapping[str, Any], what: str) -> None:
     if asked:
-        from pushjuju.workers.precheck import check_constraints
+        from pushjuju.workers.provision.precheck import check_constraints
 
         check_constraints(opened.ctx, opened.uuid, asked, what=what, warn=cli.console.warn)

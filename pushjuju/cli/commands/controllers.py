@@ -20,7 +20,7 @@ from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import controllers as service
 from pushjuju.services.entities.model import models
 from pushjuju.services.views import documents
-from pushjuju.state.datadir import DataDir
+from pushjuju.store.datadir import DataDir
 
 
 @command(

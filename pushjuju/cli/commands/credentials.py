@@ -27,7 +27,7 @@ from pushjuju.portable.natural import natural_key
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.cloud import clouds as service
 from pushjuju.services.views import cloud_documents as documents
-from pushjuju.state.cloudfiles import CloudFiles
+from pushjuju.store.cloudfiles import CloudFiles
 
 FILE = flags.text("file", "The YAML file containing credentials", short="f")
 REGION = flags.text("region", "Cloud region that credential is valid for")

@@ -158,7 +158,7 @@ def _problems(
 ) -> dict[str, list[str]]:
     """Return model -> what is wrong with a credential for it, for all models that will use it."""
     from pushjuju.services.entities.machine import credential_validity
-    from pushjuju.workers import credentials as trial
+    from pushjuju.workers.machine import credentials as trial
 
     found: dict[str, list[str]] = {}
     for ctx in _meant(cli, where):

@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pushjuju.charms.arguments import ArgumentKind, classify_argument
-from pushjuju.charms.url import parse_url
+from pushjuju.charms.format.arguments import ArgumentKind, classify_argument
+from pushjuju.charms.format.url import parse_url
 from pushjuju.cli import bundling, charmsource, drive, flags, refreshing, session, values
 from pushjuju.cli.command import Cli, command
 from pushjuju.cli.gnuflag import FlagSpec, Kind
@@ -23,7 +23,7 @@ from pushjuju.portable.names import is_application
 from pushjuju.services.entities.model import model_config
 
 if TYPE_CHECKING:
-    from pushjuju.charms.model import Charm
+    from pushjuju.charms.values.model import Charm
 
 _GOT_BUNDLE = "expected charm, got bundle"  # how a store says that a name is a bundle's
 _GOT_CHARM = "expected bundle, got charm"
@@ -97,7 +97,7 @@ def deploy(cli: Cli, args: tuple[str, ...], *, model: str, no_wait: bool, **aske
     name = args[1] if len(args) > 1 else ""
     if name and not is_application(name):
         raise UsageError(f'invalid application name "{name}"')
-    from pushjuju.charms.features import check_features
+    from pushjuju.charms.format.features import check_features
     from pushjuju.services.requests import deploy as deploy_request
 
     with tempfile.TemporaryDirectory(prefix="pushjuju-") as work, _undone(cli, asked):
@@ -213,7 +213,7 @@ def _precheck(
     targets: Sequence[Placement],
 ) -> None:
     """Let the cloud refuse machines that it can never start."""
-    from pushjuju.workers.precheck import precheck_units
+    from pushjuju.workers.provision.precheck import precheck_units
 
     precheck_units(
         opened.ctx,
@@ -307,7 +307,7 @@ def _warn(cli: Cli, warnings: tuple[str, ...]) -> None:
 def _choose_base(
     opened: session.Session, charm: Any, wanted: Base | None, *, force: bool, source: bool
 ) -> Base:
-    from pushjuju.charms.bases import BaseRequest, choose_base
+    from pushjuju.charms.values.charm_bases import BaseRequest, choose_base
 
     with opened.ctx.store.read() as tx:
         stored = model_config.stored(tx, opened.uuid).get("default-base")
@@ -330,7 +330,7 @@ def _extra_bases(opened: session.Session) -> tuple[Base, ...]:
 
 def _settings(charm: Any, application: str, given: values.Settings) -> dict[str, Any]:
     """Return the typed settings: the files' first, the pairs over them."""
-    from pushjuju.charms.config import parse_settings, parse_settings_yaml
+    from pushjuju.charms.format.config import parse_settings, parse_settings_yaml
 
     found: dict[str, Any] = {}
     for content in given.files:

@@ -28,12 +28,12 @@ from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import controllers as service
 from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle import removal
-from pushjuju.state.records import Application, Cleanup, Model
-from pushjuju.state.storage_records import Backing
+from pushjuju.store.rows.records import Application, Cleanup, Model
+from pushjuju.store.rows.storage_records import Backing
 
 if TYPE_CHECKING:
     from pushjuju.services.entities.basis.context import Context
-    from pushjuju.state.store import Tx
+    from pushjuju.store.tx import Tx
 
 ENDS = "controller ends"  # what a plan is told: when
 KILLS = "controller kills"  # ... that what is left of models then is ended directly
@@ -451,7 +451,7 @@ def _kill_model(cli: Cli, ctx: Context, model: Model, until: float) -> None:
         if tx.find(Model, "model_by_uuid", uuid=model.uuid) is None:
             return
     cli.console.info(f"Ending model {model.qualified} directly")
-    from pushjuju.workers.killing import end_model
+    from pushjuju.workers.provision.killing import end_model
 
     for problem in end_model(ctx, model, cli.console.warn):
         cli.console.warn(problem)

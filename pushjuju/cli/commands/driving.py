@@ -116,8 +116,8 @@ def doctor(cli: Cli, args: tuple[str, ...], *, install: bool, schedule: bool) ->
     import asyncio
 
     from pushjuju.cli.formatters.listings import findings
-    from pushjuju.workers import checkup
     from pushjuju.workers import schedule as regular
+    from pushjuju.workers.provision import checkup
 
     folder = session.data_dir(cli)
     if schedule:

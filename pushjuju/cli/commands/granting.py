@@ -15,7 +15,7 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.basis.users import LEVELS, Kind
 from pushjuju.services.entities.cloud import clouds
 from pushjuju.services.entities.model import models
-from pushjuju.state.store import Tx
+from pushjuju.store.tx import Tx
 
 Act = Callable[[Tx, str, str, Kind, str], None]
 _NOTE = "Recorded for the day when there is a server; who may read the data directory is admin today."

@@ -194,7 +194,7 @@ def replay(cli: Cli, args: tuple[str, ...], *, model: str, file: str) -> None:
     """Decide again."""
     from pushjuju.cli.formatters import replayed as shown
     from pushjuju.services.entities.application import decisions
-    from pushjuju.uniter.replaying import replayed
+    from pushjuju.uniter.replay import replayed
 
     if bool(args) == bool(file):
         raise UsageError(

@@ -104,7 +104,7 @@ def add_machine(
         cli.console.info(f"created machine {machine_id}")
         made = [machine_id]
     else:
-        from pushjuju.workers.precheck import precheck
+        from pushjuju.workers.provision.precheck import precheck
 
         inside = target if target is not None and target.kind is PlacementKind.CONTAINER else None
         placement = "" if target is None or inside else str(target)
@@ -187,17 +187,17 @@ async def _enlist_all(
     """Return the id of each host's machine, or why it is none."""
     import asyncio
 
-    from pushjuju.workers.enlist import add_given_machine
-    from pushjuju.workers.workshop import STARTS, Workshop
+    from pushjuju.workers.provision.enlist import add_given_machine
+    from pushjuju.workers.runtime import STARTS, Runtime
 
-    shop = Workshop(opened.ctx, report, cli.console.warn)
+    runtime = Runtime(opened.ctx, report, cli.console.warn)
     slots = asyncio.Semaphore(STARTS)
 
     async def enlist(item: Listed) -> str | PushjujuError:
         async with slots:
             try:
                 machine = await add_given_machine(
-                    shop,
+                    runtime,
                     opened.uuid,
                     item.target,
                     identities=_identities(private_key, item.identity),
@@ -211,7 +211,7 @@ async def _enlist_all(
     try:
         return list(await asyncio.gather(*(enlist(item) for item in listed)))
     finally:
-        await shop.close()
+        await runtime.close()
 
 
 def _identities(*paths: str) -> list[Path]:
@@ -223,20 +223,20 @@ def _take_in(cli: Cli, opened: session.Session, target: str, *, private_key: str
     import asyncio
 
     from pushjuju.cli.progress import progress
-    from pushjuju.workers.enlist import add_given_machine
-    from pushjuju.workers.workshop import Workshop
+    from pushjuju.workers.provision.enlist import add_given_machine
+    from pushjuju.workers.runtime import Runtime
 
     keys = values.public_keys(public_key)
     identities = [Path(private_key).expanduser()] if private_key else []
 
     async def enlist(report: Report) -> str:
-        shop = Workshop(opened.ctx, report, cli.console.warn)
+        runtime = Runtime(opened.ctx, report, cli.console.warn)
         try:
             machine = await add_given_machine(
-                shop, opened.uuid, target, identities=identities, public_keys=keys
+                runtime, opened.uuid, target, identities=identities, public_keys=keys
             )
         finally:
-            await shop.close()
+            await runtime.close()
         return machine.id
 
     with progress(cli.console) as report:

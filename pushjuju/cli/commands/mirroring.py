@@ -79,7 +79,7 @@ def _wanted(text: str, channel: str, platforms: tuple[Platform, ...]) -> list[Wa
         if not is_bundle(Path(text).expanduser()):
             raise NotFound(f'no bundle was found at "{text}"', hint="charms are named as in the store")
         return mirroring.of_bundle(Path(text).expanduser(), platforms[0].arch)
-    from pushjuju.charms.url import parse_url
+    from pushjuju.charms.format.url import parse_url
     from pushjuju.core.channel import Channel
 
     name, _, own = text.partition("@")

@@ -72,7 +72,7 @@ def add_model(
 
 def _checked(cli: Cli, ctx: Context, settings: dict[str, Any]) -> models.Check:
     """Return what lets a cloud refuse settings of its own."""
-    from pushjuju.workers.checkup import check_settings
+    from pushjuju.workers.provision.checkup import check_settings
 
     return partial(check_settings, ctx, settings, warn=cli.console.warn)
 

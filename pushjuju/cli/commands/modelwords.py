@@ -63,7 +63,7 @@ def set_credential(cli: Cli, args: tuple[str, ...], *, model: str) -> None:
     from pushjuju.core.clouds import StoredCredential
     from pushjuju.plugins.manager import PluginHost
     from pushjuju.services.entities.machine import credential_validity
-    from pushjuju.workers import credentials as trial
+    from pushjuju.workers.machine import credentials as trial
 
     cloud, name = args
     opened = session.open_model(cli, model)

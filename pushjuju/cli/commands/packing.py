@@ -14,7 +14,7 @@ from pushjuju.core.base import Base
 from pushjuju.core.errors import InvalidCharm, NotFound, NotValid
 
 if TYPE_CHECKING:
-    from pushjuju.charms.model import Charm
+    from pushjuju.charms.values.model import Charm
 
 _USUAL = Base("ubuntu", "24.04")
 
@@ -48,7 +48,7 @@ def pack(
     allow_build_scripts: bool,
 ) -> None:
     """Write a charm's archives; an architecture that this computer cannot build for is left out."""
-    from pushjuju.charms.reader import read_charm
+    from pushjuju.charms.archive.reader import read_charm
     from pushjuju.services.entities.model.architectures import own_arch
 
     path = Path(args[0] if args else ".").expanduser()
@@ -80,7 +80,7 @@ def _write(cli: Cli, path: Path, target: _Target, out: Path, *, scripts: bool) -
     Raises:
         InvalidCharm: It cannot be built here.
     """
-    from pushjuju.charms.pack import pack as write
+    from pushjuju.charms.archive.pack import pack as write
 
     with tempfile.TemporaryDirectory(prefix="pushjuju-") as work:
         tree = charmsource.built(cli, path, Path(work), target.choose, alone=target.alone, scripts=scripts)
@@ -127,7 +127,8 @@ def _targets(path: Path, charm: Charm, wanted: Base | None, platform: str) -> li
     Raises:
         NotValid: The base or platform is not one of the charm's, which are named.
     """
-    from pushjuju.charms import charmcraft, tree
+    from pushjuju.charms.archive import tree
+    from pushjuju.charms.build import charmcraft
     from pushjuju.services.entities.model.architectures import own_arch
     from pushjuju.services.supply import charm_build
 
@@ -173,7 +174,9 @@ def _of_platform(path: Path, platform: str, wanted: Base | None) -> list[_Target
     Raises:
         NotValid: charmcraft.yaml names none like that.
     """
-    from pushjuju.charms import charmcraft, manifest, tree
+    from pushjuju.charms.archive import tree
+    from pushjuju.charms.build import charmcraft
+    from pushjuju.charms.format import manifest
 
     listed = charmcraft.platforms(tree.read_document(tree.resolve_root(path), charmcraft.FILE) or b"")
     if platform not in listed:

@@ -25,7 +25,7 @@ from pushjuju.portable.quote import quote
 if TYPE_CHECKING:
     from pushjuju.services.entities.basis.context import Context
     from pushjuju.services.views.inventory import Change, Inventory
-    from pushjuju.state.datadir import ControllerDir
+    from pushjuju.store.datadir import ControllerDir
     from pushjuju.workers.rehearsal import Foreseen, Rehearsal
 
 CHANGES = 2  # exit status, as `terraform plan -detailed-exitcode` has it
@@ -123,7 +123,7 @@ def _check(words: Sequence[str]) -> None:
 
 def _plan(cli: Cli, words: Sequence[str], model: str) -> Plan:
     """Run a command on a copy, rehearse what follows, and compare with a copy without the command."""
-    from pushjuju.state.rehearsal import copy_datadir
+    from pushjuju.store.rehearsal import copy_datadir
 
     source, folder = session.data_dir(cli), Path(tempfile.mkdtemp(prefix="pushjuju-plan-"))
     try:
@@ -173,7 +173,7 @@ def _compared(
 ) -> Plan:
     """Return what is other with the command than without it; `before` is None for a new controller."""
     from pushjuju.services.views import inventory
-    from pushjuju.state.rehearsal import gone
+    from pushjuju.store.rehearsal import gone
 
     now = before.inventory if before is not None else {}
     changes = inventory.differences(now, after.inventory, gone(controller.store_path))
@@ -213,7 +213,7 @@ def _left(inner: Cli) -> Sequence[str]:
 def _without(cli: Cli, opened: Context, folder: Path) -> _Side | None:
     """Return what would happen, and be, without the command; None when it makes the controller."""
     from pushjuju.services.entities.basis.context import open_context
-    from pushjuju.state.datadir import DataDir
+    from pushjuju.store.datadir import DataDir
 
     datadir, name = DataDir(folder), opened.controller.name
     if name not in datadir.controllers():

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from ipaddress import ip_network
 
-from pushjuju.charms.endpoints import parse_endpoint
+from pushjuju.charms.values.endpoints import parse_endpoint
 from pushjuju.cli import drive, flags, removals, session
 from pushjuju.cli.command import Cli, command
 from pushjuju.core.errors import AlreadyExists, NotValid, UsageError

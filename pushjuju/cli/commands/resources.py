@@ -17,7 +17,7 @@ from pushjuju.services.entities.application import resources as service
 from pushjuju.services.views import resource_documents
 
 if TYPE_CHECKING:
-    from pushjuju.charms.model import ResourceMeta
+    from pushjuju.charms.values.model import ResourceMeta
     from pushjuju.core.charmstore import StoreResource
 
 _NOTHING = "No resources to display."
@@ -132,7 +132,7 @@ def charm_resources(cli: Cli, args: tuple[str, ...], *, model: str, channel: str
 
 def _declared(cli: Cli, argument: str, *, model: str) -> Mapping[str, ResourceMeta]:
     """Return what a local charm declares."""
-    from pushjuju.charms.reader import read_charm
+    from pushjuju.charms.archive.reader import read_charm
     from pushjuju.cli import charmsource
 
     if "channel" in cli.given:
@@ -151,7 +151,7 @@ def _in_store(cli: Cli, argument: str, *, model: str, channel: str) -> Sequence[
     Raises:
         HubError: There is no such charm; the message is Juju's.
     """
-    from pushjuju.charms.url import parse_url
+    from pushjuju.charms.format.url import parse_url
     from pushjuju.cli.commands import charmhub
     from pushjuju.core.channel import Channel
     from pushjuju.core.charmstore import Ask

@@ -33,8 +33,8 @@ from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import leadership
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import jump_hosts
-from pushjuju.state.records import Machine
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import Machine
+from pushjuju.store.tx import Tx
 
 _GIVEN = "manual"  # who made machines that were taken in
 _POLL_S = 0.1  # how often the end of a session is looked for
@@ -208,10 +208,10 @@ def _start_if_stopped(cli: Cli, opened: session.Session, machine: Machine) -> No
     import asyncio
 
     from pushjuju.cli import waiting
-    from pushjuju.workers.contact import can_resume
-    from pushjuju.workers.workshop import Workshop
+    from pushjuju.workers.machine.contact import can_resume
+    from pushjuju.workers.runtime import Runtime
 
-    if not asyncio.run(can_resume(Workshop(opened.ctx, warn=cli.console.warn), machine)):
+    if not asyncio.run(can_resume(Runtime(opened.ctx, warn=cli.console.warn), machine)):
         return
     cli.console.info(f"machine {machine.id} is stopped; starting it")
     with opened.ctx.store.write() as tx:
@@ -385,7 +385,7 @@ def _check_names(opened: session.Session, unit: str, names: Sequence[str]) -> No
     Raises:
         NotFound: One is not.
     """
-    from pushjuju.charms.hooks import hook_names
+    from pushjuju.charms.values.hooks import hook_names
     from pushjuju.services.entities.application import applications
 
     with opened.ctx.store.read() as tx:

@@ -289,7 +289,7 @@ def import_filesystem(cli: Cli, args: tuple[str, ...], *, model: str, force: boo
     pool, provider_id, name = args
     if not is_store(name):
         raise UsageError(f'"{name}" is not a valid storage name')
-    from pushjuju.workers.storage_import import import_found
+    from pushjuju.workers.provision.storage_import import import_found
 
     opened = session.open_model(cli, model)
     cli.console.info(f'importing "{provider_id}" from storage pool "{pool}" as storage "{name}"')

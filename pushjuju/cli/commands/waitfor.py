@@ -20,7 +20,7 @@ from pushjuju.portable.quote import quote
 if TYPE_CHECKING:
     from pushjuju.cli.query.run import Asked, Query, Scope
     from pushjuju.services.entities.basis.context import Context
-    from pushjuju.state.store import Tx
+    from pushjuju.store.tx import Tx
 
 _POLL_S = 0.2  # while a model that is waited for is not there yet
 
@@ -136,7 +136,7 @@ def _target(args: tuple[str, ...]) -> tuple[str, str]:
 
 def _model(tx: Tx, owner: str, name: str) -> Scope | None:
     from pushjuju.cli.query import scopes
-    from pushjuju.state.records import Model
+    from pushjuju.store.rows.records import Model
 
     found = tx.find(Model, "model_by_name", owner=owner, name=name)
     return scopes.model(tx, found) if found is not None else None
@@ -144,7 +144,7 @@ def _model(tx: Tx, owner: str, name: str) -> Scope | None:
 
 def _application(tx: Tx, uuid: str, name: str) -> Scope | None:
     from pushjuju.cli.query import scopes
-    from pushjuju.state.records import Application
+    from pushjuju.store.rows.records import Application
 
     found = tx.find(Application, "application_get", model=uuid, name=name)
     return scopes.application(tx, found) if found is not None else None
@@ -152,7 +152,7 @@ def _application(tx: Tx, uuid: str, name: str) -> Scope | None:
 
 def _unit(tx: Tx, uuid: str, name: str) -> Scope | None:
     from pushjuju.cli.query import scopes
-    from pushjuju.state.records import Unit
+    from pushjuju.store.rows.records import Unit
 
     found = tx.find(Unit, "unit_get", model=uuid, name=name)
     return scopes.unit(tx, found) if found is not None else None
@@ -160,7 +160,7 @@ def _unit(tx: Tx, uuid: str, name: str) -> Scope | None:
 
 def _machine(tx: Tx, uuid: str, name: str) -> Scope | None:
     from pushjuju.cli.query import scopes
-    from pushjuju.state.records import Machine
+    from pushjuju.store.rows.records import Machine
 
     found = tx.find(Machine, "machine_get", model=uuid, id=name)
     return scopes.machine(tx, found) if found is not None else None
@@ -179,7 +179,7 @@ def _entity(tx: Tx, opened: session.Session, word: str, name: str) -> Scope | No
     Raises:
         Gone: The model was removed: the entity never comes.
     """
-    from pushjuju.state.records import Model
+    from pushjuju.store.rows.records import Model
 
     found = _READ[word](tx, opened.uuid, name)
     if found is None and tx.find(Model, "model_by_uuid", uuid=opened.uuid) is None:

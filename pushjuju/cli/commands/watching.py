@@ -26,7 +26,7 @@ from pushjuju.core.status import StatusKind
 from pushjuju.portable.names import is_application, is_unit
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import logs, statuses
-from pushjuju.state.records import Model, Unit
+from pushjuju.store.rows.records import Model, Unit
 
 _FOLLOW_S = 0.1
 _BACKLOG = 20

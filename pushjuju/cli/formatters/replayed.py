@@ -11,8 +11,8 @@ from pushjuju.cli.paint import GREEN, RED, paint
 from pushjuju.cli.tabwriter import TabWriter
 from pushjuju.portable.gotypes import Struct
 from pushjuju.services.entities.application.decisions import Decided
-from pushjuju.uniter.replaying import Replayed, decision_text
-from pushjuju.uniter.resolver import Decision
+from pushjuju.uniter.decide import Decision
+from pushjuju.uniter.replay import Replayed, decision_text
 
 
 def document(found: Decided, again: Replayed) -> Struct:

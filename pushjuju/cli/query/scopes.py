@@ -17,8 +17,8 @@ from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import network, statuses
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import model_config, models
-from pushjuju.state.records import Application, Machine, Model, Unit
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import Application, Machine, Model, Unit
+from pushjuju.store.tx import Tx
 
 Values = Mapping[str, Callable[[], Any]]
 

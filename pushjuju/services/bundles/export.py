@@ -16,9 +16,9 @@ from pushjuju.services.bundles.plan.facts import ApplicationFacts
 from pushjuju.services.entities.application import resources
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
-from pushjuju.state.files import explained
-from pushjuju.state.records import Resource
-from pushjuju.state.store import Tx
+from pushjuju.store.files.private import explained
+from pushjuju.store.rows.records import Resource
+from pushjuju.store.tx import Tx
 
 __all__ = ["OVERLAY", "Request", "export", "write"]
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.services.bundles.planning import Prepared
-from pushjuju.state.files import explained, replace_text
+from pushjuju.store.files.private import explained, replace_text
 
 FORM = 1
 _LARGEST = 64 * 1024 * 1024

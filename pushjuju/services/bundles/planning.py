@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pushjuju.charms.model import Charm
+from pushjuju.charms.values.model import Charm
 from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid, PushjujuError
@@ -38,11 +38,11 @@ from pushjuju.services.supply.charm_build import CharmPaths
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
-    from pushjuju.charms.pack import PackedCharm
+    from pushjuju.charms.archive.pack import PackedCharm
     from pushjuju.core.charmstore import StoreResource
     from pushjuju.services.bundles.read.compose import Composed
     from pushjuju.services.supply.store_charms import StoreOrigin
-    from pushjuju.state.store import Tx
+    from pushjuju.store.tx import Tx
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -428,7 +428,7 @@ def _current(ctx: Context, model: str, application: str) -> PackedCharm:
 
 
 def _stored(ctx: Context, model: str, url: str) -> PackedCharm:
-    from pushjuju.charms.pack import PackedCharm
+    from pushjuju.charms.archive.pack import PackedCharm
 
     with ctx.store.read() as tx:
         record, charm = charms.record(tx, model, url), charms.get(tx, model, url)

@@ -18,8 +18,8 @@ from pushjuju.services.entities.relation import remote_applications
 from pushjuju.services.entities.storage import storage
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import expose, integrate
-from pushjuju.state.records import Offer
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import Offer
+from pushjuju.store.tx import Tx
 
 
 def unset_annotations(tx: Tx, model: str, args: Mapping[str, Any], _now: datetime) -> None:

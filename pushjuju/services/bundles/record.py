@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from pushjuju.charms.config import validate_settings
-from pushjuju.charms.pack import PackedCharm
+from pushjuju.charms.archive.pack import PackedCharm
+from pushjuju.charms.format.config import validate_settings
 from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
 from pushjuju.core.errors import AlreadyExists, NotValid, PushjujuError
@@ -32,8 +32,8 @@ from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import constraints as of_machines
 from pushjuju.services.entities.model import models
 from pushjuju.services.requests import deploy, expose, integrate
-from pushjuju.state.records import Application, Machine
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import Application, Machine
+from pushjuju.store.tx import Tx
 
 if TYPE_CHECKING:
     from pushjuju.core.charmstore import StoreResource
@@ -444,7 +444,7 @@ def _grant(work: _Work, change: Change) -> None:
     from pushjuju.services.entities.basis import users
     from pushjuju.services.entities.basis.context import DEFAULT_USER
     from pushjuju.services.entities.relation import offers
-    from pushjuju.state.records import Offer
+    from pushjuju.store.rows.records import Offer
 
     user, level, name = (str(change.args[key]) for key in ("user", "access", "offer"))
     found = work.tx.get(Offer, "offer_get", f'offer "{name}" not found', model=work.model, name=name)

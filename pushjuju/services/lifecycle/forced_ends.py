@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.state.records import Cleanup, Relation, Unit
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import Cleanup, Relation, Unit
+from pushjuju.store.tx import Tx
 
 
 def forced_ends(ctx: Context, model: str) -> list[Cleanup]:

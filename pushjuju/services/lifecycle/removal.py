@@ -1,6 +1,6 @@
 """How things go: Alive -> Dying -> Dead -> gone, and what waits for what.
 
-Relations and applications go when their last reference leaves; units and machines when their lane has done
+Relations and applications go when their last reference leaves; units and machines when their worker has done
 its part; a forced removal has a cleanup that ends it after the wait. Mirrors: juju state/cleanup.go (3.6)
 """
 
@@ -30,9 +30,9 @@ from pushjuju.services.entities.storage import storage, storage_work
 from pushjuju.services.lifecycle import storage_ends
 from pushjuju.services.lifecycle.forced_ends import forced_ends as forced_ends  # noqa: PLC0414 - part of removals
 from pushjuju.services.lifecycle.forced_ends import forced_subject as forced_subject  # noqa: PLC0414
-from pushjuju.state.records import Application, Machine, Model, Offer, Relation, RelationScope, Unit
-from pushjuju.state.store import Tx
-from pushjuju.state.work import machine_key
+from pushjuju.store.queue import machine_key
+from pushjuju.store.rows.records import Application, Machine, Model, Offer, Relation, RelationScope, Unit
+from pushjuju.store.tx import Tx
 
 MAX_WAIT_S = 60.0  # how long a forced removal lets the orderly one try
 FORCE_UNIT, FORCE_REMOVE_UNIT = "force-unit", "force-remove-unit"
@@ -145,7 +145,7 @@ def _after_last_principal(tx: Tx, model: str, machine_id: str, now: datetime) ->
     elif machine.life == Life.ALIVE:
         if not machines.containers_on(tx, model, machine_id):
             destroy_machine(tx, machine, now)
-    else:  # its lane may rest after failures, and the unit went by force
+    else:  # its worker may rest after failures, and the unit went by force
         wake.machine(tx, model, machine_id, now, "the last unit is gone")
 
 

@@ -11,9 +11,9 @@ from pushjuju.core.errors import Conflict
 from pushjuju.core.life import Life
 from pushjuju.core.storage import Kind, Scope
 from pushjuju.services.entities.storage import storage
-from pushjuju.state.records import Model
-from pushjuju.state.storage_records import StorageInstance
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import Model
+from pushjuju.store.rows.storage_records import StorageInstance
+from pushjuju.store.tx import Tx
 
 _REMAINS = """\
 The model has persistent storage remaining:

@@ -21,10 +21,10 @@ from typing import Any
 from pushjuju.core.clock import Clock, to_iso
 from pushjuju.core.errors import Conflict, NotFound, NotValid, StoreDamaged, StoreError
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.state import backup
-from pushjuju.state.datadir import ControllerDir, DataDir
-from pushjuju.state.files import explained, sync_dir
-from pushjuju.state.store import Store
+from pushjuju.store import backup
+from pushjuju.store.datadir import ControllerDir, DataDir
+from pushjuju.store.db import Store
+from pushjuju.store.files.private import explained, sync_dir
 
 STORE = "state.db"
 BLOBS = "blobs"
@@ -326,7 +326,7 @@ def _put_files(found: _Unpacked, controller: ControllerDir) -> None:
 
     controller.toml comes last: with it the controller exists.
     """
-    from pushjuju.state.files import replace_text
+    from pushjuju.store.files.private import replace_text
 
     names = sorted(found.files, key=lambda name: name == "controller.toml")
     for name in names:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from pushjuju.charms.endpoints import Bound, Pair, Side
+from pushjuju.charms.values.endpoints import Bound, Pair, Side
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import AlreadyExists, NotFound, NotValid
 from pushjuju.core.ids import digest
@@ -25,8 +25,8 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import models
 from pushjuju.services.entities.relation import offers, pairing, relations, remote_applications
 from pushjuju.services.lifecycle import removal
-from pushjuju.state.records import Offer, Relation, RemoteApplication
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import Offer, Relation, RemoteApplication
+from pushjuju.store.tx import Tx
 
 # --- consuming --------------------------------------------------------------------------------------------
 

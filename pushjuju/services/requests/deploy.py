@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from pushjuju.charms import wire
-from pushjuju.charms.config import Settings
-from pushjuju.charms.pack import PackedCharm
+from pushjuju.charms.archive.pack import PackedCharm
+from pushjuju.charms.format.config import Settings
+from pushjuju.charms.values import wire
 from pushjuju.core.base import Base
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import AlreadyExists, NotValid
@@ -28,8 +28,8 @@ from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.model import models
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.entities.storage import storage
-from pushjuju.state.records import Application, CharmRecord
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import Application, CharmRecord
+from pushjuju.store.tx import Tx
 
 if TYPE_CHECKING:
     from pushjuju.core.charmstore import StoreResource

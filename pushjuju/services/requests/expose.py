@@ -15,8 +15,8 @@ from pushjuju.core.life import Life
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import firewall, models
-from pushjuju.state.records import Application, ExposedEndpoint
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import Application, ExposedEndpoint
+from pushjuju.store.tx import Tx
 
 
 def expose(

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from pushjuju.charms.endpoints import Side, infer_endpoints, parse_endpoint
-from pushjuju.charms.model import Role
+from pushjuju.charms.values.endpoints import Side, infer_endpoints, parse_endpoint
+from pushjuju.charms.values.model import Role
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.life import Life
 from pushjuju.core.offerurl import OfferUrl
@@ -21,8 +21,8 @@ from pushjuju.services.entities.model import models
 from pushjuju.services.entities.relation import pairing, relations
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import consume
-from pushjuju.state.records import Relation, RelationEndpoint
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import Relation, RelationEndpoint
+from pushjuju.store.tx import Tx
 
 _MOST = 2**63 - 1  # the store has no greater numbers
 _DIGITS = 20  # Python reads no number of thousands of digits

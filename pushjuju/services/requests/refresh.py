@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pushjuju.charms.config import Settings, filter_settings, parse_settings, parse_settings_yaml
-from pushjuju.charms.model import Charm, Endpoint, Role, Scope
-from pushjuju.charms.pack import PackedCharm
-from pushjuju.charms.upgrade import UpgradeFacts, UsedRelation, check_base, check_upgrade
+from pushjuju.charms.archive.pack import PackedCharm
+from pushjuju.charms.format.config import Settings, filter_settings, parse_settings, parse_settings_yaml
+from pushjuju.charms.format.upgrade import UpgradeFacts, UsedRelation, check_base, check_upgrade
+from pushjuju.charms.values.model import Charm, Endpoint, Role, Scope
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.life import Life
@@ -23,9 +23,9 @@ from pushjuju.services.entities.relation import relations
 from pushjuju.services.entities.storage import storage
 from pushjuju.services.requests import deploy
 from pushjuju.services.supply import charm_updates, origins
-from pushjuju.state.records import Application
-from pushjuju.state.storage_records import StorageInstance
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import Application
+from pushjuju.store.rows.storage_records import StorageInstance
+from pushjuju.store.tx import Tx
 
 if TYPE_CHECKING:
     from pushjuju.core.charmstore import StoreResource

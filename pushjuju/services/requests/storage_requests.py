@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from pushjuju.charms.model import Charm
+from pushjuju.charms.values.model import Charm
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import Conflict, NotFound, NotValid, PushjujuError
 from pushjuju.core.life import Life
@@ -23,9 +23,9 @@ from pushjuju.services.entities.model import models
 from pushjuju.services.entities.storage import storage
 from pushjuju.services.entities.storage.storage_pools import Pools, open_pools
 from pushjuju.services.lifecycle import removal
-from pushjuju.state.records import Application, Unit
-from pushjuju.state.storage_records import Backing, StorageDirective, StorageInstance
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import Application, Unit
+from pushjuju.store.rows.storage_records import Backing, StorageDirective, StorageInstance
+from pushjuju.store.tx import Tx
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,9 +16,9 @@ from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.secret import secret_backends, secrets
 from pushjuju.services.entities.secret.secrets import MODEL, Change
-from pushjuju.state.records import Application
-from pushjuju.state.secret_records import RevisionRow, SecretRow
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import Application
+from pushjuju.store.rows.secret_records import RevisionRow, SecretRow
+from pushjuju.store.tx import Tx
 
 
 def add(ctx: Context, model: str, name: str, content: Content, description: str = "") -> str:

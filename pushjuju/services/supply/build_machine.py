@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pushjuju.charms.archive import Kind, open_archive
-from pushjuju.charms.parts import REACTIVE, BuildPlan
+from pushjuju.charms.archive.archiving import Kind, open_archive
+from pushjuju.charms.build.parts import REACTIVE, BuildPlan
 from pushjuju.core.base import Base
 from pushjuju.core.errors import InvalidCharm, ProviderError
 from pushjuju.plugins.cloudtypes import CloudSpec

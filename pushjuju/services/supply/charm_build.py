@@ -19,8 +19,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pushjuju.charms import charmcraft, ignore, manifest, metadata, parts, tree
-from pushjuju.charms.version import run_vcs, version_text
+from pushjuju.charms.archive import ignore, tree
+from pushjuju.charms.archive.version import run_vcs, version_text
+from pushjuju.charms.build import charmcraft, parts
+from pushjuju.charms.format import manifest, metadata
 from pushjuju.core.base import Base
 from pushjuju.core.charmstore import DEFAULT_ARCH
 from pushjuju.core.errors import InvalidCharm
@@ -30,8 +32,8 @@ from pushjuju.services.supply.runpip import Target
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pushjuju.charms.pack import PackedCharm
-    from pushjuju.charms.parts import BuildPlan
+    from pushjuju.charms.archive.pack import PackedCharm
+    from pushjuju.charms.build.parts import BuildPlan
     from pushjuju.services.entities.basis.context import Context
 
 Say = Callable[[str], None]
@@ -213,8 +215,8 @@ class CharmPaths:
             InvalidCharm: It is refused, or cannot be built here.
             NotValid: It is not for these machines.
         """
-        from pushjuju.charms.pack import pack
-        from pushjuju.charms.reader import read_charm
+        from pushjuju.charms.archive.pack import pack
+        from pushjuju.charms.archive.reader import read_charm
         from pushjuju.services.entities.model import architectures
 
         source, arch = bool(base) and Path(path).is_dir() and is_source(Path(path)), ""

@@ -20,9 +20,9 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.supply import origins
 from pushjuju.services.supply.store_charms import StoreOrigin
-from pushjuju.state.origin_records import ApplicationOrigin
-from pushjuju.state.store import Tx
-from pushjuju.state.work import model_key, touch
+from pushjuju.store.queue import model_key, touch
+from pushjuju.store.rows.origin_records import ApplicationOrigin
+from pushjuju.store.tx import Tx
 
 LOOP = "charms"
 EVERY = timedelta(hours=24)

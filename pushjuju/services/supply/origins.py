@@ -11,9 +11,9 @@ from pushjuju.core.channel import Channel
 from pushjuju.core.charmstore import Held, StoreResource
 from pushjuju.core.clock import to_iso
 from pushjuju.services.supply.store_charms import StoreOrigin
-from pushjuju.state.origin_records import ApplicationOrigin, ResourceLatest
-from pushjuju.state.records import Application
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.origin_records import ApplicationOrigin, ResourceLatest
+from pushjuju.store.rows.records import Application
+from pushjuju.store.tx import Tx
 
 
 def find(tx: Tx, model: str, application: str) -> ApplicationOrigin | None:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from pushjuju.charms.locks import plain
+from pushjuju.charms.build.locks import plain
 from pushjuju.core.errors import InvalidCharm
 from pushjuju.portable.quote import quote
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from pushjuju.charms.locks import plain
+from pushjuju.charms.build.locks import plain
 from pushjuju.core.errors import InvalidCharm
 from pushjuju.services.supply.requirement_files import place_of
 

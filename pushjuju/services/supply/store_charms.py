@@ -17,10 +17,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pushjuju.charms.bases import BaseRequest, choose_base
-from pushjuju.charms.model import Charm, ResourceMeta
-from pushjuju.charms.pack import PackedCharm, pack
-from pushjuju.charms.url import CharmURL, parse_url
+from pushjuju.charms.archive.pack import PackedCharm, pack
+from pushjuju.charms.format.url import CharmURL, parse_url
+from pushjuju.charms.values.charm_bases import BaseRequest, choose_base
+from pushjuju.charms.values.model import Charm, ResourceMeta
 from pushjuju.core.base import Base
 from pushjuju.core.channel import Channel
 from pushjuju.core.charmstore import (
@@ -40,8 +40,8 @@ from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.model import model_config
-from pushjuju.state.origin_records import ApplicationOrigin
-from pushjuju.state.records import Application, Machine
+from pushjuju.store.rows.origin_records import ApplicationOrigin
+from pushjuju.store.rows.records import Application, Machine
 
 if TYPE_CHECKING:
     from pushjuju.plugins.charmtypes import CharmStore, Tell
@@ -469,7 +469,7 @@ def told_charm(charm: StoreCharm) -> Charm | None:
     Returns:
         Its metadata, options and bases; None where the store told too little, or what makes no sense.
     """
-    from pushjuju.charms.reader import load
+    from pushjuju.charms.archive.reader import load
 
     texts = {"metadata.yaml": charm.metadata, "config.yaml": charm.config.replace("{}\n", "")}
     files = {name: text.encode() for name, text in texts.items() if text.strip()}

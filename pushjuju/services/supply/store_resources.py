@@ -9,13 +9,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pushjuju.charms.url import name_in
+from pushjuju.charms.format.url import name_in
 from pushjuju.core.errors import HubError, NotFound
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.supply import origins, store_charms
-from pushjuju.state.blobs import Staged
-from pushjuju.state.records import Resource
+from pushjuju.store.files.blobs import Staged
+from pushjuju.store.rows.records import Resource
 
 if TYPE_CHECKING:
     from pushjuju.plugins.charmtypes import CharmStore

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from pushjuju.charms import charmcraft
-from pushjuju.charms.locks import plain
+from pushjuju.charms.build import charmcraft
+from pushjuju.charms.build.locks import plain
 from pushjuju.core import children
 from pushjuju.core.errors import InvalidCharm, PushjujuError
 from pushjuju.portable.quote import quote
@@ -27,7 +27,7 @@ from pushjuju.services.supply.runpip import Target
 from pushjuju.services.supply.source_packages import Described
 
 if TYPE_CHECKING:
-    from pushjuju.charms.parts import BuildPlan
+    from pushjuju.charms.build.parts import BuildPlan
 
 Say = Callable[[str], None]
 Build = Callable[[Path, Path, Sequence[Path]], Path]

@@ -17,7 +17,7 @@ from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
 from pushjuju.services.entities.cloud import clouds
 from pushjuju.services.entities.machine import credential_validity
 from pushjuju.services.entities.model import models
-from pushjuju.state.cloudfiles import CloudFiles
+from pushjuju.store.cloudfiles import CloudFiles
 
 
 def client_clouds(host: PluginHost, client: CloudFiles) -> dict[str, tuple[str, Cloud]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pushjuju import JUJU_VERSION
-from pushjuju.charms.url import name_in
+from pushjuju.charms.format.url import name_in
 from pushjuju.core.base import Base
 from pushjuju.core.errors import PushjujuError
 from pushjuju.core.status import MODEL_SUSPENDED, StatusInfo, StatusKind
@@ -19,10 +19,11 @@ from pushjuju.services.entities.basis import leadership, network, statuses, user
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import models
-from pushjuju.state.datadir import DataDir
-from pushjuju.state.people_records import Person
-from pushjuju.state.records import Application, Bag, ExposedEndpoint, Model, Port, RelationScope, Unit
-from pushjuju.state.store import Store, Tx
+from pushjuju.store.datadir import DataDir
+from pushjuju.store.db import Store
+from pushjuju.store.rows.records import Application, Bag, ExposedEndpoint, Model, Port, RelationScope, Unit
+from pushjuju.store.rows.user_records import Person
+from pushjuju.store.tx import Tx
 
 ADMIN = "superuser"
 

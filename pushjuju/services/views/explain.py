@@ -32,10 +32,10 @@ from pushjuju.services.views.explain_basis import (
     read,
     trouble,
 )
-from pushjuju.state.records import Application, Cleanup, Machine, Operation, Unit
-from pushjuju.state.storage_records import Backing, BackingAttachment, StorageInstance
-from pushjuju.state.store import Tx
-from pushjuju.state.work import WorkItem
+from pushjuju.store.queue import WorkItem
+from pushjuju.store.rows.records import Application, Cleanup, Machine, Operation, Unit
+from pushjuju.store.rows.storage_records import Backing, BackingAttachment, StorageInstance
+from pushjuju.store.tx import Tx
 
 _QUIET = ("idle", "at rest")
 _UNDECIDED = "not decided yet"

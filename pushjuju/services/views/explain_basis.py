@@ -12,10 +12,10 @@ from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine.machine_work import UNUSABLE, Hands, hands
 from pushjuju.services.lifecycle.forced_ends import ends_ahead
-from pushjuju.state.records import Application, Cleanup, Machine, Unit
-from pushjuju.state.storage_records import StorageInstance
-from pushjuju.state.store import Tx
-from pushjuju.state.work import WorkItem, work_item
+from pushjuju.store.queue import WorkItem, work_item
+from pushjuju.store.rows.records import Application, Cleanup, Machine, Unit
+from pushjuju.store.rows.storage_records import StorageInstance
+from pushjuju.store.tx import Tx
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import NotFound
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.state.store import Tx
+from pushjuju.store.tx import Tx
 
 _FOREVER = 2**62
 _KINDS = {"run-hook": "hook", "install": "charm", "upgrade": "charm", "run-action": "action"}

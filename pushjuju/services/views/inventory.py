@@ -15,8 +15,8 @@ from pushjuju.core import constraints
 from pushjuju.core.errors import NotValid
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.model import model_defaults, ssh_keys
-from pushjuju.state.rehearsal import Gone
-from pushjuju.state.store import Tx
+from pushjuju.store.rehearsal import Gone
+from pushjuju.store.tx import Tx
 
 KINDS = (
     "model", "application", "machine", "unit", "relation", "storage", "setting", "binding", "exposure",

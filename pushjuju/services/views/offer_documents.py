@@ -23,8 +23,8 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import firewall
 from pushjuju.services.entities.relation import offers, relations, remote_applications
 from pushjuju.services.entities.relation.offers import Wanted
-from pushjuju.state.records import Model, Offer, Relation, RemoteApplication
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import Model, Offer, Relation, RemoteApplication
+from pushjuju.store.tx import Tx
 
 JOINED = "joined"
 Moment = Callable[[str], Any]

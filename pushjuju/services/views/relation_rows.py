@@ -9,7 +9,7 @@ from typing import Any
 
 from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.state.records import Relation, RelationEndpoint
+from pushjuju.store.rows.records import Relation, RelationEndpoint
 
 _SUBORDINATE = "container"
 

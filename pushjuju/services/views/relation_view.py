@@ -12,8 +12,8 @@ from pushjuju.services.entities.basis import leadership, statuses
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.requests import integrate
-from pushjuju.state.records import Bag, Relation, RelationEndpoint, RelationScope, Unit
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import Bag, Relation, RelationEndpoint, RelationScope, Unit
+from pushjuju.store.tx import Tx
 
 _MOST = 10  # relations that are named where one is not found
 

@@ -9,16 +9,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pushjuju.charms.model import ResourceMeta
+from pushjuju.charms.values.model import ResourceMeta
 from pushjuju.core.charmstore import StoreResource
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import NotFound
 from pushjuju.portable.gotypes import Moment, Struct
 from pushjuju.services.entities.application import applications, resources, units
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.state.origin_records import ResourceLatest
-from pushjuju.state.records import Resource, UnitResource
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.origin_records import ResourceLatest
+from pushjuju.store.rows.records import Resource, UnitResource
+from pushjuju.store.tx import Tx
 
 _NEVER = "0001-01-01T00:00:00Z"
 _UNKNOWN = -1  # Juju's number for "no progress to tell"

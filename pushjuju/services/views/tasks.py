@@ -16,8 +16,8 @@ from pushjuju.core.names import UnitName
 from pushjuju.core.tasks import Receiver, TaskStatus, operation_status
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.state.records import ActionOperation, Task, TaskLog
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import ActionOperation, Task, TaskLog
+from pushjuju.store.tx import Tx
 
 Document = dict[str, Any]
 DEFAULT_LIMIT = 50

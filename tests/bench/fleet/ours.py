@@ -9,14 +9,14 @@ import platform
 import sys
 from pathlib import Path
 
-from pushjuju.charms.pack import pack
+from pushjuju.charms.archive.pack import pack
 from pushjuju.core.base import Base
 from pushjuju.core.placement import Placement
 from pushjuju.services.entities.basis import context
 from pushjuju.services.entities.model import models
 from pushjuju.services.requests import deploy, integrate
-from pushjuju.state.datadir import DataDir
-from pushjuju.workers.drive import Driver
+from pushjuju.store.datadir import DataDir
+from pushjuju.workers.driver import Driver
 
 OS = platform.freedesktop_os_release()
 BASE = Base.parse(f"{OS['ID']}@{OS['VERSION_ID']}")
@@ -25,10 +25,10 @@ setting = json.loads(Path(sys.argv[1]).read_text())
 
 async def setup(ctx: context.Context, model: str) -> None:
     """Take all hosts in, and deploy the charm to them."""
-    from pushjuju.workers.enlist import add_given_machine
-    from pushjuju.workers.workshop import Workshop
+    from pushjuju.workers.provision.enlist import add_given_machine
+    from pushjuju.workers.runtime import Runtime
 
-    shop, at_once = Workshop(ctx), asyncio.Semaphore(10)
+    shop, at_once = Runtime(ctx), asyncio.Semaphore(10)
 
     async def take(host: str) -> None:
         async with at_once:

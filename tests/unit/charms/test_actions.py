@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from pushjuju.charms import actions
-from pushjuju.charms.model import ActionSpec
-from pushjuju.charms.problems import Problems
+from pushjuju.charms.format import actions
+from pushjuju.charms.values.model import ActionSpec
+from pushjuju.charms.values.problems import Problems
 from pushjuju.core.errors import NotValid
 
 SNAPSHOT = """

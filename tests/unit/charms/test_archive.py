@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pushjuju.charms.archive import ArchiveLimits
-from pushjuju.charms.pack import pack
-from pushjuju.charms.reader import read_charm
-from pushjuju.charms.unpack import unpack
+from pushjuju.charms.archive.archiving import ArchiveLimits
+from pushjuju.charms.archive.pack import pack
+from pushjuju.charms.archive.reader import read_charm
+from pushjuju.charms.archive.unpack import unpack
 from pushjuju.core.errors import InvalidCharm
 from tests.unit.charms.charmdirs import METADATA, charm_tree
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from pushjuju import JUJU_VERSION
-from pushjuju.charms.assumes import check_assumes, check_min_version, model_features, parse_assumes
-from pushjuju.charms.bases import BaseRequest, choose_base
+from pushjuju.charms.format.assumes import check_assumes, check_min_version, model_features, parse_assumes
+from pushjuju.charms.values.charm_bases import BaseRequest, choose_base
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid
 

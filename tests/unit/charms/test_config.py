@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pushjuju.charms import config
-from pushjuju.charms.model import ConfigOption, OptionType
-from pushjuju.charms.problems import Problems
+from pushjuju.charms.format import config
+from pushjuju.charms.values.model import ConfigOption, OptionType
+from pushjuju.charms.values.problems import Problems
 from pushjuju.core.errors import NotValid
 
 OPTIONS = {

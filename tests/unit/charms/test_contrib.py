@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from pushjuju.charms.config import OptionType
-from pushjuju.charms.hooks import hook_names
-from pushjuju.charms.pack import pack
-from pushjuju.charms.reader import read_charm
-from pushjuju.charms.unpack import unpack
+from pushjuju.charms.archive.pack import pack
+from pushjuju.charms.archive.reader import read_charm
+from pushjuju.charms.archive.unpack import unpack
+from pushjuju.charms.format.config import OptionType
+from pushjuju.charms.values.hooks import hook_names
 
 CONTRIB = Path(__file__).parents[3] / "contrib" / "charms"
 HELLO = CONTRIB / "hello-page"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from pushjuju.charms.endpoints import (
+from pushjuju.charms.values.endpoints import (
     Bound,
     RelationFacts,
     Side,
@@ -15,7 +15,7 @@ from pushjuju.charms.endpoints import (
     parse_endpoint,
     relation_key,
 )
-from pushjuju.charms.model import Endpoint, Role, Scope
+from pushjuju.charms.values.model import Endpoint, Role, Scope
 from pushjuju.core.base import Base
 from pushjuju.core.errors import AlreadyExists, PushjujuError
 

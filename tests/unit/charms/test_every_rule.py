@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from pushjuju.charms.features import check_features
-from pushjuju.charms.pack import pack
-from pushjuju.charms.reader import load, read_charm
+from pushjuju.charms.archive.pack import pack
+from pushjuju.charms.archive.reader import load, read_charm
+from pushjuju.charms.format.features import check_features
 from pushjuju.core.errors import InvalidCharm, NotValid
 from tests.unit.charms.charmdirs import write_tree
 

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from pushjuju.charms.features import check_features
-from pushjuju.charms.model import Charm, MetricMeta, Metrics, PayloadMeta
-from pushjuju.charms.reader import load
-from pushjuju.charms.wire import from_wire, to_wire
+from pushjuju.charms.archive.reader import load
+from pushjuju.charms.format.features import check_features
+from pushjuju.charms.values.model import Charm, MetricMeta, Metrics, PayloadMeta
+from pushjuju.charms.values.wire import from_wire, to_wire
 from pushjuju.core.errors import InvalidCharm, NotValid
 from pushjuju.services.entities.application.applications import current_charm
 from tests.unit.services.world import World

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pushjuju.charms import metadata
-from pushjuju.charms.manifest import normalise_arch
-from pushjuju.charms.model import Charm, Composite, Feature, Role, Scope
-from pushjuju.charms.reader import load
+from pushjuju.charms.archive.reader import load
+from pushjuju.charms.format import metadata
+from pushjuju.charms.format.manifest import normalise_arch
+from pushjuju.charms.values.model import Charm, Composite, Feature, Role, Scope
 from pushjuju.core.errors import InvalidCharm
 
 HEAD = "name: web\nsummary: s\ndescription: d\n"

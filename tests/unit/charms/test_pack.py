@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pushjuju.charms.pack import pack
-from pushjuju.charms.unpack import unpack
+from pushjuju.charms.archive.pack import pack
+from pushjuju.charms.archive.unpack import unpack
 from pushjuju.core.errors import AlreadyExists, InvalidCharm, NotFound, StoreError
 from tests.unit.charms.charmdirs import METADATA, charm_tree, write_tree
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pushjuju.charms import locks
-from pushjuju.charms.parts import BuildPlan, plan
+from pushjuju.charms.build import locks
+from pushjuju.charms.build.parts import BuildPlan, plan
 from pushjuju.core.base import Base
 from pushjuju.core.errors import InvalidCharm
 from pushjuju.services.supply import charm_build

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pushjuju.charms.pack import pack
-from pushjuju.charms.reader import read_charm
-from pushjuju.charms.unpack import unpack
+from pushjuju.charms.archive.pack import pack
+from pushjuju.charms.archive.reader import read_charm
+from pushjuju.charms.archive.unpack import unpack
 from pushjuju.core.errors import InvalidCharm, NotFound
 from tests.unit.charms.charmdirs import METADATA, charm_tree, write_tree
 

@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pushjuju.charms import coerce, extras, ignore
-from pushjuju.charms.goform import literal
-from pushjuju.charms.hooks import hook_names
-from pushjuju.charms.model import Charm
-from pushjuju.charms.problems import Problems
-from pushjuju.charms.reader import load
-from pushjuju.charms.wire import from_wire, to_wire
+from pushjuju.charms.archive import ignore
+from pushjuju.charms.archive.reader import load
+from pushjuju.charms.format import coerce, extras
+from pushjuju.charms.values.goform import literal
+from pushjuju.charms.values.hooks import hook_names
+from pushjuju.charms.values.model import Charm
+from pushjuju.charms.values.problems import Problems
+from pushjuju.charms.values.wire import from_wire, to_wire
 from pushjuju.core.errors import InvalidCharm, NotValid
 
 HEAD = "name: web\nsummary: s\ndescription: d\n"

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from pushjuju.charms.bases import BaseRequest, choose_base
-from pushjuju.charms.pack import PackedCharm, pack
-from pushjuju.charms.reader import read_charm
-from pushjuju.charms.unpack import unpack
+from pushjuju.charms.archive.pack import PackedCharm, pack
+from pushjuju.charms.archive.reader import read_charm
+from pushjuju.charms.archive.unpack import unpack
+from pushjuju.charms.values.charm_bases import BaseRequest, choose_base
 from pushjuju.core.base import Base
 from pushjuju.core.errors import InvalidCharm
 from pushjuju.services.supply import charm_build

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from pushjuju.charms.model import Charm, Endpoint, Role, Scope
-from pushjuju.charms.reader import load
-from pushjuju.charms.upgrade import UpgradeFacts, UsedRelation, check_upgrade
+from pushjuju.charms.archive.reader import load
+from pushjuju.charms.format.upgrade import UpgradeFacts, UsedRelation, check_upgrade
+from pushjuju.charms.values.model import Charm, Endpoint, Role, Scope
 from pushjuju.core.base import Base
 from pushjuju.core.errors import PushjujuError
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pushjuju.charms.version import run_vcs, version_text
+from pushjuju.charms.archive.version import run_vcs, version_text
 
 WHO = ("-c", "user.name=n", "-c", "user.email=e", "-c", "commit.gpgsign=false")
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pushjuju.charms.yamlsafe import YamlLimits, load
+from pushjuju.charms.format.yamlsafe import YamlLimits, load
 from pushjuju.core.errors import NotValid
 
 

@@ -35,7 +35,7 @@ HEAVY = (
     "dataclasses",
     "json",
     "pushjuju.core",
-    "pushjuju.state",
+    "pushjuju.store",
     "tomllib",
     "typing",
 )

@@ -12,10 +12,10 @@ import pytest
 from pushjuju.cli import drive
 from pushjuju.core.placement import Placement
 from pushjuju.services.requests import integrate
-from pushjuju.state.work import machine_key, touch
-from pushjuju.workers import drive as workers
-from pushjuju.workers import visit
-from pushjuju.workers.drive import Driver, Settled
+from pushjuju.store.queue import machine_key, touch
+from pushjuju.workers import driver as workers
+from pushjuju.workers.driver import Driver, Settled
+from pushjuju.workers.machine import machine_run
 from tests.unit.services.world import Charms, World
 
 Run = Callable[..., Any]
@@ -23,7 +23,7 @@ DOWN = "machine 1: no route to host"
 
 
 @pytest.fixture
-def shop(tmp_path: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> World:
+def runtime(tmp_path: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> World:
     """A model with web/0 on machine 0, and db/0 on machine 1, which does not answer."""
     world = World.build(tmp_path, packs)
     world.active("web", packed=packs.make("web", requires={"db": {"interface": "sql"}}))
@@ -56,7 +56,9 @@ def shop(tmp_path: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> Worl
     ],
     ids=" ".join,
 )
-def test_a_machine_that_is_down_elsewhere_is_a_warning(shop: World, run: Run, words: tuple[str, ...]) -> None:
+def test_a_machine_that_is_down_elsewhere_is_a_warning(
+    runtime: World, run: Run, words: tuple[str, ...]
+) -> None:
     ended = run(*words)
     assert (ended.status, "ERROR" in ended.err) == (0, False), ended.err
     assert f"WARNING elsewhere in the model: {DOWN}\n" in ended.err
@@ -80,15 +82,15 @@ def test_a_machine_that_is_down_elsewhere_is_a_warning(shop: World, run: Run, wo
     ids=" ".join,
 )
 def test_a_machine_that_is_down_where_something_was_asked_for_is_an_error(
-    shop: World, run: Run, words: tuple[str, ...]
+    runtime: World, run: Run, words: tuple[str, ...]
 ) -> None:
     ended = run(*words)
     assert (ended.status, f"ERROR {DOWN}\n" in ended.err) == (1, True), ended.err
 
 
-def test_the_end_of_a_relation_is_about_both_sides(shop: World, run: Run) -> None:
-    integrate.integrate(shop.ctx, shop.model, "web", "db")
-    shop.settle()
+def test_the_end_of_a_relation_is_about_both_sides(runtime: World, run: Run) -> None:
+    integrate.integrate(runtime.ctx, runtime.model, "web", "db")
+    runtime.settle()
     assert run("remove-relation", "web", "db").status == 1
 
 
@@ -111,7 +113,7 @@ def shared(tmp_path: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> Bu
 
         async def settle(driver: Driver, **_more: Any) -> Settled:
             key, now = machine_key(world.model, "0"), world.clock.now()
-            visit.note_failed(driver.ctx, world.model, "db/0", visit.LOOP_ERROR, ASIDE)
+            machine_run.note_failed(driver.ctx, world.model, "db/0", machine_run.LOOP_ERROR, ASIDE)
             with driver.ctx.store.write() as tx:
                 touch(tx, key, now)
             claim = driver.queue.claim(key, now)

@@ -90,11 +90,11 @@ def test_a_removed_controller_ends_what_follows_it(start: Start, tmp_path: Path)
 
 
 def test_a_task_of_a_removed_controller_is_not_waited_for(
-    shop: World, monkeypatch: pytest.MonkeyPatch
+    runtime: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(drive, "waits", lambda _cli: False)
-    opened = Session(ctx=shop.ctx, model=shop.resolve_model())
-    root = shop.ctx.controller.root
+    opened = Session(ctx=runtime.ctx, model=runtime.resolve_model())
+    root = runtime.ctx.controller.root
     root.rename(root.with_name("aside"))
     with pytest.raises(StoreGone):
         waiting.work(cast("Cli", None), opened, lambda: False)
@@ -106,8 +106,8 @@ def test_a_model_is_destroyed_by_one_background_process(start: Start, tmp_path: 
     assert (tmp_path / "1.err").read_text().endswith("Model destroyed.\n")
 
 
-def test_who_asks_for_the_background_process_keeps_none_from_its_work(shop: World) -> None:
-    controller = shop.ctx.controller
+def test_who_asks_for_the_background_process_keeps_none_from_its_work(runtime: World) -> None:
+    controller = runtime.ctx.controller
     asking = Thread(target=lambda: [background.running(controller) for _ in range(2000)])
     asking.start()
     for _ in range(50):

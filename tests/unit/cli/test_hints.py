@@ -26,8 +26,8 @@ from pushjuju.services.entities.machine import machines
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.views import relation_view
-from pushjuju.state import processes
-from pushjuju.workers import precheck
+from pushjuju.store import processes
+from pushjuju.workers.provision import precheck
 from tests.unit.services.world import UBUNTU, Charms, World
 
 Run = Callable[..., Any]
@@ -119,16 +119,16 @@ def test_every_line_of_a_hint_can_be_typed() -> None:
 
 
 @pytest.fixture
-def shop(tmp_path: Path, packs: Charms) -> World:
+def runtime(tmp_path: Path, packs: Charms) -> World:
     return World.build(tmp_path, packs)
 
 
-def cli_of(shop: World) -> Cli:
+def cli_of(runtime: World) -> Cli:
     """Return a call in the data directory of a world, whose controller is the current one."""
-    shop.ctx.datadir.set_current_controller("home")
-    env = {"PUSHJUJU_DATA": str(shop.ctx.datadir.root), "HOME": str(shop.ctx.datadir.root)}
+    runtime.ctx.datadir.set_current_controller("home")
+    env = {"PUSHJUJU_DATA": str(runtime.ctx.datadir.root), "HOME": str(runtime.ctx.datadir.root)}
     console = Console(stdin=io.StringIO(), stdout=io.StringIO(), stderr=io.StringIO(), env=env)
-    return Cli(console=console, output=Output(console), clock=shop.clock)
+    return Cli(console=console, output=Output(console), clock=runtime.clock)
 
 
 def typed(hint: str) -> list[str]:
@@ -136,136 +136,136 @@ def typed(hint: str) -> list[str]:
     return [line.partition("    ")[0] for line in hint.splitlines()]
 
 
-def in_error(shop: World, *units: str) -> None:
+def in_error(runtime: World, *units: str) -> None:
     """Let hooks of units have failed."""
     for unit in units:
         status = functools.partial(
-            set_status, model=shop.model, kind=StatusKind.AGENT, entity=unit, now=shop.clock.now()
+            set_status, model=runtime.model, kind=StatusKind.AGENT, entity=unit, now=runtime.clock.now()
         )
-        shop.write(functools.partial(status, status=Agent.ERROR, message='hook failed: "start"'))
+        runtime.write(functools.partial(status, status=Agent.ERROR, message='hook failed: "start"'))
 
 
-def test_a_model_that_is_not_the_current_one_is_named_in_hints(shop: World) -> None:
-    shop.active()
-    in_error(shop, "web/0")
-    cli = cli_of(shop)
-    shop.ctx.controller.set("current-model", "admin/shop")
-    assert typed(hints.after_failure(cli, shop.ctx, shop.model, unit="web/0")) == [
+def test_a_model_that_is_not_the_current_one_is_named_in_hints(runtime: World) -> None:
+    runtime.active()
+    in_error(runtime, "web/0")
+    cli = cli_of(runtime)
+    runtime.ctx.controller.set("current-model", "admin/shop")
+    assert typed(hints.after_failure(cli, runtime.ctx, runtime.model, unit="web/0")) == [
         "pushjuju debug-log --replay --include web/0",
         "pushjuju resolved web/0",
     ]
-    shop.ctx.controller.set("current-model", None)
-    assert typed(hints.after_failure(cli, shop.ctx, shop.model, unit="web/0")) == [
+    runtime.ctx.controller.set("current-model", None)
+    assert typed(hints.after_failure(cli, runtime.ctx, runtime.model, unit="web/0")) == [
         "pushjuju debug-log -m home:admin/shop --replay --include web/0",
         "pushjuju resolved -m home:admin/shop web/0",
     ]
 
 
-def test_removing_an_application_whose_hook_fails_shows_the_ways_out(shop: World) -> None:
-    shop.active("web", 2)
-    in_error(shop, "web/0", "web/1")
-    shop.ctx.controller.set("current-model", "admin/shop")
-    removal.remove_units(shop.ctx, shop.model, ["web/0"])
-    lines = typed(hints.after_failure(cli_of(shop), shop.ctx, shop.model, unit="web/0"))
+def test_removing_an_application_whose_hook_fails_shows_the_ways_out(runtime: World) -> None:
+    runtime.active("web", 2)
+    in_error(runtime, "web/0", "web/1")
+    runtime.ctx.controller.set("current-model", "admin/shop")
+    removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
+    lines = typed(hints.after_failure(cli_of(runtime), runtime.ctx, runtime.model, unit="web/0"))
     assert lines[2:] == ["pushjuju resolved web/0 --no-retry", "pushjuju remove-unit web/0 --force"]
-    removal.remove_application(shop.ctx, shop.model, ["web"])
-    lines = typed(hints.after_failure(cli_of(shop), shop.ctx, shop.model, unit="web/1"))
+    removal.remove_application(runtime.ctx, runtime.model, ["web"])
+    lines = typed(hints.after_failure(cli_of(runtime), runtime.ctx, runtime.model, unit="web/1"))
     assert lines[2:] == ["pushjuju resolved web/1 --no-retry", "pushjuju remove-application web --force"]
 
 
-def test_a_machine_that_is_forced_away_says_when_it_goes_not_to_force_it_again(shop: World) -> None:
-    shop.active()
-    shop.ctx.controller.set("current-model", "admin/shop")
-    cli = cli_of(shop)
-    removal.remove_machines(shop.ctx, shop.model, ["0"], force=Force(wait_s=60))
-    at = shop.clock.now().astimezone()
-    hint = hints.after_failure(cli, shop.ctx, shop.model, machine="0")
+def test_a_machine_that_is_forced_away_says_when_it_goes_not_to_force_it_again(runtime: World) -> None:
+    runtime.active()
+    runtime.ctx.controller.set("current-model", "admin/shop")
+    cli = cli_of(runtime)
+    removal.remove_machines(runtime.ctx, runtime.model, ["0"], force=Force(wait_s=60))
+    at = runtime.clock.now().astimezone()
+    hint = hints.after_failure(cli, runtime.ctx, runtime.model, machine="0")
     assert "--force" not in hint
     assert hint.startswith(
         f"pushjuju explain 0    machine 0 goes at {at:%H}:{at:%M}".replace(f"{at:%M}", "01")
     )
 
 
-def test_a_machine_that_does_not_answer_says_who_tries_it_again(shop: World) -> None:
-    shop.active()
-    shop.ctx.controller.set("current-model", "admin/shop")
-    cli = cli_of(shop)
-    hint = hints.after_failure(cli, shop.ctx, shop.model, machine="0")
+def test_a_machine_that_does_not_answer_says_who_tries_it_again(runtime: World) -> None:
+    runtime.active()
+    runtime.ctx.controller.set("current-model", "admin/shop")
+    cli = cli_of(runtime)
+    hint = hints.after_failure(cli, runtime.ctx, runtime.model, machine="0")
     assert hint.splitlines()[0] == "pushjuju update-status    tries it again; nobody is working on it"
-    processes.enlist(shop.ctx.controller.root)
-    hint = hints.after_failure(cli, shop.ctx, shop.model, machine="0")
+    processes.enlist(runtime.ctx.controller.root)
+    hint = hints.after_failure(cli, runtime.ctx, runtime.model, machine="0")
     assert "nobody" not in hint
-    assert f"process {processes.waiting(shop.ctx.controller.root)} tries it again at " in hint
+    assert f"process {processes.waiting(runtime.ctx.controller.root)} tries it again at " in hint
 
 
-def test_a_model_that_goes_names_itself_and_its_deadline(shop: World) -> None:
-    shop.active()
-    model = shop.resolve_model()
-    with shop.ctx.store.write() as tx:
-        removal.destroy_model(tx, model, shop.clock.now(), None, destroy_storage=None)
-    hint = hints.after_failure(cli_of(shop), shop.ctx, shop.model, machine="0")
+def test_a_model_that_goes_names_itself_and_its_deadline(runtime: World) -> None:
+    runtime.active()
+    model = runtime.resolve_model()
+    with runtime.ctx.store.write() as tx:
+        removal.destroy_model(tx, model, runtime.clock.now(), None, destroy_storage=None)
+    hint = hints.after_failure(cli_of(runtime), runtime.ctx, runtime.model, machine="0")
     assert typed(hint) == [
         "pushjuju update-status -m home:admin/shop",
         "pushjuju explain -m home:admin/shop 0",
         "pushjuju destroy-model home:admin/shop --force",
     ]
-    assert hints.deadline(shop.ctx, shop.model) == ""
-    with shop.ctx.store.write() as tx:
-        removal.destroy_model(tx, model, shop.clock.now(), Force(wait_s=60), destroy_storage=None)
-    assert re.fullmatch(r".+ goes at \d\d:01:00\S*", hints.deadline(shop.ctx, shop.model))
-    hint = hints.after_failure(cli_of(shop), shop.ctx, shop.model, machine="0")
+    assert hints.deadline(runtime.ctx, runtime.model) == ""
+    with runtime.ctx.store.write() as tx:
+        removal.destroy_model(tx, model, runtime.clock.now(), Force(wait_s=60), destroy_storage=None)
+    assert re.fullmatch(r".+ goes at \d\d:01:00\S*", hints.deadline(runtime.ctx, runtime.model))
+    hint = hints.after_failure(cli_of(runtime), runtime.ctx, runtime.model, machine="0")
     assert "--force" not in hint
     assert re.search(r"pushjuju explain -m home:admin/shop    .+ goes at \d\d:01:00", hint)
 
 
 def test_destroying_a_model_by_force_says_what_it_waits_for_and_until_when(
-    shop: World, monkeypatch: pytest.MonkeyPatch
+    runtime: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shop.active()
-    model = shop.resolve_model()
-    with shop.ctx.store.write() as tx:
-        removal.destroy_model(tx, model, shop.clock.now(), Force(wait_s=60), destroy_storage=None)
-    cli = cli_of(shop)
+    runtime.active()
+    model = runtime.resolve_model()
+    with runtime.ctx.store.write() as tx:
+        removal.destroy_model(tx, model, runtime.clock.now(), Force(wait_s=60), destroy_storage=None)
+    cli = cli_of(runtime)
     cli.console.env["PUSHJUJU_WAIT"] = "0"
     monkeypatch.setattr(drive, "background", lambda *_args: None)
     looks = iter(range(3))
     monkeypatch.setattr(destroying.time, "sleep", lambda _s: next(looks))
     with pytest.raises(StopIteration):
-        destroying._await_removal(cli, shop.ctx, model, forced=True)
+        destroying._await_removal(cli, runtime.ctx, model, forced=True)
     written = str(cli.console.stderr.getvalue())  # type: ignore[attr-defined]
     assert re.fullmatch(r"machine 0 waits for web/0; .+ goes at \d\d:01:00\S* at the latest\n", written)
 
 
-def test_refresh_of_a_unit_in_error_shows_how_it_takes_the_charm(shop: World) -> None:
-    shop.box("0")
-    shop.deploy()
-    shop.box("0").fail("start")
-    shop.settle()
-    shop.ctx.controller.set("current-model", "admin/shop")
+def test_refresh_of_a_unit_in_error_shows_how_it_takes_the_charm(runtime: World) -> None:
+    runtime.box("0")
+    runtime.deploy()
+    runtime.box("0").fail("start")
+    runtime.settle()
+    runtime.ctx.controller.set("current-model", "admin/shop")
     place = ("--path", "./my web")
-    assert hints.to_new_charm(cli_of(shop), shop.ctx, shop.model, "web", place) == ""
-    shop.refresh(shop.charms.make(files={"a": "b"}))
-    hint = hints.to_new_charm(cli_of(shop), shop.ctx, shop.model, "web", place)
+    assert hints.to_new_charm(cli_of(runtime), runtime.ctx, runtime.model, "web", place) == ""
+    runtime.refresh(runtime.charms.make(files={"a": "b"}))
+    hint = hints.to_new_charm(cli_of(runtime), runtime.ctx, runtime.model, "web", place)
     assert typed(hint) == ["pushjuju refresh web --path './my web' --force-units"]
-    shop.refresh(shop.charms.make(files={"a": "b"}), force_units=True)
-    shop.settle()
-    assert hints.to_new_charm(cli_of(shop), shop.ctx, shop.model, "web", place) == ""
+    runtime.refresh(runtime.charms.make(files={"a": "b"}), force_units=True)
+    runtime.settle()
+    assert hints.to_new_charm(cli_of(runtime), runtime.ctx, runtime.model, "web", place) == ""
 
 
-def test_a_relation_that_is_not_there_names_those_that_are(shop: World) -> None:
-    shop.active()
+def test_a_relation_that_is_not_there_names_those_that_are(runtime: World) -> None:
+    runtime.active()
     with pytest.raises(NotFound, match="relation matching") as caught:
-        relation_view.show(shop.ctx, shop.model, ["web", "db"])
+        relation_view.show(runtime.ctx, runtime.model, ["web", "db"])
     assert typed(caught.value.hint) == ["pushjuju show-relation 0"]
     assert caught.value.hint.endswith("    shows web:cluster")
     for words in (["7"], ["db"]):
         with pytest.raises(NotFound) as caught:
-            relation_view.show(shop.ctx, shop.model, words)
+            relation_view.show(runtime.ctx, runtime.model, words)
         assert typed(caught.value.hint) == ["pushjuju show-relation 0"]
 
 
 def test_a_unit_that_a_cloud_has_no_machine_for_is_pointed_to_those_that_are_there(
-    shop: World, monkeypatch: pytest.MonkeyPatch
+    runtime: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refused(*_: Any, **__: Any) -> None:
         raise NotPermitted('use "pushjuju add-machine ssh:[user@]<host>" to provision machines')
@@ -273,12 +273,12 @@ def test_a_unit_that_a_cloud_has_no_machine_for_is_pointed_to_those_that_are_the
     monkeypatch.setattr(precheck, "precheck", refused)
     asked: dict[str, Any] = {"base": UBUNTU, "constraints": {}, "count": 1, "placements": (), "warn": print}
     with pytest.raises(NotPermitted) as caught:
-        precheck.precheck_units(shop.ctx, shop.model, **asked)
+        precheck.precheck_units(runtime.ctx, runtime.model, **asked)
     assert caught.value.hint == ""
-    shop.active()
-    machines.add_machine(shop.ctx, shop.model, base=UBUNTU, constraints={})
+    runtime.active()
+    machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
     with pytest.raises(NotPermitted) as caught:
-        precheck.precheck_units(shop.ctx, shop.model, **asked)
+        precheck.precheck_units(runtime.ctx, runtime.model, **asked)
     assert caught.value.hint == "--to 1 puts a unit on machine 1"
 
 

@@ -18,7 +18,7 @@ from pushjuju.services.entities.basis.decision_text import _WORDS, packed, unpac
 from pushjuju.services.entities.basis.hook_changes import MOST_NAMES, summary
 from pushjuju.services.requests import integrate
 from pushjuju.services.views import hook_runs
-from pushjuju.state.records import Operation
+from pushjuju.store.rows.records import Operation
 from tests.unit.services.world import Charms, World, failed, ok, status_event
 
 Run = Callable[..., Any]
@@ -26,7 +26,7 @@ WORDS_OF_FORMAT_1 = "218bb446055f5a2fa6c043110cd3bd265e479e13c37765ceb5dc4be28b2
 
 
 @pytest.fixture
-def shop(tmp_path: Path, packs: Charms) -> World:
+def runtime(tmp_path: Path, packs: Charms) -> World:
     """A model with a website and its database, related (relation 2, after two peer relations)."""
     world = World.build(tmp_path, packs)
     world.active("web", packed=packs.make("web", requires={"db": {"interface": "sql"}}))
@@ -44,9 +44,9 @@ def written(key: str, value: str) -> dict[str, Any]:
 # --- show-relation ----------------------------------------------------------------------------------------
 
 
-def test_a_relation_is_shown_with_both_sides(shop: World, run: Run) -> None:
-    shop.box("1").script["server-relation-joined"] = [ok(writes=written("password", "x\ty" * 40))]
-    shop.settle()
+def test_a_relation_is_shown_with_both_sides(runtime: World, run: Run) -> None:
+    runtime.box("1").script["server-relation-joined"] = [ok(writes=written("password", "x\ty" * 40))]
+    runtime.settle()
     ended = run("show-relation", "web", "db", "--format", "json")
     assert ended.status == 0, ended.err
     document = json.loads(ended.out)
@@ -69,16 +69,16 @@ def test_a_relation_is_shown_with_both_sides(shop: World, run: Run) -> None:
     assert run("show-relation", "2", "--format", "yaml").out.startswith("relation-id: 2\n")
 
 
-def test_a_peer_relation_has_one_side(shop: World, run: Run) -> None:
+def test_a_peer_relation_has_one_side(runtime: World, run: Run) -> None:
     document = json.loads(run("show-relation", "web:cluster", "--format", "json").out)
     assert [side["application"] for side in document["endpoints"]] == ["web"]
     assert "web:cluster" in run("show-relation", "web:cluster").out
     assert run("show-relation", "nope").err.startswith('ERROR peer relation of "nope" not found\n')
 
 
-def test_a_unit_that_left_is_shown_as_such(shop: World, run: Run) -> None:
-    shop.settle()
-    shop.write(lambda tx: tx.run("scope_leave", model=shop.model, relation=2, unit="web/0"))
+def test_a_unit_that_left_is_shown_as_such(runtime: World, run: Run) -> None:
+    runtime.settle()
+    runtime.write(lambda tx: tx.run("scope_leave", model=runtime.model, relation=2, unit="web/0"))
     assert "web/0 (leader, left)" in run("show-relation", "2").out
 
 
@@ -93,7 +93,7 @@ def test_a_unit_that_left_is_shown_as_such(shop: World, run: Run) -> None:
     ],
 )
 def test_relations_that_are_not_there(
-    shop: World, run: Run, words: list[str], status: int, text: str
+    runtime: World, run: Run, words: list[str], status: int, text: str
 ) -> None:
     ended = run("show-relation", *words)
     assert (ended.status, ended.err.splitlines()[0]) == (status, f"ERROR {text}")
@@ -102,13 +102,13 @@ def test_relations_that_are_not_there(
 # --- hooks ------------------------------------------------------------------------------------------------
 
 
-def test_hooks_tells_what_ran_and_what_it_changed(shop: World, run: Run) -> None:
+def test_hooks_tells_what_ran_and_what_it_changed(runtime: World, run: Run) -> None:
     writes = {**written("host", "10.0.0.2"), "state": {"seen": "1"}}
     writes["ports"] = {"open": [{"endpoint": "", "protocol": "tcp", "from": 80, "to": 80}], "close": []}
     told = ok(writes=writes, started=5.0, ended=6.5, events=[status_event(1, "active", "ready")])
-    shop.box("0").script["db-relation-joined"] = [told]
-    shop.clock.advance(10)
-    shop.settle()
+    runtime.box("0").script["db-relation-joined"] = [told]
+    runtime.clock.advance(10)
+    runtime.settle()
     runs = json.loads(run("hooks", "web/0", "--hook", "db-relation-joined", "--format", "json").out)
     assert len(runs) == 1
     one = runs[0]
@@ -131,16 +131,16 @@ def test_hooks_tells_what_ran_and_what_it_changed(shop: World, run: Run) -> None
     assert "10.0.0.2" not in json.dumps(runs)  # names, never values
 
 
-def test_hooks_are_chosen(shop: World, run: Run) -> None:
-    shop.box("0").script["db-relation-joined"] = [failed(3)]
-    shop.settle()
+def test_hooks_are_chosen(runtime: World, run: Run) -> None:
+    runtime.box("0").script["db-relation-joined"] = [failed(3)]
+    runtime.settle()
     bad = json.loads(run("hooks", "--failed", "--format", "json").out)
     assert [(one["hook"], one["exit-status"], one["message"]) for one in bad] == [
         ("db-relation-joined", 3, "exit status 3")
     ]
     assert len(json.loads(run("hooks", "--limit", "3", "--format", "json").out)) == 3
     assert "install" in run("hooks", "db/0", "--limit", "0").out
-    shop.clock.advance(7200)
+    runtime.clock.advance(7200)
     assert run("hooks", "--since", "2030-01-01").err == "No hook runs to display.\n"
     assert json.loads(run("hooks", "--since", "2030-01-01", "--format", "json").out) == []
 
@@ -154,28 +154,30 @@ def test_hooks_are_chosen(shop: World, run: Run) -> None:
         (["--since", "9999999999999h"], 2, 'invalid value "9999999999999h" for option --since'),
     ],
 )
-def test_hooks_of_what_is_not_there(shop: World, run: Run, words: list[str], status: int, text: str) -> None:
+def test_hooks_of_what_is_not_there(
+    runtime: World, run: Run, words: list[str], status: int, text: str
+) -> None:
     ended = run("hooks", *words)
     assert ended.status == status
     assert ended.err.startswith(f"ERROR {text}")
 
 
-def test_hooks_are_followed(shop: World, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    shop.until("server-relation-created", "db/0")
-    prepared = shop.prepared("web/0")
+def test_hooks_are_followed(runtime: World, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    runtime.until("server-relation-created", "db/0")
+    prepared = runtime.prepared("web/0")
     looks = iter(range(9))
 
     def sleep(_seconds: float) -> None:
         match next(looks):
             case 0:
-                shop.commit(prepared, ok(started=1.0, ended=1.5))
+                runtime.commit(prepared, ok(started=1.0, ended=1.5))
             case 1:
-                shop.commit(shop.prepared("web/0"), failed(4))
+                runtime.commit(runtime.prepared("web/0"), failed(4))
             case 3:
                 raise KeyboardInterrupt
 
     monkeypatch.setattr(time, "sleep", sleep)
-    monkeypatch.setattr(SystemClock, "now", lambda _clock: shop.clock.now())
+    monkeypatch.setattr(SystemClock, "now", lambda _clock: runtime.clock.now())
     ended = run("hooks", "web/0", "--follow", "--limit", "1", "--format", "json")
     assert (ended.status, ended.err) == (130, "\nFollowing ended.\n")
     followed = [json.loads(line) for line in ended.out.splitlines()]
@@ -183,19 +185,19 @@ def test_hooks_are_followed(shop: World, run: Run, monkeypatch: pytest.MonkeyPat
     assert [one["result"] for one in followed] == ["ok", "failed"]
 
 
-def test_a_running_hook_is_told(shop: World) -> None:
-    shop.prepared("web/0")
-    runs = hook_runs.history(shop.ctx, shop.model, hook_runs.Wanted(units=("web/0",), most=1))
+def test_a_running_hook_is_told(runtime: World) -> None:
+    runtime.prepared("web/0")
+    runs = hook_runs.history(runtime.ctx, runtime.model, hook_runs.Wanted(units=("web/0",), most=1))
     assert (runs[0].result, runs[0].committed) == ("running", None)
 
 
-def test_a_hook_that_was_sent_ahead_does_not_run_yet(shop: World) -> None:
-    shop.prepared("web/0")
-    rows = shop.read(
-        lambda tx: tx.list(Operation, "operation_of_unit", model=shop.model, unit="web/0", limit=1)
+def test_a_hook_that_was_sent_ahead_does_not_run_yet(runtime: World) -> None:
+    runtime.prepared("web/0")
+    rows = runtime.read(
+        lambda tx: tx.list(Operation, "operation_of_unit", model=runtime.model, unit="web/0", limit=1)
     )
-    shop.write(lambda tx: tx.insert("operation", replace(rows[0], id="ahead", state="planned")))
-    runs = hook_runs.history(shop.ctx, shop.model, hook_runs.Wanted(units=("web/0",)))
+    runtime.write(lambda tx: tx.insert("operation", replace(rows[0], id="ahead", state="planned")))
+    runs = hook_runs.history(runtime.ctx, runtime.model, hook_runs.Wanted(units=("web/0",)))
     assert {run.operation: run.result for run in runs}["ahead"] == "planned"
 
 
@@ -210,19 +212,19 @@ def test_what_is_kept_of_a_flood_is_small() -> None:
 # --- replay -----------------------------------------------------------------------------------------------
 
 
-def failing(shop: World) -> Operation:
+def failing(runtime: World) -> Operation:
     """Let a hook fail and return its operation."""
-    shop.box("0").script["db-relation-joined"] = [failed(3)]
-    shop.settle()
-    rows = shop.read(
-        lambda tx: tx.list(Operation, "operation_of_unit", model=shop.model, unit="web/0", limit=99)
+    runtime.box("0").script["db-relation-joined"] = [failed(3)]
+    runtime.settle()
+    rows = runtime.read(
+        lambda tx: tx.list(Operation, "operation_of_unit", model=runtime.model, unit="web/0", limit=99)
     )
     return next(row for row in rows if row.outcome == "failed")
 
 
-def test_a_failure_is_decided_again(shop: World, run: Run) -> None:
-    operation = failing(shop)
-    shop.write(lambda tx: tx.run("unit_set_decision", model=shop.model, name="web/0", decision="{}"))
+def test_a_failure_is_decided_again(runtime: World, run: Run) -> None:
+    operation = failing(runtime)
+    runtime.write(lambda tx: tx.run("unit_set_decision", model=runtime.model, name="web/0", decision="{}"))
     ended = run("replay", operation.id[:8], "--format", "json")
     assert ended.status == 0, ended.err
     document = json.loads(ended.out)
@@ -234,28 +236,28 @@ def test_a_failure_is_decided_again(shop: World, run: Run) -> None:
 
 
 @pytest.mark.parametrize("hook", ["install", "config-changed", "db-relation-joined"])
-def test_a_hook_that_was_decided_ahead_is_decided_again(shop: World, run: Run, hook: str) -> None:
+def test_a_hook_that_was_decided_ahead_is_decided_again(runtime: World, run: Run, hook: str) -> None:
     if hook != "db-relation-joined":
-        shop.deploy("late", packed=shop.charms.make("late", peers=None))
+        runtime.deploy("late", packed=runtime.charms.make("late", peers=None))
     unit = "web/0" if hook == "db-relation-joined" else "late/0"
-    shop.until("server-relation-created", "db/0")
-    prepared = shop.until(hook, unit)
-    shop.write(lambda tx: tx.run("unit_set_decision", model=shop.model, name=unit, decision="{}"))
-    shop.commit(prepared, failed(1))
+    runtime.until("server-relation-created", "db/0")
+    prepared = runtime.until(hook, unit)
+    runtime.write(lambda tx: tx.run("unit_set_decision", model=runtime.model, name=unit, decision="{}"))
+    runtime.commit(prepared, failed(1))
     ended = run("replay", prepared.id, "--format", "json")
     assert ended.status == 0, ended.err
     document = json.loads(ended.out)
     assert document["recorded"]["doing"].startswith(f"run {hook.removeprefix('db-')}")
 
 
-def test_the_last_decision_of_a_unit_is_decided_again(shop: World, run: Run) -> None:
-    shop.settle()
+def test_the_last_decision_of_a_unit_is_decided_again(runtime: World, run: Run) -> None:
+    runtime.settle()
     document = json.loads(run("replay", "web/0", "--format", "json").out)
     assert (document["recorded"]["answer"], document["same"]) == ("idle", True)
 
 
-def test_a_record_from_elsewhere_that_is_decided_otherwise(shop: World, run: Run, tmp_path: Path) -> None:
-    shop.settle()
+def test_a_record_from_elsewhere_that_is_decided_otherwise(runtime: World, run: Run, tmp_path: Path) -> None:
+    runtime.settle()
     document = json.loads(run("replay", "web/0", "--format", "json").out)
     document["record"]["decision"] = {"answer": "waiting", "reason": "of old", "badge": "core"}
     report = tmp_path / "report.json"
@@ -285,14 +287,16 @@ def test_files_that_are_no_records(run: Run, tmp_path: Path, text: str) -> None:
         (["web/7"], 1, 'unit "web/7" not found'),
     ],
 )
-def test_replay_of_what_is_not_there(shop: World, run: Run, words: list[str], status: int, text: str) -> None:
+def test_replay_of_what_is_not_there(
+    runtime: World, run: Run, words: list[str], status: int, text: str
+) -> None:
     ended = run("replay", *words)
     assert (ended.status, ended.err.splitlines()[0]) == (status, f"ERROR {text}")
 
 
-def test_every_hook_of_the_history_is_decided_again(shop: World, run: Run) -> None:
-    shop.settle()
-    ran = hook_runs.history(shop.ctx, shop.model, hook_runs.Wanted())
+def test_every_hook_of_the_history_is_decided_again(runtime: World, run: Run) -> None:
+    runtime.settle()
+    ran = hook_runs.history(runtime.ctx, runtime.model, hook_runs.Wanted())
     assert len(ran) > 15
     for one in ran:
         ended = run("replay", one.operation, "--format", "json")
@@ -303,10 +307,10 @@ def test_every_hook_of_the_history_is_decided_again(shop: World, run: Run) -> No
             assert re.sub("^(db|server|cluster)-", "", one.hook) in document["recorded"]["doing"], one
 
 
-def change(shop: World, operation: str, **columns: object) -> None:
+def change(runtime: World, operation: str, **columns: object) -> None:
     """Change an operation as nobody but an earlier release or a bad disk would."""
     for name, value in columns.items():
-        shop.ctx.store._connection.execute(
+        runtime.ctx.store._connection.execute(
             f"UPDATE operation SET {name} = ? WHERE id = ?", (value, operation)
         )
 
@@ -323,24 +327,26 @@ def change(shop: World, operation: str, **columns: object) -> None:
         ({"decided": "no JSON"}, "cannot be read: "),
     ],
 )
-def test_operations_without_a_record(shop: World, run: Run, columns: dict[str, object], text: str) -> None:
-    shop.settle()
-    good = hook_runs.history(shop.ctx, shop.model, hook_runs.Wanted(units=("web/0",), hooks=("start",)))[0]
-    change(shop, good.operation, **columns)
+def test_operations_without_a_record(runtime: World, run: Run, columns: dict[str, object], text: str) -> None:
+    runtime.settle()
+    good = hook_runs.history(
+        runtime.ctx, runtime.model, hook_runs.Wanted(units=("web/0",), hooks=("start",))
+    )[0]
+    change(runtime, good.operation, **columns)
     ended = run("replay", good.operation)
     assert (ended.status, ended.err[:6]) == (1, "ERROR ")
     assert text in ended.err
 
 
-def test_a_record_of_an_earlier_release_is_text(shop: World, run: Run) -> None:
-    operation = failing(shop)
+def test_a_record_of_an_earlier_release_is_text(runtime: World, run: Run) -> None:
+    operation = failing(runtime)
     assert isinstance(operation.decided, bytes)
-    change(shop, operation.id, decided=unpacked(operation.decided))
+    change(runtime, operation.id, decided=unpacked(operation.decided))
     assert "the same" in run("replay", operation.id).out
 
 
-def test_a_record_is_small_and_whole(shop: World) -> None:
-    operation = failing(shop)
+def test_a_record_is_small_and_whole(runtime: World) -> None:
+    operation = failing(runtime)
     assert isinstance(operation.decided, bytes)
     text = unpacked(operation.decided)
     assert len(operation.decided) * 3 < len(text)

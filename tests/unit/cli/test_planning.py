@@ -27,7 +27,7 @@ DB: dict[str, Any] = {"provides": {"server": {"interface": "sql"}}}
 
 
 @pytest.fixture
-def shop(tmp_path: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> World:
+def runtime(tmp_path: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> World:
     """A model with a website and a database, at rest, not related."""
     world = World.build(tmp_path, packs)
     world.active("web", packed=packs.make("web", **WEB))
@@ -63,48 +63,48 @@ def changes(plan: dict[str, Any]) -> list[str]:
 
 
 def test_a_plan_leaves_no_trace(
-    shop: World, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    runtime: World, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
     (tmp_path / "tmp").mkdir()
-    shop.ctx.close()
+    runtime.ctx.close()
     before = prints(tmp_path / "data")
     for words in (
         ["integrate", "web", "db"],
         ["remove-application", "db"],
-        ["deploy", charm(shop, tmp_path), "third"],
+        ["deploy", charm(runtime, tmp_path), "third"],
         ["config", "web", "title=x"],
         ["add-unit", "web", "-n", "3"],
     ):
         planned(run, *words)
         assert prints(tmp_path / "data") == before
     assert not list((tmp_path / "tmp").iterdir())
-    assert shop.hooks()  # of the set-up; none was added: no machine was asked
+    assert runtime.hooks()  # of the set-up; none was added: no machine was asked
 
 
-def charm(shop: World, tmp_path: Path) -> str:
+def charm(runtime: World, tmp_path: Path) -> str:
     """Return the directory of a charm."""
-    packed = shop.charms.make("third", peers=None, config=None)
+    packed = runtime.charms.make("third", peers=None, config=None)
     folder = tmp_path / "third"
     if not folder.exists():
-        shutil.copytree(shop.charms.root / packed.path.stem, folder)
+        shutil.copytree(runtime.charms.root / packed.path.stem, folder)
     return str(folder)
 
 
-def test_what_is_planned_is_what_then_happens(shop: World, run: Run) -> None:
+def test_what_is_planned_is_what_then_happens(runtime: World, run: Run) -> None:
     plan = planned(run, "integrate", "web", "db")
     assert changes(plan) == ["add relation 2"]
-    shop.clear()
-    integrate.integrate(shop.ctx, shop.model, "web", "db")
-    shop.settle()
+    runtime.clear()
+    integrate.integrate(runtime.ctx, runtime.model, "web", "db")
+    runtime.settle()
     for unit in ("web/0", "db/0"):
-        assert hooks(plan, unit) == shop.of(unit)
-        assert shop.of(unit)
+        assert hooks(plan, unit) == runtime.of(unit)
+        assert runtime.of(unit)
     assert any("in relation 2" in line for line in plan["unknown"])
 
 
-def test_deploy(shop: World, run: Run, tmp_path: Path) -> None:
-    plan = planned(run, "deploy", charm(shop, tmp_path), "third", "-n", "2")
+def test_deploy(runtime: World, run: Run, tmp_path: Path) -> None:
+    plan = planned(run, "deploy", charm(runtime, tmp_path), "third", "-n", "2")
     assert changes(plan) == [
         "add application third",
         "add machine 2",
@@ -120,14 +120,14 @@ def test_deploy(shop: World, run: Run, tmp_path: Path) -> None:
         "start",
     ]
     assert "the addresses of machine 2, which is to be made or taken in first" in plan["unknown"]
-    table = run("plan", "--", "deploy", charm(shop, tmp_path), "third").out
+    table = run("plan", "--", "deploy", charm(runtime, tmp_path), "third").out
     assert "+  application third" in table
     assert table.splitlines()[-1] == "Plan: 3 to add, 0 to change, 0 to remove; 5 hooks on 1 unit."
 
 
-def test_removals_end_what_hangs_on_them(shop: World, run: Run) -> None:
-    integrate.integrate(shop.ctx, shop.model, "web", "db")
-    shop.settle()
+def test_removals_end_what_hangs_on_them(runtime: World, run: Run) -> None:
+    integrate.integrate(runtime.ctx, runtime.model, "web", "db")
+    runtime.settle()
     plan = planned(run, "remove-application", "db")
     assert changes(plan) == [  # in the order in which they go
         "remove relation 2",
@@ -142,7 +142,7 @@ def test_removals_end_what_hangs_on_them(shop: World, run: Run) -> None:
     assert changes(planned(run, "remove-machine", "1", "--force"))[-1] == "remove machine 1"
 
 
-def test_changes_of_settings(shop: World, run: Run) -> None:
+def test_changes_of_settings(runtime: World, run: Run) -> None:
     plan = planned(run, "config", "web", "title=x")
     title = {"kind": "setting", "name": "web title", "model": "shop"}
     both = {"value": {"from": '"hello"', "to": '"x"'}}
@@ -163,28 +163,30 @@ def test_changes_of_settings(shop: World, run: Run) -> None:
     ]
 
 
-def test_nothing_to_do(shop: World, run: Run) -> None:
+def test_nothing_to_do(runtime: World, run: Run) -> None:
     ended = run("plan", "config", "web")
     assert (ended.status, ended.out) == (0, "Nothing would change.\n")
     assert planned(run, "unexpose", "web", status=0)["changed"] is False
 
 
-def test_refresh_and_resolved(shop: World, run: Run, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_refresh_and_resolved(
+    runtime: World, run: Run, packs: Charms, monkeypatch: pytest.MonkeyPatch
+) -> None:
     newer = packs.make("web", files={"x": "y"}, **WEB)
     path = str(packs.root / newer.path.stem)
     plan = planned(run, "refresh", "web", "--path", path)
     assert plan["changes"][0]["fields"]["charm"] == {"from": "local:web-0", "to": "local:web-1"}
     assert hooks(plan, "web/0") == ["charm local:web-1", "upgrade-charm", "config-changed"]
-    shop.box("0").script["config-changed"] = [failed(1)]
+    runtime.box("0").script["config-changed"] = [failed(1)]
     monkeypatch.setattr(drive, "settle", lambda *_words, **_more: None)
     assert run("config", "web", "title=y").status == 0
-    shop.settle()
-    assert shop.agent()[0] == "error"
+    runtime.settle()
+    assert runtime.agent()[0] == "error"
     assert hooks(planned(run, "resolved", "web/0"), "web/0") == ["config-changed"]
 
 
-def test_what_is_due_anyway_is_told_apart(shop: World, run: Run, packs: Charms) -> None:
-    shop.deploy("late", packed=packs.make("late", peers=None, config=None))
+def test_what_is_due_anyway_is_told_apart(runtime: World, run: Run, packs: Charms) -> None:
+    runtime.deploy("late", packed=packs.make("late", peers=None, config=None))
     plan = planned(run, "add-unit", "web")
     anyway = [step["hook"] for step in plan["hooks"] if step["anyway"]]
     assert "install" in anyway
@@ -193,7 +195,7 @@ def test_what_is_due_anyway_is_told_apart(shop: World, run: Run, packs: Charms) 
     assert changes(plan) == ["add machine 3", "add unit web/1"]
 
 
-def test_subordinates_and_storage(shop: World, run: Run, packs: Charms, tmp_path: Path) -> None:
+def test_subordinates_and_storage(runtime: World, run: Run, packs: Charms, tmp_path: Path) -> None:
     stored = packs.make(
         "disk", peers=None, config=None, storage={"data": {"type": "filesystem", "location": "/srv"}}
     )
@@ -201,7 +203,7 @@ def test_subordinates_and_storage(shop: World, run: Run, packs: Charms, tmp_path
     assert hooks(plan, "disk/0")[:3] == ["charm local:disk-0", "data-storage-attached", "install"]
     assert "add storage data/0" in changes(plan)
     host = {"host": {"interface": "juju-info", "scope": "container"}}
-    shop.deploy(
+    runtime.deploy(
         "log", packed=packs.make("log", peers=None, config=None, subordinate=True, requires=host), count=0
     )
     plan = planned(run, "integrate", "web:juju-info", "log:host")
@@ -238,7 +240,7 @@ def test_a_first_deploy_needs_no_controller(run: Run, packs: Charms, tmp_path: P
         (["deploy", "--help"], "help cannot be planned"),
     ],
 )
-def test_what_cannot_be_planned(shop: World, run: Run, words: list[str], text: str) -> None:
+def test_what_cannot_be_planned(runtime: World, run: Run, words: list[str], text: str) -> None:
     ended = run("plan", "--", *words)
     assert (ended.status, ended.err.splitlines()[0]) == (1, f"ERROR {text}")
     assert ended.out == ""
@@ -264,8 +266,8 @@ def tasks(plan: dict[str, Any]) -> list[tuple[str, str, str, str]]:
     return [(step["machine"], step["unit"], step["kind"], step["hook"]) for step in plan["hooks"]]
 
 
-def test_run(shop: World, run: Run) -> None:
-    shop.active("greeter", 2, packed=shop.charms.make("greeter", peers=None, config=None, files=GREET))
+def test_run(runtime: World, run: Run) -> None:
+    runtime.active("greeter", 2, packed=runtime.charms.make("greeter", peers=None, config=None, files=GREET))
     plan = planned(run, "run", "greeter/0", "greeter/1", "greet", "name=Kim")
     assert tasks(plan) == [("2", "greeter/0", "action", "greet"), ("3", "greeter/1", "action", "greet")]
     assert "what the action greet does: its charm alone knows" in plan["unknown"]
@@ -274,17 +276,17 @@ def test_run(shop: World, run: Run) -> None:
     assert planned(run, "run", "greeter/leader", "solo")["hooks"][0]["unit"] == "greeter/0"
     text = run("plan", "--", "run", "greeter/0", "greet").out
     assert "2        greeter/0  action greet" in text
-    assert not shop.boxes["2"].frame_of("start").get("action")
+    assert not runtime.boxes["2"].frame_of("start").get("action")
 
 
-def test_run_of_what_cannot_be_run(shop: World, run: Run) -> None:
+def test_run_of_what_cannot_be_run(runtime: World, run: Run) -> None:
     ended = run("plan", "--", "run", "web/0", "nope")
     assert (ended.status, ended.out) == (0, "Nothing would change.\n")
     assert 'WARNING action "nope" not defined on unit "web/0"' in ended.err
     assert run("plan", "--", "run", "web/0").err == "ERROR no action specified\n"
 
 
-def test_exec(shop: World, run: Run) -> None:
+def test_exec(runtime: World, run: Run) -> None:
     plan = planned(run, "exec", "--application", "web", "--machine", "1", "uptime")
     assert tasks(plan) == [("0", "web/0", "commands", "juju-exec"), ("1", "", "commands", "juju-exec")]
     assert [step.get("parallel") for step in plan["hooks"]] == [True, True]
@@ -294,9 +296,9 @@ def test_exec(shop: World, run: Run) -> None:
     assert "commands juju-exec  (beside the others)" in run("plan", "--", "exec", "--unit", "web/0", "ls").out
 
 
-def test_cancel_task(shop: World, run: Run) -> None:
+def test_cancel_task(runtime: World, run: Run) -> None:
     asked = actions.CommandRequest(command="ls", timeout_s=9.0, units=["web/0"])
-    actions.enqueue_commands(shop.ctx, shop.model, asked)
+    actions.enqueue_commands(runtime.ctx, runtime.model, asked)
     plan = planned(run, "cancel-task", "2")
     assert plan["changes"][0]["fields"] == {"status": {"from": "completed", "to": "cancelled"}}
 
@@ -304,9 +306,9 @@ def test_cancel_task(shop: World, run: Run) -> None:
 # --- the end of models and controllers --------------------------------------------------------------------
 
 
-def test_destroy_model(shop: World, run: Run) -> None:
-    integrate.integrate(shop.ctx, shop.model, "web", "db")
-    shop.settle()
+def test_destroy_model(runtime: World, run: Run) -> None:
+    integrate.integrate(runtime.ctx, runtime.model, "web", "db")
+    runtime.settle()
     plan = planned(run, "destroy-model", "shop")
     went = changes(plan)
     assert set(went) == {
@@ -321,15 +323,15 @@ def test_destroy_model(shop: World, run: Run) -> None:
     assert "blocked" not in plan
     machine = plan["changes"][at["machine 1"]]["fields"]
     assert machine["instance"] == "ended"
-    models.add_model(shop.ctx, "empty")
+    models.add_model(runtime.ctx, "empty")
     assert changes(planned(run, "destroy-model", "empty")) == ["remove model empty"]
 
 
-def test_destroy_model_that_is_stuck(shop: World, run: Run) -> None:
-    shop.box("0").fail("config-changed", times=50)
-    applications.set_config(shop.ctx, shop.model, "web", values={"title": "x"})
-    shop.settle()
-    assert shop.agent()[0] == "error"
+def test_destroy_model_that_is_stuck(runtime: World, run: Run) -> None:
+    runtime.box("0").fail("config-changed", times=50)
+    applications.set_config(runtime.ctx, runtime.model, "web", values={"title": "x"})
+    runtime.settle()
+    assert runtime.agent()[0] == "error"
     plan = planned(run, "destroy-model", "shop")
     assert "remove model shop" not in changes(plan)
     assert "remove application db" in changes(plan)
@@ -348,10 +350,10 @@ def test_destroy_model_that_is_stuck(shop: World, run: Run) -> None:
     assert "destroy-model operation has been disabled" in ended.err
 
 
-def test_what_becomes_of_storage(shop: World, run: Run, packs: Charms) -> None:
+def test_what_becomes_of_storage(runtime: World, run: Run, packs: Charms) -> None:
     store = {"data": {"type": "filesystem", "location": "/srv"}}
     packed = packs.make("disk", peers=None, config=None, storage=store)
-    shop.active("disk", packed=packed, storage={"data": Directive(pool="local", size=1024, count=1)})
+    runtime.active("disk", packed=packed, storage={"data": Directive(pool="local", size=1024, count=1)})
     ended = run("plan", "--", "destroy-model", "shop")
     assert (ended.status, "The model has persistent storage remaining" in ended.err) == (1, True)
     for flag, word in (("--destroy-storage", "destroyed"), ("--release-storage", "released")):
@@ -360,14 +362,14 @@ def test_what_becomes_of_storage(shop: World, run: Run, packs: Charms) -> None:
         assert (gone["action"], gone["fields"]["data"]) == ("remove", word)
 
 
-def test_destroy_and_kill_controller(shop: World, run: Run) -> None:
-    models.add_model(shop.ctx, "other")
+def test_destroy_and_kill_controller(runtime: World, run: Run) -> None:
+    models.add_model(runtime.ctx, "other")
     ended = run("plan", "--", "destroy-controller", "home")
     assert (ended.status, "The controller has live models" in ended.err) == (1, True)
     plan = planned(run, "destroy-controller", "home", "--destroy-all-models")
     assert changes(plan)[-1] == "remove controller home"
     assert {"remove model shop", "remove model other", "remove unit web/0"} <= set(changes(plan))
-    shop.box("0").fail("stop", times=50)
+    runtime.box("0").fail("stop", times=50)
     killed = planned(run, "kill-controller", "home", "--timeout", "90s")
     assert "which hooks web/0 still runs: it is forced away at once" in killed["unknown"]
     assert killed["changes"][-1]["fields"] == {"when": "after 90 s at the latest"}
@@ -401,7 +403,7 @@ def test_bootstrap(run: Run, tmp_path: Path) -> None:
         (["add-ssh-key", "KEY"], "add ssh key"),
     ],
 )
-def test_other_words(shop: World, run: Run, words: list[str], change: str) -> None:
+def test_other_words(runtime: World, run: Run, words: list[str], change: str) -> None:
     key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIMJjmGvRkMKcQgUPVJMqKqBBWAPHQGNYJLZOcVJmYdnR kim@lab"
     ended = run("plan", "--format", "json", "--", *(key if word == "KEY" else word for word in words))
     if not change:
@@ -412,12 +414,12 @@ def test_other_words(shop: World, run: Run, words: list[str], change: str) -> No
     assert "sealed" not in ended.out
 
 
-def test_update_status(shop: World, run: Run) -> None:
+def test_update_status(runtime: World, run: Run) -> None:
     plan = planned(run, "update-status", "web/0")
     assert (hooks(plan, "web/0"), plan["changes"]) == (["update-status"], [])
 
 
-def test_secrets_are_never_told(shop: World, run: Run) -> None:
+def test_secrets_are_never_told(runtime: World, run: Run) -> None:
     assert run("add-secret", "key", "word=very-secret").status == 0
     plan = planned(run, "update-secret", "key", "word=more-secret")
     assert plan["changes"][0]["name"] == "key"
@@ -427,22 +429,22 @@ def test_secrets_are_never_told(shop: World, run: Run) -> None:
     assert changes(planned(run, "remove-secret", "key")) == ["remove secret key"]
 
 
-def test_a_plan_writes_no_file(shop: World, run: Run, tmp_path: Path) -> None:
+def test_a_plan_writes_no_file(runtime: World, run: Run, tmp_path: Path) -> None:
     out = tmp_path / "out.yaml"
     assert run("plan", "--", "config", "web", "-o", str(out)).status == 0
     assert not out.exists()
 
 
-def test_offers_and_what_is_consumed(shop: World, run: Run) -> None:
+def test_offers_and_what_is_consumed(runtime: World, run: Run) -> None:
     assert changes(planned(run, "offer", "db:server")) == ["add offer db"]
     assert run("offer", "db:server").status == 0
-    models.add_model(shop.ctx, "other")
+    models.add_model(runtime.ctx, "other")
     plan = planned(run, "consume", "-m", "other", "admin/shop.db")
     assert [(one["kind"], one["model"]) for one in plan["changes"]] == [("saas", "other")]
     assert changes(planned(run, "remove-offer", "admin/shop.db", "-y")) == ["remove offer db"]
 
 
-def test_a_bundle(shop: World, run: Run, packs: Charms, tmp_path: Path) -> None:
+def test_a_bundle(runtime: World, run: Run, packs: Charms, tmp_path: Path) -> None:
     packed = packs.make("third", peers=None, config=None)
     charm = {"charm": str(packs.root / packed.path.stem), "num_units": 1}
     (tmp_path / "bundle.yaml").write_text(json.dumps({"applications": {"third": charm}}))
@@ -459,8 +461,8 @@ def test_a_bundle(shop: World, run: Run, packs: Charms, tmp_path: Path) -> None:
     assert "Not in the bundle, and left alone (`apply --prune` does this):\n  remove application db\n" in text
 
 
-def test_the_model_that_is_meant(shop: World, run: Run) -> None:
-    models.add_model(shop.ctx, "other")
+def test_the_model_that_is_meant(runtime: World, run: Run) -> None:
+    models.add_model(runtime.ctx, "other")
     assert run("plan", "-m", "other", "--", "config", "web", "a=b").err.startswith("ERROR application")
     assert run("plan", "-m", "shop", "--", "config", "web", "title=x").status == 2
     assert run("plan", "--", "config", "-m", "shop", "web", "title=x").status == 2

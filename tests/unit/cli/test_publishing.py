@@ -40,7 +40,7 @@ OUTPUTS = [
 
 
 @pytest.fixture
-def shop(tmp_path: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> World:
+def runtime(tmp_path: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> World:
     """A model with all that outputs can tell of: writes, errors, storage, something that runs, a removal."""
     world = World.build(tmp_path, packs)
     monkeypatch.setattr(SystemClock, "now", lambda _clock: world.clock.now())
@@ -65,7 +65,7 @@ def shop(tmp_path: Path, packs: Charms, monkeypatch: pytest.MonkeyPatch) -> Worl
 
 
 @pytest.mark.parametrize("words", OUTPUTS, ids=" ".join)
-def test_what_is_written_is_as_published(shop: World, run: Run, words: list[str]) -> None:
+def test_what_is_written_is_as_published(runtime: World, run: Run, words: list[str]) -> None:
     ended = run(words[0], "--format", "json", *words[1:])
     assert ended.out, ended.err
     published = json.loads(run("schema", words[0]).out)

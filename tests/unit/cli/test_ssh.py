@@ -14,7 +14,7 @@ import pytest
 from pushjuju.cli import debugsession, drive, sshconfig
 from pushjuju.cli.commands import ssh
 from pushjuju.services.entities.basis.context import open_context
-from pushjuju.state.datadir import DataDir
+from pushjuju.store.datadir import DataDir
 
 Run = Callable[..., Any]
 CHARM = str(Path(__file__).parents[3] / "contrib" / "charms" / "hello-page")

@@ -16,9 +16,9 @@ import pytest
 from pushjuju.cli import drive
 from pushjuju.services.entities.basis.context import open_context
 from pushjuju.services.entities.model import models
-from pushjuju.state.datadir import DataDir
-from pushjuju.state.records import Machine
-from pushjuju.workers import keywriter
+from pushjuju.store.datadir import DataDir
+from pushjuju.store.rows.records import Machine
+from pushjuju.workers.machine import keywriter
 
 Run = Callable[..., Any]
 KIM = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILTw1yJzqNmzJc4p7Qz0oT4yZ0hYJtO6cQkqNq9bH2r1"

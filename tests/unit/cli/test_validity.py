@@ -10,7 +10,7 @@ import pytest
 
 from pushjuju.cli import drive
 from pushjuju.services.entities.machine import credential_validity
-from pushjuju.workers import credentials
+from pushjuju.workers.machine import credentials
 from tests.unit.cli.conftest import Run
 
 CREDENTIALS = "credentials:\n  up:\n    bob: {auth-type: token, token: TOKEN}\n"

@@ -18,7 +18,7 @@ from pushjuju.cli.command import is_ignored
 from pushjuju.cli.root import Root
 from pushjuju.services.entities.basis import logs
 from pushjuju.services.entities.basis.context import open_context
-from pushjuju.state.datadir import DataDir
+from pushjuju.store.datadir import DataDir
 
 Run = Callable[..., Any]
 CHARM = str(Path(__file__).parents[3] / "contrib" / "charms" / "hello-page")

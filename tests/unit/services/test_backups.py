@@ -17,11 +17,11 @@ from pushjuju.core.errors import Conflict, LeaseLost, NotValid, StoreDamaged, St
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.model import controllers
 from pushjuju.services.requests import backups
-from pushjuju.state.backup import check_copy, copy_store
-from pushjuju.state.datadir import DataDir
-from pushjuju.state.lease import LeasedStore
-from pushjuju.state.store import Store
-from pushjuju.state.work import SqliteWorkQueue
+from pushjuju.store.backup import check_copy, copy_store
+from pushjuju.store.datadir import DataDir
+from pushjuju.store.db import Store
+from pushjuju.store.leases import LeasedStore
+from pushjuju.store.queue import SqliteWorkQueue
 from pushjuju.workers import background
 from tests.unit.services.world import World
 

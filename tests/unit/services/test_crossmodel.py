@@ -21,7 +21,7 @@ from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import consume, integrate
 from pushjuju.services.views import offer_documents, relation_rows
 from pushjuju.services.views.status import document as status_document
-from pushjuju.state.records import Application, MachineFirewall, RemoteApplication
+from pushjuju.store.rows.records import Application, MachineFirewall, RemoteApplication
 from tests.unit.services.twins import Twins
 from tests.unit.services.world import Charms, World, status_event
 

@@ -19,7 +19,7 @@ from pushjuju.services.entities.relation import relations
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import deploy
 from pushjuju.services.requests.deploy import DeployRequest
-from pushjuju.state.records import Bag
+from pushjuju.store.rows.records import Bag
 from tests.unit.services.world import UBUNTU, World
 
 NOBLE = Base.parse("ubuntu@24.04")

@@ -11,7 +11,7 @@ from pushjuju.core.errors import NotFound
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.views import explain
 from pushjuju.services.views.explain import Reason
-from pushjuju.state.work import SqliteWorkQueue, model_key, touch
+from pushjuju.store.queue import SqliteWorkQueue, model_key, touch
 from pushjuju.uniter.wanted import wanted
 from tests.unit.services.world import Charms, World, failed
 

@@ -17,8 +17,8 @@ from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import firewall, model_config, models
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import expose as service
-from pushjuju.state.records import MachineFirewall, Port
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import MachineFirewall, Port
+from pushjuju.store.tx import Tx
 from tests.unit.services.world import World, ok
 
 WEB = PortRange("tcp", 80, 80)

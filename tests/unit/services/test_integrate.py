@@ -22,7 +22,7 @@ from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import integrate
 from pushjuju.services.views.relation_rows import relation_rows
 from pushjuju.services.views.status.document import document
-from pushjuju.state.records import Relation
+from pushjuju.store.rows.records import Relation
 from tests.unit.services.world import PEERS, UBUNTU, World, status_event
 
 NOBLE = Base.parse("ubuntu@24.04")

@@ -8,7 +8,7 @@ from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotValid
 from pushjuju.services.entities.basis import logs
 from pushjuju.services.entities.model import model_config
-from pushjuju.state.store import Tx
+from pushjuju.store.tx import Tx
 from tests.bench.statements import effort
 from tests.unit.services.world import World
 

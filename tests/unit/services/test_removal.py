@@ -17,7 +17,7 @@ from pushjuju.services.entities.model import models
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
-from pushjuju.state.records import Cleanup, RelationScope
+from pushjuju.store.rows.records import Cleanup, RelationScope
 from tests.unit.services.world import UBUNTU, World
 
 TEARDOWN = ["stop", "remove"]
@@ -196,7 +196,7 @@ def _with_subordinate(shop: World) -> None:
     shop.deploy("sub", 0, packed=sub)
 
     def insert(tx: Any) -> None:
-        from pushjuju.state.records import Unit
+        from pushjuju.store.rows.records import Unit
 
         unit = Unit(
             model=shop.model, name="sub/0", application="sub", number=0, machine="0", principal="web/0",

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from pushjuju.charms.pack import PackedCharm
+from pushjuju.charms.archive.pack import PackedCharm
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError
 from pushjuju.services.entities.application import resources, units
 from pushjuju.services.requests import backups
 from pushjuju.services.views import resource_documents
-from pushjuju.state.records import Resource
-from pushjuju.workers.cleaner import _drop_blobs
+from pushjuju.store.rows.records import Resource
+from pushjuju.workers.loops.cleaner import _drop_blobs
 from tests.unit.services.world import World
 
 EXTENSION = 'incorrect extension on resource upload "{}/my.zip", expected '

@@ -14,8 +14,8 @@ from pushjuju.services.entities.machine import spaces
 from pushjuju.services.entities.model import firewall, model_config
 from pushjuju.services.requests import expose
 from pushjuju.services.views import space_documents
-from pushjuju.state.records import Machine
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import Machine
+from pushjuju.store.tx import Tx
 from tests.unit.services.world import World
 
 OUTER, INNER = "10.0.0.0/24", "192.168.7.0/24"

@@ -14,7 +14,7 @@ from pushjuju.services.entities.basis import statuses
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.views.relation_rows import relation_rows
 from pushjuju.services.views.status import document
-from pushjuju.state.records import Relation, RelationEndpoint
+from pushjuju.store.rows.records import Relation, RelationEndpoint
 from tests.unit.services.world import World, ok, status_event
 
 LOST = "agent is not communicating with the server"

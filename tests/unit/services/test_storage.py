@@ -15,7 +15,7 @@ from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import storage_requests
 from pushjuju.services.requests.storage_requests import Answer
 from pushjuju.services.views.status import storage_document
-from pushjuju.state.storage_records import Backing, BackingAttachment
+from pushjuju.store.rows.storage_records import Backing, BackingAttachment
 from tests.unit.services.world import World
 
 STORES: dict[str, Any] = {

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pushjuju.charms.model import ResourceMeta
+from pushjuju.charms.values.model import ResourceMeta
 from pushjuju.core.base import Base
 from pushjuju.core.errors import HubError, NotValid, PushjujuError
 from pushjuju.services.entities.model import model_config

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pushjuju.charms.pack import PackedCharm
+from pushjuju.charms.archive.pack import PackedCharm
 from pushjuju.core.base import Base
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import Conflict, NotFound, NotValid, PushjujuError
@@ -23,7 +23,7 @@ from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import integrate
 from pushjuju.services.requests.update_status import make_due
-from pushjuju.uniter.resolver import Answer
+from pushjuju.uniter.decide import Answer
 from tests.unit.services.world import Charms, World, failed, ok
 
 NOBLE = Base.parse("ubuntu@24.04")

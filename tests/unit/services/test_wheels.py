@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from pushjuju.charms.pack import pack
-from pushjuju.charms.unpack import unpack
+from pushjuju.charms.archive.pack import pack
+from pushjuju.charms.archive.unpack import unpack
 from pushjuju.core.base import Base
 from pushjuju.core.errors import InvalidCharm, ProviderError
 from pushjuju.plugins.sources.places import GitCheckout

@@ -10,7 +10,7 @@ from pushjuju.core.offerurl import parse
 from pushjuju.services.entities.model import models
 from pushjuju.services.entities.relation import offers, relations
 from pushjuju.services.requests import consume, integrate
-from pushjuju.state.records import Offer, Relation
+from pushjuju.store.rows.records import Offer, Relation
 from tests.unit.services.world import Box, Charms, World
 
 METADATA: dict[str, dict[str, Any]] = {

@@ -17,7 +17,7 @@ from typing import Any
 
 import yaml
 
-from pushjuju.charms.pack import PackedCharm, pack
+from pushjuju.charms.archive.pack import PackedCharm, pack
 from pushjuju.core.base import Base
 from pushjuju.core.clock import FakeClock, to_iso
 from pushjuju.core.life import Life
@@ -30,13 +30,14 @@ from pushjuju.services.entities.model import controllers, models
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import deploy as deploy_request
 from pushjuju.services.requests import refresh
-from pushjuju.state.datadir import DataDir
-from pushjuju.state.records import Application, Machine, Model, Operation, Unit
-from pushjuju.state.store import Store, Tx
+from pushjuju.store.datadir import DataDir
+from pushjuju.store.db import Store
+from pushjuju.store.rows.records import Application, Machine, Model, Operation, Unit
+from pushjuju.store.tx import Tx
 from pushjuju.uniter.commit import Committed, commit
-from pushjuju.uniter.prepared import Prepared
+from pushjuju.uniter.decide import Answer
+from pushjuju.uniter.dispatch import Prepared
 from pushjuju.uniter.requests import Request
-from pushjuju.uniter.resolver import Answer
 from pushjuju.uniter.turn import Turn, take_turn
 
 UBUNTU = Base.parse("ubuntu@22.04")

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from pushjuju.core.clock import FakeClock, to_iso
-from pushjuju.state.records import Model
-from pushjuju.state.store import Store
+from pushjuju.store.db import Store
+from pushjuju.store.rows.records import Model
 
 MODEL = Model(
     uuid="11111111-0000-4000-8000-000000000000",

@@ -13,9 +13,9 @@ import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from pushjuju.state import waits
-from pushjuju.state.store import Store
-from pushjuju.state.work import Claim, SqliteWorkQueue, process_owner, touch
+from pushjuju.store.db import Store
+from pushjuju.store.files import waits
+from pushjuju.store.queue import Claim, SqliteWorkQueue, process_owner, touch
 
 MODEL = "11111111-0000-4000-8000-000000000000"
 KEYS = [f"m/machine/{number}" for number in range(4)]

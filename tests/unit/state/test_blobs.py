@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from pushjuju.core.errors import NotFound, StoreError
-from pushjuju.state.blobs import Blobs
+from pushjuju.store.files.blobs import Blobs
 
 
 @pytest.fixture

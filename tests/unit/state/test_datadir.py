@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from pushjuju.core.errors import AlreadyExists, NotFound, NotValid, StoreError
-from pushjuju.state.datadir import ControllerDir, DataDir, edit_toml, locate, read_toml
-from pushjuju.state.store import Store
+from pushjuju.store.datadir import ControllerDir, DataDir, locate
+from pushjuju.store.db import Store
+from pushjuju.store.files.toml_files import edit_toml, read_toml
 
 CLOUDS = """\
 # Clouds of the team. Ask Ann before you change one.
@@ -128,8 +129,8 @@ RACE = """
 import sys, time
 from pathlib import Path
 from pushjuju.core.errors import AlreadyExists
-from pushjuju.state.datadir import DataDir
-from pushjuju.state.store import Store
+from pushjuju.store.datadir import DataDir
+from pushjuju.store.db import Store
 root, start, me = Path(sys.argv[1]), float(sys.argv[2]), sys.argv[3]
 time.sleep(max(0, start - time.time()))
 for number in range(5):
@@ -258,7 +259,7 @@ def test_a_read_only_disk_is_named(small_disk: Path) -> None:
 EDIT = """
 import sys
 from pathlib import Path
-from pushjuju.state.datadir import edit_toml
+from pushjuju.store.datadir import edit_toml
 path, me = Path(sys.argv[1]), sys.argv[2]
 for number in range(50):
     edit_toml(path, lambda document: document.update({f"{me}{number}": number}))

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from pushjuju.core.errors import StoreError
-from pushjuju.state.group import DeferredStore
-from pushjuju.state.store import Store
+from pushjuju.store.db import Store
+from pushjuju.store.deferred import DeferredStore
 from tests.waiting import until
 
 

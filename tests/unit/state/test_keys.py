@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from pushjuju.core.errors import StoreError, WrongKey
-from pushjuju.state.keys import FILE, Keyring, Sealed
-from pushjuju.state.store import Tx
+from pushjuju.store.keys import FILE, Keyring, Sealed
+from pushjuju.store.tx import Tx
 from tests.unit.services.world import World
 
 

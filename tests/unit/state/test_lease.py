@@ -8,9 +8,9 @@ import pytest
 
 from pushjuju.core.clock import FakeClock
 from pushjuju.core.errors import LeaseLost
-from pushjuju.state.lease import LeasedStore
-from pushjuju.state.store import Store
-from pushjuju.state.work import LEASE_S, Claim, SqliteWorkQueue, machine_key, touch
+from pushjuju.store.db import Store
+from pushjuju.store.leases import LeasedStore
+from pushjuju.store.queue import LEASE_S, Claim, SqliteWorkQueue, machine_key, touch
 from tests.unit.state.conftest import MODEL
 
 KEY = machine_key("m", "0")

@@ -14,11 +14,12 @@ from pushjuju.core.clock import SystemClock
 from pushjuju.core.errors import PushjujuError
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine.machines import new_machine
-from pushjuju.state import memo as memo_module
-from pushjuju.state.group import DeferredStore
-from pushjuju.state.memo import Memo, Recent
-from pushjuju.state.records import Machine, Model
-from pushjuju.state.store import Store, queries
+from pushjuju.store import cache as memo_module
+from pushjuju.store.cache import Memo, Recent
+from pushjuju.store.db import Store
+from pushjuju.store.deferred import DeferredStore
+from pushjuju.store.rows.records import Machine, Model
+from pushjuju.store.statements import queries
 from pushjuju.uniter import turn as turns
 from pushjuju.uniter.turn import Turn
 from tests.unit.services.world import Charms, World

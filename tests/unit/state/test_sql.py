@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 import pushjuju
-from pushjuju.state import records, storage_records
-from pushjuju.state.store import Store, migrations, queries
+from pushjuju.store.db import Store
+from pushjuju.store.rows import records, storage_records
+from pushjuju.store.statements import migrations, queries
 
 CODE = Path(pushjuju.__file__).parent
 POSITION = {"run": 0, "row": 0, "rows": 0, "scalar": 0, "find": 1, "get": 1, "list": 1}
@@ -64,7 +65,7 @@ def test_migrations_are_numbered_without_gaps() -> None:
 
 
 def test_statement_names_are_unique() -> None:
-    texts = [path.read_text() for path in (CODE / "state" / "sql").glob("*.sql")]
+    texts = [path.read_text() for path in (CODE / "store" / "sql").glob("*.sql")]
     names = re.findall(r"^-- name: (\S+)", "\n".join(texts), re.MULTILINE)
     assert len(names) == len(set(names)) == len(queries())
 

@@ -16,12 +16,14 @@ from pathlib import Path
 import pytest
 
 from pushjuju.core.errors import NotFound, StoreBusy, StoreDamaged, StoreError, StoreTooNew
-from pushjuju.state import store as store_module
-from pushjuju.state import waits
-from pushjuju.state.backup import copy_store
-from pushjuju.state.records import Application, CharmRecord, Machine, Model, Unit
-from pushjuju.state.store import Store, migrations
-from pushjuju.state.unchanging import is_unchanging
+from pushjuju.store import db as store_module
+from pushjuju.store import faults, schema
+from pushjuju.store.backup import copy_store
+from pushjuju.store.db import Store
+from pushjuju.store.files import waits
+from pushjuju.store.files.unchanging import is_unchanging
+from pushjuju.store.rows.records import Application, CharmRecord, Machine, Model, Unit
+from pushjuju.store.statements import migrations
 
 CREATED = "2025-03-01T09:00:00.000000Z"
 
@@ -434,7 +436,7 @@ WORDS = (
 def test_what_sqlite_says_is_told_with_the_way_out(
     said: str, kind: type[StoreError], message: str, hint: str
 ) -> None:
-    error = store_module.explain_error(sqlite3.OperationalError(said), Path("/s"))
+    error = faults.explain_error(sqlite3.OperationalError(said), Path("/s"))
     assert (type(error), error.message, error.hint) == (kind, message, hint)
 
 
@@ -512,7 +514,7 @@ def test_a_store_on_a_full_disk_can_be_read_beside_others_and_brought_up_to_date
     path = small_disk / "state.db"
     connection = sqlite3.connect(path, isolation_level=None)
     for number, script in migrations()[:-1]:
-        store_module._apply(connection, number, script)
+        schema._apply(connection, number, script)
     connection.close()
     fill(small_disk / "ballast")
     before = path.read_bytes()
@@ -538,20 +540,20 @@ def test_a_disk_that_is_full_in_a_migration_keeps_the_old_schema(small_disk: Pat
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("PRAGMA journal_mode = WAL")
     first = migrations()[0]
-    store_module._apply(other, *first)
+    schema._apply(other, *first)
     fill(small_disk / "ballast")
     with (small_disk / "ballast").open("r+b") as stream:  # room for some of the migrations
         stream.truncate((small_disk / "ballast").stat().st_size - 60_000)
     with pytest.raises(StoreError, match="the disk is full"):
         Store.open(path)
-    reached = store_module.schema_version(other)
+    reached = schema.schema_version(other)
     assert first[0] <= reached < migrations()[-1][0]
     assert other.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     other.close()
     (small_disk / "ballast").unlink()
     store = Store.open(path)
     store.check()
-    assert store_module.schema_version(store._connection) == migrations()[-1][0]
+    assert schema.schema_version(store._connection) == migrations()[-1][0]
     store.close()
 
 
@@ -619,7 +621,7 @@ def test_a_store_in_a_folder_that_takes_no_files_is_read_only(
     error = sqlite3.OperationalError("unable to open database file")
 
     def said(name: str) -> str:
-        return store_module.explain_error(error, tmp_path / name).message
+        return faults.explain_error(error, tmp_path / name).message
 
     assert said("state.db").endswith("cannot be used: unable to open database file")
     monkeypatch.setattr("os.access", lambda path, _mode: path != tmp_path)

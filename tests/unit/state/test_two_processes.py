@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from pushjuju.core.clock import FakeClock
-from pushjuju.state.records import Model
-from pushjuju.state.store import Store, migrations
+from pushjuju.store.db import Store
+from pushjuju.store.rows.records import Model
+from pushjuju.store.statements import migrations
 
 HAMMER = Path(__file__).with_name("hammer.py")
 ROUNDS = 150
@@ -79,7 +80,7 @@ def test_killing_workers_leaves_a_store_that_others_finish(
 OPEN = """
 import sys, time
 from pathlib import Path
-from pushjuju.state.store import Store
+from pushjuju.store.db import Store
 time.sleep(max(0, float(sys.argv[2]) - time.time()))
 Store.open(Path(sys.argv[1]), create=True).close()
 """

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from pushjuju.core.clock import FakeClock
-from pushjuju.state.store import Store
-from pushjuju.state.work import (
+from pushjuju.store.db import Store
+from pushjuju.store.queue import (
     LEASE_S,
     SqliteWorkQueue,
     WorkQueue,
@@ -228,8 +228,8 @@ CLAIM_AND_HANG = """
 import sys, time
 from pathlib import Path
 from datetime import UTC, datetime
-from pushjuju.state.store import Store
-from pushjuju.state.work import SqliteWorkQueue, process_owner
+from pushjuju.store.db import Store
+from pushjuju.store.queue import SqliteWorkQueue, process_owner
 store = Store.open(Path(sys.argv[1]))
 claim = SqliteWorkQueue(store, process_owner()).claim("", datetime.now(UTC))
 print("claimed", claim.key, flush=True)

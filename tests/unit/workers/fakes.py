@@ -20,11 +20,11 @@ from pushjuju.plugins.types import (
     StartRequest,
 )
 from pushjuju.runner.session import ExecResult
-from pushjuju.state.records import Machine
-from pushjuju.workers.drive import Driver, Settled
+from pushjuju.store.rows.records import Machine
+from pushjuju.workers.driver import Driver, Settled
 from pushjuju.workers.events import Event
-from pushjuju.workers.lane import Lane, Outcome
-from pushjuju.workers.workshop import Workshop, no_checkpoint
+from pushjuju.workers.machine.machine_worker import MachineWorker, Outcome
+from pushjuju.workers.runtime import Runtime, no_checkpoint
 from tests.unit.services.world import Box, World
 
 SILENCE_S = 30.0  # how far the clock moves while nobody answers
@@ -231,7 +231,7 @@ class Session:
         return {"outcome": "terminated"}
 
 
-class Shop(Workshop):
+class Shop(Runtime):
     """A workshop whose sessions lead to boxes.
 
     Attributes:
@@ -279,19 +279,19 @@ class Shop(Workshop):
         """Have nothing to close."""
 
 
-def driver(world: World, shop: Shop | None = None, prefix: str | None = None) -> Driver:
+def driver(world: World, runtime: Shop | None = None, prefix: str | None = None) -> Driver:
     """Return a driver of the model whose machines are boxes."""
     made = Driver(world.ctx, world.model if prefix is None else prefix)
-    made.shop = shop or Shop(world)
-    made.shop.tell = made.tell if shop is None else shop.tell
+    made.runtime = runtime or Shop(world)
+    made.runtime.tell = made.tell if runtime is None else runtime.tell
     return made
 
 
-async def drive(world: World, shop: Shop) -> Settled:
+async def drive(world: World, runtime: Shop) -> Settled:
     """Work the model to rest."""
-    return await driver(world, shop).settle()
+    return await driver(world, runtime).settle()
 
 
-async def lane(shop: Shop, machine: str = "0", attempts: int = 0) -> Outcome:
+async def worker(runtime: Shop, machine: str = "0", attempts: int = 0) -> Outcome:
     """Work one machine once."""
-    return await Lane(shop, shop.world.model, machine, attempts).work()
+    return await MachineWorker(runtime, runtime.world.model, machine, attempts).work()

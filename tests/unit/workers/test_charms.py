@@ -17,10 +17,10 @@ from pushjuju.services.supply import origins, store_charms
 from pushjuju.services.supply.store_charms import CharmRequest
 from pushjuju.services.views import resource_documents
 from pushjuju.services.views.status import document
-from pushjuju.workers.charms import look_for_newer
-from pushjuju.workers.deliver import _here
 from pushjuju.workers.events import silent
-from pushjuju.workers.workshop import Workshop
+from pushjuju.workers.loops.charm_updater import look_for_newer
+from pushjuju.workers.machine.deliver import _here
+from pushjuju.workers.runtime import Runtime
 from tests.charms_tools.hubstore import HubStore
 from tests.unit.services.world import World
 
@@ -28,26 +28,28 @@ RESOURCE = {"blob": {"type": "file", "filename": "blob.txt", "description": "Som
 
 
 @pytest.fixture
-def site(shop: World, hub: HubStore, tmp_path: Path) -> World:
+def site(runtime: World, hub: HubStore, tmp_path: Path) -> World:
     """The model `shop` with `web` 1 of the stand-in's `latest/stable`, with resource revision 1."""
-    object.__setattr__(shop.ctx, "environ", {"PUSHJUJU_CACHE": str(tmp_path / "cache")})
-    shop.write(
-        lambda tx: tx.run("model_config_set", model=shop.model, key="charmhub-url", value=json.dumps(hub.url))
+    object.__setattr__(runtime.ctx, "environ", {"PUSHJUJU_CACHE": str(tmp_path / "cache")})
+    runtime.write(
+        lambda tx: tx.run(
+            "model_config_set", model=runtime.model, key="charmhub-url", value=json.dumps(hub.url)
+        )
     )
-    data = shop.charms.make("web", resources=RESOURCE, series=["noble"]).path
+    data = runtime.charms.make("web", resources=RESOURCE, series=["noble"]).path
     hub.add("web", data, revision=1, resources={"blob": 1})
     hub.add_resource("web", "blob", 1, b"one", "blob.txt")
     hub.add_resource("web", "blob", 2, b"two", "blob.txt")
-    origin, packed = store_charms.get(shop.ctx, shop.model, CharmRequest(url="web"), tmp_path)
-    store = store_charms.open_store(shop.ctx, shop.model)
+    origin, packed = store_charms.get(runtime.ctx, runtime.model, CharmRequest(url="web"), tmp_path)
+    store = store_charms.open_store(runtime.ctx, runtime.model)
     found = store_charms.pick_resources(store, origin, {}, packed.charm.meta.resources)
     request = DeployRequest(
         application="web", packed=packed, base=origin.base, origin=origin,
         store_resources=tuple(found.values()),
     )  # fmt: skip
-    deploy.deploy(shop.ctx, shop.model, request)
+    deploy.deploy(runtime.ctx, runtime.model, request)
     hub.requests.clear()
-    return shop
+    return runtime
 
 
 def shown(site: World) -> dict[str, object]:
@@ -62,7 +64,7 @@ def due(site: World) -> str | None:
 
 
 async def look(site: World) -> object:
-    return await look_for_newer(Workshop(site.ctx, silent), site.model)
+    return await look_for_newer(Runtime(site.ctx, silent), site.model)
 
 
 async def test_a_newer_revision_is_shown(site: World, hub: HubStore) -> None:
@@ -94,9 +96,9 @@ async def test_a_store_that_is_down_waits_for_the_next_time(site: World, hub: Hu
     assert len(hub.asked("refresh")) == 1
 
 
-async def test_a_model_without_such_charms_asks_nobody(shop: World) -> None:
-    shop.deploy()
-    outcome = await look(shop)
+async def test_a_model_without_such_charms_asks_nobody(runtime: World) -> None:
+    runtime.deploy()
+    outcome = await look(runtime)
     assert outcome.due is None  # type: ignore[attr-defined]
 
 
@@ -119,7 +121,7 @@ async def test_a_resource_that_does_not_come(site: World, hub: HubStore) -> None
 
 
 def resource_row(site: World):
-    from pushjuju.state.records import Resource
+    from pushjuju.store.rows.records import Resource
 
     return site.read(
         lambda tx: tx.find(Resource, "resource_get", model=site.model, application="web", name="blob")

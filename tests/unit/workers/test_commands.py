@@ -11,9 +11,9 @@ import pytest
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.action.actions import CommandRequest
 from pushjuju.services.views import tasks
-from pushjuju.workers import crew
+from pushjuju.workers.machine import running_operations
 from tests.unit.services.world import World
-from tests.unit.workers.fakes import Session, Shop, lane
+from tests.unit.workers.fakes import Session, Shop, worker
 
 
 class Died(BaseException):
@@ -31,66 +31,72 @@ def task(world: World, number: int) -> dict[str, Any]:
     return document
 
 
-async def test_commands_run_on_a_machine(shop: World) -> None:
-    shop.active()
-    number = execute(shop, "echo 'it is'")
-    shop.box().will("exec", {"outcome": "failed", "exit": 3, "message": "exit status 3", "stdout": "out"})
-    await lane(Shop(shop))
-    frame = shop.box().frames[-1]
+async def test_commands_run_on_a_machine(runtime: World) -> None:
+    runtime.active()
+    number = execute(runtime, "echo 'it is'")
+    runtime.box().will("exec", {"outcome": "failed", "exit": 3, "message": "exit status 3", "stdout": "out"})
+    await worker(Shop(runtime))
+    frame = runtime.box().frames[-1]
     assert (frame["kind"], frame["lock"], frame["timeout"]) == ("exec", "", 5)
     assert """/bin/bash -c 'echo '"'"'it is'"'"''""" in frame["script"]
-    assert task(shop, number) == {
+    assert task(runtime, number) == {
         "id": str(number),
         "machine": "0",
         "status": "completed",
         "results": {"return-code": 3, "stdout": "out"},
     }
-    assert not shop.box().results
-    assert shop.open_operations() == []
+    assert not runtime.box().results
+    assert runtime.open_operations() == []
 
 
-async def test_the_lock_of_commands_on_a_machine(shop: World) -> None:
-    shop.active()
-    execute(shop, parallel=False)
-    execute(shop, execution_group="disk")
-    await lane(Shop(shop))
-    assert [frame["lock"] for frame in shop.box().frames[-2:]] == ["machine", "disk"]
+async def test_the_lock_of_commands_on_a_machine(runtime: World) -> None:
+    runtime.active()
+    execute(runtime, parallel=False)
+    execute(runtime, execution_group="disk")
+    await worker(Shop(runtime))
+    assert [frame["lock"] for frame in runtime.box().frames[-2:]] == ["machine", "disk"]
 
 
-async def test_commands_whose_process_died_are_failed_and_not_run_again(shop: World) -> None:
-    shop.active()
-    number = execute(shop)
-    shop.box().will("exec", {"outcome": "terminated", "recovered": True})
-    await lane(Shop(shop))
-    assert (task(shop, number)["status"], task(shop, number)["message"]) == ("failed", "action terminated")
+async def test_commands_whose_process_died_are_failed_and_not_run_again(runtime: World) -> None:
+    runtime.active()
+    number = execute(runtime)
+    runtime.box().will("exec", {"outcome": "terminated", "recovered": True})
+    await worker(Shop(runtime))
+    assert (task(runtime, number)["status"], task(runtime, number)["message"]) == (
+        "failed",
+        "action terminated",
+    )
 
 
-async def test_commands_go_on_after_the_controller_died(shop: World) -> None:
-    shop.active()
-    number = execute(shop, "true")
-    ran = len(shop.box().frames)
+async def test_commands_go_on_after_the_controller_died(runtime: World) -> None:
+    runtime.active()
+    number = execute(runtime, "true")
+    ran = len(runtime.box().frames)
 
     def die(name: str) -> None:
         if name == "result":
             raise Died
 
     with contextlib.suppress(Died):
-        await lane(Shop(shop, die))
-    assert task(shop, number)["status"] == "running"
-    await lane(Shop(shop))
-    assert task(shop, number)["status"] == "completed"
-    assert len(shop.box().frames) == ran + 1
+        await worker(Shop(runtime, die))
+    assert task(runtime, number)["status"] == "running"
+    await worker(Shop(runtime))
+    assert task(runtime, number)["status"] == "completed"
+    assert len(runtime.box().frames) == ran + 1
 
 
-async def test_a_machine_that_goes_cancels_what_waits(shop: World) -> None:
+async def test_a_machine_that_goes_cancels_what_waits(runtime: World) -> None:
     from pushjuju.services.lifecycle import removal
 
-    shop.active()
-    number = execute(shop)
-    machine = shop.machine("0")
-    shop.write(lambda tx: removal.remove_unit(tx, unit_of(tx, shop), shop.clock.now()))
-    shop.write(lambda tx: removal.remove_machine(tx, machine, shop.clock.now()))
-    assert (task(shop, number)["status"], task(shop, number)["message"]) == ("cancelled", "machine removed")
+    runtime.active()
+    number = execute(runtime)
+    machine = runtime.machine("0")
+    runtime.write(lambda tx: removal.remove_unit(tx, unit_of(tx, runtime), runtime.clock.now()))
+    runtime.write(lambda tx: removal.remove_machine(tx, machine, runtime.clock.now()))
+    assert (task(runtime, number)["status"], task(runtime, number)["message"]) == (
+        "cancelled",
+        "machine removed",
+    )
 
 
 def unit_of(tx: Any, world: World) -> Any:
@@ -101,38 +107,40 @@ def unit_of(tx: Any, world: World) -> Any:
 
 @pytest.mark.parametrize("place", ["prepared", "result", "committed", "saved", "acknowledged"])
 @pytest.mark.parametrize("target", ["units", "machines"])
-async def test_a_task_runs_once_wherever_the_controller_dies(shop: World, place: str, target: str) -> None:
-    shop.active()
+async def test_a_task_runs_once_wherever_the_controller_dies(runtime: World, place: str, target: str) -> None:
+    runtime.active()
     names = {"units": ["web/0"], "machines": ["0"]}[target]
     request = CommandRequest(command="date", timeout_s=5, **{target: names})
-    number = actions.enqueue_commands(shop.ctx, shop.model, request).tasks[0].id
-    ran = len(shop.box().frames)
+    number = actions.enqueue_commands(runtime.ctx, runtime.model, request).tasks[0].id
+    ran = len(runtime.box().frames)
 
     def die(name: str) -> None:
         if name == place:
             raise Died
 
     with contextlib.suppress(Died):
-        await lane(Shop(shop, die))
-    await lane(Shop(shop))
-    assert task(shop, number)["status"] == "completed"
+        await worker(Shop(runtime, die))
+    await worker(Shop(runtime))
+    assert task(runtime, number)["status"] == "completed"
     kind = {"units": "commands", "machines": "exec"}[target]
-    assert [frame["kind"] for frame in shop.box().frames[ran:]] == [kind]
-    execute(shop)
-    await lane(Shop(shop))
-    assert shop.box().results == {}, "the next contact acknowledges what was left"
+    assert [frame["kind"] for frame in runtime.box().frames[ran:]] == [kind]
+    execute(runtime)
+    await worker(Shop(runtime))
+    assert runtime.box().results == {}, "the next contact acknowledges what was left"
 
 
-async def test_a_cancelled_task_is_ended_on_its_machine(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(crew, "LOOK_S", 0.01)
-    shop.active()
-    number = execute(shop)
-    made = Shop(shop)
+async def test_a_cancelled_task_is_ended_on_its_machine(
+    runtime: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running_operations, "LOOK_S", 0.01)
+    runtime.active()
+    number = execute(runtime)
+    made = Shop(runtime)
     ended = asyncio.Event()
 
     class Slow(Session):
         async def run(self, frame: Any, on_event: Any = None, on_live: Any = None, plan: Any = ()) -> Any:
-            actions.cancel(shop.ctx, shop.model, [number])
+            actions.cancel(runtime.ctx, runtime.model, [number])
             await ended.wait()
             return {"outcome": "interrupted", "signal": 9, "exit": None, "message": "terminated"}
 
@@ -140,8 +148,8 @@ async def test_a_cancelled_task_is_ended_on_its_machine(shop: World, monkeypatch
             ended.set()
 
     async def session(_: Any) -> Any:
-        return Slow(shop.box())
+        return Slow(runtime.box())
 
     monkeypatch.setattr(made, "session", session)
-    await asyncio.wait_for(lane(made), 10)
-    assert (task(shop, number)["status"], task(shop, number)["message"]) == ("aborted", "terminated")
+    await asyncio.wait_for(worker(made), 10)
+    assert (task(runtime, number)["status"], task(runtime, number)["message"]) == ("aborted", "terminated")

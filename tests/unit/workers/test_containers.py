@@ -16,145 +16,147 @@ from pushjuju.services.views import explain
 from pushjuju.services.views.status import document
 from pushjuju.uniter.wanted import wanted
 from tests.unit.services.world import UBUNTU, World
-from tests.unit.workers.fakes import Shop, drive, lane
+from tests.unit.workers.fakes import Shop, drive, worker
 
 
-def deploy(shop: World, to: str, **more: Any) -> None:
+def deploy(runtime: World, to: str, **more: Any) -> None:
     placements = [Placement.parse(to)] if to else []
-    shop.deploy(placements=placements, **more)
+    runtime.deploy(placements=placements, **more)
 
 
-def remove(shop: World, *ids: str, force: Force | None = None) -> None:
-    removal.remove_machines(shop.ctx, shop.model, list(ids), force=force)
+def remove(runtime: World, *ids: str, force: Force | None = None) -> None:
+    removal.remove_machines(runtime.ctx, runtime.model, list(ids), force=force)
 
 
 @pytest.mark.parametrize("word", ["lxd", "constraint"])
-async def test_a_unit_in_a_container_on_a_new_machine(shop: World, word: str) -> None:
+async def test_a_unit_in_a_container_on_a_new_machine(runtime: World, word: str) -> None:
     """The machine is made first; the container then, with what of the constraints is about it."""
-    work = Shop(shop)
+    work = Shop(runtime)
     wanted = {"mem": 1024, "instance-type": "big"}
     if word == "lxd":
-        deploy(shop, "lxd", constraints=wanted)
+        deploy(runtime, "lxd", constraints=wanted)
     else:
-        deploy(shop, "", constraints={**wanted, "container": "lxd"})
-    assert shop.machine_ids() == ["0", "0/lxd/0"]
-    assert (await lane(work, "0/lxd/0")).reason == "waits for machine 0"
-    assert (await drive(shop, work)).problems == ()
+        deploy(runtime, "", constraints={**wanted, "container": "lxd"})
+    assert runtime.machine_ids() == ["0", "0/lxd/0"]
+    assert (await worker(work, "0/lxd/0")).reason == "waits for machine 0"
+    assert (await drive(runtime, work)).problems == ()
     host, container = work.cloud.asked
     assert (host.machine_id, dict(host.constraints)) == ("0", wanted)
     assert (container.machine_id, dict(container.constraints)) == ("0/lxd/0", {"mem": 1024})
-    assert container.hostname == f"juju-{shop.model[-6:]}-0-lxd-0"
-    assert (shop.unit("web/0").machine, shop.agent()[0]) == ("0/lxd/0", "idle")
-    assert shop.machine("0/lxd/0").provider == "lxd"
-    shown = document.document(shop.ctx, shop.resolve_model())["machines"]
+    assert container.hostname == f"juju-{runtime.model[-6:]}-0-lxd-0"
+    assert (runtime.unit("web/0").machine, runtime.agent()[0]) == ("0/lxd/0", "idle")
+    assert runtime.machine("0/lxd/0").provider == "lxd"
+    shown = document.document(runtime.ctx, runtime.resolve_model())["machines"]
     assert list(shown) == ["0"]
     assert shown["0"]["containers"]["0/lxd/0"]["instance-id"] == "i-0/lxd/0"
 
 
-async def test_containers_have_numbers_of_their_own_and_a_way_through_their_host(shop: World) -> None:
-    work = Shop(shop)
-    deploy(shop, "")
-    deploy(shop, "lxd:0", name="a")
-    deploy(shop, "lxd:0", name="b")
-    assert shop.machine_ids() == ["0", "0/lxd/0", "0/lxd/1"]
-    await drive(shop, work)
-    target = work.target(shop.machine("0/lxd/1"))
+async def test_containers_have_numbers_of_their_own_and_a_way_through_their_host(runtime: World) -> None:
+    work = Shop(runtime)
+    deploy(runtime, "")
+    deploy(runtime, "lxd:0", name="a")
+    deploy(runtime, "lxd:0", name="b")
+    assert runtime.machine_ids() == ["0", "0/lxd/0", "0/lxd/1"]
+    await drive(runtime, work)
+    target = work.target(runtime.machine("0/lxd/1"))
     assert target.jump is not None
     assert (target.host, target.host_key_alias, target.jump.host) == (
         "10.1.0.3",
         "machine-0-lxd-1",
         "10.0.0.2",
     )
-    known = shop.ctx.controller.known_hosts(shop.model).read_text()
+    known = runtime.ctx.controller.known_hosts(runtime.model).read_text()
     assert "machine-0-lxd-1 ssh-ed25519 0/lxd/1\n" in known
 
 
-async def test_a_machine_with_containers_stays(shop: World) -> None:
+async def test_a_machine_with_containers_stays(runtime: World) -> None:
     """Also when its own last unit goes; with the container it does not go by itself."""
-    work = Shop(shop)
-    deploy(shop, "")
-    deploy(shop, "lxd:0", name="inner")
-    await drive(shop, work)
+    work = Shop(runtime)
+    deploy(runtime, "")
+    deploy(runtime, "lxd:0", name="inner")
+    await drive(runtime, work)
     with pytest.raises(NotValid, match='machine 0 is hosting containers "0/lxd/0"'):
-        remove(shop, "0")
-    removal.remove_units(shop.ctx, shop.model, ["web/0"])
-    await drive(shop, work)
-    assert shop.machine_ids() == ["0", "0/lxd/0"]
-    removal.remove_units(shop.ctx, shop.model, ["inner/0"])
-    await drive(shop, work)
-    assert (shop.machine_ids(), work.cloud.stopped) == (["0"], ["i-0/lxd/0"])
-    remove(shop, "0")
-    await drive(shop, work)
-    assert shop.machine_ids() == []
+        remove(runtime, "0")
+    removal.remove_units(runtime.ctx, runtime.model, ["web/0"])
+    await drive(runtime, work)
+    assert runtime.machine_ids() == ["0", "0/lxd/0"]
+    removal.remove_units(runtime.ctx, runtime.model, ["inner/0"])
+    await drive(runtime, work)
+    assert (runtime.machine_ids(), work.cloud.stopped) == (["0"], ["i-0/lxd/0"])
+    remove(runtime, "0")
+    await drive(runtime, work)
+    assert runtime.machine_ids() == []
 
 
-async def test_a_machine_that_is_forced_away_takes_its_containers_along(shop: World) -> None:
-    work = Shop(shop)
-    deploy(shop, "lxd")
-    await drive(shop, work)
-    remove(shop, "0", force=Force())
-    await drive(shop, work)
+async def test_a_machine_that_is_forced_away_takes_its_containers_along(runtime: World) -> None:
+    work = Shop(runtime)
+    deploy(runtime, "lxd")
+    await drive(runtime, work)
+    remove(runtime, "0", force=Force())
+    await drive(runtime, work)
     assert work.cloud.stopped == ["i-0/lxd/0", "i-0"]  # what is inside first
-    assert (shop.machine_ids(), shop.units()) == ([], [])
+    assert (runtime.machine_ids(), runtime.units()) == ([], [])
 
 
-async def test_both_can_be_removed_at_once(shop: World) -> None:
-    work = Shop(shop)
+async def test_both_can_be_removed_at_once(runtime: World) -> None:
+    work = Shop(runtime)
     for to in (None, Placement.parse("lxd:0")):
-        machines.add_machine(shop.ctx, shop.model, base=UBUNTU, constraints={}, container=to)
-    await drive(shop, work)
-    remove(shop, "0/lxd/0", "0")
-    await drive(shop, work)
-    assert (shop.machine_ids(), work.cloud.stopped) == ([], ["i-0/lxd/0", "i-0"])
+        machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={}, container=to)
+    await drive(runtime, work)
+    remove(runtime, "0/lxd/0", "0")
+    await drive(runtime, work)
+    assert (runtime.machine_ids(), work.cloud.stopped) == ([], ["i-0/lxd/0", "i-0"])
 
 
-async def test_a_machine_whose_container_cannot_go_says_so(shop: World) -> None:
-    work = Shop(shop)
+async def test_a_machine_whose_container_cannot_go_says_so(runtime: World) -> None:
+    work = Shop(runtime)
     for to in (None, Placement.parse("lxd:0")):
-        machines.add_machine(shop.ctx, shop.model, base=UBUNTU, constraints={}, container=to)
-    await drive(shop, work)
+        machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={}, container=to)
+    await drive(runtime, work)
     work.cloud.stuck = [ProviderError("the server is down")]
-    remove(shop, "0/lxd/0")
-    assert len((await drive(shop, work)).problems) == 1
-    remove(shop, "0")
-    assert (await drive(shop, work)).problems == (
+    remove(runtime, "0/lxd/0")
+    assert len((await drive(runtime, work)).problems) == 1
+    remove(runtime, "0")
+    assert (await drive(runtime, work)).problems == (
         "machine 0: waits for container 0/lxd/0 (the server is down)",
     )
-    (host,) = explain.explain(shop.ctx, shop.model, wanted, ["0"])
+    (host,) = explain.explain(runtime.ctx, runtime.model, wanted, ["0"])
     assert host.reason == "waits for container 0/lxd/0 (the server is down)"
     assert [line.partition("    ")[0] for line in host.next] == [
         "explain 0/lxd/0",
         "remove-machine 0 --force",
     ]
-    shop.clock.advance(3600)
-    assert (await drive(shop, work)).problems == ()
-    assert (shop.machine_ids(), work.cloud.stopped) == ([], ["i-0/lxd/0", "i-0"])
+    runtime.clock.advance(3600)
+    assert (await drive(runtime, work)).problems == ()
+    assert (runtime.machine_ids(), work.cloud.stopped) == ([], ["i-0/lxd/0", "i-0"])
 
 
-async def test_a_model_goes_with_its_containers(shop: World) -> None:
-    work = Shop(shop)
-    deploy(shop, "lxd")
-    machines.add_machine(shop.ctx, shop.model, base=UBUNTU, constraints={}, container=Placement.parse("lxd"))
-    await drive(shop, work)
-    assert shop.machine_ids() == ["0", "0/lxd/0", "1", "1/lxd/0"]
-    model = shop.resolve_model()
-    shop.write(lambda tx: removal.destroy_model(tx, model, shop.clock.now()))
-    await drive(shop, work)
+async def test_a_model_goes_with_its_containers(runtime: World) -> None:
+    work = Shop(runtime)
+    deploy(runtime, "lxd")
+    machines.add_machine(
+        runtime.ctx, runtime.model, base=UBUNTU, constraints={}, container=Placement.parse("lxd")
+    )
+    await drive(runtime, work)
+    assert runtime.machine_ids() == ["0", "0/lxd/0", "1", "1/lxd/0"]
+    model = runtime.resolve_model()
+    runtime.write(lambda tx: removal.destroy_model(tx, model, runtime.clock.now()))
+    await drive(runtime, work)
     assert sorted(work.cloud.stopped) == ["i-0", "i-0/lxd/0", "i-1", "i-1/lxd/0"]
     assert work.cloud.destroyed == 1
 
 
-async def test_why_a_container_cannot_be_made_is_told(shop: World) -> None:
-    work = Shop(shop)
-    machines.add_machine(shop.ctx, shop.model, base=UBUNTU, constraints={})
-    await drive(shop, work)
+async def test_why_a_container_cannot_be_made_is_told(runtime: World) -> None:
+    work = Shop(runtime)
+    machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
+    await drive(runtime, work)
     machines.add_machine(
-        shop.ctx, shop.model, base=UBUNTU, constraints={}, container=Placement.parse("lxd:0")
+        runtime.ctx, runtime.model, base=UBUNTU, constraints={}, container=Placement.parse("lxd:0")
     )
     work.cloud.refusals.append(ProviderError("machine 0 has no LXD: install lxd there", retryable=False))
-    assert len((await drive(shop, work)).problems) == 1
+    assert len((await drive(runtime, work)).problems) == 1
     told = ("provisioning error", "machine 0 has no LXD: install lxd there")
-    assert shop.status(StatusKind.INSTANCE, "0/lxd/0") == told
+    assert runtime.status(StatusKind.INSTANCE, "0/lxd/0") == told
 
 
 @pytest.mark.parametrize(
@@ -166,11 +168,11 @@ async def test_why_a_container_cannot_be_made_is_told(shop: World) -> None:
         ("lxd:1", "machine 1 is not alive"),
     ],
 )
-def test_what_cannot_be_a_host_is_refused(shop: World, to: str, why: str) -> None:
-    deploy(shop, "lxd")
-    deploy(shop, "", name="gone")
-    shop.write(lambda tx: tx.run("machine_set_life", model=shop.model, id="1", life="dying"))
-    before = shop.machine_ids()
+def test_what_cannot_be_a_host_is_refused(runtime: World, to: str, why: str) -> None:
+    deploy(runtime, "lxd")
+    deploy(runtime, "", name="gone")
+    runtime.write(lambda tx: tx.run("machine_set_life", model=runtime.model, id="1", life="dying"))
+    before = runtime.machine_ids()
     with pytest.raises(NotValid, match=why):
-        deploy(shop, to, name="more")
-    assert shop.machine_ids() == before
+        deploy(runtime, to, name="more")
+    assert runtime.machine_ids() == before

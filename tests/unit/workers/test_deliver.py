@@ -11,19 +11,19 @@ import pytest
 
 from pushjuju.core.errors import DiskFull, LeaseLost
 from pushjuju.services.entities.application import resources
-from pushjuju.workers import deliver
+from pushjuju.workers.machine import deliver
 from tests.unit.services.world import Box, World
 from tests.unit.workers.fakes import Session
 
 
 @pytest.fixture
-def town(shop: World, tmp_path: Path) -> World:
+def town(runtime: World, tmp_path: Path) -> World:
     """Two applications, each with a resource of its own."""
     for name in ("web", "db"):
         (tmp_path / f"{name}.txt").write_text(name)
-        packed = shop.charms.make(name, resources={name: {"type": "file", "filename": f"{name}.txt"}})
-        shop.deploy(name, packed=packed, resources={name: str(tmp_path / f"{name}.txt")})
-    return shop
+        packed = runtime.charms.make(name, resources={name: {"type": "file", "filename": f"{name}.txt"}})
+        runtime.deploy(name, packed=packed, resources={name: str(tmp_path / f"{name}.txt")})
+    return runtime
 
 
 async def ask(town: World, session: Any, unit: str, *argv: str) -> tuple[int, Any]:

@@ -26,151 +26,153 @@ from pushjuju.services.entities.model import model_config
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import update_status
-from pushjuju.state.work import SqliteWorkQueue, WorkItem, lease_at_least, machine_key, next_lease
-from pushjuju.workers import drive as drives
-from pushjuju.workers.drive import Driver
-from pushjuju.workers.lane import Lane, Outcome
+from pushjuju.store.queue import SqliteWorkQueue, WorkItem, lease_at_least, machine_key, next_lease
+from pushjuju.workers import driver as drives
+from pushjuju.workers.driver import Driver
+from pushjuju.workers.machine.machine_worker import MachineWorker, Outcome
 from tests.unit.services.world import UBUNTU, World
 from tests.unit.workers.fakes import Session, Shop, drive, driver
 from tests.waiting import stays, until
 
 
-def _items(shop: World) -> dict[str, WorkItem]:
-    queue = SqliteWorkQueue(shop.ctx.store, "somebody else")
-    return {item.key.partition("/")[2]: item for item in queue.items(shop.model)}
+def _items(runtime: World) -> dict[str, WorkItem]:
+    queue = SqliteWorkQueue(runtime.ctx.store, "somebody else")
+    return {item.key.partition("/")[2]: item for item in queue.items(runtime.model)}
 
 
-def _rest(shop: World, key: str) -> float:
-    due = _items(shop)[key].due
+def _rest(runtime: World, key: str) -> float:
+    due = _items(runtime)[key].due
     assert due is not None
-    return (due - shop.clock.now()).total_seconds()
+    return (due - runtime.clock.now()).total_seconds()
 
 
-async def test_nothing_to_do(shop: World) -> None:
-    work = Shop(shop)
-    assert (await drive(shop, work)).problems == ()
-    assert (await drive(shop, work)).problems == ()
+async def test_nothing_to_do(runtime: World) -> None:
+    work = Shop(runtime)
+    assert (await drive(runtime, work)).problems == ()
+    assert (await drive(runtime, work)).problems == ()
 
 
-async def test_every_claim_is_given_back(shop: World) -> None:
-    shop.deploy(count=3)
-    await drive(shop, Shop(shop))
-    items = _items(shop)
+async def test_every_claim_is_given_back(runtime: World) -> None:
+    runtime.deploy(count=3)
+    await drive(runtime, Shop(runtime))
+    items = _items(runtime)
     assert sorted(items) == ["loop/cleanup", "machine/0", "machine/1", "machine/2"]
     assert {item.owner for item in items.values()} == {None}
-    assert all(item.due is not None and item.due > shop.clock.now() for item in items.values())
+    assert all(item.due is not None and item.due > runtime.clock.now() for item in items.values())
 
 
-async def test_failures_rest_and_have_a_reason(shop: World) -> None:
-    work = Shop(shop)
-    shop.deploy(count=2)
+async def test_failures_rest_and_have_a_reason(runtime: World) -> None:
+    work = Shop(runtime)
+    runtime.deploy(count=2)
     work.unreachable["1"] = AuthFailed("the machine refuses the login", detail="tried 1 key", retryable=False)
-    settled = await drive(shop, work)
+    settled = await drive(runtime, work)
     assert settled.problems == ("machine 1: the machine refuses the login: tried 1 key",)
-    item = _items(shop)["machine/1"]
+    item = _items(runtime)["machine/1"]
     assert (item.owner, item.attempts) == (None, 1)
     assert item.reason == "the machine refuses the login: tried 1 key"
-    assert _rest(shop, "machine/1") == 5
-    assert shop.agent("web/0") == ("idle", "")  # the other machine was worked all the same
+    assert _rest(runtime, "machine/1") == 5
+    assert runtime.agent("web/0") == ("idle", "")  # the other machine was worked all the same
 
 
-async def test_failures_in_a_row_back_off(shop: World) -> None:
-    work = Shop(shop)
-    shop.deploy()
+async def test_failures_in_a_row_back_off(runtime: World) -> None:
+    work = Shop(runtime)
+    runtime.deploy()
     work.unreachable["0"] = AuthFailed("refused", retryable=False)
     rests = []
     for _ in range(4):
-        await drive(shop, work)
-        rests.append(_rest(shop, "machine/0"))
-        shop.clock.advance(rests[-1])
+        await drive(runtime, work)
+        rests.append(_rest(runtime, "machine/0"))
+        runtime.clock.advance(rests[-1])
     assert rests == [5, 10, 20, 40]
     work.unreachable.clear()
-    assert (await drive(shop, work)).problems == ()
-    assert (_items(shop)["machine/0"].attempts, _items(shop)["machine/0"].reason) == (0, "")
+    assert (await drive(runtime, work)).problems == ()
+    assert (_items(runtime)["machine/0"].attempts, _items(runtime)["machine/0"].reason) == (0, "")
 
 
-async def test_a_touch_is_heard_during_the_rest(shop: World) -> None:
-    work = Shop(shop)
-    shop.deploy()
+async def test_a_touch_is_heard_during_the_rest(runtime: World) -> None:
+    work = Shop(runtime)
+    runtime.deploy()
     work.unreachable["0"] = AuthFailed("refused", retryable=False)
-    await drive(shop, work)
+    await drive(runtime, work)
     work.unreachable.clear()
-    applications.set_config(shop.ctx, shop.model, "web", values={"title": "x"})
-    assert (await drive(shop, work)).problems == ()
-    assert shop.agent() == ("idle", "")
+    applications.set_config(runtime.ctx, runtime.model, "web", values={"title": "x"})
+    assert (await drive(runtime, work)).problems == ()
+    assert runtime.agent() == ("idle", "")
 
 
-async def test_start_that_failed_for_good_is_not_tried_for_ever(shop: World) -> None:
-    work = Shop(shop)
-    machines.add_machine(shop.ctx, shop.model, base=UBUNTU, constraints={})
+async def test_start_that_failed_for_good_is_not_tried_for_ever(runtime: World) -> None:
+    work = Shop(runtime)
+    machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
     work.cloud.refusals = [NotValid("no such zone")]
-    assert (await drive(shop, work)).problems == ("machine 0: failed to start machine 0: no such zone",)
-    item = _items(shop)["machine/0"]
+    assert (await drive(runtime, work)).problems == ("machine 0: failed to start machine 0: no such zone",)
+    item = _items(runtime)["machine/0"]
     assert (item.due, item.owner) == (None, None)
 
 
-async def test_start_that_failed_rests_ten_seconds(shop: World) -> None:
-    work = Shop(shop)
-    machines.add_machine(shop.ctx, shop.model, base=UBUNTU, constraints={})
+async def test_start_that_failed_rests_ten_seconds(runtime: World) -> None:
+    work = Shop(runtime)
+    machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
     work.cloud.refusals = [ProviderError("busy")]
-    await drive(shop, work)
-    assert _rest(shop, "machine/0") == 10
-    shop.clock.advance(10)
-    assert (await drive(shop, work)).problems == ()
+    await drive(runtime, work)
+    assert _rest(runtime, "machine/0") == 10
+    runtime.clock.advance(10)
+    assert (await drive(runtime, work)).problems == ()
 
 
-async def test_units_in_error_are_problems(shop: World) -> None:
-    work = Shop(shop)
-    shop.deploy(count=2)
-    shop.box("1").fail("start")
-    settled = await drive(shop, work)
+async def test_units_in_error_are_problems(runtime: World) -> None:
+    work = Shop(runtime)
+    runtime.deploy(count=2)
+    runtime.box("1").fail("start")
+    settled = await drive(runtime, work)
     assert settled.problems == ('unit web/1: hook failed: "start"',)
-    units.resolve(shop.ctx, shop.model, ["web/1"], retry=True)
-    assert (await drive(shop, work)).problems == ()
+    units.resolve(runtime.ctx, runtime.model, ["web/1"], retry=True)
+    assert (await drive(runtime, work)).problems == ()
 
 
 # --- bugs -------------------------------------------------------------------------------------------------
 
 
-async def test_a_bug_gives_the_claim_back_and_is_seen(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    shop.deploy()
+async def test_a_bug_gives_the_claim_back_and_is_seen(
+    runtime: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runtime.deploy()
 
-    async def broken(lane: Lane) -> Outcome:
+    async def broken(worker: MachineWorker) -> Outcome:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr(Lane, "work", broken)
+    monkeypatch.setattr(MachineWorker, "work", broken)
     with pytest.raises(RuntimeError, match="a bug"):
-        await drive(shop, Shop(shop))
-    item = _items(shop)["machine/0"]
+        await drive(runtime, Shop(runtime))
+    item = _items(runtime)["machine/0"]
     assert (item.owner, item.attempts, item.reason) == (None, 1, "internal error: RuntimeError('a bug')")
-    assert _rest(shop, "machine/0") == drives.AFTER_BUG_S
+    assert _rest(runtime, "machine/0") == drives.AFTER_BUG_S
 
 
 async def test_a_bug_does_not_end_a_controller(
-    shop: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    runtime: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    shop.deploy(count=2)
-    real = Lane.work
+    runtime.deploy(count=2)
+    real = MachineWorker.work
 
-    async def broken(lane: Lane) -> Outcome:
-        if lane.machine_id == "0":
+    async def broken(worker: MachineWorker) -> Outcome:
+        if worker.machine_id == "0":
             raise RuntimeError("a bug")
-        return await real(lane)
+        return await real(worker)
 
-    monkeypatch.setattr(Lane, "work", broken)
+    monkeypatch.setattr(MachineWorker, "work", broken)
     monkeypatch.setattr(drives, "IDLE_POLL_S", 0.01)
-    serving = driver(shop, Shop(shop))
+    serving = driver(runtime, Shop(runtime))
     await serving.run(asyncio.Event(), idle_exit_s=0.02)
-    assert shop.agent("web/1") == ("idle", "")
+    assert runtime.agent("web/1") == ("idle", "")
     assert "RuntimeError: a bug" in capsys.readouterr().err
-    assert _items(shop)["machine/0"].owner is None
+    assert _items(runtime)["machine/0"].owner is None
 
 
 async def test_a_heartbeat_that_fails_does_not_keep_the_claim(
-    shop: World, monkeypatch: pytest.MonkeyPatch
+    runtime: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The store was busy for a while: the key must not stay with us for ever."""
-    shop.deploy()
+    runtime.deploy()
     beats = 0
 
     def busy(queue: Any, claim: Any, now: Any) -> bool:
@@ -178,69 +180,69 @@ async def test_a_heartbeat_that_fails_does_not_keep_the_claim(
         beats += 1
         raise StoreBusy("held by another process")
 
-    real = Lane.work
+    real = MachineWorker.work
 
-    async def slow(lane: Lane) -> Outcome:
+    async def slow(worker: MachineWorker) -> Outcome:
         await until(lambda: beats)
-        return await real(lane)
+        return await real(worker)
 
     monkeypatch.setattr(drives, "HEARTBEAT_S", 0.01)
     monkeypatch.setattr(SqliteWorkQueue, "heartbeat", busy)
-    monkeypatch.setattr(Lane, "work", slow)
-    assert (await drive(shop, Shop(shop))).problems == ()
-    assert _items(shop)["machine/0"].owner is None
-    assert shop.agent() == ("idle", "")
+    monkeypatch.setattr(MachineWorker, "work", slow)
+    assert (await drive(runtime, Shop(runtime))).problems == ()
+    assert _items(runtime)["machine/0"].owner is None
+    assert runtime.agent() == ("idle", "")
 
 
-async def test_leases_are_renewed(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    shop.deploy()
+async def test_leases_are_renewed(runtime: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    runtime.deploy()
     kept = []
 
     def leased() -> bool:
-        row = shop.read(lambda tx: tx.row("work_get", key=machine_key(shop.model, "0")))
-        return bool(row["leased_until"] > to_iso(shop.clock.now()))
+        row = runtime.read(lambda tx: tx.row("work_get", key=machine_key(runtime.model, "0")))
+        return bool(row["leased_until"] > to_iso(runtime.clock.now()))
 
-    async def slow(lane: Lane) -> Outcome:
+    async def slow(worker: MachineWorker) -> Outcome:
         for _ in range(3):
-            shop.clock.advance(20)
+            runtime.clock.advance(20)
             await until(leased)
             kept.append(True)
         return Outcome()
 
     monkeypatch.setattr(drives, "HEARTBEAT_S", 0.01)
-    monkeypatch.setattr(Lane, "work", slow)
-    await drive(shop, Shop(shop))
+    monkeypatch.setattr(MachineWorker, "work", slow)
+    await drive(runtime, Shop(runtime))
     assert kept == [True] * 3
 
 
 # --- stopping and sharing ---------------------------------------------------------------------------------
 
 
-async def test_interrupted_work_is_due_at_once(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    shop.deploy()
+async def test_interrupted_work_is_due_at_once(runtime: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    runtime.deploy()
     begun = asyncio.Event()
 
-    async def endless(lane: Lane) -> Outcome:
+    async def endless(worker: MachineWorker) -> Outcome:
         begun.set()
         await asyncio.Event().wait()
         raise AssertionError
 
-    monkeypatch.setattr(Lane, "work", endless)
-    task = asyncio.create_task(drive(shop, Shop(shop)))
+    monkeypatch.setattr(MachineWorker, "work", endless)
+    task = asyncio.create_task(drive(runtime, Shop(runtime)))
     await begun.wait()
-    assert _items(shop)["machine/0"].owner is not None
+    assert _items(runtime)["machine/0"].owner is not None
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    item = _items(shop)["machine/0"]
-    assert (item.owner, item.due, item.reason) == (None, shop.clock.now(), "interrupted")
+    item = _items(runtime)["machine/0"]
+    assert (item.owner, item.due, item.reason) == (None, runtime.clock.now(), "interrupted")
 
 
 async def test_work_that_has_just_ended_is_given_back_though_all_ends(
-    shop: World, monkeypatch: pytest.MonkeyPatch
+    runtime: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The end comes while a task waits for its heartbeat, which takes its time."""
-    shop.deploy()
+    runtime.deploy()
     begun, ended = asyncio.Event(), asyncio.Event()
 
     async def beat(_driver: Driver, _claim: object, _work: object) -> None:
@@ -251,140 +253,140 @@ async def test_work_that_has_just_ended_is_given_back_though_all_ends(
             ended.set()
             await asyncio.Event().wait()
 
-    async def work(_lane: Lane) -> Outcome:
+    async def work(_lane: MachineWorker) -> Outcome:
         await begun.wait()
         return Outcome()
 
     monkeypatch.setattr(Driver, "_heartbeat", beat)
-    monkeypatch.setattr(Lane, "work", work)
-    task = asyncio.create_task(drive(shop, Shop(shop)))
+    monkeypatch.setattr(MachineWorker, "work", work)
+    task = asyncio.create_task(drive(runtime, Shop(runtime)))
     await ended.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    assert _items(shop)["machine/0"].owner is None
+    assert _items(runtime)["machine/0"].owner is None
 
 
-async def test_controller_told_to_stop(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_controller_told_to_stop(runtime: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drives, "IDLE_POLL_S", 0.01)
-    shop.deploy()
+    runtime.deploy()
     stop = asyncio.Event()
-    serving = asyncio.create_task(driver(shop, Shop(shop), prefix="").run(stop))
+    serving = asyncio.create_task(driver(runtime, Shop(runtime), prefix="").run(stop))
     async with asyncio.timeout(10):
-        while shop.agent() != ("idle", ""):  # noqa: ASYNC110 - the store tells nobody
+        while runtime.agent() != ("idle", ""):  # noqa: ASYNC110 - the store tells nobody
             await asyncio.sleep(0.01)
         stop.set()
         await serving
 
 
-async def test_one_prefix_leaves_other_models_alone(shop: World) -> None:
+async def test_one_prefix_leaves_other_models_alone(runtime: World) -> None:
     from pushjuju.services.entities.model import models
 
-    other = models.add_model(shop.ctx, "other")
-    shop.deploy()
-    shop.write(lambda tx: wake.machine(tx, other.uuid, "0", shop.clock.now(), "r"))
-    await drive(shop, Shop(shop))
-    queue = SqliteWorkQueue(shop.ctx.store, "x")
-    assert {item.due for item in queue.items(other.uuid)} == {shop.clock.now()}
+    other = models.add_model(runtime.ctx, "other")
+    runtime.deploy()
+    runtime.write(lambda tx: wake.machine(tx, other.uuid, "0", runtime.clock.now(), "r"))
+    await drive(runtime, Shop(runtime))
+    queue = SqliteWorkQueue(runtime.ctx.store, "x")
+    assert {item.due for item in queue.items(other.uuid)} == {runtime.clock.now()}
 
 
-async def test_work_of_another_process_is_waited_for(shop: World) -> None:
+async def test_work_of_another_process_is_waited_for(runtime: World) -> None:
     """settle ends when nothing is due anywhere, also not in the hands of somebody else."""
-    shop.deploy()
-    other = SqliteWorkQueue(shop.ctx.store, "other:1:1", alive=lambda owner: True)
-    claim = other.claim(machine_key(shop.model, "0"), shop.clock.now())
+    runtime.deploy()
+    other = SqliteWorkQueue(runtime.ctx.store, "other:1:1", alive=lambda owner: True)
+    claim = other.claim(machine_key(runtime.model, "0"), runtime.clock.now())
     assert claim is not None
-    work = Shop(shop)
-    made = driver(shop, work)
-    made.queue = SqliteWorkQueue(shop.ctx.store, "me:1:1", alive=lambda owner: True)
+    work = Shop(runtime)
+    made = driver(runtime, work)
+    made.queue = SqliteWorkQueue(runtime.ctx.store, "me:1:1", alive=lambda owner: True)
     settling = asyncio.create_task(made.settle())
     await stays(lambda: not settling.done() and work.cloud.asked == [], 0.15)
-    other.finish(claim, shop.clock.now(), shop.clock.now() + timedelta(hours=1))
+    other.finish(claim, runtime.clock.now(), runtime.clock.now() + timedelta(hours=1))
     async with asyncio.timeout(5):
         await settling
 
 
-async def test_what_failed_in_another_process_is_told(shop: World) -> None:
+async def test_what_failed_in_another_process_is_told(runtime: World) -> None:
     """Another process may work what a command wants before the command itself looks."""
-    shop.deploy()
-    since = shop.read(next_lease)
-    faster = Shop(shop)
+    runtime.deploy()
+    since = runtime.read(next_lease)
+    faster = Shop(runtime)
     faster.unreachable["0"] = AuthFailed("refused", retryable=False)
-    await drive(shop, faster)
-    late = Driver(shop.ctx, shop.model, since=since)
-    late.shop = Shop(shop)
+    await drive(runtime, faster)
+    late = Driver(runtime.ctx, runtime.model, since=since)
+    late.runtime = Shop(runtime)
     assert (await late.settle()).problems == ("machine 0: refused",)
-    assert late.shop.opened == [], "the next try is not due yet"
+    assert late.runtime.opened == [], "the next try is not due yet"
 
 
-async def test_what_failed_before_and_what_was_mended_elsewhere_is_not_told(shop: World) -> None:
-    shop.deploy()
-    work = Shop(shop)
+async def test_what_failed_before_and_what_was_mended_elsewhere_is_not_told(runtime: World) -> None:
+    runtime.deploy()
+    work = Shop(runtime)
     work.unreachable["0"] = AuthFailed("refused", retryable=False)
-    mine = driver(shop, work)
+    mine = driver(runtime, work)
     assert (await mine.settle()).problems == ("machine 0: refused",)
-    assert (await drive(shop, Shop(shop))).problems == (), "not of this command's time"
-    shop.clock.advance(5)
-    await drive(shop, Shop(shop))
+    assert (await drive(runtime, Shop(runtime))).problems == (), "not of this command's time"
+    runtime.clock.advance(5)
+    await drive(runtime, Shop(runtime))
     assert (await mine.settle()).problems == (), "another process did it"
 
 
-async def test_work_of_a_dead_process_is_taken_over(shop: World) -> None:
-    shop.deploy()
-    dead = SqliteWorkQueue(shop.ctx.store, "other:1:1", alive=lambda owner: False)
-    assert dead.claim(machine_key(shop.model, "0"), shop.clock.now())
-    made = driver(shop, Shop(shop))
-    made.queue = SqliteWorkQueue(shop.ctx.store, "me:1:1", alive=lambda owner: False)
+async def test_work_of_a_dead_process_is_taken_over(runtime: World) -> None:
+    runtime.deploy()
+    dead = SqliteWorkQueue(runtime.ctx.store, "other:1:1", alive=lambda owner: False)
+    assert dead.claim(machine_key(runtime.model, "0"), runtime.clock.now())
+    made = driver(runtime, Shop(runtime))
+    made.queue = SqliteWorkQueue(runtime.ctx.store, "me:1:1", alive=lambda owner: False)
     async with asyncio.timeout(10):
         assert (await made.settle()).problems == ()
-    assert shop.agent() == ("idle", "")
+    assert runtime.agent() == ("idle", "")
 
 
-def test_a_driver_is_cheap_to_make(shop: World) -> None:
-    assert Driver(shop.ctx).anything_due()  # the cleaner of a new model
+def test_a_driver_is_cheap_to_make(runtime: World) -> None:
+    assert Driver(runtime.ctx).anything_due()  # the cleaner of a new model
 
 
 # --- leases -----------------------------------------------------------------------------------------------
 
 
-def _take_over(shop: World, key: str) -> SqliteWorkQueue:
+def _take_over(runtime: World, key: str) -> SqliteWorkQueue:
     """Let another process hold a key."""
-    ended, full = to_iso(shop.clock.now()), f"{shop.model}/{key}"
-    shop.ctx.store._connection.execute("UPDATE work SET leased_until = ? WHERE key = ?", [ended, full])
-    queue = SqliteWorkQueue(shop.ctx.store, "somebody else")
-    assert queue.claim(full, shop.clock.now()) is not None
+    ended, full = to_iso(runtime.clock.now()), f"{runtime.model}/{key}"
+    runtime.ctx.store._connection.execute("UPDATE work SET leased_until = ? WHERE key = ?", [ended, full])
+    queue = SqliteWorkQueue(runtime.ctx.store, "somebody else")
+    assert queue.claim(full, runtime.clock.now()) is not None
     return queue
 
 
-async def test_nothing_is_committed_without_the_lease(shop: World) -> None:
+async def test_nothing_is_committed_without_the_lease(runtime: World) -> None:
     steps: list[str] = []
     frozen = asyncio.Event()
 
     def freeze(step: str) -> None:
         steps.append(step)
         if step == "result":
-            _take_over(shop, "machine/0")
+            _take_over(runtime, "machine/0")
             frozen.set()
 
-    shop.deploy()
-    work = Shop(shop, freeze)
-    made = driver(shop, work)
+    runtime.deploy()
+    work = Shop(runtime, freeze)
+    made = driver(runtime, work)
     settling = asyncio.create_task(made.settle())
     await frozen.wait()
     await stays(lambda: steps[-1] == "result", 0.05)
-    assert [row.state for row in shop.open_operations()] == ["prepared"]
-    assert list(shop.boxes["0"].results) == [shop.open_operations()[0].id]
-    assert _items(shop)["machine/0"].owner == "somebody else"
+    assert [row.state for row in runtime.open_operations()] == ["prepared"]
+    assert list(runtime.boxes["0"].results) == [runtime.open_operations()[0].id]
+    assert _items(runtime)["machine/0"].owner == "somebody else"
     settling.cancel()
     await asyncio.gather(settling, return_exceptions=True)
 
 
 async def test_lane_ends_at_the_next_heartbeat_without_the_lease(
-    shop: World, monkeypatch: pytest.MonkeyPatch
+    runtime: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(drives, "HEARTBEAT_S", 0.01)
-    shop.deploy()
-    work = Shop(shop)
+    runtime.deploy()
+    work = Shop(runtime)
     hanging = asyncio.Event()
 
     async def hang(machine: Any) -> Any:
@@ -392,24 +394,24 @@ async def test_lane_ends_at_the_next_heartbeat_without_the_lease(
         await asyncio.Event().wait()
 
     monkeypatch.setattr(work, "session", hang)
-    made = driver(shop, work)
+    made = driver(runtime, work)
     settling = asyncio.create_task(made.settle())
     await hanging.wait()
-    _take_over(shop, "machine/0")
+    _take_over(runtime, "machine/0")
     async with asyncio.timeout(5):
         await asyncio.gather(*made._tasks.values(), return_exceptions=True)
-    assert _items(shop)["machine/0"].owner == "somebody else"
+    assert _items(runtime)["machine/0"].owner == "somebody else"
     settling.cancel()
     await asyncio.gather(settling, return_exceptions=True)
 
 
 async def test_serving_outlasts_a_store_that_cannot_be_used(
-    shop: World, monkeypatch: pytest.MonkeyPatch
+    runtime: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(drives, "STORE_POLL_S", 0.01)
-    shop.deploy()
-    work = Shop(shop)
-    made, warnings = driver(shop, work), []
+    runtime.deploy()
+    work = Shop(runtime)
+    made, warnings = driver(runtime, work), []
     work.warn = warnings.append
     claim, refusals = made.queue.claim_some, [StoreBusy("held by another"), StoreError("the disk is full")]
 
@@ -421,29 +423,29 @@ async def test_serving_outlasts_a_store_that_cannot_be_used(
     monkeypatch.setattr(made.queue, "claim_some", refuse)
     await made.run(asyncio.Event(), idle_exit_s=0.1)
     assert warnings == ["held by another", "the disk is full"]
-    assert shop.agent() == ("idle", "")
+    assert runtime.agent() == ("idle", "")
 
 
 async def test_who_leaves_when_idle_stays_for_a_forced_end(
-    shop: World, monkeypatch: pytest.MonkeyPatch
+    runtime: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """`remove-unit --force` of a unit whose hooks fail: nobody else may come in a minute."""
     monkeypatch.setattr(drives, "IDLE_POLL_S", 0.01)
-    shop.deploy()
-    await drive(shop, Shop(shop))
-    shop.boxes["0"].fail("stop", 100)
-    removal.remove_units(shop.ctx, shop.model, ["web/0"], Force())
-    serving = asyncio.create_task(driver(shop, Shop(shop)).run(asyncio.Event(), idle_exit_s=0.02))
+    runtime.deploy()
+    await drive(runtime, Shop(runtime))
+    runtime.boxes["0"].fail("stop", 100)
+    removal.remove_units(runtime.ctx, runtime.model, ["web/0"], Force())
+    serving = asyncio.create_task(driver(runtime, Shop(runtime)).run(asyncio.Event(), idle_exit_s=0.02))
     await stays(lambda: not serving.done(), 0.3)
-    assert shop.agent() == ("error", 'hook failed: "stop"')
-    shop.clock.advance(61)
+    assert runtime.agent() == ("error", 'hook failed: "stop"')
+    runtime.clock.advance(61)
     await asyncio.wait_for(serving, 5)
-    assert shop.applications() == ["web"]
-    assert shop.units() == []
+    assert runtime.applications() == ["web"]
+    assert runtime.units() == []
 
 
-async def test_serving_ends_with_a_damaged_store(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    made = driver(shop, Shop(shop))
+async def test_serving_ends_with_a_damaged_store(runtime: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = driver(runtime, Shop(runtime))
 
     def refuse(*args: Any, **more: Any) -> Any:
         raise StoreDamaged("the store is damaged")
@@ -454,22 +456,22 @@ async def test_serving_ends_with_a_damaged_store(shop: World, monkeypatch: pytes
 
 
 async def test_store_that_fails_is_not_the_fault_of_the_machine(
-    shop: World, monkeypatch: pytest.MonkeyPatch
+    runtime: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shop.deploy()
-    work = Shop(shop)
-    assert (await drive(shop, work)).problems == ()
-    applications.set_config(shop.ctx, shop.model, "web", values={"title": "new"})
-    monkeypatch.setattr("pushjuju.workers.visit.commit", _full)
-    before = shop.machine("0")
-    settled = await drive(shop, work)
+    runtime.deploy()
+    work = Shop(runtime)
+    assert (await drive(runtime, work)).problems == ()
+    applications.set_config(runtime.ctx, runtime.model, "web", values={"title": "new"})
+    monkeypatch.setattr("pushjuju.workers.machine.machine_run.commit", _full)
+    before = runtime.machine("0")
+    settled = await drive(runtime, work)
     assert settled.problems == ("machine 0: the disk is full",)
-    assert shop.machine("0") == before
+    assert runtime.machine("0") == before
     monkeypatch.undo()
-    shop.clock.advance(6)
-    assert (await drive(shop, work)).problems == ()
-    assert shop.boxes["0"].of("web/0")[-1] == "config-changed"
-    assert shop.agent() == ("idle", "")
+    runtime.clock.advance(6)
+    assert (await drive(runtime, work)).problems == ()
+    assert runtime.boxes["0"].of("web/0")[-1] == "config-changed"
+    assert runtime.agent() == ("idle", "")
 
 
 def _full(*args: Any) -> Any:
@@ -477,30 +479,32 @@ def _full(*args: Any) -> Any:
 
 
 async def test_store_that_was_restored_catches_up_with_its_machines(
-    shop: World, monkeypatch: pytest.MonkeyPatch
+    runtime: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shop.deploy()
-    work = Shop(shop)
-    await drive(shop, work)
-    later = lease_at_least(shop.clock.now()) + 5000  # what machines heard of after the copy was made
+    runtime.deploy()
+    work = Shop(runtime)
+    await drive(runtime, work)
+    later = lease_at_least(runtime.clock.now()) + 5000  # what machines heard of after the copy was made
     _overtake(monkeypatch, later)
-    applications.set_config(shop.ctx, shop.model, "web", values={"title": "new"})
-    assert (await drive(shop, work)).problems == ()
-    assert shop.boxes["0"].of("web/0")[-1] == "config-changed"
-    with shop.ctx.store.read() as tx:
+    applications.set_config(runtime.ctx, runtime.model, "web", values={"title": "new"})
+    assert (await drive(runtime, work)).problems == ()
+    assert runtime.boxes["0"].of("web/0")[-1] == "config-changed"
+    with runtime.ctx.store.read() as tx:
         assert tx.scalar("sequence_get", scope="", name="lease") > later
 
 
 async def test_lease_that_a_machine_made_up_is_not_followed(
-    shop: World, monkeypatch: pytest.MonkeyPatch
+    runtime: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shop.deploy()
-    work = Shop(shop)
-    await drive(shop, work)
+    runtime.deploy()
+    work = Shop(runtime)
+    await drive(runtime, work)
     _overtake(monkeypatch, 2**60)
-    applications.set_config(shop.ctx, shop.model, "web", values={"title": "new"})
-    assert (await drive(shop, work)).problems == ("machine 0: it works for another controller process now",)
-    with shop.ctx.store.read() as tx:
+    applications.set_config(runtime.ctx, runtime.model, "web", values={"title": "new"})
+    assert (await drive(runtime, work)).problems == (
+        "machine 0: it works for another controller process now",
+    )
+    with runtime.ctx.store.read() as tx:
         assert tx.scalar("sequence_get", scope="", name="lease") < 2**50
 
 
@@ -517,80 +521,80 @@ def _overtake(monkeypatch: pytest.MonkeyPatch, lease: int) -> None:
 
 
 @pytest.fixture
-def slow_hooks(shop: World, monkeypatch: pytest.MonkeyPatch) -> World:
+def slow_hooks(runtime: World, monkeypatch: pytest.MonkeyPatch) -> World:
     """Hooks take two seconds, update-status is due each second."""
     run = Session.run
 
     async def slow(self: Session, frame: Any, *args: Any, **more: Any) -> Any:
-        shop.clock.advance(2)
+        runtime.clock.advance(2)
         await asyncio.sleep(0)
         return await run(self, frame, *args, **more)
 
     monkeypatch.setattr(Session, "run", slow)
     every_second = {model_config.INTERVAL: "1s"}
-    shop.write(lambda tx: model_config.change(tx, shop.model, every_second))
-    return shop
+    runtime.write(lambda tx: model_config.change(tx, runtime.model, every_second))
+    return runtime
 
 
 async def test_a_command_does_not_wait_for_update_status_that_becomes_due_meanwhile(
     slow_hooks: World,
 ) -> None:
     """Where it is due each second, no command would ever be ready; what it asked for runs all the same."""
-    shop = slow_hooks
-    shop.deploy(count=3)
-    work = Shop(shop)
+    runtime = slow_hooks
+    runtime.deploy(count=3)
+    work = Shop(runtime)
     async with asyncio.timeout(20):
-        assert (await drive(shop, work)).problems == ()
-        assert {shop.agent(f"web/{number}") for number in range(3)} == {("idle", "")}
+        assert (await drive(runtime, work)).problems == ()
+        assert {runtime.agent(f"web/{number}") for number in range(3)} == {("idle", "")}
         for title, hooks in (
             ("one", ["config-changed"]),
             ("two", ["config-changed"]),
             ("two", ["update-status"]),
         ):
-            shop.clock.advance(2)
-            applications.set_config(shop.ctx, shop.model, "web", values={"title": title})
-            before = [len(shop.boxes[name].of(f"web/{name}")) for name in "012"]
-            await drive(shop, work)  # what was overdue when it began is worked with it, once
+            runtime.clock.advance(2)
+            applications.set_config(runtime.ctx, runtime.model, "web", values={"title": title})
+            before = [len(runtime.boxes[name].of(f"web/{name}")) for name in "012"]
+            await drive(runtime, work)  # what was overdue when it began is worked with it, once
             after = [
-                shop.boxes[name].of(f"web/{name}")[ran:] for name, ran in zip("012", before, strict=True)
+                runtime.boxes[name].of(f"web/{name}")[ran:] for name, ran in zip("012", before, strict=True)
             ]
             assert after == [hooks] * 3
 
 
 async def test_who_stays_for_something_works_each_update_status(slow_hooks: World) -> None:
-    shop = slow_hooks
-    shop.deploy()
-    work = Shop(shop)
-    made = driver(shop, work)
+    runtime = slow_hooks
+    runtime.deploy()
+    work = Shop(runtime)
+    made = driver(runtime, work)
 
     def seen() -> bool:
-        shop.clock.advance(1)
-        return shop.boxes["0"].of("web/0").count("update-status") > 3
+        runtime.clock.advance(1)
+        return runtime.boxes["0"].of("web/0").count("update-status") > 3
 
     async with asyncio.timeout(20):
         await made.settle(seen)
 
 
-async def test_what_another_process_does_in_its_own_time_is_not_waited_for(shop: World) -> None:
+async def test_what_another_process_does_in_its_own_time_is_not_waited_for(runtime: World) -> None:
     """A background process runs an update-status; a change that somebody asks for there is waited for."""
-    shop.deploy()
-    work = Shop(shop)
-    await drive(shop, work)
-    made = driver(shop, work)
-    since = made.shop.routine_until = shop.clock.now()
-    shop.clock.advance(600)
-    other = SqliteWorkQueue(shop.ctx.store, "another.host:1:1")
-    (claim,) = other.claim_some(f"{shop.model}/machine", shop.clock.now(), 5)
+    runtime.deploy()
+    work = Shop(runtime)
+    await drive(runtime, work)
+    made = driver(runtime, work)
+    since = made.runtime.routine_until = runtime.clock.now()
+    runtime.clock.advance(600)
+    other = SqliteWorkQueue(runtime.ctx.store, "another.host:1:1")
+    (claim,) = other.claim_some(f"{runtime.model}/machine", runtime.clock.now(), 5)
     assert made.anything_due()
     assert not made._anything_asked(since)
-    applications.set_config(shop.ctx, shop.model, "web", values={"title": "x"})
+    applications.set_config(runtime.ctx, runtime.model, "web", values={"title": "x"})
     assert made._anything_asked(since)
-    other.finish(claim, shop.clock.now(), shop.clock.now() + timedelta(seconds=1))
+    other.finish(claim, runtime.clock.now(), runtime.clock.now() + timedelta(seconds=1))
     assert made._anything_asked(since)  # touched while it was worked
 
 
 @pytest.fixture
-def endless(shop: World, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def endless(runtime: World, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """An update-status hook that takes for ever; what ran, in order."""
     run, ran = Session.run, list[str]()
 
@@ -606,31 +610,34 @@ def endless(shop: World, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 async def test_a_command_ends_though_an_update_status_that_was_due_takes_long(
-    shop: World, endless: list[str]
+    runtime: World, endless: list[str]
 ) -> None:
     """What was asked for goes first, also where another unit of the machine comes before it by its name."""
-    shop.deploy(count=2)
-    shop.active("db", packed=shop.charms.make("db"), placements=[Placement.parse("0")])
-    work = Shop(shop)
-    await drive(shop, work)
-    shop.clock.advance(600)
-    applications.set_config(shop.ctx, shop.model, "web", values={"title": "x"})
+    runtime.deploy(count=2)
+    runtime.active("db", packed=runtime.charms.make("db"), placements=[Placement.parse("0")])
+    work = Shop(runtime)
+    await drive(runtime, work)
+    runtime.clock.advance(600)
+    applications.set_config(runtime.ctx, runtime.model, "web", values={"title": "x"})
     endless.clear()
     async with asyncio.timeout(5):
-        settled = await drive(shop, work)
+        settled = await drive(runtime, work)
     assert (settled.problems, settled.left) == ((), True)
     assert sorted(endless[:2]) == ["web/0 config-changed", "web/1 config-changed"]
     assert endless[2:] == ["db/0 update-status"]
-    assert (_items(shop)["machine/0"].owner, _rest(shop, "machine/0")) == (None, 0)  # others go on at once
+    assert (_items(runtime)["machine/0"].owner, _rest(runtime, "machine/0")) == (
+        None,
+        0,
+    )  # others go on at once
 
 
-async def test_who_asks_for_update_status_waits_for_it(shop: World, endless: list[str]) -> None:
-    shop.deploy()
-    work = Shop(shop)
-    await drive(shop, work)
-    shop.clock.advance(600)
-    update_status.make_due(shop.ctx, shop.model)
-    made = driver(shop, work)
+async def test_who_asks_for_update_status_waits_for_it(runtime: World, endless: list[str]) -> None:
+    runtime.deploy()
+    work = Shop(runtime)
+    await drive(runtime, work)
+    runtime.clock.advance(600)
+    update_status.make_due(runtime.ctx, runtime.model)
+    made = driver(runtime, work)
     settling = asyncio.create_task(made.settle(routine=True))
     await until(lambda: "web/0 update-status" in endless)
     await stays(lambda: not settling.done(), 0.3)
@@ -639,26 +646,28 @@ async def test_who_asks_for_update_status_waits_for_it(shop: World, endless: lis
         await settling
 
 
-async def test_an_update_status_in_another_process_is_not_waited_for(shop: World, endless: list[str]) -> None:
+async def test_an_update_status_in_another_process_is_not_waited_for(
+    runtime: World, endless: list[str]
+) -> None:
     """That process works what was asked for, and goes over to update-status."""
-    shop.deploy()
-    work = Shop(shop)
-    shop.active("db", packed=shop.charms.make("db"), placements=[Placement.parse("0")])
-    await drive(shop, work)
-    shop.clock.advance(600)
-    applications.set_config(shop.ctx, shop.model, "web", values={"title": "x"})
+    runtime.deploy()
+    work = Shop(runtime)
+    runtime.active("db", packed=runtime.charms.make("db"), placements=[Placement.parse("0")])
+    await drive(runtime, work)
+    runtime.clock.advance(600)
+    applications.set_config(runtime.ctx, runtime.model, "web", values={"title": "x"})
     endless.clear()
-    other = driver(shop, Shop(shop))
-    other.queue = SqliteWorkQueue(shop.ctx.store, "other:1:1", alive=lambda owner: True)
+    other = driver(runtime, Shop(runtime))
+    other.queue = SqliteWorkQueue(runtime.ctx.store, "other:1:1", alive=lambda owner: True)
     serving = asyncio.create_task(other.run(asyncio.Event()))
     await until(lambda: "db/0 update-status" in endless)
-    mine = driver(shop, Shop(shop))
-    mine.queue = SqliteWorkQueue(shop.ctx.store, "me:1:1", alive=lambda owner: True)
+    mine = driver(runtime, Shop(runtime))
+    mine.queue = SqliteWorkQueue(runtime.ctx.store, "me:1:1", alive=lambda owner: True)
     async with asyncio.timeout(5):
         settled = await mine.settle()
     assert (settled.problems, settled.left) == ((), False)
     assert endless == ["web/0 config-changed", "db/0 update-status"]
-    applications.set_config(shop.ctx, shop.model, "web", values={"title": "y"})
+    applications.set_config(runtime.ctx, runtime.model, "web", values={"title": "y"})
     waiting = asyncio.create_task(mine.settle())
     await stays(lambda: not waiting.done(), 0.3)  # for its own change there
     for task in (waiting, serving):

@@ -15,9 +15,9 @@ from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.plugins.types import Hardware, Instance, SSHTarget, Started
 from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle import removal
-from pushjuju.workers.enlist import add_given_machine
+from pushjuju.workers.provision.enlist import add_given_machine
 from tests.unit.services.world import SETUP, Box, World
-from tests.unit.workers.fakes import Cloud, Shop, lane
+from tests.unit.workers.fakes import Cloud, Shop, worker
 
 TARGET = "ssh:kim@192.0.2.7:2222"
 
@@ -56,17 +56,17 @@ class Manual(Cloud):
         return SSHTarget(host="192.0.2.7", port=2222, user="kim", host_keys=("ssh-ed25519 k",))
 
 
-def _shop(shop: World) -> tuple[Shop, Manual]:
-    work, cloud = Shop(shop), Manual(shop)
+def _shop(runtime: World) -> tuple[Shop, Manual]:
+    work, cloud = Shop(runtime), Manual(runtime)
     work.cloud = cloud
     return work, cloud
 
 
-async def test_machine_taken_in(shop: World) -> None:
-    work, cloud = _shop(shop)
-    shop.forget_work()
-    machine = await add_given_machine(work, shop.model, TARGET, public_keys=["ssh-ed25519 mine"])
-    assert machine == shop.machine("0")
+async def test_machine_taken_in(runtime: World) -> None:
+    work, cloud = _shop(runtime)
+    runtime.forget_work()
+    machine = await add_given_machine(work, runtime.model, TARGET, public_keys=["ssh-ed25519 mine"])
+    assert machine == runtime.machine("0")
     assert (machine.provider, machine.instance_id, machine.base) == (
         "manual",
         f"manual:{TARGET}",
@@ -75,29 +75,29 @@ async def test_machine_taken_in(shop: World) -> None:
     assert {key: machine.ssh[key] for key in ("host", "port", "user")} == {
         "host": "192.0.2.7", "port": 2222, "user": "kim",
     }  # fmt: skip
-    own = shop.ctx.controller.public_key.read_text().strip()
+    own = runtime.ctx.controller.public_key.read_text().strip()
     assert list(cloud.keys) == [own, "ssh-ed25519 mine"]
-    assert shop.status(StatusKind.MACHINE, "0") == ("pending", "")
-    assert shop.status(StatusKind.INSTANCE, "0") == ("running", "Manually provisioned machine")
-    assert shop.touched() == ["machine/0"]
-    known = shop.ctx.controller.known_hosts(shop.model).read_text()
+    assert runtime.status(StatusKind.MACHINE, "0") == ("pending", "")
+    assert runtime.status(StatusKind.INSTANCE, "0") == ("running", "Manually provisioned machine")
+    assert runtime.touched() == ["machine/0"]
+    known = runtime.ctx.controller.known_hosts(runtime.model).read_text()
     assert known == "[192.0.2.7]:2222 ssh-ed25519 k\n"
     assert ("machine 0", "logging in") in [(item.entity, item.text) for item in work.events]
 
 
-async def test_units_come_to_it_and_leave_it_clean(shop: World) -> None:
-    work, cloud = _shop(shop)
-    await add_given_machine(work, shop.model, TARGET)
-    shop.deploy(placements=[Placement.parse("0")])
-    assert not (await lane(work)).failed
-    assert tuple(shop.of("web/0")) == SETUP
-    assert shop.status(StatusKind.INSTANCE, "0") == ("running", "Manually provisioned machine")
-    removal.remove_application(shop.ctx, shop.model, ["web"])
-    box = shop.boxes["0"]
-    await lane(work)
+async def test_units_come_to_it_and_leave_it_clean(runtime: World) -> None:
+    work, cloud = _shop(runtime)
+    await add_given_machine(work, runtime.model, TARGET)
+    runtime.deploy(placements=[Placement.parse("0")])
+    assert not (await worker(work)).failed
+    assert tuple(runtime.of("web/0")) == SETUP
+    assert runtime.status(StatusKind.INSTANCE, "0") == ("running", "Manually provisioned machine")
+    removal.remove_application(runtime.ctx, runtime.model, ["web"])
+    box = runtime.boxes["0"]
+    await worker(work)
     assert (box.frames[-1]["kind"], box.frames[-1]["last"]) == ("remove-unit", True)
     assert cloud.stopped == [f"manual:{TARGET}"]
-    assert shop.machine_ids() == []
+    assert runtime.machine_ids() == []
 
 
 @pytest.mark.parametrize(
@@ -108,28 +108,28 @@ async def test_units_come_to_it_and_leave_it_clean(shop: World) -> None:
         ProviderError("no python"),
     ],
 )
-async def test_a_refused_machine_leaves_nothing(shop: World, error: PushjujuError) -> None:
-    work, cloud = _shop(shop)
-    before = shop.dump()
+async def test_a_refused_machine_leaves_nothing(runtime: World, error: PushjujuError) -> None:
+    work, cloud = _shop(runtime)
+    before = runtime.dump()
     cloud.refused = error
     with pytest.raises(type(error)):
-        await add_given_machine(work, shop.model, TARGET)
-    after = shop.dump()
+        await add_given_machine(work, runtime.model, TARGET)
+    after = runtime.dump()
     assert {table for table in after if after[table] != before[table]} <= {"sequence"}
     cloud.refused = None
-    assert (await add_given_machine(work, shop.model, TARGET)).id == "0"
+    assert (await add_given_machine(work, runtime.model, TARGET)).id == "0"
 
 
-async def test_dying_model_takes_nothing_in(shop: World) -> None:
-    work, _ = _shop(shop)
-    shop.write(lambda tx: removal.destroy_model(tx, models.get(tx, shop.model), shop.clock.now()))
-    before = shop.dump()
+async def test_dying_model_takes_nothing_in(runtime: World) -> None:
+    work, _ = _shop(runtime)
+    runtime.write(lambda tx: removal.destroy_model(tx, models.get(tx, runtime.model), runtime.clock.now()))
+    before = runtime.dump()
     with pytest.raises(NotValid, match='model "shop" is no longer alive'):
-        await add_given_machine(work, shop.model, TARGET)
-    assert shop.dump() == before
+        await add_given_machine(work, runtime.model, TARGET)
+    assert runtime.dump() == before
 
 
-async def test_provider_that_takes_nothing_in(shop: World) -> None:
+async def test_provider_that_takes_nothing_in(runtime: World) -> None:
     with pytest.raises(NotValid, match="the manual provider cannot take in machines"):
-        await add_given_machine(Shop(shop), shop.model, TARGET)
-    assert shop.machine_ids() == []
+        await add_given_machine(Shop(runtime), runtime.model, TARGET)
+    assert runtime.machine_ids() == []

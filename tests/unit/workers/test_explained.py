@@ -17,17 +17,17 @@ from pushjuju.services.lifecycle import removal
 from pushjuju.services.views import explain
 from pushjuju.services.views.explain_basis import Reason
 from pushjuju.services.views.status import document as status_document
-from pushjuju.state import processes
-from pushjuju.state.work import SqliteWorkQueue, machine_key, process_owner
+from pushjuju.store import processes
+from pushjuju.store.queue import SqliteWorkQueue, machine_key, process_owner
 from pushjuju.uniter.wanted import wanted
-from pushjuju.workers import contact
+from pushjuju.workers.machine import contact
 from tests.unit.services.world import World
 from tests.unit.workers.fakes import Shop, drive
 
 NOBODY = "nobody is working on this; next: pushjuju update-status, or any command"
 _OTHER = """
 import pathlib, sys
-from pushjuju.state import processes
+from pushjuju.store import processes
 processes.enlist(pathlib.Path(sys.argv[1]))
 print("there", flush=True)
 sys.stdin.read()
@@ -37,101 +37,101 @@ CHANGE = "new since config-changed last ran: the configuration"
 FULL = DiskFull("the disk of machine 0 is full")
 
 
-def told(shop: World, *names: str) -> list[Reason]:
-    return explain.explain(shop.ctx, shop.model, wanted, names)
+def told(runtime: World, *names: str) -> list[Reason]:
+    return explain.explain(runtime.ctx, runtime.model, wanted, names)
 
 
-def machine_message(shop: World) -> str:
-    document = status_document.document(shop.ctx, shop.resolve_model())
+def machine_message(runtime: World) -> str:
+    document = status_document.document(runtime.ctx, runtime.resolve_model())
     return str(document["machines"]["0"]["machine-status"]["message"])
 
 
-async def changed(shop: World, work: Shop, error: PushjujuError) -> None:
+async def changed(runtime: World, work: Shop, error: PushjujuError) -> None:
     """Let a setting wait for a machine that cannot be used."""
-    shop.deploy()
-    await drive(shop, work)
+    runtime.deploy()
+    await drive(runtime, work)
     work.unreachable["0"] = error
-    applications.set_config(shop.ctx, shop.model, "web", values={"title": "x"})
-    await drive(shop, work)
+    applications.set_config(runtime.ctx, runtime.model, "web", values={"title": "x"})
+    await drive(runtime, work)
 
 
 @pytest.mark.parametrize(("error", "why"), [(SILENT, f"{SILENT}: no route to host"), (FULL, str(FULL))])
 async def test_a_change_that_waits_for_its_machine_says_so(
-    shop: World, error: PushjujuError, why: str
+    runtime: World, error: PushjujuError, why: str
 ) -> None:
-    work = Shop(shop)
-    shop.deploy()
-    await drive(shop, work)
-    failed_at = shop.clock.now() + timedelta(seconds=30)
+    work = Shop(runtime)
+    runtime.deploy()
+    await drive(runtime, work)
+    failed_at = runtime.clock.now() + timedelta(seconds=30)
     work.unreachable["0"] = error
-    applications.set_config(shop.ctx, shop.model, "web", values={"title": "x"})
-    await drive(shop, work)
-    unit, machine = told(shop, "web/0", "0")
+    applications.set_config(runtime.ctx, runtime.model, "web", values={"title": "x"})
+    await drive(runtime, work)
+    unit, machine = told(runtime, "web/0", "0")
     assert (unit.doing, unit.since, machine.since) == ("waiting", failed_at, failed_at)
     assert unit.reason == f"to run config-changed hook: {CHANGE} (core); {why}"
     assert machine.reason == why
     assert unit.due == machine.due == failed_at + timedelta(seconds=5)
     assert unit.unattended
     assert machine.unattended
-    assert machine_message(shop) == f"{error}; since {failed_at}; {NOBODY}"
+    assert machine_message(runtime) == f"{error}; since {failed_at}; {NOBODY}"
     work.unreachable.clear()
-    shop.clock.advance(5)
-    await drive(shop, work)
-    unit, machine = told(shop, "web/0", "0")
+    runtime.clock.advance(5)
+    await drive(runtime, work)
+    unit, machine = told(runtime, "web/0", "0")
     assert (unit.doing, unit.unattended, unit.since, machine.unattended) == ("idle", False, None, False)
-    assert machine_message(shop) == "Running"
+    assert machine_message(runtime) == "Running"
 
 
-async def test_since_when_a_disk_is_full_does_not_begin_anew_with_each_try(shop: World) -> None:
-    work = Shop(shop)
-    await changed(shop, work, FULL)
-    (first,) = told(shop, "0")
+async def test_since_when_a_disk_is_full_does_not_begin_anew_with_each_try(runtime: World) -> None:
+    work = Shop(runtime)
+    await changed(runtime, work, FULL)
+    (first,) = told(runtime, "0")
     for _ in range(3):
-        shop.clock.advance(60)
-        await drive(shop, work)
-    (machine,) = told(shop, "0")
+        runtime.clock.advance(60)
+        await drive(runtime, work)
+    (machine,) = told(runtime, "0")
     assert (machine.since, machine.attempts) == (first.since, 4)
-    assert [text for _, text in shop.history(StatusKind.INSTANCE, "0")].count(str(FULL)) == 1
+    assert [text for _, text in runtime.history(StatusKind.INSTANCE, "0")].count(str(FULL)) == 1
 
 
-async def test_a_machine_that_answers_between_two_failures_still_says_why(shop: World) -> None:
+async def test_a_machine_that_answers_between_two_failures_still_says_why(runtime: World) -> None:
     """A disk that is full is found after the contact, which says nothing about it."""
-    work = Shop(shop)
-    await changed(shop, work, FULL)
-    shop.clock.advance(60)
-    hello = shop.box().hello()
-    contact.note_facts(shop.ctx, shop.machine("0"), hello)
-    assert machine_message(shop).startswith(f"{FULL}; since ")
-    contact.note_success(shop.ctx, shop.machine("0"), hello)
-    assert shop.status(StatusKind.INSTANCE, "0") == ("running", "Running")
+    work = Shop(runtime)
+    await changed(runtime, work, FULL)
+    runtime.clock.advance(60)
+    hello = runtime.box().hello()
+    contact.note_facts(runtime.ctx, runtime.machine("0"), hello)
+    assert machine_message(runtime).startswith(f"{FULL}; since ")
+    contact.note_success(runtime.ctx, runtime.machine("0"), hello)
+    assert runtime.status(StatusKind.INSTANCE, "0") == ("running", "Running")
 
 
-async def test_a_unit_at_rest_does_not_hide_that_its_machine_is_silent(shop: World) -> None:
-    work = Shop(shop)
-    shop.deploy()
-    await drive(shop, work)
+async def test_a_unit_at_rest_does_not_hide_that_its_machine_is_silent(runtime: World) -> None:
+    work = Shop(runtime)
+    runtime.deploy()
+    await drive(runtime, work)
     work.unreachable["0"] = SILENT
-    shop.write(lambda tx: tx.run("machine_see_again", model=shop.model, id="0"))
-    shop.write(
+    runtime.write(lambda tx: tx.run("machine_see_again", model=runtime.model, id="0"))
+    runtime.write(
         lambda tx: tx.run(
-            "work_touch", key=machine_key(shop.model, "0"), due=to_iso(shop.clock.now()), reason="look"
+            "work_touch", key=machine_key(runtime.model, "0"), due=to_iso(runtime.clock.now()), reason="look"
         )
     )
-    await drive(shop, work)
-    (unit,) = told(shop, "web/0")
+    await drive(runtime, work)
+    (unit,) = told(runtime, "web/0")
     assert unit.doing == "idle"
     assert unit.reason.endswith("; machine 0 does not answer: no route to host")
     assert unit.next[-1] == "explain 0    tells what is known of its machine"
 
 
-async def test_a_unit_that_is_to_go_from_a_dead_machine_says_what_it_waits_for(shop: World) -> None:
-    work = Shop(shop)
-    shop.deploy()
-    await drive(shop, work)
+async def test_a_unit_that_is_to_go_from_a_dead_machine_says_what_it_waits_for(runtime: World) -> None:
+    work = Shop(runtime)
+    runtime.deploy()
+    await drive(runtime, work)
     work.unreachable["0"] = SILENT
-    removal.remove_application(shop.ctx, shop.model, ["web"], removal.Force())
-    await drive(shop, work)
-    unit = told(shop, "web/0")[0]
+    removal.remove_application(runtime.ctx, runtime.model, ["web"], removal.Force())
+    await drive(runtime, work)
+    unit = told(runtime, "web/0")[0]
     assert unit.doing == "waiting"
     assert unit.reason.startswith("to resign leadership: the unit is going away (leadership); ")
     assert "machine 0 does not answer" in unit.reason
@@ -139,75 +139,79 @@ async def test_a_unit_that_is_to_go_from_a_dead_machine_says_what_it_waits_for(s
     assert unit.next[0].startswith("remove-unit web/0 --force    ")
 
 
-async def test_a_hook_whose_result_is_not_known_is_not_called_running(shop: World) -> None:
-    work = Shop(shop)
-    shop.deploy()
-    shop.box().will("start", {"cut": True})
-    await drive(shop, work)
+async def test_a_hook_whose_result_is_not_known_is_not_called_running(runtime: World) -> None:
+    work = Shop(runtime)
+    runtime.deploy()
+    runtime.box().will("start", {"cut": True})
+    await drive(runtime, work)
     work.unreachable["0"] = SILENT
-    shop.clock.advance(600)
-    await drive(shop, work)
-    (unit,) = told(shop, "web/0")
-    assert [row.name for row in shop.open_operations()] == ["start"]
+    runtime.clock.advance(600)
+    await drive(runtime, work)
+    (unit,) = told(runtime, "web/0")
+    assert [row.name for row in runtime.open_operations()] == ["start"]
     assert unit.running == ""
     assert unit.reason.startswith("start was begun there, and its result is not known; ")
 
 
-def test_work_that_was_only_recorded_is_told_as_waiting_for_somebody(shop: World) -> None:
-    shop.active()
-    applications.set_config(shop.ctx, shop.model, "web", values={"title": "x"})
-    unit, machine = told(shop, "web/0", "0")
+def test_work_that_was_only_recorded_is_told_as_waiting_for_somebody(runtime: World) -> None:
+    runtime.active()
+    applications.set_config(runtime.ctx, runtime.model, "web", values={"title": "x"})
+    unit, machine = told(runtime, "web/0", "0")
     assert (unit.doing, unit.reason) == ("waiting", f"to run config-changed hook: {CHANGE} (core)")
     assert unit.unattended
     assert machine.unattended
 
 
-def test_update_status_that_is_overdue_is_not_told_as_at_rest(shop: World) -> None:
-    shop.active()
-    SqliteWorkQueue(shop.ctx.store, "host:1:2")
-    shop.clock.advance(3600)
-    (unit,) = told(shop, "web/0")
+def test_update_status_that_is_overdue_is_not_told_as_at_rest(runtime: World) -> None:
+    runtime.active()
+    SqliteWorkQueue(runtime.ctx.store, "host:1:2")
+    runtime.clock.advance(3600)
+    (unit,) = told(runtime, "web/0")
     assert unit.reason == "update-status is due (core)"
     assert unit.unattended
 
 
-def test_a_process_that_is_dead_is_not_named_as_working(shop: World) -> None:
-    shop.active()
-    applications.set_config(shop.ctx, shop.model, "web", values={"title": "x"})
+def test_a_process_that_is_dead_is_not_named_as_working(runtime: World) -> None:
+    runtime.active()
+    applications.set_config(runtime.ctx, runtime.model, "web", values={"title": "x"})
     dead = f"{os.uname().nodename}:{os.getpid()}:1"  # the process of that number began at another time
     for owner, working in ((dead, False), (process_owner(), True)):
-        claim = SqliteWorkQueue(shop.ctx.store, owner).claim(machine_key(shop.model, "0"), shop.clock.now())
+        claim = SqliteWorkQueue(runtime.ctx.store, owner).claim(
+            machine_key(runtime.model, "0"), runtime.clock.now()
+        )
         assert claim is not None
-        (machine,) = told(shop, "0")
+        (machine,) = told(runtime, "0")
         assert machine.unattended is not working
         assert machine.held_by == (owner if working else "")
         assert machine.doing == (f"worked by {owner}" if working else "waiting")
-    shop.clock.advance(60)  # nobody renewed the lease
-    assert told(shop, "0")[0].held_by == ""
+    runtime.clock.advance(60)  # nobody renewed the lease
+    assert told(runtime, "0")[0].held_by == ""
 
 
-async def test_a_process_that_waits_for_work_is_named_as_long_as_it_lives(shop: World) -> None:
-    work = Shop(shop)
-    await changed(shop, work, SILENT)
+async def test_a_process_that_waits_for_work_is_named_as_long_as_it_lives(runtime: World) -> None:
+    work = Shop(runtime)
+    await changed(runtime, work, SILENT)
     argv = [sys.executable, "-c", _OTHER]
     with subprocess.Popen(  # noqa: ASYNC220 - a process of its own, beside the work
-        [*argv, str(shop.ctx.controller.root)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [*argv, str(runtime.ctx.controller.root)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == "there\n"
-        owner = processes.waiting(shop.ctx.controller.root)
+        owner = processes.waiting(runtime.ctx.controller.root)
         assert owner.split(":")[1] == str(other.pid)
-        (unit,) = told(shop, "web/0")
+        (unit,) = told(runtime, "web/0")
         assert (unit.attended_by, unit.unattended) == (owner, False)
-        assert f"process {owner} tries it again at {unit.due}" in machine_message(shop).replace("Z", "+00:00")
+        assert f"process {owner} tries it again at {unit.due}" in machine_message(runtime).replace(
+            "Z", "+00:00"
+        )
         other.communicate()
-    assert processes.waiting(shop.ctx.controller.root) == ""
-    assert told(shop, "web/0")[0].unattended
-    assert machine_message(shop).endswith(NOBODY)
+    assert processes.waiting(runtime.ctx.controller.root) == ""
+    assert told(runtime, "web/0")[0].unattended
+    assert machine_message(runtime).endswith(NOBODY)
 
 
-def test_processes_of_another_computer_and_damaged_lists_count_for_nothing(shop: World) -> None:
-    root = shop.ctx.controller.root
+def test_processes_of_another_computer_and_damaged_lists_count_for_nothing(runtime: World) -> None:
+    root = runtime.ctx.controller.root
     assert processes.waiting(root) == ""
     (root / "processes").write_bytes(b"elsewhere:1:2\n\xff")
     assert processes.waiting(root) == ""

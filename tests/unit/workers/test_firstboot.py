@@ -14,10 +14,10 @@ from pushjuju.core.errors import Unreachable
 from pushjuju.plugins.types import ProviderType, ScriptResult, SSHTarget
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import model_config
-from pushjuju.workers import firstboot
+from pushjuju.workers.provision import firstboot
 from pushjuju.workers.reach import ScriptRunner
 from tests.unit.services.world import UBUNTU, World
-from tests.unit.workers.fakes import Shop, lane
+from tests.unit.workers.fakes import Shop, worker
 
 
 @dataclass
@@ -43,22 +43,22 @@ class Session:
 
 
 async def _wait(
-    shop: World, monkeypatch: pytest.MonkeyPatch, answer: Answer, *features: str
+    runtime: World, monkeypatch: pytest.MonkeyPatch, answer: Answer, *features: str
 ) -> tuple[int, str]:
-    work = Shop(shop)
-    machines.add_machine(shop.ctx, shop.model, base=UBUNTU, constraints={})
-    await lane(work)
+    work = Shop(runtime)
+    machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
+    await worker(work)
     kind = ProviderType(name="local", summary="", features=frozenset(features))
     monkeypatch.setattr(work.host, "provider_types", lambda: (kind,))
     session: Any = Session(answer)
-    await firstboot.wait(work, shop.machine("0"), session)
+    await firstboot.wait(work, runtime.machine("0"), session)
     return session.asked, work.events[-1].text
 
 
 async def test_machines_without_our_document_are_not_asked(
-    shop: World, monkeypatch: pytest.MonkeyPatch
+    runtime: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert (await _wait(shop, monkeypatch, Answer()))[0] == 0
+    assert (await _wait(runtime, monkeypatch, Answer()))[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -76,21 +76,21 @@ async def test_machines_without_our_document_are_not_asked(
     ],
 )
 async def test_an_end_without_an_error_that_can_be_read(
-    shop: World, monkeypatch: pytest.MonkeyPatch, text: str
+    runtime: World, monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:
-    asked, said = await _wait(shop, monkeypatch, Answer(text), "user-data")
+    asked, said = await _wait(runtime, monkeypatch, Answer(text), "user-data")
     assert (asked, said) == (1, "setting itself up (cloud-init)")
 
 
-async def test_an_error_is_told_shortly(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_error_is_told_shortly(runtime: World, monkeypatch: pytest.MonkeyPatch) -> None:
     text = json.dumps({"v1": {"errors": ["x" * 1000]}})
-    _, said = await _wait(shop, monkeypatch, Answer(text), "user-data")
+    _, said = await _wait(runtime, monkeypatch, Answer(text), "user-data")
     assert said == "cloud-init ended with an error: " + "x" * 300
 
 
-async def test_an_end_that_does_not_come(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_end_that_does_not_come(runtime: World, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(Unreachable, match="cloud-init did not end on machine 0 in 30 minutes"):
-        await _wait(shop, monkeypatch, Answer(exit=75), "user-data")
+        await _wait(runtime, monkeypatch, Answer(exit=75), "user-data")
 
 
 # --- as a script ------------------------------------------------------------------------------------------
@@ -98,11 +98,11 @@ async def test_an_end_that_does_not_come(shop: World, monkeypatch: pytest.Monkey
 ASKED = "packages: [hello]\npreruncmd: [echo 100%]\n"
 
 
-async def _script(shop: World, monkeypatch: pytest.MonkeyPatch, provider: str, *features: str) -> str:
-    work = Shop(shop)
-    shop.write(lambda tx: model_config.change(tx, shop.model, {"cloudinit-userdata": ASKED}))
-    machines.add_machine(shop.ctx, shop.model, base=UBUNTU, constraints={})
-    await lane(work)
+async def _script(runtime: World, monkeypatch: pytest.MonkeyPatch, provider: str, *features: str) -> str:
+    work = Shop(runtime)
+    runtime.write(lambda tx: model_config.change(tx, runtime.model, {"cloudinit-userdata": ASKED}))
+    machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
+    await worker(work)
     kind = ProviderType(name="local", summary="", features=frozenset(features))
     monkeypatch.setattr(work.host, "provider_types", lambda: (kind,))
     given_to: list[str] = []
@@ -113,7 +113,7 @@ async def _script(shop: World, monkeypatch: pytest.MonkeyPatch, provider: str, *
         return ScriptResult(rc=0)
 
     monkeypatch.setattr(ScriptRunner, "run_script", run_script)
-    await firstboot.apply(work, dataclasses.replace(shop.machine("0"), provider=provider))
+    await firstboot.apply(work, dataclasses.replace(runtime.machine("0"), provider=provider))
     return given_to[0] if given_to else ""
 
 
@@ -121,8 +121,10 @@ def _is_shell(script: str) -> bool:
     return subprocess.run(["sh", "-n"], input=script, text=True, check=False).returncode == 0
 
 
-async def test_a_bare_machine_gets_the_whole_document(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    script = await _script(shop, monkeypatch, "local", "script")
+async def test_a_bare_machine_gets_the_whole_document(
+    runtime: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = await _script(runtime, monkeypatch, "local", "script")
     assert "useradd -m -s /bin/bash ubuntu" in script
     assert "apt-get install -y -q python3 hello" in script
     assert "PRIVATE KEY" not in script
@@ -130,13 +132,13 @@ async def test_a_bare_machine_gets_the_whole_document(shop: World, monkeypatch: 
 
 
 async def test_a_given_machine_gets_what_the_model_wants(
-    shop: World, monkeypatch: pytest.MonkeyPatch
+    runtime: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    script = await _script(shop, monkeypatch, "manual")
+    script = await _script(runtime, monkeypatch, "manual")
     assert "apt-get install -y -q hello\n" in script
     assert "(\necho 100%\n)" in script
     assert "useradd" not in script
 
 
-async def test_others_have_their_own_way(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert await _script(shop, monkeypatch, "local") == ""
+async def test_others_have_their_own_way(runtime: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert await _script(runtime, monkeypatch, "local") == ""

@@ -18,9 +18,9 @@ from pushjuju.core.status import StatusKind
 from pushjuju.plugins.types import ScriptResult
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import model_config
-from pushjuju.workers import inherit
+from pushjuju.workers.provision import inherit
 from tests.unit.services.world import UBUNTU, World
-from tests.unit.workers.fakes import Shop, lane
+from tests.unit.workers.fakes import Shop, worker
 
 APT = {
     "primary": [{"arches": ["default"], "uri": "http://mirror/ubuntu"}],
@@ -135,53 +135,53 @@ def _told(base: str = "ubuntu@22.04", data: bytes = TEXT) -> str:
     return f"{base}\n90_dpkg.cfg {base64.b64encode(data).decode()}\n"
 
 
-def _container(shop: World, names: str) -> None:
-    shop.write(lambda tx: model_config.change(tx, shop.model, {"container-inherit-properties": names}))
-    machines.add_machine(shop.ctx, shop.model, base=UBUNTU, constraints={})
-    asyncio.run(lane(Shop(shop), "0"))
+def _container(runtime: World, names: str) -> None:
+    runtime.write(lambda tx: model_config.change(tx, runtime.model, {"container-inherit-properties": names}))
+    machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={})
+    asyncio.run(worker(Shop(runtime), "0"))
     target = Placement.parse("lxd:0")
-    machines.add_machine(shop.ctx, shop.model, base=UBUNTU, constraints={}, container=target)
+    machines.add_machine(runtime.ctx, runtime.model, base=UBUNTU, constraints={}, container=target)
 
 
 def _start(work: Containers) -> dict[str, Any]:
-    asyncio.run(lane(work, "0/lxd/0"))
+    asyncio.run(worker(work, "0/lxd/0"))
     return dict(work.cloud.asked[-1].user_data) if work.cloud.asked else {}
 
 
-def test_a_container_takes_what_the_model_names(shop: World) -> None:
-    _container(shop, "apt-primary, ca-certs")
-    document = _start(Containers(shop, _told()))
+def test_a_container_takes_what_the_model_names(runtime: World) -> None:
+    _container(runtime, "apt-primary, ca-certs")
+    document = _start(Containers(runtime, _told()))
     assert document["apt"] == {"primary": APT["primary"]}
     assert document["ca-certs"] == {"trusted": ["CERT"]}
     assert document["users"][0]["name"] == "ubuntu"
 
 
 @pytest.mark.parametrize("base", ["ubuntu@24.04", "debian@22.04", ""])
-def test_a_container_of_another_base_takes_nothing(shop: World, base: str) -> None:
-    _container(shop, "apt-primary")
-    assert "apt" not in _start(Containers(shop, _told(base)))
+def test_a_container_of_another_base_takes_nothing(runtime: World, base: str) -> None:
+    _container(runtime, "apt-primary")
+    assert "apt" not in _start(Containers(runtime, _told(base)))
 
 
-def test_without_the_key_no_host_is_asked(shop: World) -> None:
-    _container(shop, "")
-    work = Containers(shop, _told())
+def test_without_the_key_no_host_is_asked(runtime: World) -> None:
+    _container(runtime, "")
+    work = Containers(runtime, _told())
     assert "apt" not in _start(work)
     assert work.host_link.asked == 0
 
 
-def test_a_file_that_cannot_be_read_is_told(shop: World) -> None:
-    _container(shop, "apt-primary")
-    work = Containers(shop, _told(data=b"a: ["))
+def test_a_file_that_cannot_be_read_is_told(runtime: World) -> None:
+    _container(runtime, "apt-primary")
+    work = Containers(runtime, _told(data=b"a: ["))
     assert "apt" not in _start(work)
     text = "machine 0: containers inherit nothing of its 90_dpkg.cfg: "
     assert any(event.text.startswith(text) for event in work.events)
 
 
-def test_a_silent_host_is_waited_for(shop: World) -> None:
-    _container(shop, "apt-primary")
-    work = Containers(shop, Unreachable("machine 0 does not answer"))
+def test_a_silent_host_is_waited_for(runtime: World) -> None:
+    _container(runtime, "apt-primary")
+    work = Containers(runtime, Unreachable("machine 0 does not answer"))
     assert _start(work) == {}
-    assert shop.status(StatusKind.INSTANCE, "0/lxd/0") == (
+    assert runtime.status(StatusKind.INSTANCE, "0/lxd/0") == (
         "allocating",
         "failed to start machine 0/lxd/0 (machine 0 does not answer), retrying in 10s (10 more attempts)",
     )

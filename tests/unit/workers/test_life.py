@@ -140,8 +140,8 @@ class Life:
         assert world.left() == {}
 
 
-async def test_life_of_an_application(shop: World) -> None:
-    life = Life(shop)
+async def test_life_of_an_application(runtime: World) -> None:
+    life = Life(runtime)
     await life.deployed()
     await life.configured()
     await life.refreshed_with_another_peer_endpoint()
@@ -152,31 +152,35 @@ async def test_life_of_an_application(shop: World) -> None:
     await life.ended_with_its_model()
 
 
-async def test_model_is_destroyed_with_all_that_runs(shop: World) -> None:
-    work = Shop(shop)
-    shop.deploy("a", 2)
-    shop.deploy("b", packed=shop.charms.make("b", peers=None))
-    assert (await drive(shop, work)).problems == ()
-    shop.write(lambda tx: removal.destroy_model(tx, models.get(tx, shop.model), shop.clock.now()))
-    assert (await drive(shop, work)).problems == ()
+async def test_model_is_destroyed_with_all_that_runs(runtime: World) -> None:
+    work = Shop(runtime)
+    runtime.deploy("a", 2)
+    runtime.deploy("b", packed=runtime.charms.make("b", peers=None))
+    assert (await drive(runtime, work)).problems == ()
+    runtime.write(lambda tx: removal.destroy_model(tx, models.get(tx, runtime.model), runtime.clock.now()))
+    assert (await drive(runtime, work)).problems == ()
     assert sorted(work.cloud.stopped) == ["i-0", "i-1", "i-2"]
-    assert shop.left() == {}
+    assert runtime.left() == {}
 
 
-async def test_two_units_of_one_machine_take_turns(shop: World) -> None:
+async def test_two_units_of_one_machine_take_turns(runtime: World) -> None:
     from pushjuju.core.placement import Placement
 
-    work = Shop(shop)
-    shop.deploy("a")
-    shop.deploy("b", 2, packed=shop.charms.make("b"), placements=[Placement.parse("0"), Placement.parse("0")])
-    assert (await drive(shop, work)).problems == ()
+    work = Shop(runtime)
+    runtime.deploy("a")
+    runtime.deploy(
+        "b", 2, packed=runtime.charms.make("b"), placements=[Placement.parse("0"), Placement.parse("0")]
+    )
+    assert (await drive(runtime, work)).problems == ()
     for unit in ("a/0", "b/0", "b/1"):
-        assert shop.agent(unit) == ("idle", "")
-        check_order(shop.of(unit))
-    assert list(shop.boxes) == ["0"]
-    removal.remove_application(shop.ctx, shop.model, ["b"])
-    assert (await drive(shop, work)).problems == ()
-    assert shop.boxes["0"].charms == {"a/0": "local:a-0"} or shop.boxes["0"].charms == {"a/0": "local:web-0"}
-    removed = [frame for frame in shop.boxes["0"].frames if frame["kind"] == "remove-unit"]
+        assert runtime.agent(unit) == ("idle", "")
+        check_order(runtime.of(unit))
+    assert list(runtime.boxes) == ["0"]
+    removal.remove_application(runtime.ctx, runtime.model, ["b"])
+    assert (await drive(runtime, work)).problems == ()
+    assert runtime.boxes["0"].charms == {"a/0": "local:a-0"} or runtime.boxes["0"].charms == {
+        "a/0": "local:web-0"
+    }
+    removed = [frame for frame in runtime.boxes["0"].frames if frame["kind"] == "remove-unit"]
     assert [(frame["unit"], frame["last"]) for frame in removed] == [("b/0", False), ("b/1", False)]
-    assert shop.status(StatusKind.MACHINE, "0") == ("started", "")
+    assert runtime.status(StatusKind.MACHINE, "0") == ("started", "")

@@ -16,7 +16,7 @@ from pushjuju.runner.packer import pack
 from pushjuju.runner.remote import hookrun
 from pushjuju.runner.remote.toolkit import Tool, run_tool
 from pushjuju.workers import live
-from pushjuju.workers.workshop import _answered, _sources
+from pushjuju.workers.runtime import _answered, _sources
 from tests.unit.services.world import World
 
 HERE = """
@@ -115,14 +115,14 @@ def test_what_the_machine_has_for_a_tool_that_the_controller_answers(tmp_path: P
 
 
 @pytest.mark.usefixtures("modules")
-async def test_the_controller_answers_for_a_plugin(shop: World) -> None:
+async def test_the_controller_answers_for_a_plugin(runtime: World) -> None:
     """It knows the unit and the model; its errors are the tool's, and it asks nobody else."""
-    shop.deploy()
+    runtime.deploy()
     tools: dict[str, Tool] = dict(_answered([_family("sky_here", pushable=False)], pytest.fail))
 
     async def call(tool: str, *argv: str, unit: str = "web/0") -> live.LiveAnswer:
         asked = {"tool": tool, "argv": list(argv), "stdin": b"in", "cwd": "/"}
-        return await live.respond_for_plugin(shop.ctx, shop.model, unit, asked, tools)
+        return await live.respond_for_plugin(runtime.ctx, runtime.model, unit, asked, tools)
 
     code, out, err = await call("sky-ask", "a", "-")
     assert (code, out.decode().split()[0], out.decode().endswith("['a', '-'] in"), err) == (

@@ -10,7 +10,7 @@ from pushjuju.core.constraints import parse
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError
 from pushjuju.plugins.providers.local.bases import host_arch
 from pushjuju.services.entities.machine import spaces
-from pushjuju.workers import precheck
+from pushjuju.workers.provision import precheck
 from tests.unit.services.world import UBUNTU, World
 
 ARCH = host_arch()
@@ -19,19 +19,19 @@ KVM = ("kvm containers are not supported", "known ones: none, lxd")
 PLACES = "known ones: lxd, lxd:ID; --to also takes the id of a machine"
 
 
-def _check(shop: World, constraints: str = "", directives: tuple[str, ...] = ("",)) -> list[str]:
+def _check(runtime: World, constraints: str = "", directives: tuple[str, ...] = ("",)) -> list[str]:
     """Check machines as `deploy` and `add-machine` do; return the warnings."""
     told: list[str] = []
     asked = {"constraints": parse(constraints), "base": UBUNTU, "directives": directives}
-    precheck.precheck(shop.ctx, shop.model, **asked, warn=told.append)
+    precheck.precheck(runtime.ctx, runtime.model, **asked, warn=told.append)
     return told
 
 
-def _set(shop: World, constraints: str) -> list[str]:
+def _set(runtime: World, constraints: str) -> list[str]:
     """Check constraints as `set-model-constraints` does; return the warnings."""
     told: list[str] = []
     asked = parse(constraints)
-    precheck.check_constraints(shop.ctx, shop.model, asked, what='model "shop"', warn=told.append)
+    precheck.check_constraints(runtime.ctx, runtime.model, asked, what='model "shop"', warn=told.append)
     return told
 
 
@@ -56,11 +56,11 @@ def _refused(error: pytest.ExceptionInfo[Any]) -> tuple[str, str]:
     ],
 )
 def test_unknown_values_are_refused_with_the_known_ones(
-    shop: World, check: Any, constraints: str, refused: tuple[str, str]
+    runtime: World, check: Any, constraints: str, refused: tuple[str, str]
 ) -> None:
-    spaces.add(shop.ctx, shop.model, "near", [])
+    spaces.add(runtime.ctx, runtime.model, "near", [])
     with pytest.raises((NotValid, NotFound)) as error:
-        check(shop, constraints)
+        check(runtime, constraints)
     assert _refused(error) == refused
 
 
@@ -75,21 +75,21 @@ def test_unknown_values_are_refused_with_the_known_ones(
         ("zones=a", "zones"),
     ],
 )
-def test_what_a_cloud_does_not_have_is_a_warning(shop: World, constraints: str, ignored: str) -> None:
-    spaces.add(shop.ctx, shop.model, "near", [])
+def test_what_a_cloud_does_not_have_is_a_warning(runtime: World, constraints: str, ignored: str) -> None:
+    spaces.add(runtime.ctx, runtime.model, "near", [])
     wanted = [f"unsupported constraints: {ignored}"] if ignored else []
-    assert _check(shop, constraints) == wanted
-    assert _set(shop, constraints) == [f'setting constraints on model "shop": {text}' for text in wanted]
+    assert _check(runtime, constraints) == wanted
+    assert _set(runtime, constraints) == [f'setting constraints on model "shop": {text}' for text in wanted]
 
 
 @pytest.mark.parametrize("directive", ["foo", "zone=a", "system-id=x", "new", "LXD:0", "a b"])
-def test_an_unknown_place_is_refused_with_the_known_ones(shop: World, directive: str) -> None:
+def test_an_unknown_place_is_refused_with_the_known_ones(runtime: World, directive: str) -> None:
     with pytest.raises(NotValid) as error:
-        _check(shop, directives=(directive,))
+        _check(runtime, directives=(directive,))
     assert _refused(error) == (f"unknown placement directive: {directive}", PLACES)
 
 
-def test_a_unit_that_needs_no_new_machine_is_looked_at_too(shop: World) -> None:
+def test_a_unit_that_needs_no_new_machine_is_looked_at_too(runtime: World) -> None:
     with pytest.raises(NotFound, match='space "far" not found'):
-        _check(shop, "spaces=far", directives=())
-    assert _check(shop, "tags=a", directives=()) == []
+        _check(runtime, "spaces=far", directives=())
+    assert _check(runtime, "tags=a", directives=()) == []

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pushjuju.charms.pack import PackedCharm
+from pushjuju.charms.archive.pack import PackedCharm
 from pushjuju.core.storage import Directive, Kind
 from pushjuju.core.tasks import TaskStatus
 from pushjuju.plugins.types import StorageMade, StorageSeen
@@ -21,10 +21,10 @@ from pushjuju.services.entities.storage import storage_work
 from pushjuju.services.entities.storage.storage_work import Step, Todo
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import integrate, storage_requests
-from pushjuju.state.records import Relation, Task
-from pushjuju.state.store import Tx
-from pushjuju.uniter.prepared import Prepared
-from pushjuju.workers import cleaner
+from pushjuju.store.rows.records import Relation, Task
+from pushjuju.store.tx import Tx
+from pushjuju.uniter.dispatch import Prepared
+from pushjuju.workers.loops import cleaner
 from tests.unit.services.world import Charms, World
 from tests.unit.workers.test_random_lives import Life
 
@@ -42,8 +42,8 @@ class FullLife(Life):
 
     GONE = (*Life.GONE, "storage_instance", "storage_attachment", "backing", "backing_attachment", "secret")
 
-    def __init__(self, shop: World, chance: Random) -> None:
-        super().__init__(shop, chance)
+    def __init__(self, runtime: World, chance: Random) -> None:
+        super().__init__(runtime, chance)
         self.calmed = False
         self.secrets = itertools.count()
         self.versions = itertools.count()
@@ -57,13 +57,13 @@ class FullLife(Life):
 
     def _charm(self, version: int = 0) -> PackedCharm:
         files = {**ACTIONS, "version": str(version % 4)}
-        return self.shop.charms.make(storage=STORES, files=files)
+        return self.runtime.charms.make(storage=STORES, files=files)
 
     # --- what people do -----------------------------------------------------------------------------------
 
     def deploy(self) -> None:
-        if len(self.shop.applications()) < 3:
-            self.shop.deploy(
+        if len(self.runtime.applications()) < 3:
+            self.runtime.deploy(
                 self.chance.choice("ab"),
                 self.chance.randint(1, 2),
                 placements=self._placement(),
@@ -74,87 +74,89 @@ class FullLife(Life):
     def refresh(self) -> None:
         name = self._application()
         packed = self._log(next(self.versions)) if name == "log" else self._charm(next(self.versions))
-        self.shop.refresh(packed, name, force_units=self.chance.random() < 0.5)
+        self.runtime.refresh(packed, name, force_units=self.chance.random() < 0.5)
 
     def _log(self, version: int = 0) -> PackedCharm:
         files = {**ACTIONS, "version": str(version % 4)}
-        return self.shop.charms.make("log", peers=MATES, subordinate=True, requires=HOST, files=files)
+        return self.runtime.charms.make("log", peers=MATES, subordinate=True, requires=HOST, files=files)
 
     def lodge(self) -> None:
         """Put the subordinate beside an application."""
-        if "log" not in self.shop.applications():
-            self.shop.deploy("log", 0, packed=self._log())
+        if "log" not in self.runtime.applications():
+            self.runtime.deploy("log", 0, packed=self._log())
             return
-        integrate.integrate(self.shop.ctx, self.shop.model, "log:host", self.chance.choice("ab"))
+        integrate.integrate(self.runtime.ctx, self.runtime.model, "log:host", self.chance.choice("ab"))
 
     def unlodge(self) -> None:
-        found = self.shop.read(lambda tx: tx.list(Relation, "relation_list", model=self.shop.model))
+        found = self.runtime.read(lambda tx: tx.list(Relation, "relation_list", model=self.runtime.model))
         if found and self.chance.random() < 0.5:
-            integrate.remove_relation(self.shop.ctx, self.shop.model, [str(self.chance.choice(found).id)])
+            integrate.remove_relation(
+                self.runtime.ctx, self.runtime.model, [str(self.chance.choice(found).id)]
+            )
 
     def add_storage(self) -> None:
         asked = {"data": Directive(size=SIZE, count=1)}
-        storage_requests.add(self.shop.ctx, self.shop.model, self._unit(), asked)
+        storage_requests.add(self.runtime.ctx, self.runtime.model, self._unit(), asked)
 
     def _storage(self) -> list[str]:
-        rows = self.shop.dump()["storage_instance"]
+        rows = self.runtime.dump()["storage_instance"]
         known = sorted(str(value) for row in rows for value in row if str(value).startswith("data/"))
         return [self.chance.choice(known)] if known else []
 
     def detach_storage(self) -> None:
         force = self.chance.random() < 0.2
-        storage_requests.detach(self.shop.ctx, self.shop.model, self._storage(), force=force)
+        storage_requests.detach(self.runtime.ctx, self.runtime.model, self._storage(), force=force)
 
     def attach_storage(self) -> None:
-        storage_requests.attach(self.shop.ctx, self.shop.model, self._unit(), self._storage())
+        storage_requests.attach(self.runtime.ctx, self.runtime.model, self._unit(), self._storage())
 
     def remove_storage(self) -> None:
         force = self.chance.random() < 0.3
-        storage_requests.remove(self.shop.ctx, self.shop.model, self._storage(), force=force)
+        storage_requests.remove(self.runtime.ctx, self.runtime.model, self._storage(), force=force)
 
     def ask(self) -> None:
         request = ActionRequest(action="tell", receivers=(self._unit(),), parameters={})
-        actions.enqueue(self.shop.ctx, self.shop.model, request)
+        actions.enqueue(self.runtime.ctx, self.runtime.model, request)
 
     def cancel(self) -> None:
         if numbers := [task.id for task in self.tasks()]:
-            actions.cancel(self.shop.ctx, self.shop.model, [self.chance.choice(numbers)])
+            actions.cancel(self.runtime.ctx, self.runtime.model, [self.chance.choice(numbers)])
 
     def tasks(self) -> list[Task]:
-        found: list[Task] = self.shop.read(lambda tx: tx.list(Task, "task_list", model=self.shop.model))
+        found: list[Task] = self.runtime.read(lambda tx: tx.list(Task, "task_list", model=self.runtime.model))
         return found
 
     def fail_more(self) -> None:
-        if self.shop.boxes:
-            box = self.chance.choice(list(self.shop.boxes.values()))
+        if self.runtime.boxes:
+            box = self.chance.choice(list(self.runtime.boxes.values()))
             box.will(self.chance.choice((*HOOKS, "action")), self.chance.choice(ENDS))
 
     # --- the lane -----------------------------------------------------------------------------------------
 
-    def lane(self, machine: str, most: int) -> int:
+    def worker(self, machine: str, most: int) -> int:
         """Work the storage of a machine before its units, and what is on no machine."""
-        if machine in self.shop.machine_ids():
-            self.shop.box(machine)
-        return self._storage_work(machine) + super().lane(machine, most)
+        if machine in self.runtime.machine_ids():
+            self.runtime.box(machine)
+        return self._storage_work(machine) + super().worker(machine, most)
 
     def _todo(self, tx: Tx, machine: str) -> list[Todo]:
-        found = list(storage_work.on_no_machine(tx, self.shop.model))
-        if machine in {item.id for item in machines.list_machines(tx, self.shop.model)}:
-            found += storage_work.on_machine(tx, machines.get(tx, self.shop.model, machine))
-        now = self.shop.clock.now()
+        found = list(storage_work.on_no_machine(tx, self.runtime.model))
+        if machine in {item.id for item in machines.list_machines(tx, self.runtime.model)}:
+            found += storage_work.on_machine(tx, machines.get(tx, self.runtime.model, machine))
+        now = self.runtime.clock.now()
         return [todo for todo in found if todo.due is None or todo.due <= now]
 
     def _storage_work(self, machine: str) -> int:
         done = 0
-        while todos := self.shop.read(lambda tx: self._todo(tx, machine)):
+        while todos := self.runtime.read(lambda tx: self._todo(tx, machine)):
             todo = todos[0]
-            self.shop.write(lambda tx, todo=todo: self._do(tx, todo, machine))
+            self.runtime.write(lambda tx, todo=todo: self._do(tx, todo, machine))
             done += 1
             assert done < 100, f"storage never rests: {todo}"
         return done
 
     def _do(self, tx: Tx, todo: Todo, machine: str) -> None:
-        now, backing, host = self.shop.clock.now(), todo.backing, todo.host
+        now, backing, host = self.runtime.clock.now(), todo.backing, todo.host
         if not storage_work.begin(tx, todo, now):
             return
         if todo.step is Step.CREATE:
@@ -167,7 +169,7 @@ class FullLife(Life):
         elif host is not None:
             where = {"device": "sdx"} if backing.kind == Kind.BLOCK else {"source": f"/srv/{backing.id}"}
             storage_work.seen(tx, host, StorageSeen(**where))
-            boot = machines.get(tx, self.shop.model, machine).boot_id
+            boot = machines.get(tx, self.runtime.model, machine).boot_id
             storage_work.attached(tx, backing, host, boot, now)
 
     def _run(self, machine: str, prepared: Prepared) -> bool:
@@ -176,18 +178,18 @@ class FullLife(Life):
         if frame["kind"] == "hook" and not self.calmed and self.chance.random() < 0.1:
             uri = f"{next(self.secrets):020d}"
             made = {uri: {"content": {"token": "YQ=="}, "owner": self.chance.choice(("unit", "application"))}}
-            self.shop.box(machine).will(frame["hook"], {"writes": {"secrets": {"create": made}}})
+            self.runtime.box(machine).will(frame["hook"], {"writes": {"secrets": {"create": made}}})
         return super()._run(machine, prepared)
 
     def settle(self) -> None:
         """Work all machines, and what the model's own loop does, until both are at rest."""
         for _ in range(3):
             super().settle()
-            cleaner.forced_ends(self.shop.ctx, self.shop.model)
-            self.shop.write(self._finish)
+            cleaner.forced_ends(self.runtime.ctx, self.runtime.model)
+            self.runtime.write(self._finish)
 
     def _finish(self, tx: Tx) -> None:
-        removal.finish_applications(tx, self.shop.model, self.shop.clock.now())
+        removal.finish_applications(tx, self.runtime.model, self.runtime.clock.now())
 
     # --- the end ------------------------------------------------------------------------------------------
 
@@ -195,15 +197,15 @@ class FullLife(Life):
         """Bring everything to rest; what was forced is over after its minutes."""
         self.calmed = True
         super().calm()
-        self.shop.clock.advance(1000)
+        self.runtime.clock.advance(1000)
         super().calm()
 
     def check_rest(self) -> None:
         """All that lives is idle; storage is where the model says, and no task waits."""
         super().check_rest()
-        for name in self.shop.units():
-            given = {"model": self.shop.model, "unit": name, "machine": self.shop.unit(name).machine}
-            rows = self.shop.read(lambda tx, given=given: tx.rows("storage_seen_by_unit", **given))
+        for name in self.runtime.units():
+            given = {"model": self.runtime.model, "unit": name, "machine": self.runtime.unit(name).machine}
+            rows = self.runtime.read(lambda tx, given=given: tx.rows("storage_seen_by_unit", **given))
             seen = [row["storage"] for row in rows]
             assert all(row["life"] == "alive" and row["attached"] for row in rows), (name, rows)
             for storage in seen:
@@ -214,7 +216,7 @@ class FullLife(Life):
         """The last that a charm heard of storage that it has is that it came."""
         told = [
             frame["hook"]
-            for box in self.shop.boxes.values()
+            for box in self.runtime.boxes.values()
             for frame in box.frames
             if frame["kind"] == "hook"
             and frame["unit"] == unit
@@ -225,11 +227,11 @@ class FullLife(Life):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_whatever_happens(seed: int, tmp_path: Path, empty_shop: Path, packs: Charms) -> None:
-    shop = World.copy(empty_shop, tmp_path, packs)
-    life = FullLife(shop, Random(seed))
+    runtime = World.copy(empty_shop, tmp_path, packs)
+    life = FullLife(runtime, Random(seed))
     for _ in range(70):
         life.act()
     life.calm()
     life.check_rest()
     life.check_end()
-    shop.ctx.close()
+    runtime.ctx.close()

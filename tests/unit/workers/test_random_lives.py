@@ -19,9 +19,9 @@ from pushjuju.services.lifecycle import removal
 from pushjuju.services.lifecycle.removal import Force
 from pushjuju.services.requests import update_status
 from pushjuju.uniter.commit import commit
-from pushjuju.uniter.prepared import Prepared, prepared_operation, read_operation
-from pushjuju.uniter.resolver import Answer, Decision, from_wire, replay
-from pushjuju.uniter.snapshot import look
+from pushjuju.uniter.decide import Answer, Decision, from_wire, replay
+from pushjuju.uniter.dispatch import Prepared, prepared_operation, read_operation
+from pushjuju.uniter.input.snapshot import look
 from tests.unit.services.world import Charms, World
 
 HOOKS = (
@@ -54,19 +54,19 @@ class Life:
         "application", "unit", "machine", "charm", "relation", "relation_bag", "lease", "port",
     )  # fmt: skip
 
-    def __init__(self, shop: World, chance: Random) -> None:
-        self.shop = shop
+    def __init__(self, runtime: World, chance: Random) -> None:
+        self.runtime = runtime
         self.chance = chance
 
     # --- what people and machines do ----------------------------------------------------------------------
 
     def act(self) -> None:
         """Let something happen; what is refused changes nothing."""
-        before = {**self.shop.dump(), "blobs": []}  # one that nobody uses may go at any time
+        before = {**self.runtime.dump(), "blobs": []}  # one that nobody uses may go at any time
         try:
             self.chance.choice(self.acts())()
         except PushjujuError:
-            assert {**self.shop.dump(), "blobs": []} == before
+            assert {**self.runtime.dump(), "blobs": []} == before
 
     def acts(self) -> tuple[Callable[[], Any], ...]:
         """Return what may happen, the likely things more than once."""
@@ -77,104 +77,106 @@ class Life:
         )  # fmt: skip
 
     def deploy(self) -> None:
-        if len(self.shop.applications()) < 2:
-            self.shop.deploy(
+        if len(self.runtime.applications()) < 2:
+            self.runtime.deploy(
                 self.chance.choice("ab"), self.chance.randint(1, 2), placements=self._placement()
             )
 
     def _placement(self) -> list[Placement]:
-        machines = self.shop.machine_ids()
+        machines = self.runtime.machine_ids()
         somewhere = machines and self.chance.random() < 0.5
         return [Placement.parse(self.chance.choice(machines))] if somewhere else []
 
     def add(self) -> None:
-        if len(self.shop.units()) < 5:
-            units.add_units(self.shop.ctx, self.shop.model, self._application(), 1, self._placement())
+        if len(self.runtime.units()) < 5:
+            units.add_units(self.runtime.ctx, self.runtime.model, self._application(), 1, self._placement())
 
     def _application(self) -> str:
-        return self.chance.choice(self.shop.applications() or ["none"])
+        return self.chance.choice(self.runtime.applications() or ["none"])
 
     def _unit(self) -> str:
-        return self.chance.choice(self.shop.units() or ["none/0"])
+        return self.chance.choice(self.runtime.units() or ["none/0"])
 
     def remove(self) -> None:
-        removal.remove_units(self.shop.ctx, self.shop.model, [self._unit()])
+        removal.remove_units(self.runtime.ctx, self.runtime.model, [self._unit()])
 
     def force(self) -> None:
         name = self._unit()
-        removal.remove_units(self.shop.ctx, self.shop.model, [name], Force())
-        if name in self.shop.units() and self.chance.random() < 0.5:
-            self.shop.write(
-                lambda tx: removal.force_unit(tx, units.get(tx, self.shop.model, name), self.shop.clock.now())
+        removal.remove_units(self.runtime.ctx, self.runtime.model, [name], Force())
+        if name in self.runtime.units() and self.chance.random() < 0.5:
+            self.runtime.write(
+                lambda tx: removal.force_unit(
+                    tx, units.get(tx, self.runtime.model, name), self.runtime.clock.now()
+                )
             )
 
     def configure(self) -> None:
         values = {"title": str(self.chance.randint(0, 2))}
-        applications.set_config(self.shop.ctx, self.shop.model, self._application(), values=values)
+        applications.set_config(self.runtime.ctx, self.runtime.model, self._application(), values=values)
 
     def refresh(self) -> None:
-        packed = self.shop.charms.make(files={"x": str(self.chance.randint(0, 3))})
-        self.shop.refresh(packed, self._application(), force_units=self.chance.random() < 0.5)
+        packed = self.runtime.charms.make(files={"x": str(self.chance.randint(0, 3))})
+        self.runtime.refresh(packed, self._application(), force_units=self.chance.random() < 0.5)
 
     def resolve(self) -> None:
-        units.resolve_all(self.shop.ctx, self.shop.model, retry=self.chance.random() < 0.5)
+        units.resolve_all(self.runtime.ctx, self.runtime.model, retry=self.chance.random() < 0.5)
 
     def fail(self) -> None:
-        if self.shop.boxes:
-            box = self.chance.choice(list(self.shop.boxes.values()))
+        if self.runtime.boxes:
+            box = self.chance.choice(list(self.runtime.boxes.values()))
             box.will(self.chance.choice(HOOKS), self.chance.choice(ENDS))
 
     def wait(self) -> None:
-        self.shop.clock.advance(self.chance.choice([1, 6, 30, 400]))
+        self.runtime.clock.advance(self.chance.choice([1, 6, 30, 400]))
 
     def boot(self) -> None:
-        if machines := [item for item in self.shop.machine_ids() if item in self.shop.boxes]:
-            self.shop.reboot(self.chance.choice(machines))
+        if machines := [item for item in self.runtime.machine_ids() if item in self.runtime.boxes]:
+            self.runtime.reboot(self.chance.choice(machines))
 
     def remove_application(self) -> None:
         if self.chance.random() < 0.3:
-            removal.remove_application(self.shop.ctx, self.shop.model, [self._application()])
+            removal.remove_application(self.runtime.ctx, self.runtime.model, [self._application()])
 
     def lead(self) -> None:
         name, value = self._application(), str(self.chance.randint(0, 9))
-        leader = self.shop.read(lambda tx: leadership.holder(tx, self.shop.model, name))
+        leader = self.runtime.read(lambda tx: leadership.holder(tx, self.runtime.model, name))
         if leader:
-            now = self.shop.clock.now()
-            self.shop.write(
+            now = self.runtime.clock.now()
+            self.runtime.write(
                 lambda tx: leadership.set_settings(
-                    tx, units.get(tx, self.shop.model, leader), {"k": value}, now
+                    tx, units.get(tx, self.runtime.model, leader), {"k": value}, now
                 )
             )
 
     def tick(self) -> None:
-        update_status.make_due(self.shop.ctx, self.shop.model)
+        update_status.make_due(self.runtime.ctx, self.runtime.model)
 
     def work(self) -> None:
-        if machines := self.shop.machine_ids():
-            self.lane(self.chance.choice(machines), self.chance.randint(1, 4))
+        if machines := self.runtime.machine_ids():
+            self.worker(self.chance.choice(machines), self.chance.randint(1, 4))
 
     def settle(self) -> None:
         for _ in range(50):
-            if not sum(self.lane(machine, 1000) for machine in self.shop.machine_ids()):
+            if not sum(self.worker(machine, 1000) for machine in self.runtime.machine_ids()):
                 return
         raise AssertionError("never at rest")
 
     # --- the lane -----------------------------------------------------------------------------------------
 
-    def lane(self, machine: str, most: int) -> int:
+    def worker(self, machine: str, most: int) -> int:
         """Work a machine for so many operations at most, first what an earlier lane left."""
-        if machine not in self.shop.machine_ids():
+        if machine not in self.runtime.machine_ids():
             return 0
-        box, done, busy = self.shop.box(machine), 0, True
-        for operation in self.shop.open_operations():
+        box, done, busy = self.runtime.box(machine), 0, True
+        for operation in self.runtime.open_operations():
             if operation.machine == machine:
                 done += self._again(operation)
         while busy:
             busy = False
-            for unit in [name for name in self.shop.units() if self.shop.unit(name).machine == machine]:
-                if unit not in self.shop.units():
+            for unit in [name for name in self.runtime.units() if self.runtime.unit(name).machine == machine]:
+                if unit not in self.runtime.units():
                     continue  # a subordinate, which went with its principal
-                turn = self.shop.turn(unit)
+                turn = self.runtime.turn(unit)
                 self._check_decision(unit)
                 if turn.prepared is not None:
                     done += 1
@@ -182,41 +184,43 @@ class Life:
                     if not busy or done >= most:
                         return done
                 elif turn.answer is Answer.DEAD:
-                    row = self.shop.unit(unit)
-                    self.shop.write(lambda tx, row=row: removal.remove_unit(tx, row, self.shop.clock.now()))
+                    row = self.runtime.unit(unit)
+                    self.runtime.write(
+                        lambda tx, row=row: removal.remove_unit(tx, row, self.runtime.clock.now())
+                    )
                     busy = True
         assert box.id == machine
-        return done + self.shop._end(machine)
+        return done + self.runtime._end(machine)
 
     def _again(self, operation: Any) -> int:
         if operation.name == "reboot":
-            self.shop.reboot(operation.machine)
-            commit(self.shop.ctx, operation.id, {"outcome": "ok"})
+            self.runtime.reboot(operation.machine)
+            commit(self.runtime.ctx, operation.id, {"outcome": "ok"})
             return 1
 
         def build(tx: Any) -> Prepared | None:
-            view = look(tx, self.shop.model, operation.unit)
+            view = look(tx, self.runtime.model, operation.unit)
             return view and prepared_operation(tx, view, read_operation(operation.document), operation.id)
 
-        prepared = self.shop.read(build)
+        prepared = self.runtime.read(build)
         if prepared is None:
-            commit(self.shop.ctx, operation.id, {"outcome": "gone"})
+            commit(self.runtime.ctx, operation.id, {"outcome": "gone"})
         else:
             self._run(operation.machine, prepared)
         return 1
 
     def _run(self, machine: str, prepared: Prepared) -> bool:
-        result = self.shop.box(machine).run(prepared.frame)
+        result = self.runtime.box(machine).run(prepared.frame)
         if result.pop("cut", False):
             return False
-        committed = self.shop.commit(prepared, result)
+        committed = self.runtime.commit(prepared, result)
         if committed.reboot:
-            self.shop.reboot(machine)
-            commit(self.shop.ctx, committed.reboot, {"outcome": "ok"})
+            self.runtime.reboot(machine)
+            commit(self.runtime.ctx, committed.reboot, {"outcome": "ok"})
         return True
 
     def _check_decision(self, unit: str) -> None:
-        kept = json.loads(self.shop.unit(unit).decision) if unit in self.shop.units() else {}
+        kept = json.loads(self.runtime.unit(unit).decision) if unit in self.runtime.units() else {}
         if kept:
             assert replay(kept) == from_wire(Decision, kept["decision"])
 
@@ -224,52 +228,54 @@ class Life:
 
     def calm(self) -> None:
         """Let nothing fail any more, and bring everything to rest."""
-        for box in self.shop.boxes.values():
+        for box in self.runtime.boxes.values():
             box.script.clear()
         for _ in range(5):
             self.settle()
-            units.resolve_all(self.shop.ctx, self.shop.model, retry=True)
+            units.resolve_all(self.runtime.ctx, self.runtime.model, retry=True)
         self.settle()
 
     def check_rest(self) -> None:
         """Everything alive is idle on its charm, led by one of its own, in the right order of hooks."""
-        shop = self.shop
-        assert shop.open_operations() == []
-        for name in shop.units():
-            unit = shop.unit(name)
-            assert (unit.life, *shop.agent(name)) == ("alive", "idle", "")
-            assert unit.charm_url == shop.application(unit.application).charm_url
-            leader = shop.read(lambda tx, unit=unit: leadership.holder(tx, shop.model, unit.application))
+        runtime = self.runtime
+        assert runtime.open_operations() == []
+        for name in runtime.units():
+            unit = runtime.unit(name)
+            assert (unit.life, *runtime.agent(name)) == ("alive", "idle", "")
+            assert unit.charm_url == runtime.application(unit.application).charm_url
+            leader = runtime.read(
+                lambda tx, unit=unit: leadership.holder(tx, runtime.model, unit.application)
+            )
             assert leader.partition("/")[0] == unit.application
-        for name in {unit for unit, _ in shop.hooks()}:
-            ran = [hook for hook in shop.of(name) if "-storage-" not in hook]  # storage comes before
+        for name in {unit for unit, _ in runtime.hooks()}:
+            ran = [hook for hook in runtime.of(name) if "-storage-" not in hook]  # storage comes before
             assert ran[:1] in ([], ["install"])
             assert "remove" not in ran or set(ran[ran.index("remove") :]) == {"remove"}
 
     def check_end(self) -> None:
         """A destroyed model leaves only itself."""
-        shop = self.shop
-        shop.write(
+        runtime = self.runtime
+        runtime.write(
             lambda tx: removal.destroy_model(
-                tx, models.get(tx, shop.model), shop.clock.now(), destroy_storage=True
+                tx, models.get(tx, runtime.model), runtime.clock.now(), destroy_storage=True
             )
         )
         self.settle()
-        dump, gone = shop.dump(), self.GONE
+        dump, gone = runtime.dump(), self.GONE
         assert {table: dump[table] for table in gone} == {table: [] for table in gone}
         assert {row[1] for row in dump["status"]} == {"model"}
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_whatever_happens(seed: int, tmp_path: Path, empty_shop: Path, packs: Charms) -> None:
-    shop = World.copy(empty_shop, tmp_path, packs)
-    live(shop, Random(seed))
-    shop.ctx.close()
+    runtime = World.copy(empty_shop, tmp_path, packs)
+    live(runtime, Random(seed))
+    runtime.ctx.close()
 
 
-def live(shop: World, chance: Random) -> None:
+def live(runtime: World, chance: Random) -> None:
     """Let anything happen for a while, then bring all to its end."""
-    life = Life(shop, chance)
+    life = Life(runtime, chance)
     for _ in range(ACTS):
         life.act()
     life.calm()

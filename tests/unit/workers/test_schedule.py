@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError
-from pushjuju.state.datadir import DataDir
+from pushjuju.store.datadir import DataDir
 from pushjuju.workers import schedule
 
 # As cron's: a user without a crontab gets exit code 1 and a word.

@@ -6,31 +6,31 @@ import pytest
 
 from pushjuju.runner.session import TAIL
 from pushjuju.services.entities.basis import logs
-from pushjuju.workers.crew import EventSink
+from pushjuju.workers.machine.running_operations import EventSink
 from tests.unit.services.world import World
 from tests.waiting import until
 
 
-async def test_a_line_that_is_only_shown_is_kept_nowhere(shop: World) -> None:
-    shop.deploy("web")
-    prepared = shop.until("install", "web/0")
+async def test_a_line_that_is_only_shown_is_kept_nowhere(runtime: World) -> None:
+    runtime.deploy("web")
+    prepared = runtime.until("install", "web/0")
     shown: list[str] = []
-    before = logs.newest(shop.ctx.store, shop.model)
-    sink = EventSink(shop.ctx, prepared.id, shown.append)
+    before = logs.newest(runtime.ctx.store, runtime.model)
+    sink = EventSink(runtime.ctx, prepared.id, shown.append)
     sink.take(TAIL, {"k": "tail", "line": "Setting up nginx"})
     sink.take(TAIL, {"k": "log", "level": "ERROR", "module": "m", "message": "forged", "line": ""})
     await until(lambda: shown == ["Setting up nginx", "forged"])
     sink.close()
-    assert logs.newest(shop.ctx.store, shop.model) == before
+    assert logs.newest(runtime.ctx.store, runtime.model) == before
 
 
 @pytest.mark.parametrize("line", ["", "  ", 7, None])
-async def test_nothing_is_shown_of_nothing(shop: World, line: object) -> None:
+async def test_nothing_is_shown_of_nothing(runtime: World, line: object) -> None:
     shown: list[str] = []
-    sink = EventSink(shop.ctx, "x", shown.append)
+    sink = EventSink(runtime.ctx, "x", shown.append)
     sink.take(TAIL, {"k": "tail", "line": line if isinstance(line, str) else ""})
     sink.close()
     assert shown == []
-    quiet = EventSink(shop.ctx, "x")  # nobody looks on, and it says something all the same
+    quiet = EventSink(runtime.ctx, "x")  # nobody looks on, and it says something all the same
     quiet.take(TAIL, {"k": "tail", "line": "unasked"})
     quiet.close()

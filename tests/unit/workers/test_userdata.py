@@ -14,8 +14,8 @@ from pushjuju.core.base import Base
 from pushjuju.core.errors import NotValid
 from pushjuju.plugins.types import StartRequest
 from pushjuju.services.entities.model import model_config
-from pushjuju.state.datadir import ControllerDir
-from pushjuju.workers import proxies, userdata
+from pushjuju.store.datadir import ControllerDir
+from pushjuju.workers.provision import proxies, userdata
 from tests.unit.services.world import World
 
 CONFIG = {
@@ -53,9 +53,9 @@ def _request(base: str) -> StartRequest:
 
 
 @pytest.fixture
-def controller(shop: World) -> ControllerDir:
+def controller(runtime: World) -> ControllerDir:
     """A controller with its key."""
-    return shop.ctx.controller
+    return runtime.ctx.controller
 
 
 def _whole(
@@ -218,9 +218,9 @@ def test_what_a_machine_without_user_data_gets() -> None:
 
 
 @pytest.mark.parametrize("text", ["users: []", "a: [", "- x", "runcmd: [x]", "packages: vim"])
-def test_bad_cloudinit_userdata_is_refused_when_it_is_set(shop: World, text: str) -> None:
+def test_bad_cloudinit_userdata_is_refused_when_it_is_set(runtime: World, text: str) -> None:
     with pytest.raises(NotValid, match=r"^cloudinit-userdata: "):
-        shop.write(lambda tx: model_config.change(tx, shop.model, {"cloudinit-userdata": text}))
+        runtime.write(lambda tx: model_config.change(tx, runtime.model, {"cloudinit-userdata": text}))
 
 
 @pytest.mark.parametrize(
@@ -235,9 +235,9 @@ def test_bad_cloudinit_userdata_is_refused_when_it_is_set(shop: World, text: str
         ("apt-mirror", "", "cannot clear apt-mirror"),
     ],
 )
-def test_what_juju_refuses(shop: World, key: str, value: str, why: str) -> None:
+def test_what_juju_refuses(runtime: World, key: str, value: str, why: str) -> None:
     def change(values: dict[str, str]) -> None:
-        shop.write(lambda tx: model_config.change(tx, shop.model, values))
+        runtime.write(lambda tx: model_config.change(tx, runtime.model, values))
 
     change(
         {
@@ -249,5 +249,5 @@ def test_what_juju_refuses(shop: World, key: str, value: str, why: str) -> None:
     with pytest.raises(NotValid, match=f"^{why}$"):
         change({key: value})
     with pytest.raises(NotValid, match="cannot clear apt-mirror"):
-        shop.write(lambda tx: model_config.change(tx, shop.model, {}, ["apt-mirror"]))
+        runtime.write(lambda tx: model_config.change(tx, runtime.model, {}, ["apt-mirror"]))
     change({"apt-mirror": "http://n", "ftp-proxy": "", "juju-http-proxy": "http://a"})

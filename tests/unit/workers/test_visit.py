@@ -14,10 +14,10 @@ from pushjuju.core.errors import LeaseLost
 from pushjuju.core.placement import Placement
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.action.actions import CommandRequest
-from pushjuju.state.records import Unit
-from pushjuju.workers import crew, visit
+from pushjuju.store.rows.records import Unit
+from pushjuju.workers.machine import machine_run, running_operations
 from tests.unit.services.world import World
-from tests.unit.workers.fakes import Session, Shop, lane
+from tests.unit.workers.fakes import Session, Shop, worker
 
 HERE = Placement.parse("0")
 
@@ -86,91 +86,95 @@ def states(world: World, numbers: Iterable[int]) -> set[str]:
 
 
 async def test_parallel_commands_of_units_of_one_machine_overlap(
-    shop: World, monkeypatch: pytest.MonkeyPatch
+    runtime: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    two_units(shop)
-    numbers = execute(shop, ["web/0", "db/0"])
-    made, gates = gated(shop, monkeypatch, together=2)
-    await lane(made)
-    assert (states(shop, numbers), gates.most) == ({"completed"}, 2)
+    two_units(runtime)
+    numbers = execute(runtime, ["web/0", "db/0"])
+    made, gates = gated(runtime, monkeypatch, together=2)
+    await worker(made)
+    assert (states(runtime, numbers), gates.most) == ({"completed"}, 2)
 
 
 async def test_commands_that_are_not_parallel_follow_one_another(
-    shop: World, monkeypatch: pytest.MonkeyPatch
+    runtime: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    two_units(shop)
-    numbers = execute(shop, ["web/0", "db/0"], parallel=False)
-    made, gates = gated(shop, monkeypatch)
-    await lane(made)
-    assert (states(shop, numbers), gates.most) == ({"completed"}, 1)
+    two_units(runtime)
+    numbers = execute(runtime, ["web/0", "db/0"], parallel=False)
+    made, gates = gated(runtime, monkeypatch)
+    await worker(made)
+    assert (states(runtime, numbers), gates.most) == ({"completed"}, 1)
 
 
-async def test_groups_wait_for_their_own_alone(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    two_units(shop)
-    shop.active("cache", packed=shop.charms.make("cache"), placements=[HERE])
-    numbers = execute(shop, ["web/0", "db/0"], parallel=False, execution_group="one")
-    numbers += execute(shop, ["cache/0"], parallel=False, execution_group="two")
-    made, gates = gated(shop, monkeypatch, together=2)
-    await lane(made)
-    assert (states(shop, numbers), gates.most) == ({"completed"}, 2)
+async def test_groups_wait_for_their_own_alone(runtime: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    two_units(runtime)
+    runtime.active("cache", packed=runtime.charms.make("cache"), placements=[HERE])
+    numbers = execute(runtime, ["web/0", "db/0"], parallel=False, execution_group="one")
+    numbers += execute(runtime, ["cache/0"], parallel=False, execution_group="two")
+    made, gates = gated(runtime, monkeypatch, together=2)
+    await worker(made)
+    assert (states(runtime, numbers), gates.most) == ({"completed"}, 2)
     ones = [item for item in gates.order if "cache" not in item]
     assert [item[0] for item in ones] == ["+", "-", "+", "-"]
 
 
 async def test_a_hook_runs_beside_a_parallel_action_of_another_unit(
-    shop: World, monkeypatch: pytest.MonkeyPatch
+    runtime: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    two_units(shop)
-    numbers = execute(shop, ["web/0"])
-    shop.write(lambda tx: _update_status_now(tx, shop, "db/0"))
-    made, gates = gated(shop, monkeypatch, together=2)
-    await lane(made)
-    assert states(shop, numbers) == {"completed"}
+    two_units(runtime)
+    numbers = execute(runtime, ["web/0"])
+    runtime.write(lambda tx: _update_status_now(tx, runtime, "db/0"))
+    made, gates = gated(runtime, monkeypatch, together=2)
+    await worker(made)
+    assert states(runtime, numbers) == {"completed"}
     assert sorted(gates.order[:2]) == ["+db/0 update-status", "+web/0 commands"]
 
 
 async def test_an_action_that_is_asked_for_while_a_hook_runs_begins_beside_it(
-    shop: World, monkeypatch: pytest.MonkeyPatch
+    runtime: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(crew, "LOOK_S", 0.01)
-    two_units(shop)
-    shop.write(lambda tx: _update_status_now(tx, shop, "db/0"))
-    made, asked, seen = Shop(shop), [], asyncio.Event()
+    monkeypatch.setattr(running_operations, "LOOK_S", 0.01)
+    two_units(runtime)
+    runtime.write(lambda tx: _update_status_now(tx, runtime, "db/0"))
+    made, asked, seen = Shop(runtime), [], asyncio.Event()
 
     class Slow(Session):
         async def run(self, frame: Any, on_event: Any = None, on_live: Any = None, plan: Any = ()) -> Any:
             if frame.get("hook") == "update-status":
-                asked.extend(execute(shop, ["web/0"]))
+                asked.extend(execute(runtime, ["web/0"]))
                 await asyncio.wait_for(seen.wait(), 5)
             elif frame["kind"] == "commands":
                 seen.set()
             return await super().run(frame, on_event, on_live)
 
     async def session(_: Any) -> Any:
-        return Slow(shop.box())
+        return Slow(runtime.box())
 
     monkeypatch.setattr(made, "session", session)
-    await lane(made)
-    assert states(shop, asked) == {"completed"}
+    await worker(made)
+    assert states(runtime, asked) == {"completed"}
 
 
-async def test_a_unit_never_runs_two_operations_at_once(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    shop.active()
-    numbers = execute(shop, ["web/0"]) + execute(shop, ["web/0"])
-    made, gates = gated(shop, monkeypatch)
-    await lane(made)
-    assert (states(shop, numbers), gates.most) == ({"completed"}, 1)
+async def test_a_unit_never_runs_two_operations_at_once(
+    runtime: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runtime.active()
+    numbers = execute(runtime, ["web/0"]) + execute(runtime, ["web/0"])
+    made, gates = gated(runtime, monkeypatch)
+    await worker(made)
+    assert (states(runtime, numbers), gates.most) == ({"completed"}, 1)
 
 
-async def test_a_reboot_waits_for_what_runs_beside_it(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    two_units(shop)
-    numbers = execute(shop, ["web/0"])
-    shop.box().will("update-status", {"reboot": "after"})
-    shop.write(lambda tx: _update_status_now(tx, shop, "db/0"))
-    made, gates = gated(shop, monkeypatch, together=2)
-    await lane(made)
-    assert states(shop, numbers) == {"completed"}
-    kinds = [frame["kind"] for frame in shop.box().frames]
+async def test_a_reboot_waits_for_what_runs_beside_it(
+    runtime: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    two_units(runtime)
+    numbers = execute(runtime, ["web/0"])
+    runtime.box().will("update-status", {"reboot": "after"})
+    runtime.write(lambda tx: _update_status_now(tx, runtime, "db/0"))
+    made, gates = gated(runtime, monkeypatch, together=2)
+    await worker(made)
+    assert states(runtime, numbers) == {"completed"}
+    kinds = [frame["kind"] for frame in runtime.box().frames]
     assert kinds.index("reboot") > kinds.index("commands")
     assert gates.order.count("-db/0 start") == 1, "it runs again after the boot"
 
@@ -184,41 +188,43 @@ def _update_status_now(tx: Any, world: World, name: str) -> None:
     )  # fmt: skip
 
 
-async def test_a_unit_whose_state_breaks_a_rule_holds_nobody_up(shop: World) -> None:
-    two_units(shop)
-    kept = shop.unit("web/0").state
-    shop.write(lambda tx: tx.run("unit_set_state", model=shop.model, name="web/0", state='{"kind": "odd"}'))
-    shop.write(lambda tx: _update_status_now(tx, shop, "db/0"))
-    ran = len(shop.of("db/0"))
-    outcome = await lane(Shop(shop))
-    assert (outcome.failed, shop.of("db/0")[ran:]) == (True, ["update-status"])
+async def test_a_unit_whose_state_breaks_a_rule_holds_nobody_up(runtime: World) -> None:
+    two_units(runtime)
+    kept = runtime.unit("web/0").state
+    runtime.write(
+        lambda tx: tx.run("unit_set_state", model=runtime.model, name="web/0", state='{"kind": "odd"}')
+    )
+    runtime.write(lambda tx: _update_status_now(tx, runtime, "db/0"))
+    ran = len(runtime.of("db/0"))
+    outcome = await worker(Shop(runtime))
+    assert (outcome.failed, runtime.of("db/0")[ran:]) == (True, ["update-status"])
     assert outcome.reason.startswith("unit web/0: ")
-    assert outcome.due == shop.clock.now() + timedelta(seconds=5)
-    assert shop.agent("web/0") == ("failed", "resolver loop error")
-    shop.write(lambda tx: tx.run("unit_set_state", model=shop.model, name="web/0", state=kept))
-    await lane(Shop(shop))
-    assert shop.agent("web/0") == ("idle", "")
+    assert outcome.due == runtime.clock.now() + timedelta(seconds=5)
+    assert runtime.agent("web/0") == ("failed", "resolver loop error")
+    runtime.write(lambda tx: tx.run("unit_set_state", model=runtime.model, name="web/0", state=kept))
+    await worker(Shop(runtime))
+    assert runtime.agent("web/0") == ("idle", "")
 
 
 async def test_a_result_is_never_acknowledged_before_its_own_commit(
-    shop: World, monkeypatch: pytest.MonkeyPatch
+    runtime: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One waits for the disk while another one's result is taken in, which belongs to the next commit."""
-    shop.active()
-    session = Session(shop.box())
+    runtime.active()
+    session = Session(runtime.box())
     acknowledged: list[str] = []
 
     async def ack(operation_id: str) -> None:
         acknowledged.append(operation_id)
 
     monkeypatch.setattr(session, "ack", ack)
-    work: Any = visit.Visit(Shop(shop), shop.machine("0"), session)  # type: ignore[arg-type]
+    work: Any = machine_run.MachineRun(Shop(runtime), runtime.machine("0"), session)  # type: ignore[arg-type]
     work._committed.append(("first", "", ""))
     with work.ctx.store.write() as tx:
         tx.next("", "first")
     saving = asyncio.create_task(work._save())
     await asyncio.sleep(0)  # it waits
-    shop.ctx.store.group().flush()  # its commit is there, and it has not gone on yet
+    runtime.ctx.store.group().flush()  # its commit is there, and it has not gone on yet
     with work.ctx.store.write() as tx:
         tx.next("", "second")
     work._committed.append(("second", "", ""))
@@ -229,26 +235,28 @@ async def test_a_result_is_never_acknowledged_before_its_own_commit(
 
 
 async def test_a_unit_that_cannot_decide_holds_nobody_up_while_others_run(
-    shop: World, monkeypatch: pytest.MonkeyPatch
+    runtime: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    two_units(shop)
-    execute(shop, ["web/0"])
-    numbers = execute(shop, ["db/0"], parallel=False)
-    shop.write(lambda tx: tx.run("unit_set_state", model=shop.model, name="web/0", state='{"kind": "odd"}'))
-    shop.write(lambda tx: _update_status_now(tx, shop, "db/0"))
-    made, _ = gated(shop, monkeypatch)
-    outcome = await lane(made)
-    assert (outcome.failed, states(shop, numbers)) == (True, {"completed"})
-    assert shop.agent("web/0") == ("failed", "resolver loop error")
+    two_units(runtime)
+    execute(runtime, ["web/0"])
+    numbers = execute(runtime, ["db/0"], parallel=False)
+    runtime.write(
+        lambda tx: tx.run("unit_set_state", model=runtime.model, name="web/0", state='{"kind": "odd"}')
+    )
+    runtime.write(lambda tx: _update_status_now(tx, runtime, "db/0"))
+    made, _ = gated(runtime, monkeypatch)
+    outcome = await worker(made)
+    assert (outcome.failed, states(runtime, numbers)) == (True, {"completed"})
+    assert runtime.agent("web/0") == ("failed", "resolver loop error")
 
 
 async def test_a_lease_that_is_lost_while_units_begin_leaves_nothing_half_made(
-    shop: World, monkeypatch: pytest.MonkeyPatch
+    runtime: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    two_units(shop)
-    numbers = execute(shop, ["web/0", "db/0"])
+    two_units(runtime)
+    numbers = execute(runtime, ["web/0", "db/0"])
     turns: list[str] = []
-    take_turn = visit.take_turn
+    take_turn = machine_run.take_turn
 
     def lose(ctx: Any, model: str, unit: str, *rest: Any, prepare: bool = True, **more: Any) -> Any:
         if prepare:
@@ -257,9 +265,9 @@ async def test_a_lease_that_is_lost_while_units_begin_leaves_nothing_half_made(
             raise LeaseLost("another controller process works on it now")
         return take_turn(ctx, model, unit, *rest, prepare=prepare, **more)
 
-    monkeypatch.setattr(visit, "take_turn", lose)
-    made, gates = gated(shop, monkeypatch)
+    monkeypatch.setattr(machine_run, "take_turn", lose)
+    made, gates = gated(runtime, monkeypatch)
     with pytest.raises(LeaseLost):
-        await lane(made)
+        await worker(made)
     gc.collect()  # a coroutine that nobody awaited would be told here, which fails the test
-    assert (len(turns), gates.order, "completed" in states(shop, numbers)) == (2, [], False)
+    assert (len(turns), gates.order, "completed" in states(runtime, numbers)) == (2, [], False)

@@ -40,7 +40,7 @@ def _make(api: Api, document: Mapping[str, Any]) -> None:
     try:
         api.change("post", "profiles", document)
     except Exception as error:
-        if "already exists" not in str(error):  # another lane was faster
+        if "already exists" not in str(error):  # another worker was faster
             raise
 
 

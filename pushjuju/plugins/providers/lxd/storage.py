@@ -166,7 +166,7 @@ def _post_pool(api: Api, document: Mapping[str, Any], **params: str) -> None:
     try:
         api.change("post", "storage-pools", document, **params)
     except Exception as error:
-        if "already" not in str(error):  # another lane was faster, or an earlier try came this far
+        if "already" not in str(error):  # another worker was faster, or an earlier try came this far
             raise
 
 

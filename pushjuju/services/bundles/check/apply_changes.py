@@ -26,12 +26,12 @@ from pushjuju.services.entities.basis.context import Context
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pushjuju.charms.model import Charm
+    from pushjuju.charms.values.model import Charm
     from pushjuju.core.charmstore import StoreResource
     from pushjuju.core.storage import Directive
     from pushjuju.services.bundles.read.load import Loaded
     from pushjuju.services.supply.store_charms import StoreOrigin
-    from pushjuju.state.store import Tx
+    from pushjuju.store.tx import Tx
 
 
 @dataclass(slots=True, kw_only=True)

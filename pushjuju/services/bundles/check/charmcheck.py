@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
-from pushjuju.charms.config import validate_settings
-from pushjuju.charms.endpoints import Side, infer_endpoints
-from pushjuju.charms.model import Charm, Endpoint, Role
+from pushjuju.charms.format.config import validate_settings
+from pushjuju.charms.values.endpoints import Side, infer_endpoints
+from pushjuju.charms.values.model import Charm, Endpoint, Role
 from pushjuju.core.errors import NotValid, PushjujuError
 from pushjuju.portable.natural import natural_key
 from pushjuju.portable.quote import quote

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pushjuju.charms.bases import BaseRequest, choose_base
-from pushjuju.charms.features import check_features
-from pushjuju.charms.model import Charm
-from pushjuju.charms.reader import read_charm
+from pushjuju.charms.archive.reader import read_charm
+from pushjuju.charms.format.features import check_features
+from pushjuju.charms.values.charm_bases import BaseRequest, choose_base
+from pushjuju.charms.values.model import Charm
 from pushjuju.core import constraints as rules
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, PushjujuError
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from pushjuju.services.bundles.read.compose import Composed
     from pushjuju.services.bundles.read.load import Loaded
-    from pushjuju.state.store import Tx
+    from pushjuju.store.tx import Tx
 
 _DEBIAN = ("debian@12", "debian@13")
 _OF_CHARM = ("charm", "channel", "revision", "series", "base", "constraints")

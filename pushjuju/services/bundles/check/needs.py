@@ -23,7 +23,7 @@ from pushjuju.services.entities.machine import spaces
 
 if TYPE_CHECKING:
     from pushjuju.services.bundles.read.load import Loaded
-    from pushjuju.state.store import Tx
+    from pushjuju.store.tx import Tx
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

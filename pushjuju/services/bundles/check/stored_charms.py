@@ -24,8 +24,8 @@ from pushjuju.services.bundles.read.values import Application, Bundle
 from pushjuju.services.entities.basis.context import Context
 
 if TYPE_CHECKING:
-    from pushjuju.charms.model import Charm
-    from pushjuju.charms.pack import PackedCharm
+    from pushjuju.charms.archive.pack import PackedCharm
+    from pushjuju.charms.values.model import Charm
     from pushjuju.core.charmstore import StoreResource
     from pushjuju.services.supply.store_charms import StoreOrigin
 

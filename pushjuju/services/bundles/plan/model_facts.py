@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pushjuju.charms.config import merge_settings
-from pushjuju.charms.model import Role
+from pushjuju.charms.format.config import merge_settings
+from pushjuju.charms.values.model import Role
 from pushjuju.core.base import Base
 from pushjuju.core.life import Life
 from pushjuju.core.names import parent_machine
@@ -29,7 +29,7 @@ from pushjuju.services.entities.model import constraints, model_config
 from pushjuju.services.entities.relation import offers, remote_applications
 from pushjuju.services.entities.storage import storage
 from pushjuju.services.supply import origins
-from pushjuju.state.records import (
+from pushjuju.store.rows.records import (
     Application,
     ExposedEndpoint,
     Machine,
@@ -37,7 +37,7 @@ from pushjuju.state.records import (
     Resource,
     Unit,
 )
-from pushjuju.state.store import Tx
+from pushjuju.store.tx import Tx
 
 
 def read(tx: Tx, model: str) -> ModelFacts:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
 
-from pushjuju.charms.yamlsafe import Document, YamlLimits, load_documents
+from pushjuju.charms.format.yamlsafe import Document, YamlLimits, load_documents
 from pushjuju.core.errors import NotValid
 from pushjuju.portable.quote import quote
 from pushjuju.services.bundles.read.source import Source

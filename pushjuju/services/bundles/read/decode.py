@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from pushjuju.charms.yamlsafe import Document
+from pushjuju.charms.format.yamlsafe import Document
 from pushjuju.portable.quote import quote
 from pushjuju.services.bundles.read.compose import Composed
 from pushjuju.services.bundles.read.values import Application, Bundle, Exposed, Fault, Machine, Offer, Path

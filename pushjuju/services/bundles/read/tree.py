@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pushjuju.charms.yamlsafe import Document
+from pushjuju.charms.format.yamlsafe import Document
 from pushjuju.services.bundles.read.values import Path, Place
 
 

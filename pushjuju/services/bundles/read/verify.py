@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 
-from pushjuju.charms.url import parse_url
+from pushjuju.charms.format.url import parse_url
 from pushjuju.core import constraints as rules
 from pushjuju.core.base import SERIES, Base
 from pushjuju.core.errors import NotValid

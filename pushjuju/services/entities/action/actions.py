@@ -1,7 +1,7 @@
 """Actions and commands: asked for, begun, ended, cancelled.
 
-An operation is what a person asked for at once; it has a task for each receiver. The receiver's lane runs the
-tasks. Mirrors: juju apiserver/facades/client/action, state/action.go, state/operation.go (3.6)
+An operation is what a person asked for at once; it has a task for each receiver. The receiver's worker runs
+the tasks. Mirrors: juju apiserver/facades/client/action, state/action.go, state/operation.go (3.6)
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from pushjuju.charms.actions import insert_defaults, juju_exec, validate_params
-from pushjuju.charms.model import ActionSpec
+from pushjuju.charms.format.actions import insert_defaults, juju_exec, validate_params
+from pushjuju.charms.values.model import ActionSpec
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.life import Life
@@ -24,8 +24,8 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import models
-from pushjuju.state.records import ActionOperation, Application, Machine, Task, TaskLog, Unit
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import ActionOperation, Application, Machine, Task, TaskLog, Unit
+from pushjuju.store.tx import Tx
 
 LEADER = "/leader"
 CANCELLED = "action cancelled via the API"

@@ -9,9 +9,15 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pushjuju.charms.config import TRUST, Settings, config_document, parse_settings, parse_settings_yaml
-from pushjuju.charms.goform import typed
-from pushjuju.charms.model import Charm
+from pushjuju.charms.format.config import (
+    TRUST,
+    Settings,
+    config_document,
+    parse_settings,
+    parse_settings_yaml,
+)
+from pushjuju.charms.values.goform import typed
+from pushjuju.charms.values.model import Charm
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.life import Life
@@ -20,8 +26,8 @@ from pushjuju.portable.quote import bool_of
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
-from pushjuju.state.records import Application
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import Application
+from pushjuju.store.tx import Tx
 
 
 def get(tx: Tx, model: str, name: str) -> Application:

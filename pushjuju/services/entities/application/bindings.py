@@ -13,15 +13,15 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from pushjuju.charms.model import Charm
+from pushjuju.charms.values.model import Charm
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import network, wake
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.machine import spaces
-from pushjuju.state.records import Application, Machine
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import Application, Machine
+from pushjuju.store.tx import Tx
 
 _DEFAULT = ""
 _FORM = "--bind must be in the form '[<default-space>] [<endpoint-name>=<space> ...]'; {}"

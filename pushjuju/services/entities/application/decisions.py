@@ -15,8 +15,8 @@ from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.basis.decision_text import unpacked
-from pushjuju.state.records import Operation, Unit
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import Operation, Unit
+from pushjuju.store.tx import Tx
 
 _SHORTEST = 4  # characters of an operation's id that name it
 
@@ -27,7 +27,7 @@ class Decided:
 
     Attributes:
         subject: The unit, or the operation that it led to.
-        record: As `uniter.resolver.record` writes it.
+        record: As `uniter.decide.record` writes it.
         operation: What it led to; empty when that is not known.
         title: The hook, as people know it.
     """

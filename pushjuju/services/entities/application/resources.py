@@ -15,16 +15,16 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, BinaryIO
 
-from pushjuju.charms.model import Charm, ResourceMeta
+from pushjuju.charms.values.model import Charm, ResourceMeta
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import NotFound, NotValid, PushjujuError
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
-from pushjuju.state.blobs import Blobs, Staged
-from pushjuju.state.records import Application, Resource, Unit, UnitResource
-from pushjuju.state.store import Tx
+from pushjuju.store.files.blobs import Blobs, Staged
+from pushjuju.store.rows.records import Application, Resource, Unit, UnitResource
+from pushjuju.store.tx import Tx
 
 if TYPE_CHECKING:
     from pushjuju.core.charmstore import StoreResource

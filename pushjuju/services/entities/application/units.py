@@ -18,8 +18,8 @@ from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.machine import machines, upgrade_machine
 from pushjuju.services.entities.model import constraints, models
 from pushjuju.services.entities.storage import storage
-from pushjuju.state.records import Application, Machine, Unit
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import Application, Machine, Unit
+from pushjuju.store.tx import Tx
 
 
 def get(tx: Tx, model: str, name: str) -> Unit:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 from pushjuju.core.errors import NotValid
-from pushjuju.state.store import Tx
+from pushjuju.store.tx import Tx
 
 
 class Kind(StrEnum):

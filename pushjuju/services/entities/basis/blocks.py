@@ -9,7 +9,7 @@ from typing import Any
 
 from pushjuju.core.errors import Blocked, NotFound, NotValid
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.state.store import Tx
+from pushjuju.store.tx import Tx
 
 DESTROY, REMOVE, CHANGE = "destroy-model", "remove-object", "all"
 SETS = (DESTROY, REMOVE, CHANGE)

@@ -1,6 +1,6 @@
 """A clock that was ahead and is set right: what it made due later than anybody meant.
 
-The store keeps the latest moment at which any process took work (see `state.work`). Where that lies ahead of
+The store keeps the latest moment at which any process took work (see `store.queue`). Where that lies ahead of
 the present, the clock went back, and due times may lie hours or years ahead. Work is looked at again then,
 retries come at once, update-status after its interval, forced ends after the wait that was asked for,
 rotations of secrets after their period at the latest. A clock that was behind needs nothing: what it made due
@@ -14,9 +14,9 @@ from datetime import datetime, timedelta
 from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.secrets import Rotation
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.state.secret_records import SecretRow
-from pushjuju.state.store import Tx
-from pushjuju.state.work import LEASE_S, clock_is_right, latest_moment
+from pushjuju.store.queue import LEASE_S, clock_is_right, latest_moment
+from pushjuju.store.rows.secret_records import SecretRow
+from pushjuju.store.tx import Tx
 
 SLACK = timedelta(seconds=5)  # clocks are trimmed
 

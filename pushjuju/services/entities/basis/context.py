@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from pushjuju.core.clock import Clock, SystemClock
 from pushjuju.core.errors import NotFound
-from pushjuju.state.datadir import ControllerDir, DataDir
-from pushjuju.state.store import FROM_COPY, Store
+from pushjuju.store.datadir import ControllerDir, DataDir
+from pushjuju.store.db import Store
+from pushjuju.store.faults import FROM_COPY
 
 if TYPE_CHECKING:
     from random import Random

@@ -11,8 +11,8 @@ from pushjuju.core import limits
 from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import NotPermitted, NotValid
 from pushjuju.services.entities.basis import wake
-from pushjuju.state.records import Machine, Unit
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import Machine, Unit
+from pushjuju.store.tx import Tx
 
 LEASE_S = 60.0  # how long an unreachable leader keeps its lease, as in Juju
 

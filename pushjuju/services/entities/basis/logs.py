@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from pushjuju.core.clock import to_iso
-from pushjuju.state.records import LogRecord
-from pushjuju.state.store import Store, Tx
+from pushjuju.store.db import Store
+from pushjuju.store.rows.records import LogRecord
+from pushjuju.store.tx import Tx
 
 __all__ = (
     "ALL",

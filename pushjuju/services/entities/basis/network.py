@@ -14,7 +14,7 @@ from pushjuju.core.errors import NotValid
 from pushjuju.core.ids import digest
 
 if TYPE_CHECKING:
-    from pushjuju.state.records import Machine
+    from pushjuju.store.rows.records import Machine
 
 _UNUSED_NICS = ("lo", "lxdbr0", "virbr0", "docker0")
 _MOST_PUBLIC_FIRST = {"public": 0, "local-cloud": 30, "local-fan": 50, "local-machine": 70, "link-local": 90}

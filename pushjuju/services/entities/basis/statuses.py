@@ -12,8 +12,8 @@ from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import NotFound
 from pushjuju.core.status import Agent, StatusInfo, StatusKind, Workload
 from pushjuju.portable.jsontext import compact
-from pushjuju.state.records import Status
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import Status
+from pushjuju.store.tx import Tx
 
 
 def set_status(

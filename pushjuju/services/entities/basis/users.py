@@ -17,8 +17,8 @@ from typing import Any
 from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import AlreadyExists, NotFound, NotPermitted, NotValid
 from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
-from pushjuju.state.people_records import Person
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.user_records import Person
+from pushjuju.store.tx import Tx
 
 _NAME = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9.+-]*[a-zA-Z0-9])?")
 EVERYONE = "everyone@external"  # all external users

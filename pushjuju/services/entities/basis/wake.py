@@ -1,37 +1,37 @@
 """Who must look again when something changed.
 
-A touch names the lane of a machine or a loop of the model; never what to do there.
+A touch names the worker of a machine or a loop of the model; never what to do there.
 """
 
 from __future__ import annotations
 
 from datetime import datetime
 
-from pushjuju.state.records import Unit
-from pushjuju.state.store import Tx
-from pushjuju.state.work import machine_key, model_key, touch
+from pushjuju.store.queue import machine_key, model_key, touch
+from pushjuju.store.rows.records import Unit
+from pushjuju.store.tx import Tx
 
 
 def machine(tx: Tx, model: str, machine_id: str, now: datetime, reason: str) -> None:
-    """Make a machine's lane look again."""
+    """Make a machine's worker look again."""
     touch(tx, machine_key(model, machine_id), now, reason)
 
 
 def unit(tx: Tx, record: Unit, now: datetime, reason: str) -> None:
-    """Make the lane of a unit's machine look again."""
+    """Make the worker of a unit's machine look again."""
     if record.machine is not None:
         machine(tx, record.model, record.machine, now, reason)
 
 
 def application(tx: Tx, model: str, name: str, now: datetime, reason: str) -> None:
-    """Make the lanes of all units of an application look again."""
+    """Make the workers of all units of an application look again."""
     rows = tx.rows("application_machines", model=model, application=name)
     for found in sorted({row["machine"] for row in rows if row["machine"] is not None}):
         machine(tx, model, found, now, reason)
 
 
 def all_units(tx: Tx, model: str, now: datetime, reason: str) -> None:
-    """Make every lane that has a unit look again."""
+    """Make every worker that has a unit look again."""
     for row in tx.rows("unit_machines", model=model):
         machine(tx, model, row["machine"], now, reason)
 

@@ -9,12 +9,12 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from pushjuju.charms.model import LXDProfile
+from pushjuju.charms.values.model import LXDProfile
 from pushjuju.plugins.types import CharmProfile
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.model import models
-from pushjuju.state.records import Machine
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import Machine
+from pushjuju.store.tx import Tx
 
 
 def profile_name(model: str, application: str, charm_url: str) -> str:

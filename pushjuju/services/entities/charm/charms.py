@@ -6,13 +6,13 @@ import json
 from functools import lru_cache
 from typing import Any
 
-from pushjuju.charms import wire
-from pushjuju.charms.config import Settings
-from pushjuju.charms.model import Charm
+from pushjuju.charms.format.config import Settings
+from pushjuju.charms.values import wire
+from pushjuju.charms.values.model import Charm
 from pushjuju.core.errors import NotFound
 from pushjuju.core.ids import digest
-from pushjuju.state.records import Application, CharmRecord
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import Application, CharmRecord
+from pushjuju.store.tx import Tx
 
 
 @lru_cache(maxsize=64)

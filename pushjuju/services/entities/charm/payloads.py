@@ -14,8 +14,8 @@ from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
-from pushjuju.state.records import Application, Payload, Unit
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import Application, Payload, Unit
+from pushjuju.store.tx import Tx
 
 STATUSES = ("running", "starting", "stopped", "stopping")
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.clouds import DEFAULT_REGION, EMPTY, Cloud, StoredCredential
 from pushjuju.core.errors import NotFound, NotValid
-from pushjuju.state.cloudfiles import CloudFiles
-from pushjuju.state.datadir import ControllerDir, DataDir
+from pushjuju.store.cloudfiles import CloudFiles
+from pushjuju.store.datadir import ControllerDir, DataDir
 
 if TYPE_CHECKING:
     from pushjuju.plugins.manager import PluginHost

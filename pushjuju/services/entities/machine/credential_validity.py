@@ -17,8 +17,8 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import models
 from pushjuju.services.entities.storage import storage_work
-from pushjuju.state.records import Model
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import Model
+from pushjuju.store.tx import Tx
 
 MESSAGE = "suspended since cloud credential is not valid"
 VALID, INVALID = "valid", "invalid"

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.clock import to_iso
-from pushjuju.state import processes
-from pushjuju.state.work import work_item
+from pushjuju.store import processes
+from pushjuju.store.queue import work_item
 
 if TYPE_CHECKING:
     from pushjuju.services.entities.basis.context import Context
-    from pushjuju.state.store import Tx
-    from pushjuju.state.work import WorkItem
+    from pushjuju.store.queue import WorkItem
+    from pushjuju.store.tx import Tx
 
 UNUSABLE = "why"
 """The key in the data of an instance's status: why the machine cannot be used, with the remote text."""

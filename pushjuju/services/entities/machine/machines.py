@@ -22,9 +22,9 @@ from pushjuju.services.entities.basis import statuses, wake
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import constraints as of_machines
 from pushjuju.services.entities.model import firewall, models, ssh_keys
-from pushjuju.state.records import Machine, Seat, Unit
-from pushjuju.state.store import Tx
-from pushjuju.state.work import machine_key
+from pushjuju.store.queue import machine_key
+from pushjuju.store.rows.records import Machine, Seat, Unit
+from pushjuju.store.tx import Tx
 
 MACHINE_KINDS = (StatusKind.MACHINE, StatusKind.INSTANCE)
 

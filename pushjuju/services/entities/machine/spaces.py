@@ -21,8 +21,8 @@ from pushjuju.services.entities.basis import network, wake
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine.machines import list_machines
 from pushjuju.services.entities.model import firewall, model_config
-from pushjuju.state.records import Application, ExposedEndpoint, Machine, Space, Subnet
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import Application, ExposedEndpoint, Machine, Space, Subnet
+from pushjuju.store.tx import Tx
 
 ALPHA = network.ALPHA
 ALPHA_ID = network.ALPHA_ID
@@ -311,7 +311,7 @@ def reload(ctx: Context, model: str) -> list[str]:
     """Let every machine be asked for its addresses again, and forget subnets of alpha that none has.
 
     Returns:
-        The applications with units, whose lanes look again.
+        The applications with units, whose workers look again.
     """
     now = ctx.clock.now()
     with ctx.store.write() as tx:

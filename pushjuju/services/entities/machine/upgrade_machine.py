@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from pushjuju.charms.bases import WORKLOAD_BASES
+from pushjuju.charms.values.charm_bases import WORKLOAD_BASES
 from pushjuju.core.base import Base
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import Conflict, NotFound, NotValid
@@ -27,8 +27,8 @@ from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import models
-from pushjuju.state.records import Application, Machine, MachineUpgrade, MachineUpgradeMessage, Unit
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import Application, Machine, MachineUpgrade, MachineUpgradeMessage, Unit
+from pushjuju.store.tx import Tx
 
 # What the machine's instance says of itself meanwhile.
 _SAYS = {

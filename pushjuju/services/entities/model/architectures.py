@@ -6,15 +6,15 @@ import platform
 from collections.abc import Mapping
 from typing import Any
 
-from pushjuju.charms.manifest import normalise_arch
-from pushjuju.charms.model import Charm
+from pushjuju.charms.format.manifest import normalise_arch
+from pushjuju.charms.values.model import Charm
 from pushjuju.core.base import Base
 from pushjuju.core.charmstore import DEFAULT_ARCH, Platform
 from pushjuju.core.errors import NotValid
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import constraints
-from pushjuju.state.records import Application, Machine
+from pushjuju.store.rows.records import Application, Machine
 
 
 def own_arch() -> str:

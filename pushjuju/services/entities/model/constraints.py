@@ -13,7 +13,7 @@ from pushjuju.core import constraint_rules
 from pushjuju.core.errors import NotFound
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import models
-from pushjuju.state.store import Tx
+from pushjuju.store.tx import Tx
 
 
 def of_model(tx: Tx, model: str) -> dict[str, Any]:

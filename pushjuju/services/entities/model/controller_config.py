@@ -13,7 +13,7 @@ from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 from typing import Any
 
-from pushjuju.charms.goform import typed
+from pushjuju.charms.values.goform import typed
 from pushjuju.core.constraints import parse_size
 from pushjuju.core.errors import NotValid
 from pushjuju.portable.durations import parse_duration

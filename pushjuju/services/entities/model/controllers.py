@@ -16,10 +16,10 @@ from pushjuju.core.ids import new_uuid
 from pushjuju.core.names import is_controller
 from pushjuju.services.entities.cloud import clouds
 from pushjuju.services.entities.model import models
-from pushjuju.state.datadir import ControllerDir, DataDir
-from pushjuju.state.model import Model
-from pushjuju.state.store import Store
-from pushjuju.state.unfinished import Unfinished, left_behind, taken_over
+from pushjuju.store.datadir import ControllerDir, DataDir
+from pushjuju.store.db import Store
+from pushjuju.store.files.unfinished import Unfinished, left_behind, taken_over
+from pushjuju.store.rows.model import Model
 
 if TYPE_CHECKING:
     from pushjuju.plugins.manager import PluginHost

@@ -33,9 +33,9 @@ from pushjuju.core.ports import OpenPort, PortRange
 from pushjuju.services.entities.basis import network
 from pushjuju.services.entities.basis import wake as touch
 from pushjuju.services.entities.model import model_config
-from pushjuju.state.records import ExposedEndpoint, MachineFirewall, Port
-from pushjuju.state.store import Tx
-from pushjuju.state.work import machine_key
+from pushjuju.store.queue import machine_key
+from pushjuju.store.rows.records import ExposedEndpoint, MachineFirewall, Port
+from pushjuju.store.tx import Tx
 
 MODE = "firewall-mode"
 SSH_ALLOW = "ssh-allow"
@@ -98,7 +98,7 @@ def guarded(tx: Tx, model: str) -> int:
 
 def wake(tx: Tx, model: str, now: datetime, reason: str) -> None:
     """Let the machines look again whose rules may have changed since they last did."""
-    tx.run("firewall_wake", model=model, lanes=machine_key(model, ""), due=to_iso(now), reason=reason)
+    tx.run("firewall_wake", model=model, workers=machine_key(model, ""), due=to_iso(now), reason=reason)
 
 
 def _change(tx: Tx, model: str, machines: Iterable[str], now: datetime, reason: str) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from pushjuju.core import jumps
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.model import model_config
-from pushjuju.state.store import Tx
+from pushjuju.store.tx import Tx
 
 KEY = "ssh-jump-host"
 ALWAYS = "proxy-ssh"  # Juju's key: whether ssh and scp go that way when nobody says

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pushjuju.charms.goform import typed
+from pushjuju.charms.values.goform import typed
 from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.portable.durations import parse_duration
 from pushjuju.portable.loglevels import parse_levels
 from pushjuju.portable.quote import bool_of
-from pushjuju.state.store import Tx
+from pushjuju.store.tx import Tx
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +201,7 @@ def _check_tags(_key: str, text: str) -> None:
 
 def _check_userdata(key: str, text: str) -> None:
     """Refuse what machines could not boot with, or what would take them from us; the messages are Juju's."""
-    from pushjuju.charms.yamlsafe import load
+    from pushjuju.charms.format.yamlsafe import load
     from pushjuju.core import cloudinit
 
     if not text.strip():

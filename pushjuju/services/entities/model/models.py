@@ -14,8 +14,8 @@ from pushjuju.core.ids import new_uuid
 from pushjuju.core.life import Life
 from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
 from pushjuju.services.entities.cloud import clouds
-from pushjuju.state.model import Model
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.model import Model
+from pushjuju.store.tx import Tx
 
 Check = Callable[[Cloud, str, str, Mapping[str, Any]], None]
 """Looks at a model that is to be made: its cloud, region, credential and settings; may refuse it."""

@@ -1,7 +1,7 @@
 """The public keys that may log in to the machines of a model.
 
 Kept as Juju keeps them, in the model's configuration under `authorized-keys`; the words for keys alone change
-them. A change makes every machine's lane look again; who writes them there is `workers.keywriter`.
+them. A change makes every machine's worker look again; who writes them there is `workers.machine.keywriter`.
 
 Mirrors: juju apiserver/facades/client/keymanager, juju/utils/ssh (3.6)
 """
@@ -17,7 +17,7 @@ from pushjuju.core.errors import NotValid
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import models
-from pushjuju.state.store import Tx
+from pushjuju.store.tx import Tx
 
 KEY = "authorized-keys"
 MOST = 1000  # keys of a model

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from pushjuju.charms.model import Charm, Endpoint, Scope
+from pushjuju.charms.values.model import Charm, Endpoint, Scope
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import Conflict, NotFound, NotValid
 from pushjuju.core.ids import new_uuid
@@ -26,8 +26,8 @@ from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
 from pushjuju.services.entities.model import models
 from pushjuju.services.entities.relation import relations, remote_applications
 from pushjuju.services.entities.relation.remote_applications import End
-from pushjuju.state.records import Application, Model, Offer, Relation
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import Application, Model, Offer, Relation
+from pushjuju.store.tx import Tx
 
 EVERYONE = people.EVERYONE
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from pushjuju.charms.endpoints import Bound, Pair, RelationFacts, Side, check_relation, relation_key
-from pushjuju.charms.model import Endpoint
+from pushjuju.charms.values.endpoints import Bound, Pair, RelationFacts, Side, check_relation, relation_key
+from pushjuju.charms.values.model import Endpoint
 from pushjuju.core.base import Base
 from pushjuju.core.clock import to_iso
 from pushjuju.core.life import Life
@@ -17,8 +17,8 @@ from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.basis import statuses, wake
 from pushjuju.services.entities.charm import charms
 from pushjuju.services.entities.relation import relations
-from pushjuju.state.records import Application, Relation, RelationEndpoint
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import Application, Relation, RelationEndpoint
+from pushjuju.store.tx import Tx
 
 
 def side_of(tx: Tx, model: str, name: str) -> Side | None:

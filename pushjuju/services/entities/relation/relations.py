@@ -11,15 +11,22 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from pushjuju.charms.model import Charm, Role
+from pushjuju.charms.values.model import Charm, Role
 from pushjuju.core.clock import to_iso
 from pushjuju.core.life import Life
 from pushjuju.core.status import StatusKind
 from pushjuju.portable.jsontext import compact
 from pushjuju.services.entities.basis import statuses, wake
 from pushjuju.services.entities.model import firewall
-from pushjuju.state.records import Bag, Relation, RelationEndpoint, RelationScope, RemoteApplication, Unit
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import (
+    Bag,
+    Relation,
+    RelationEndpoint,
+    RelationScope,
+    RemoteApplication,
+    Unit,
+)
+from pushjuju.store.tx import Tx
 
 
 def add_peers(tx: Tx, model: str, application: str, charm: Charm, now: datetime) -> None:

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from pushjuju.charms.endpoints import Side
-from pushjuju.charms.model import Endpoint, Role, Scope
+from pushjuju.charms.values.endpoints import Side
+from pushjuju.charms.values.model import Endpoint, Role, Scope
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import AlreadyExists
 from pushjuju.core.life import Life
@@ -22,8 +22,8 @@ from pushjuju.portable.jsontext import compact
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis import statuses, wake
 from pushjuju.services.entities.relation import relations
-from pushjuju.state.records import Application, Offer, Relation, RemoteApplication, Status
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import Application, Offer, Relation, RemoteApplication, Status
+from pushjuju.store.tx import Tx
 
 TERMINATED = "offer has been removed"
 PROXY = "remote-"

@@ -18,9 +18,9 @@ from pushjuju.core.errors import AlreadyExists, NotFound, NotPermitted
 from pushjuju.portable.quote import quote
 from pushjuju.services.entities.relation import relations
 from pushjuju.services.entities.secret import secrets
-from pushjuju.state.records import Application, RemoteApplication, Unit
-from pushjuju.state.secret_records import ConsumerRow, SecretRow
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import Application, RemoteApplication, Unit
+from pushjuju.store.rows.secret_records import ConsumerRow, SecretRow
+from pushjuju.store.tx import Tx
 
 READS_FAR = 2  # application.secrets
 

@@ -1,8 +1,8 @@
 """Backends for the content of secrets: adding, changing, asking them.
 
 The store itself is the backend `internal`. Content for another one is sealed in the store first, with the
-commit that makes it; a loop of the model moves it (`workers.secrets`), and tries again as long as the
-backend is away.
+commit that makes it; a loop of the model moves it (`workers.loops.secret_rotation`), and tries again
+as long as the backend is away.
 
 Mirrors: juju apiserver/facades/client/secretbackends (3.6)
 """
@@ -25,10 +25,10 @@ from pushjuju.portable.quote import quote
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import model_config
 from pushjuju.services.entities.secret.secrets import INTERNAL, backend_path, touch_loop
-from pushjuju.state.keys import Sealed
-from pushjuju.state.records import Model
-from pushjuju.state.secret_records import BackendRow, RevisionRow
-from pushjuju.state.store import Tx
+from pushjuju.store.keys import Sealed
+from pushjuju.store.rows.records import Model
+from pushjuju.store.rows.secret_records import BackendRow, RevisionRow
+from pushjuju.store.tx import Tx
 
 KEY = "secret-backend"  # of a model's configuration
 CONTROLLER = "controller"  # Juju's type of the backend that is the store itself

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.secret import secret_backends, secrets
-from pushjuju.state.keys import Sealed
-from pushjuju.state.secret_records import BackendRow, RevisionRow
-from pushjuju.state.store import Tx
+from pushjuju.store.keys import Sealed
+from pushjuju.store.rows.secret_records import BackendRow, RevisionRow
+from pushjuju.store.tx import Tx
 
 
 def renew(ctx: Context, *, forget: bool = False) -> tuple[str, int]:

@@ -13,9 +13,9 @@ from pushjuju.core.errors import StoreError
 from pushjuju.core.secrets import MASK, Content
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.secret import remote_secrets, secrets
-from pushjuju.state.records import Application, Unit
-from pushjuju.state.secret_records import RevisionRow, SecretRow
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import Application, Unit
+from pushjuju.store.rows.secret_records import RevisionRow, SecretRow
+from pushjuju.store.tx import Tx
 
 SHORTEST = 4  # characters: a shorter value would mask half of every text
 MOST = 200  # revisions that are looked into

@@ -14,9 +14,9 @@ from pushjuju.services.entities.basis import leadership
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.secret import remote_secrets, secret_backends, secrets
 from pushjuju.services.entities.secret.secrets import Change, Owner
-from pushjuju.state.records import Unit
-from pushjuju.state.secret_records import ConsumerRow, SecretRow
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import Unit
+from pushjuju.store.rows.secret_records import ConsumerRow, SecretRow
+from pushjuju.store.tx import Tx
 
 MODES = ("get", "peek", "refresh")
 Later = Callable[[], Content]

@@ -1,6 +1,6 @@
 """Secrets in the model: making, changing, removing; who owns, who may read.
 
-Content is sealed before it is stored (`state.keys`). Who changes a secret here also wakes up those who see
+Content is sealed before it is stored (`store.keys`). Who changes a secret here also wakes up those who see
 it: its consumers run secret-changed, its owner secret-remove for revisions that nobody reads any more.
 
 Mirrors: juju state/secrets.go (3.6)
@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from pushjuju.charms.model import Role
+from pushjuju.charms.values.model import Role
 from pushjuju.core import limits
 from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import AlreadyExists, NotValid, StoreError
@@ -22,12 +22,12 @@ from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import model_config
 from pushjuju.services.entities.relation import relations
-from pushjuju.state.keys import Sealed
-from pushjuju.state.records import RelationEndpoint, Unit
-from pushjuju.state.secret_records import BackendRow, ConsumerRow, GrantRow, RevisionRow, SecretRow
-from pushjuju.state.store import Tx
-from pushjuju.state.work import model_key
-from pushjuju.state.work import touch as touch_key
+from pushjuju.store.keys import Sealed
+from pushjuju.store.queue import model_key
+from pushjuju.store.queue import touch as touch_key
+from pushjuju.store.rows.records import RelationEndpoint, Unit
+from pushjuju.store.rows.secret_records import BackendRow, ConsumerRow, GrantRow, RevisionRow, SecretRow
+from pushjuju.store.tx import Tx
 
 LOOP = "secrets"
 INTERNAL = "internal"

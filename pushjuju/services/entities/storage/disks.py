@@ -16,9 +16,9 @@ from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.core.life import Life
 from pushjuju.core.storage import Directive, Kind, check_count
 from pushjuju.services.entities.storage import storage
-from pushjuju.state.records import Machine
-from pushjuju.state.storage_records import Backing, BackingAttachment, StorageInstance
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import Machine
+from pushjuju.store.rows.storage_records import Backing, BackingAttachment, StorageInstance
+from pushjuju.store.tx import Tx
 
 if TYPE_CHECKING:
     from pushjuju.services.entities.storage.storage_pools import Pool, Pools
@@ -54,7 +54,7 @@ def _pool(tx: Tx, pools: Pools, model: str, asked: Directive) -> Pool:
 
 
 def add(tx: Tx, pools: Pools, machine: Machine, asked: Sequence[Directive], now: datetime) -> None:
-    """Give a new machine its disks; the lane that starts it makes them.
+    """Give a new machine its disks; the worker that starts it makes them.
 
     Raises:
         NotFound, NotValid: As `check`.

@@ -1,8 +1,10 @@
 """Storage instances and what is behind them: made, attached, detached, removed.
 
-Here only rows change; what they ask for is done by the lane of the machine (`workers.storage`), or by the
-model's loop where no machine is concerned. Data is destroyed when somebody said so, never because a unit or
-an application goes. Mirrors: juju state/storage.go, state/volume.go, state/filesystem.go (3.6)
+Here only rows change; the work itself is done by the worker of the machine
+(`workers.machine.storage_worker`), or by the model's loop where no machine is concerned. Data is destroyed
+when somebody said so, never because a unit or an application goes.
+
+Mirrors: juju state/storage.go, state/volume.go, state/filesystem.go (3.6)
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from pushjuju.charms.model import Charm, StorageMeta
+from pushjuju.charms.values.model import Charm, StorageMeta
 from pushjuju.core.clock import to_iso
 from pushjuju.core.errors import Conflict, NotFound, NotValid
 from pushjuju.core.life import Life
@@ -32,8 +34,8 @@ from pushjuju.core.storage import (
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.basis import statuses, wake
 from pushjuju.services.entities.model import model_config
-from pushjuju.state.records import Unit
-from pushjuju.state.storage_records import (
+from pushjuju.store.rows.records import Unit
+from pushjuju.store.rows.storage_records import (
     Backing,
     BackingAttachment,
     StorageAttachment,
@@ -41,7 +43,7 @@ from pushjuju.state.storage_records import (
     StorageInstance,
     StoragePool,
 )
-from pushjuju.state.store import Tx
+from pushjuju.store.tx import Tx
 
 if TYPE_CHECKING:
     from pushjuju.services.entities.storage.storage_pools import Pool, Pools

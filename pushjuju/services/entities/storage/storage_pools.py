@@ -13,8 +13,8 @@ from pushjuju.core.errors import AlreadyExists, Conflict, NotFound, NotValid
 from pushjuju.core.storage import Kind, is_pool
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import models
-from pushjuju.state.storage_records import StoragePool
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.storage_records import StoragePool
+from pushjuju.store.tx import Tx
 
 if TYPE_CHECKING:
     from pushjuju.plugins.types import StorageType

@@ -18,9 +18,9 @@ from pushjuju.plugins.types import StorageItem, StorageMade, StorageSeen
 from pushjuju.portable.natural import natural_key
 from pushjuju.services.entities.basis import statuses, wake
 from pushjuju.services.entities.storage import storage
-from pushjuju.state.records import Machine, Model
-from pushjuju.state.storage_records import Backing, BackingAttachment, StorageInstance
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import Machine, Model
+from pushjuju.store.rows.storage_records import Backing, BackingAttachment, StorageInstance
+from pushjuju.store.tx import Tx
 
 RETRY_FIRST_S = 30.0
 RETRY_MOST_S = 1800.0

@@ -103,7 +103,7 @@ def _expanded(pattern: str, faults: Faults, line: int = 0) -> list[str]:
 
 def from_yaml(text: str, faults: Faults, folder: Path | None) -> Iterator[Listed]:
     """Yield the hosts of an inventory in YAML."""
-    from pushjuju.charms.yamlsafe import load
+    from pushjuju.charms.format.yamlsafe import load
 
     try:
         document = load(text, text_tags=TAGS)

@@ -137,7 +137,7 @@ class _Beside:
         return self._known[kind, name]
 
     def _read(self, path: Path) -> dict[str, str]:
-        from pushjuju.charms.yamlsafe import load
+        from pushjuju.charms.format.yamlsafe import load
 
         try:
             text = path.read_text(encoding="utf-8-sig")

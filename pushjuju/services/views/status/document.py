@@ -15,7 +15,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from pushjuju import JUJU_VERSION
-from pushjuju.charms.url import name_in
+from pushjuju.charms.format.url import name_in
 from pushjuju.core.clock import from_iso
 from pushjuju.core.errors import InstanceGone
 from pushjuju.core.status import (
@@ -45,8 +45,8 @@ from pushjuju.services.views.status.status_rows import (
 
 if TYPE_CHECKING:
     from pushjuju.services.entities.basis.context import Context
-    from pushjuju.state.records import Model, Port
-    from pushjuju.state.store import Tx
+    from pushjuju.store.rows.records import Model, Port
+    from pushjuju.store.tx import Tx
 
 LOST_AFTER_S = 60.0  # how long a machine may be silent before its units count as lost
 ALIVE = "alive"

@@ -21,8 +21,8 @@ from pushjuju.services.entities.basis import network
 
 if TYPE_CHECKING:
     from pushjuju.services.entities.basis.context import Context
-    from pushjuju.state.records import Model
-    from pushjuju.state.store import Tx
+    from pushjuju.store.rows.records import Model
+    from pushjuju.store.tx import Tx
 
 Moment = Callable[[str], Any]
 """Makes of a time as the store keeps it what the document shows."""

@@ -20,9 +20,9 @@ from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.storage.storage import FILESYSTEM, KINDS, VOLUME
 from pushjuju.services.views.status.status_rows import Moment
-from pushjuju.state.records import Unit
-from pushjuju.state.storage_records import Backing, BackingAttachment, StorageAttachment, StorageInstance
-from pushjuju.state.store import Tx
+from pushjuju.store.rows.records import Unit
+from pushjuju.store.rows.storage_records import Backing, BackingAttachment, StorageAttachment, StorageInstance
+from pushjuju.store.tx import Tx
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

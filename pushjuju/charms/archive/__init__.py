@@ -1,0 +1,1 @@
+"""Charms as archives and directories: read, packed, unpacked."""

@@ -1,0 +1,171 @@
+"""Reads a charm wherever it lies: a directory, an archive, a source tree.
+
+Mirrors: juju/charm charmdir.go charmarchive.go. All files are read before anything is refused, so that one
+error names everything that is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TypeVar
+
+from pushjuju.charms.archive import tree
+from pushjuju.charms.archive.archiving import ArchiveLimits, open_archive
+from pushjuju.charms.build import charmcraft
+from pushjuju.charms.format import actions, config, extras, manifest, metadata
+from pushjuju.charms.format.metacheck import charm_format
+from pushjuju.charms.format.places import Places, Source
+from pushjuju.charms.values.model import Charm, CharmMeta
+from pushjuju.charms.values.problems import Locate, Problem, Problems
+from pushjuju.core.errors import InvalidCharm, NotFound
+from pushjuju.portable.names import is_application
+from pushjuju.portable.quote import quote
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedCharm:
+    """A charm and where it was read.
+
+    Attributes:
+        path: The directory or archive.
+        archive: Whether it is an archive.
+        generated: Files that belong to the charm but are not on disk: name -> content (source trees).
+        links: Hooks of a source tree that lead to `dispatch` instead of its entry point: path -> target.
+    """
+
+    path: Path
+    charm: Charm
+    archive: bool
+    generated: Mapping[str, bytes] = field(default_factory=dict)
+    links: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_charm(path: Path, limits: ArchiveLimits | None = None, origin: str | None = None) -> LoadedCharm:
+    """Read a charm.
+
+    Args:
+        path: A charm directory, a source tree with `charmcraft.yaml`, or an archive.
+        limits: For archives.
+        origin: What stands before the names of files in errors; the path if None.
+
+    Raises:
+        NotFound: Nothing is there.
+        InvalidCharm: The charm is refused; the message is the first reason, the detail names the others, each
+            with its file and line.
+    """
+    try:
+        if path.is_dir():
+            return _read_directory(tree.resolve_root(path), str(path) if origin is None else origin)
+        if not path.exists():
+            raise NotFound(f"no charm was found at {quote(str(path))}")
+    except PermissionError as error:
+        raise InvalidCharm(f"cannot read {quote(str(path))}: {error.strerror}") from None
+    with open_archive(path, limits) as archive:
+        charm = load(archive.read, str(path) if origin is None else origin)
+    return LoadedCharm(path=path, charm=charm, archive=True)
+
+
+def _read_directory(root: Path, origin: str) -> LoadedCharm:
+    project = tree.read_document(root, charmcraft.FILE)
+    has_metadata = (root / metadata.FILE).exists()
+    if not has_metadata and project is None:
+        raise InvalidCharm(
+            f"charm or bundle at {quote(str(root))} not found",
+            detail=f"neither {metadata.FILE} nor {charmcraft.FILE} is there",
+        )
+    generated: dict[str, bytes] = {}
+    problems = Problems()
+
+    def own(name: str) -> bytes | None:
+        return tree.read_document(root, name)
+
+    def written(problem: Problem) -> tuple[str, str]:
+        made = problem.file in generated
+        return charmcraft.written(problem) if made else (problem.file, problem.key)
+
+    links: dict[str, str] = {}
+    if project is not None:
+        links = tree.entry_links(root, charmcraft.entry(project))
+        generated = charmcraft.generate(
+            project, lambda name: (root / name).exists(), problems, linked=bool(links)
+        )
+    places = Places(own, origin, written)
+    if not generated and not has_metadata:
+        problems.raise_if_any(places.of)
+    charm = _load(lambda name: generated[name] if name in generated else own(name), problems, places.of)
+    warnings = (*charm.warnings, *_dispatch_warnings(root, generated))
+    charm = replace(charm, warnings=warnings)
+    return LoadedCharm(path=root, charm=charm, archive=False, generated=generated, links=links)
+
+
+def _dispatch_warnings(root: Path, generated: Mapping[str, bytes]) -> list[str]:
+    path = root / "dispatch"
+    if "dispatch" in generated or not path.is_file():
+        return []
+    found = []
+    if not path.stat().st_mode & 0o100:
+        found.append("dispatch is not executable: every hook will fail")
+    with path.open("rb") as stream:
+        if stream.read(2) not in (b"#!", b"\x7fE"):
+            found.append('dispatch does not start with "#!": every hook will fail')
+    return found
+
+
+def load(source: Source, origin: str = "") -> Charm:
+    """Return the charm that a source of files describes.
+
+    Args:
+        source: Returns the bytes of a file at the charm's root, None if it is missing.
+        origin: What stands before the names of files in errors.
+
+    Raises:
+        InvalidCharm: It is refused.
+    """
+    return _load(source, Problems(), Places(source, origin).of)
+
+
+def _load(source: Source, problems: Problems, locate: Locate) -> Charm:
+    data = source(metadata.FILE)
+    if data is None:
+        raise InvalidCharm(f"archive file {quote(metadata.FILE)} not found", file=metadata.FILE)
+    later = Problems()
+    manifest_data = source(manifest.FILE)
+    bases = None if manifest_data is None else manifest.read_manifest(manifest_data, later)
+    meta = metadata.read_metadata(data, bases, problems, manifest_wrong=bool(later.found))
+    problems.extend(later)
+    name = meta.name if meta else ""
+    if name and not is_application(name):
+        problems.add(metadata.FILE, f"charm name {quote(name)} not valid", key="name")
+    charm = Charm(
+        meta=meta or CharmMeta(name=""),
+        config=_optional(source, config.FILE, lambda found: config.read_config(found, problems)) or {},
+        actions=_optional(source, actions.FILE, lambda found: actions.read_actions(found, name, problems))
+        or {},
+        manifest=bases,
+        revision=_optional(source, "revision", lambda found: extras.read_revision(found, problems)) or 0,
+        version=_optional(source, "version", extras.read_version) or "",
+        lxd_profile=_optional(
+            source, extras.PROFILE_FILE, lambda found: extras.read_profile(found, problems)
+        ),
+        metrics=_optional(source, extras.METRICS_FILE, lambda found: extras.read_metrics(found, problems)),
+        format=charm_format(meta, bases) if meta else 1,
+    )
+    if problems.found and charm.lxd_profile:  # alone it is no reason: `--force` lets it pass
+        told = {item.key for item in problems.found if item.file == extras.PROFILE_FILE}
+        problems.found += [
+            item
+            for item in extras.profile_problems(charm.lxd_profile)
+            if not any(item.key.startswith(key) for key in told)
+        ]
+    problems.raise_if_any(locate)
+    profile = extras.place_faults(charm.lxd_profile, locate) if charm.lxd_profile else None
+    return replace(charm, lxd_profile=profile, warnings=tuple(problems.warnings))
+
+
+def _optional(source: Source, name: str, read: Callable[[bytes], T]) -> T | None:
+    data = source(name)
+    return None if data is None else read(data)

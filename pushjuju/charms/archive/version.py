@@ -1,0 +1,138 @@
+"""The version text of a charm directory, from its version control.
+
+The settings that lie in a tree may name programs, and whoever made the tree wrote them. So git is asked
+through a directory of our own that has the tree's objects and index but not its settings; the others are told
+to pass over theirs.
+"""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from pushjuju.charms.format.extras import clean_version, read_version
+from pushjuju.core import children
+
+_log = logging.getLogger(__name__)
+
+# Returns what a version control tool says of a directory: its name, and the directory that it works in.
+VersionRunner = Callable[[str, Path], str]
+
+_FOLDERS = {".git": "git", ".hg": "hg", ".bzr": "bzr"}
+_TIMEOUT_S = 30.0
+_SHORT = 4096
+_HG: Mapping[str, str] = {"HGRCSKIPREPO": "1", "HGPLAIN": "1"}
+_GIT: Mapping[str, str] = {
+    "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_ALLOW_PROTOCOL": ""
+}  # fmt: skip
+# What changes how files compare; none of these can name a program.
+_COMPARING = frozenset(
+    {
+        "core.filemode", "core.symlinks", "core.ignorecase", "core.autocrlf", "core.eol", "core.trustctime",
+        "core.checkstat", "core.repositoryformatversion", "extensions.objectformat",
+    }
+)  # fmt: skip
+
+
+def run_vcs(tool: str, directory: Path) -> str:
+    """Ask a version control tool for the version of a directory.
+
+    Raises:
+        OSError: It is not installed.
+        children.ChildError: It failed or hangs.
+    """
+    if tool == "git":
+        return _ask_git(directory)
+    words = ["hg", "-R", str(directory), "id", "-n"]
+    if tool == "bzr":
+        words = ["bzr", "--no-plugins", "version-info", str(directory)]
+    return _run(words, {**children.environment(), **_HG})
+
+
+def version_text(root: Path, run: VersionRunner) -> tuple[str, list[str]]:
+    """Return the version text, empty if there is none, and warnings; never fails."""
+    tool, directory = _tool(root)
+    if not tool:
+        path, absolute = root / "version", root.absolute()
+        if not path.is_file():
+            _log.info('charm is not versioned, charm path "%s"', absolute)
+            return "", []
+        _log.debug('charm is not in version control, but uses a version file, charm path "%s"', absolute)
+        return read_version(path.read_bytes()), []
+    try:
+        lines = run(tool, directory).splitlines()
+    except (OSError, children.ChildError, UnicodeError) as error:
+        text = f'"{tool}" version string generation failed : {error}'
+        return "", [f"{text}\nThis means that the charm version won't show in pushjuju status."]
+    return clean_version(lines[0] if lines else ""), []
+
+
+def _tool(root: Path) -> tuple[str, Path]:
+    """Return the tool to ask, and where: git also when the charm is a part of a larger work tree."""
+    top = root.resolve()
+    for directory in (top, *top.parents):
+        found = [tool for name, tool in _FOLDERS.items() if (directory / name).exists()]
+        if found and (directory == top or found[0] == "git"):
+            return found[0], directory
+    return "", root
+
+
+def _run(words: Sequence[str], environ: Mapping[str, str], *, check: bool = True) -> str:
+    return children.run(words, environ=environ, timeout=_TIMEOUT_S, check=check).stdout
+
+
+def _ask_git(directory: Path) -> str:
+    """Return what `git describe --dirty --always` would say, without the settings of the work tree.
+
+    Submodules count as changed when another commit is checked out in them: git would start in each of them to
+    know more, with its settings.
+    """
+    common, own = _git_folders(directory)
+    environ = {**children.environment(keep=("GIT_CONFIG_",)), **_GIT}
+    settings = _run(
+        ["git", "config", "--file", str(common / "config"), "--no-includes", "--null", "--list"], environ
+    )
+    with tempfile.TemporaryDirectory(prefix="pushjuju-git-") as folder:
+        plain = Path(folder)
+        for name in ("objects", "refs", "packed-refs", "shallow"):
+            _link(plain / name, common / name)
+        for path in (own / "index", *own.glob("sharedindex.*")):
+            _link(plain / path.name, path)
+        (plain / "HEAD").write_text(_short(own / "HEAD"), encoding="utf-8")
+        (plain / "config").touch()
+        environ |= {"GIT_DIR": folder, "GIT_WORK_TREE": str(directory)}
+        for key, given, value in (item.partition("\n") for item in settings.split("\0")):
+            if key in _COMPARING:
+                words = ["git", "config", "--file", str(plain / "config"), key, value if given else "true"]
+                _run(words, environ)
+        text = _run(["git", "describe", "--always"], environ).strip()
+        compare = ["git", "-c", "core.fsmonitor=false", "diff", "--quiet", "--no-ext-diff", "--no-textconv"]
+        compared = children.run(
+            [*compare, "--ignore-submodules=dirty", "HEAD", "--"], environ=environ, timeout=_TIMEOUT_S
+        )
+    if compared.returncode not in (0, 1):
+        raise children.ChildError(compared.stderr.strip())
+    return f"{text}-dirty" if compared.returncode else text
+
+
+def _git_folders(directory: Path) -> tuple[Path, Path]:
+    """Return the folder of objects and branches, and that of the work tree's own index: often the same."""
+    own = directory / ".git"
+    if own.is_file():  # a submodule or a further work tree: the file says where
+        own = directory / _short(own).removeprefix("gitdir:").strip()
+    common = own / "commondir"
+    return (own / _short(common).strip() if common.is_file() else own), own
+
+
+def _short(path: Path) -> str:
+    if not path.is_file():  # neither a pipe, which waits, nor a device, which does not end
+        raise FileNotFoundError(f"{path} is no file")
+    with path.open(encoding="utf-8") as file:
+        return file.read(_SHORT)
+
+
+def _link(link: Path, target: Path) -> None:
+    if target.exists():
+        link.symlink_to(target.resolve())

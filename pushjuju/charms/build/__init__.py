@@ -1,0 +1,1 @@
+"""What a charm's source tree asks to be built."""

@@ -1,0 +1,466 @@
+"""What a charm's `parts` ask to be built, and which of that can be done here. Pure.
+
+Only pure Python charms: the plugins charm, uv, python, poetry, dump and nil; reactive where scripts may run.
+Everything else is named, not guessed.
+Mirrors: charmcraft's plugins (4.5)
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import tomllib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Any
+
+from pushjuju.charms.build import locks
+from pushjuju.charms.build.charmcraft import FILE, PREFIX
+from pushjuju.charms.format import yamlsafe
+from pushjuju.charms.format.places import Places
+from pushjuju.charms.values.goform import typed
+from pushjuju.charms.values.problems import Problems
+from pushjuju.core.errors import InvalidCharm, NotValid
+from pushjuju.portable.quote import quote
+
+Read = Callable[[str], bytes | None]
+"""Returns the bytes of a file of the tree, None if it is not there."""
+
+HINT = (
+    "run `charmcraft pack` and deploy the .charm file that it makes; scripts can be run in a machine that is "
+    "thrown away: --allow-build-scripts"
+)
+_PYTHON = ("charm", "uv", "python", "poetry")
+_PLUGINS = (*_PYTHON, "dump", "nil")
+REACTIVE = "reactive"
+TOOLS = "charm-tools"  # what builds reactive charms: a package, and what charms call the part that gets it
+# Tools of the build itself, which pip stands in for; what else a build installs is not needed for wheels.
+_HARMLESS = frozenset(
+    {
+        "plugin", "source", "source-type", "build-packages", "build-snaps", "build-environment", "prime",
+        "stage", "after", "build-attributes", "charm-entrypoint", "charm-requirements",
+        "charm-python-packages", "charm-binary-python-packages", "charm-strict-dependencies",
+        "python-requirements", "python-packages", "python-constraints", "uv-extras", "uv-groups",
+        "poetry-with", "poetry-keep-bins", "python-keep-bins", "uv-keep-bins", "parse-info", "source-depth",
+        "source-submodules", "build-for", "permissions", "override-build", "poetry-export-extra-args",
+    }
+)  # fmt: skip
+# What a script says that is of no use where packages come as wheels: nothing is compiled.
+_POINTLESS = re.compile(r"rustup(?:\s+[\w.@=+/:-]+)*")
+_NOTHING = re.compile(r"(?:craftctl\s+default|set\s+[-+][\w\s-]*|#.*|)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Script:
+    """A part that is built by running what its author wrote.
+
+    Attributes:
+        text: The script.
+        packages: Packages of the base that the build needs.
+        plugin: What `craftctl default` in it does.
+        arguments: What the plugin reactive gives to `charm build`.
+    """
+
+    part: str
+    text: str
+    packages: tuple[str, ...] = ()
+    plugin: str = ""
+    arguments: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildPlan:
+    """What has to be installed beside a charm's own files.
+
+    Attributes:
+        requirements: Lines as in requirements.txt, with versions where a lock file gives them.
+        files: Files of the tree with such lines.
+        constraints: Files of the tree that narrow the versions.
+        local: Packages that lie in the tree: paths.
+        locked: The lines are all that is needed: nothing else is resolved.
+        dumps: Folders of the tree whose content goes to the charm's root.
+        wanted_by: The file that asks for the packages, for texts.
+        left_out: What of the parts' scripts is not run, for people.
+        scripts: What has to be run to build the charm, where no wheels could stand in.
+    """
+
+    requirements: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    constraints: tuple[str, ...] = ()
+    local: tuple[str, ...] = ()
+    locked: bool = False
+    dumps: tuple[str, ...] = ()
+    wanted_by: str = ""
+    left_out: tuple[str, ...] = ()
+    scripts: tuple[Script, ...] = ()
+
+    @property
+    def installs(self) -> bool:
+        """Whether packages have to be installed."""
+        return bool(self.requirements or self.files or self.local)
+
+    @property
+    def is_reactive(self) -> bool:
+        """Whether charm-tools put the charm together."""
+        return any(script.plugin == REACTIVE for script in self.scripts)
+
+
+@dataclass(slots=True)
+class _Found:
+    requirements: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+    constraints: list[str] = field(default_factory=list)
+    local: list[str] = field(default_factory=list)
+    dumps: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    locked: bool = False
+    wanted_by: str = ""
+    allowed: bool = False
+    left_out: list[str] = field(default_factory=list)
+    scripts: list[Script] = field(default_factory=list)
+
+
+def plan(data: bytes, read: Read, origin: str = "", *, scripts: bool = False) -> BuildPlan:
+    """Return what a source tree's parts ask for.
+
+    Args:
+        data: Bytes of `charmcraft.yaml`.
+        read: Reads files of the tree.
+        origin: What stands before the names of files in errors.
+        scripts: Whether scripts of the tree may be run to build it.
+
+    Raises:
+        InvalidCharm: Something cannot be built here; all of it is named, with its line.
+    """
+    try:
+        project = yamlsafe.load(data, text_keys=4)
+    except NotValid as error:
+        raise InvalidCharm(PREFIX + error.message, file=FILE) from None
+    parts = project.get("parts") if isinstance(project, dict) else None
+    if parts is None:
+        parts = {"charm": {"plugin": "charm", "source": "."}}  # as charmcraft did before it wanted parts
+    if not isinstance(parts, dict):
+        raise InvalidCharm(f"{PREFIX}parts: expected map, got {typed(parts)}", file=FILE, key="parts")
+    found, problems = _Found(allowed=scripts), Problems()
+    reactive = any(_plugin(name, part) == REACTIVE for name, part in parts.items())
+    for name, part in parts.items():
+        if reactive and name == TOOLS:
+            found.left_out.append(f"part {quote(name)}: charm-tools come from the index of packages")
+            continue
+        _part(str(name), part if isinstance(part, dict) else {}, read, found)
+        for text in found.problems:
+            problems.add(FILE, text, key=f"parts.{name}")
+        found.problems.clear()
+    problems.raise_if_any(
+        Places(lambda name: data if name == FILE else read(name), origin).of,
+        prefix="charm cannot be built here: ",
+        hint=HINT,
+    )
+    return BuildPlan(
+        requirements=tuple(dict.fromkeys(found.requirements)),
+        files=tuple(dict.fromkeys(found.files)),
+        constraints=tuple(dict.fromkeys(found.constraints)),
+        local=tuple(dict.fromkeys(found.local)),
+        locked=found.locked,
+        dumps=tuple(found.dumps),
+        wanted_by=found.wanted_by,
+        left_out=tuple(found.left_out),
+        scripts=tuple(found.scripts),
+    )
+
+
+def _part(name: str, part: Mapping[str, Any], read: Read, found: _Found) -> None:
+    plugin = _plugin(name, part)
+    if plugin == REACTIVE:
+        _reactive(name, part, found)
+        return
+    if plugin not in _PLUGINS:
+        found.problems.append(f"part {quote(name)} uses the plugin {quote(plugin)}")
+        return
+    _script(name, plugin, part, found)
+    for key in part:
+        if str(key) not in _HARMLESS:
+            found.problems.append(f"part {quote(name)} has {quote(str(key))}")
+    source = str(part.get("source", "."))
+    if "://" in source or source.startswith("/") or ".." in PurePosixPath(source).parts:
+        found.problems.append(f"part {quote(name)} has its source at {quote(source)}")
+        return
+    if plugin == "dump" and PurePosixPath(source) != PurePosixPath():
+        found.dumps.append(source)
+    elif plugin == "charm":
+        _charm(part, read, found)
+    elif plugin == "python":
+        _python(part, read, found)
+    elif plugin == "uv":
+        _uv(part, read, found)
+    elif plugin == "poetry":
+        _poetry(part, read, found)
+
+
+def _plugin(name: str, part: Any) -> str:
+    return str(part.get("plugin", name) if isinstance(part, dict) else name)
+
+
+def _reactive(name: str, part: Mapping[str, Any], found: _Found) -> None:
+    """Note a part that `charm build` puts together; layers bring code of their own for that."""
+    if not found.allowed:
+        found.problems.append(f'part {quote(name)} uses the plugin "reactive", which runs the code of layers')
+        return
+    texts = _texts(part, "reactive-charm-build-arguments")
+    try:
+        arguments = tuple(word for text in texts for word in shlex.split(text))
+    except ValueError as error:
+        found.problems.append(f'"reactive-charm-build-arguments": {error}')
+        return
+    text = str(part.get("override-build") or "craftctl default\n")
+    packages = _packages(part)
+    found.scripts.append(
+        Script(part=name, text=text, packages=packages, plugin=REACTIVE, arguments=arguments)
+    )
+
+
+def _script(name: str, plugin: str, part: Mapping[str, Any], found: _Found) -> None:
+    """Note the script of a part, where there is more in it than wheels make pointless."""
+    text = part.get("override-build")
+    lines = [line.strip() for line in text.splitlines()] if isinstance(text, str) else []
+    more = [line for line in lines if not _NOTHING.fullmatch(line)]
+    if text is not None and "craftctl default" not in lines and not found.allowed:
+        found.problems.append(f'part {quote(name)} has "override-build"')
+    elif all(_POINTLESS.fullmatch(line) for line in more) and plugin in _PYTHON:
+        found.left_out += [f"{line} (part {quote(name)}): packages come as wheels" for line in more]
+    elif more and found.allowed:
+        found.scripts.append(Script(part=name, text=text or "", packages=_packages(part)))
+    elif more:
+        found.problems.append(f'part {quote(name)} has "override-build"')
+
+
+def _packages(part: Mapping[str, Any]) -> tuple[str, ...]:
+    names = _texts(part, "build-packages")
+    return tuple(name for name in names if re.fullmatch(r"[a-z0-9][a-z0-9.+-]*", name))
+
+
+def _texts(part: Mapping[str, Any], key: str) -> list[str]:
+    value = part.get(key) or []
+    return [str(item) for item in value] if isinstance(value, list) else [str(value)]
+
+
+def _charm(part: Mapping[str, Any], read: Read, found: _Found) -> None:
+    files = _texts(part, "charm-requirements") or ["requirements.txt"]
+    _take_files([name for name in files if name != "requirements.txt" or read(name) is not None], read, found)
+    binary = _texts(part, "charm-binary-python-packages")
+    found.requirements += [*_texts(part, "charm-python-packages"), *binary]
+
+
+def _python(part: Mapping[str, Any], read: Read, found: _Found) -> None:
+    _take_files(_texts(part, "python-requirements"), read, found)
+    _take_constraints(_texts(part, "python-constraints"), read, found)
+    found.requirements += [item for item in _texts(part, "python-packages") if item not in _TOOLS]
+    if not found.files and read("pyproject.toml") is not None:
+        _pyproject(read, found)
+
+
+_TOOLS = ("pip", "setuptools", "wheel")
+
+
+def _take_files(names: Iterable[str], read: Read, found: _Found) -> None:
+    for name in names:
+        content = read(name)
+        if content is None and found.scripts:
+            found.files.append(name)  # a script makes the file
+            continue
+        if content is None:
+            found.problems.append(f"{name} is missing from the tree")
+            continue
+        lines = content.decode("utf-8", "replace").splitlines()
+        if any(line.strip() and not line.lstrip().startswith("#") for line in lines):
+            found.files.append(name)
+            found.wanted_by = found.wanted_by or name
+
+
+def _take_constraints(names: Iterable[str], read: Read, found: _Found) -> None:
+    for name in names:
+        if read(name) is None and not found.scripts:
+            found.problems.append(f"{name} is missing from the tree")
+        else:
+            found.constraints.append(name)
+
+
+def _uv(part: Mapping[str, Any], read: Read, found: _Found) -> None:
+    extras, groups = _texts(part, "uv-extras"), _texts(part, "uv-groups")
+    lock = read("uv.lock")
+    if lock is None:
+        _pyproject(read, found, extras, groups)
+        return
+    found.wanted_by = found.wanted_by or "uv.lock"
+    found.locked = True
+    packages = locks.uv_packages(_toml(lock, "uv.lock"))
+    roots: list[locks.Edge] = []
+    for own in (package for package in packages if package.own):
+        names = locks.chosen("uv-extras:", extras, own.extras, found.problems)
+        roots += [*own.edges, *(edge for name in names for edge in own.extras[name])]
+        names = locks.chosen("uv-groups:", groups, own.groups, found.problems)
+        roots += [edge for name in names for edge in own.groups[name]]
+    _take_locked(packages, roots, read, found)
+
+
+def _take_locked(
+    packages: Sequence[locks.Package], roots: Iterable[locks.Edge], read: Read, found: _Found
+) -> None:
+    """Take the packages of a lock file that the charm itself leads to, with their versions."""
+    try:
+        reached = [item for item in locks.reached(packages, roots) if not item[0].own]
+    except NotValid as error:
+        found.problems.append(f"{found.wanted_by}: {error.message}")
+        return
+    from_index = [item for item in reached if _of_index(item[0].source)]
+    found.requirements += locks.lines(from_index)
+    for package in {item[0].name: item[0] for item in reached if not _of_index(item[0].source)}.values():
+        source = package.source
+        if isinstance(source, dict) and source.get("type") in ("file", "directory"):
+            source = {"path": source.get("url")}  # as Poetry writes it
+        _source(package.name, source, read, found)
+
+
+def _of_index(source: Any) -> bool:
+    """Tell whether a package comes from an index of packages; Poetry writes nothing for PyPI."""
+    return source is None or (isinstance(source, dict) and "registry" in source)
+
+
+def _poetry(part: Mapping[str, Any], read: Read, found: _Found) -> None:
+    """Take what `poetry export` would: the main dependencies and those of the groups in `poetry-with`."""
+    lock = read("poetry.lock")
+    if lock is None:
+        found.problems.append("poetry.lock is missing from the tree")
+        return
+    project = _toml(read("pyproject.toml") or b"", "pyproject.toml")
+    tool = _table(project, "tool", "poetry")
+    roots = [*_project_edges(project), *locks.poetry_edges(tool.get("dependencies"))]
+    groups = {**_table(project, "dependency-groups"), **_table(tool, "group")}
+    for name in locks.chosen("poetry-with:", _texts(part, "poetry-with"), groups, found.problems):
+        group = groups[name]
+        lines = group if isinstance(group, list) else ()
+        roots += [_edge(line) for line in lines if isinstance(line, str)]
+        roots += locks.poetry_edges(group.get("dependencies") if isinstance(group, dict) else None)
+    roots += _poetry_extras(project, tool, part, found)
+    found.wanted_by = found.wanted_by or "poetry.lock"
+    found.locked = True
+    _take_locked(locks.poetry_packages(_toml(lock, "poetry.lock")), roots, read, found)
+
+
+def _poetry_extras(
+    project: Mapping[str, Any], tool: Mapping[str, Any], part: Mapping[str, Any], found: _Found
+) -> list[locks.Edge]:
+    """Return the dependencies of the extras that `poetry-export-extra-args` names."""
+    offered = {**_table(project, "project", "optional-dependencies"), **_table(tool, "extras")}
+    names, words = [], iter(_texts(part, "poetry-export-extra-args"))
+    for word in words:
+        key, _, value = word.partition("=")
+        if key in ("--extras", "-E"):
+            names.append(value or next(words, ""))
+        elif key == "--all-extras":
+            names += offered
+        elif key not in ("--without-hashes", "--without-urls"):
+            found.problems.append(f'"poetry-export-extra-args" has {quote(word)}')
+    chosen = locks.chosen("--extras:", names, offered, found.problems)
+    return [_edge(str(line)) for name in chosen for line in offered[name]]
+
+
+def _table(document: Any, *keys: str) -> dict[str, Any]:
+    for key in keys:
+        document = document.get(key) if isinstance(document, dict) else None
+    return document if isinstance(document, dict) else {}
+
+
+def _project_edges(project: Mapping[str, Any]) -> list[locks.Edge]:
+    listed = _table(project, "project").get("dependencies")
+    return [_edge(str(line)) for line in listed] if isinstance(listed, list) else []
+
+
+def _edge(line: str) -> locks.Edge:
+    """Return the dependency of a requirement line; its version is the lock file's business."""
+    match = re.match(r"\s*([A-Za-z0-9._-]+)\s*(?:\[([^\]]*)\])?", line)
+    name, extras = (match[1], match[2] or "") if match else (line, "")
+    marker = line.partition(";")[2].strip()
+    return locks.Edge(
+        locks.plain(name), "", marker, tuple(part.strip() for part in extras.split(",") if part.strip())
+    )
+
+
+def _toml(content: bytes, name: str) -> Mapping[str, Any]:
+    try:
+        return tomllib.loads(content.decode("utf-8", "replace"))
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidCharm(f"parsing {quote(name)} file: {error}", file=name) from None
+
+
+def _pyproject(read: Read, found: _Found, extras: Sequence[str] = (), groups: Sequence[str] = ()) -> None:
+    """Take the dependencies of pyproject.toml; those that lie in the tree are installed from there."""
+    document = _toml(read("pyproject.toml") or b"", "pyproject.toml")
+    project = _table(document, "project")
+    wanted = _lines(project.get("dependencies"))
+    optional, grouped = _table(project, "optional-dependencies"), _table(document, "dependency-groups")
+    for name in locks.chosen("uv-extras:", extras, optional, found.problems):
+        wanted += _lines(optional[name])
+    for name in locks.chosen("uv-groups:", groups, grouped, found.problems):
+        wanted += _of_group(name, grouped, [])
+    if not wanted:
+        return
+    found.wanted_by = found.wanted_by or "pyproject.toml"
+    placed = {locks.plain(name): item for name, item in _table(document, "tool", "uv", "sources").items()}
+    for line in wanted:
+        name = _edge(line).name
+        if name in placed:
+            _source(name, placed[name], read, found)
+        else:
+            found.requirements.append(line)
+
+
+def _lines(value: Any) -> list[str]:
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
+def _of_group(name: str, groups: Mapping[str, Any], above: list[str]) -> list[str]:
+    """Return the lines of a dependency group with those of the groups that it includes."""
+    if name in above or not isinstance(groups.get(name), list):
+        return []
+    more = [
+        item["include-group"] for item in groups[name] if isinstance(item, dict) and "include-group" in item
+    ]
+    found = [line for other in more for line in _of_group(str(other), groups, [*above, name])]
+    return [*_lines(groups[name]), *found]
+
+
+def _source(name: str, source: Any, read: Read, found: _Found) -> None:
+    """Take a package that does not come from an index: from the tree, a repository, or an address."""
+    table = source if isinstance(source, dict) else {}
+    address = _address(table)
+    path = next((table[key] for key in ("path", "directory", "editable") if key in table), None)
+    if address:
+        found.requirements.append(f"{name} @ {address}")
+    elif not isinstance(path, str) or path.startswith("/") or ".." in PurePosixPath(path).parts:
+        found.problems.append(f"package {quote(name)} does not come from PyPI, a repository or the tree")
+    elif not any(read(place) for place in (path, f"{path}/pyproject.toml", f"{path}/setup.py")):
+        found.problems.append(f"{path} is missing from the tree, from which {quote(name)} is installed")
+    else:
+        found.local.append(path)
+
+
+def _address(source: Mapping[str, Any]) -> str:
+    """Return pip's words for the place of a package, as uv, Poetry and their lock files write it."""
+    git = source.get("git") or (source.get("url") if source.get("type") == "git" else None)
+    if not isinstance(git, str) or not git.startswith(("https://", "http://", "ssh://")):
+        url = source.get("url") if source.get("type") in (None, "url") else None
+        return url if isinstance(url, str) and url.startswith(("https://", "http://")) else ""
+    address, _, commit = git.partition("#")
+    address, _, query = address.partition("?")
+    asked = dict(part.partition("=")[::2] for part in query.split("&") if part) | {
+        key: str(source[key]) for key in source if key not in ("git", "url")
+    }
+    refs = (
+        commit,
+        *(asked.get(key, "") for key in ("resolved_reference", "rev", "tag", "branch", "reference")),
+    )
+    ref = next((f"@{text}" for text in refs if text), "")
+    folder = asked.get("subdirectory", "")
+    return f"git+{address}{ref}" + (f"#subdirectory={folder}" if folder else "")

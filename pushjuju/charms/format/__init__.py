@@ -1,0 +1,1 @@
+"""The files of a charm, read and checked."""

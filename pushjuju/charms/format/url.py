@@ -1,0 +1,89 @@
+"""Charm URLs: `ch:amd64/jammy/postgresql-345`, `local:web-2`. Mirrors: juju/charm url.go."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from pushjuju.charms.format.manifest import normalise_arch
+from pushjuju.core.errors import NotValid
+from pushjuju.portable.names import is_application
+from pushjuju.portable.quote import quote
+
+_REVISION = re.compile(r"(.*)-([0-9]{1,9})")
+_SERIES = re.compile(r"[a-z]+(?:[a-z0-9]+)?")
+_ARCH = re.compile(r"[a-z]+(?:[a-z0-9]+)?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CharmURL:
+    """A parsed URL; `revision` -1 means none was given."""
+
+    schema: str
+    name: str
+    revision: int = -1
+    architecture: str = ""
+    series: str = ""
+
+    def __str__(self) -> str:
+        revision = f"-{self.revision}" if self.revision >= 0 else ""
+        parts = (self.architecture, self.series, self.name + revision)
+        return f"{self.schema}:" + "/".join(part for part in parts if part)
+
+
+def parse_url(text: str) -> CharmURL:
+    """Read `[ch:|local:][arch/][series/]name[-REV]`.
+
+    Raises:
+        NotValid: It is none; the message is Juju's.
+    """
+    schema, colon, rest = text.partition(":")
+    if not colon:
+        schema, rest = "ch", text
+    if schema not in ("ch", "local"):
+        raise NotValid(f"cannot parse URL {quote(text)}: schema {quote(schema)} not valid")
+    parts = rest.split("/")
+    if parts[0].startswith("~"):
+        raise NotValid(_user_text(schema, text))
+    if len(parts) > (3 if schema == "ch" else 2):
+        raise NotValid(f"charm or bundle URL {quote(text)} malformed")
+    if not parts[-1]:
+        raise NotValid(f"URL without charm or bundle name: {quote(text)}")
+    name, revision = _name(parts[-1], text)
+    architecture, series = _where(schema, parts[:-1], text)
+    return CharmURL(schema=schema, name=name, revision=revision, architecture=architecture, series=series)
+
+
+def _user_text(schema: str, text: str) -> str:
+    if schema == "local":
+        return f"local charm or bundle URL with user name: {quote(text)}"
+    return f"charmhub charm or bundle URL with user name: {quote(text)} not valid"
+
+
+def _name(text: str, url: str) -> tuple[str, int]:
+    match = _REVISION.fullmatch(text)
+    name, revision = (match[1], int(match[2])) if match else (text, -1)
+    if not is_application(name):
+        problem = f"name {quote(name)} not valid"
+        raise NotValid(f"cannot parse name and/or revision in URL {quote(url)}: {problem}")
+    return name, revision
+
+
+def _where(schema: str, parts: list[str], url: str) -> tuple[str, str]:
+    """Return architecture and series of the parts before the name."""
+    if schema == "ch" and len(parts) == 1 and normalise_arch(parts[0]) == parts[0]:
+        parts = [parts[0], ""]
+    architecture, series = parts if len(parts) == 2 else ["", *parts] if parts else ["", ""]
+    if architecture and not _ARCH.fullmatch(architecture):
+        raise NotValid(f"in URL {quote(url)}: architecture name {quote(architecture)} not valid")
+    if series and not _SERIES.fullmatch(series):
+        raise NotValid(f"in URL {quote(url)}: series name {quote(series)} not valid")
+    return architecture, series
+
+
+def name_in(url: str) -> str:
+    """Return the charm's name in a URL of a model: `ch:amd64/noble/web-3` and `local:web-3` give `web`.
+
+    The name in a store may differ from the name in the charm's metadata.
+    """
+    return url.rpartition("-")[0].rpartition("/")[2].rpartition(":")[2]

@@ -1,0 +1,1 @@
+"""The values a charm is made of, and rules on them."""

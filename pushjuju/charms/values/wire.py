@@ -1,0 +1,131 @@
+"""Charm values to and from JSON documents, for the store and for frames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from pushjuju.charms.values.model import (
+    ActionSpec,
+    Charm,
+    CharmMeta,
+    Composite,
+    ConfigOption,
+    DeviceMeta,
+    Endpoint,
+    Feature,
+    LXDProfile,
+    Manifest,
+    ManifestBase,
+    MetricMeta,
+    Metrics,
+    OptionType,
+    PayloadMeta,
+    ResourceMeta,
+    Role,
+    Scope,
+    StorageMeta,
+)
+from pushjuju.core.base import Base
+
+
+def to_wire(charm: Charm) -> dict[str, Any]:
+    """Return a charm as plain JSON data."""
+    document: dict[str, Any] = _plain(charm)
+    return document
+
+
+def from_wire(document: Mapping[str, Any]) -> Charm:
+    """Return the charm that `to_wire` wrote."""
+    manifest, profile = document["manifest"], document["lxd_profile"]
+    return Charm(
+        meta=_meta(document["meta"]),
+        config={name: _option(entry) for name, entry in document["config"].items()},
+        actions={name: ActionSpec(**entry) for name, entry in document["actions"].items()},
+        manifest=None if manifest is None else Manifest(bases=tuple(map(_base, manifest["bases"]))),
+        revision=document["revision"],
+        version=document["version"],
+        lxd_profile=None if profile is None else LXDProfile(**profile),
+        metrics=_metrics(document.get("metrics")),  # charms of older stores have none
+        format=document["format"],
+        warnings=tuple(document["warnings"]),
+    )
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Base):
+        return str(value)
+    # What takes no part in comparisons is no part of the charm either.
+    if is_dataclass(value) and not isinstance(value, type):
+        return {entry.name: _plain(getattr(value, entry.name)) for entry in fields(value) if entry.compare}
+    if isinstance(value, Mapping):
+        return {key: _plain(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(entry) for entry in value]
+    return str(value) if isinstance(value, str) else value
+
+
+def _base(entry: Mapping[str, Any]) -> ManifestBase:
+    return ManifestBase(base=Base.parse(entry["base"]), architectures=tuple(entry["architectures"]))
+
+
+def _metrics(entry: Mapping[str, Any] | None) -> Metrics | None:
+    if entry is None:
+        return None
+    found = {name: MetricMeta(**item) for name, item in entry["metrics"].items()}
+    return Metrics(metrics=found, plan_required=entry["plan_required"])
+
+
+def _option(entry: Mapping[str, Any]) -> ConfigOption:
+    return ConfigOption(**{**entry, "type": OptionType(entry["type"])})
+
+
+def _endpoint(entry: Mapping[str, Any]) -> Endpoint:
+    return Endpoint(**{**entry, "role": Role(entry["role"]), "scope": Scope(entry["scope"])})
+
+
+def _storage(entry: Mapping[str, Any]) -> StorageMeta:
+    return StorageMeta(**{**entry, "properties": tuple(entry["properties"])})
+
+
+def _device(entry: Mapping[str, Any]) -> DeviceMeta:
+    return DeviceMeta(**entry)
+
+
+def _resource(entry: Mapping[str, Any]) -> ResourceMeta:
+    return ResourceMeta(**entry)
+
+
+def _payload(entry: Mapping[str, Any]) -> PayloadMeta:
+    return PayloadMeta(**entry)
+
+
+def _assumption(entry: Mapping[str, Any]) -> Feature | Composite:
+    if "kind" in entry:
+        return Composite(kind=entry["kind"], items=tuple(map(_assumption, entry["items"])))
+    version = entry["version"]
+    return Feature(
+        name=entry["name"],
+        op=entry["op"],
+        version=None if version is None else (version[0], version[1], version[2]),
+    )
+
+
+def _meta(entry: Mapping[str, Any]) -> CharmMeta:
+    read: dict[str, Callable[[Mapping[str, Any]], object]] = {
+        "provides": _endpoint,
+        "requires": _endpoint,
+        "peers": _endpoint,
+        "storage": _storage,
+        "devices": _device,
+        "resources": _resource,
+        "payloads": _payload,
+    }
+    values = dict(entry)
+    for key, make in read.items():
+        values[key] = {name: make(item) for name, item in entry[key].items()}
+    for key in ("series", "extra_bindings", "terms", "tags"):
+        values[key] = tuple(entry[key])
+    values["assumes"] = tuple(map(_assumption, entry["assumes"]))
+    return CharmMeta(**values)

@@ -1,0 +1,216 @@
+"""Copies of the store: made, checked and taken back while other processes go on writing.
+
+A copy is one moment of the store. Taking one back replaces every row in one transaction of the store that is
+in use, never its file: a process that has the file open would go on writing to one that nobody reads.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import sqlite3
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pushjuju.core.errors import StoreDamaged
+from pushjuju.store.db import Store
+from pushjuju.store.faults import explain_error, is_full
+from pushjuju.store.files import full, unchanging
+from pushjuju.store.files.private import explained, sync_dir
+from pushjuju.store.queue import lease_at_least
+from pushjuju.store.schema import schema_version
+from pushjuju.store.tx import Tx
+
+_BUSY_S = 30.0
+_FIRST_PROBLEMS = 3
+
+
+@contextlib.contextmanager
+def _opened(path: Path, mode: str = "ro") -> Iterator[sqlite3.Connection]:
+    place = f"{path.absolute().as_uri()}?mode={mode}" if mode == "ro" else unchanging.uri(path)
+    connection = sqlite3.connect(place, uri=True, timeout=_BUSY_S)
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+@contextlib.contextmanager
+def _source(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open a store to be copied: WAL needs its files also to read, for which a full disk has no room."""
+    with contextlib.ExitStack() as stack:
+        source = stack.enter_context(_opened(path, "rw"))
+        try:
+            source.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+        except sqlite3.Error as error:
+            if not is_full(error, path):
+                raise
+            source.close()  # its lock, too, would keep the copy from being alone
+            source = stack.enter_context(contextlib.closing(full.copied(path)[0]))
+        yield source
+
+
+def copy_store(path: Path, target: Path) -> None:
+    """Copy a store as it is at one moment, with all that was committed before; durable when this returns.
+
+    Raises:
+        StoreError: It cannot be read, or the copy cannot be written; nothing is left of the copy then.
+        OSError: The disk of the copy is full; nothing is left of the copy.
+        StoreDamaged: The copy is not sound, so the store is not.
+    """
+    new = target.with_name(f".new-{target.name}")
+    try:
+        with explained(target):
+            new.unlink(missing_ok=True)
+            os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        with _source(path) as source, _opened(new, "rw") as copy:
+            source.backup(copy)  # all pages in one step: one moment, whoever writes meanwhile
+            copy.execute("PRAGMA journal_mode = DELETE")  # one file, complete by itself
+        check_copy(new)
+        with explained(target):
+            _sync(new)
+            new.replace(target)
+            sync_dir(target.parent)
+    except sqlite3.Error as error:
+        if is_full(error, new):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(target)) from error
+        raise explain_error(error, path) from error
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def check_copy(path: Path) -> None:
+    """Look at every page, index and reference of a store that nobody writes to.
+
+    Raises:
+        StoreDamaged: Something does not fit; the first problems are in the detail.
+    """
+    try:
+        with _opened(path) as connection:
+            problems = [row[0] for row in connection.execute("PRAGMA integrity_check")]
+            problems = [] if problems == ["ok"] else problems
+            problems += [f"{row[0]}: a row without its {row[2]}" for row in _strays(connection)]
+    except sqlite3.DatabaseError as error:
+        problems = [str(error)]
+    if problems:
+        detail = "; ".join(problems[:_FIRST_PROBLEMS])
+        raise StoreDamaged(f"the store {path} is damaged", detail=detail, hint="take another copy")
+
+
+def _strays(connection: sqlite3.Connection) -> list[tuple[str, int, str, int]]:
+    return connection.execute("PRAGMA foreign_key_check").fetchall()
+
+
+def schema_of(path: Path) -> int:
+    """Return the schema's number of a copy."""
+    with _opened(path) as connection:
+        return schema_version(connection)
+
+
+def bring_up_to_date(copy: Path) -> None:
+    """Give a copy that nobody else has today's schema; afterwards it is one file again.
+
+    Raises:
+        StoreTooNew: It was made by a newer pushjuju.
+        StoreDamaged: It is not sound.
+    """
+    Store.open(copy).close()
+    with _opened(copy, "rw") as connection:
+        connection.execute("PRAGMA journal_mode = DELETE")
+
+
+def put_in_place(copy: Path, path: Path, before: Path) -> Path | None:
+    """Make a copy the store, where there is none or a damaged one, which is kept as `before`.
+
+    Killed at any point it leaves a store that is damaged as it was, none, or the new one: the same again
+    brings it to its end. Files that belong to the old one go with it, else SQLite would take them for the
+    new one's.
+
+    Returns:
+        Where the old one is; None where there was none.
+    """
+    new = path.with_name(f".new-{path.name}")
+    with explained(path):
+        copy_store(copy, new)
+    store = Store.open(new)
+    try:
+        with store.write() as tx:
+            _free_claims(tx)
+    finally:
+        store.close()
+    with _opened(new, "rw") as connection:
+        connection.execute("PRAGMA journal_mode = DELETE")
+    with explained(path):
+        _sync(new)
+        kept = False
+        for end in ("-wal", "-shm", ""):
+            old = path.with_name(path.name + end)
+            if old.exists():
+                old.replace(before.with_name(before.name + end))
+                kept = True
+        new.replace(path)
+        sync_dir(path.parent)
+    return before if kept else None
+
+
+def take_back(store: Store, source: Path, before: Path) -> None:
+    """Put the content of a copy in the place of the store's; what is there now is copied to `before` first.
+
+    No change is lost: what others committed until then is in `before`, what they commit later comes on top. A
+    claim that was held is lost, so what was under way is looked at anew.
+
+    Raises:
+        StoreTooNew: The copy was made by a newer pushjuju.
+        StoreDamaged: The copy is not sound; nothing has changed.
+    """
+    check_copy(source)
+    work = before.with_name(f".new-{before.name}-content")
+    try:
+        with explained(before):
+            copy_store(source, work)
+        Store.open(work).close()  # brings its schema up to date
+        with store.write() as tx:
+            with explained(before):
+                copy_store(store.path, before)
+            _replace_rows(tx._connection, work)
+            store.forget()
+            _free_claims(tx)
+    finally:
+        for left in work.parent.glob(f"{work.name}*"):
+            left.unlink()
+
+
+def _free_claims(tx: Tx) -> None:
+    """Let nobody go on with what he began on the rows that were there; numbers of leases never go back."""
+    tx.run("work_free_all")
+    tx.next("", "lease", at_least=lease_at_least(datetime.now(UTC)))
+
+
+def _replace_rows(connection: sqlite3.Connection, source: Path) -> None:
+    """Replace the rows of every table."""
+    connection.execute("PRAGMA defer_foreign_keys = ON")
+    with _opened(source) as copy:
+        tables = _tables(copy)
+        for table in tables:
+            connection.execute(f"DELETE FROM {table}")  # noqa: S608 - our own tables
+        for table in tables:
+            rows = copy.execute(f"SELECT * FROM {table}")  # noqa: S608
+            names = [column[0] for column in rows.description]
+            marks = ", ".join("?" * len(names))
+            insert = f"INSERT INTO {table} ({', '.join(names)}) VALUES ({marks})"  # noqa: S608
+            connection.executemany(insert, rows)
+
+
+def _tables(connection: sqlite3.Connection) -> list[str]:
+    query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
+    return [row[0] for row in connection.execute(query)]

@@ -1,0 +1,267 @@
+"""The data directory and the TOML files that people may edit.
+
+    DIR/pushjuju.toml       current controller, settings
+    DIR/clouds.toml         clouds
+    DIR/credentials.toml    credentials; credentials.key seals what is secret in them
+    DIR/controllers/NAME/   controller.toml, state.db, secrets.key, blobs/, ssh/, known_hosts/, machines/,
+                            log/; clouds.toml and credentials.toml of its own, if it was given any
+
+Reading uses tomllib; writing uses tomlkit so that comments stay. Files 0600, directories 0700.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, MutableMapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pushjuju.core.errors import AlreadyExists, NotFound
+from pushjuju.store.cloudfiles import CloudFiles
+from pushjuju.store.files.blobs import Blobs
+from pushjuju.store.files.private import explained, locked, private_dir, replace_text
+from pushjuju.store.files.toml_files import edit_toml, read_toml
+
+if TYPE_CHECKING:
+    from pushjuju.store.keys import Keyring
+
+MAIN = "pushjuju.toml"
+
+
+def locate(env: Mapping[str, str], cwd: Path) -> Path:
+    """Return the data directory: `$PUSHJUJU_DATA`, `$JUJU_DATA`, `./state` with a pushjuju.toml, or XDG's."""
+    if chosen := env.get("PUSHJUJU_DATA") or env.get("JUJU_DATA"):
+        return Path(chosen).expanduser().absolute()
+    if _is_file(cwd / "state" / MAIN):
+        return cwd / "state"
+    home = Path(env.get("HOME") or Path.home())
+    return Path(env.get("XDG_DATA_HOME") or home / ".local" / "share") / "pushjuju"
+
+
+def _is_file(path: Path) -> bool:
+    """Tell whether a file is there; not one in a folder that we may not enter: `sudo -u` keeps the folder."""
+    try:
+        return path.is_file()
+    except PermissionError:
+        return False
+
+
+class ControllerDir:
+    """The directory of one controller."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.name = root.name
+        self._keyring: Keyring | None = None
+
+    @property
+    def store_path(self) -> Path:
+        """The SQLite file."""
+        return self.root / "state.db"
+
+    @property
+    def blobs(self) -> Blobs:
+        """Charm archives and resources."""
+        return Blobs(self.root / "blobs")
+
+    @property
+    def private_key(self) -> Path:
+        """The SSH key with which the controller logs in."""
+        return self.root / "ssh" / "id_ed25519"
+
+    @property
+    def public_key(self) -> Path:
+        """Its public half."""
+        return self.root / "ssh" / "id_ed25519.pub"
+
+    @property
+    def keyring(self) -> Keyring:
+        """The keys that seal the secrets of the store."""
+        if self._keyring is None:
+            from pushjuju.store.keys import Keyring
+
+            self._keyring = Keyring(self.root)
+        return self._keyring
+
+    @property
+    def cloud_files(self) -> CloudFiles:
+        """The clouds and credentials that were given to this controller alone."""
+        return CloudFiles(self.root)
+
+    @property
+    def machines(self) -> Path:
+        """Where providers keep what belongs to their machines."""
+        return self.root / "machines"
+
+    @property
+    def background_log(self) -> Path:
+        """What a background controller process printed."""
+        return self.root / "log" / "controller.log"
+
+    def known_hosts(self, model: str) -> Path:
+        """Return the known_hosts file of a model."""
+        return self.root / "known_hosts" / model
+
+    def settings(self) -> dict[str, Any]:
+        """Read controller.toml."""
+        return read_toml(self.root / "controller.toml")
+
+    def set(self, key: str, value: str | None) -> None:
+        """Set a key of controller.toml; None takes it away."""
+
+        def change(document: MutableMapping[str, Any]) -> None:
+            if value is None:
+                document.pop(key, None)
+            else:
+                document[key] = value
+
+        edit_toml(self.root / "controller.toml", change)
+
+    def change(self, change: Callable[[MutableMapping[str, Any]], None]) -> None:
+        """Change controller.toml; comments of people stay."""
+        edit_toml(self.root / "controller.toml", change)
+
+    def exists(self) -> bool:
+        """Return whether this controller was made; one that we may not look at says so when it is read."""
+        try:
+            return (self.root / "controller.toml").is_file()
+        except PermissionError:
+            return True
+
+
+class DataDir:
+    """The whole data directory."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def controllers(self) -> list[str]:
+        """Return the names of the controllers, sorted."""
+        folder = self.root / "controllers"
+        if not folder.is_dir():
+            return []
+        shown = (entry for entry in folder.iterdir() if not entry.name.startswith("."))
+        return sorted(entry.name for entry in shown if ControllerDir(entry).exists())
+
+    def controller(self, name: str) -> ControllerDir:
+        """Return a controller's directory.
+
+        Raises:
+            NotFound: There is no such controller.
+        """
+        found = ControllerDir(self.root / "controllers" / name)
+        if not found.exists():
+            raise NotFound(f"controller {name} not found", hint="pushjuju controllers    lists what there is")
+        return found
+
+    def current_controller(self) -> str | None:
+        """Return the name of the current controller, or None."""
+        name = self.main().get("current-controller")
+        return str(name) if name else None
+
+    def set_current_controller(self, name: str | None) -> None:
+        """Choose the current controller; None: none."""
+        self.set_main("current-controller", name)
+
+    def set_main(self, key: str, value: str | None) -> None:
+        """Set a key of pushjuju.toml; None takes it away."""
+
+        def change(document: MutableMapping[str, Any]) -> None:
+            if value is None:
+                document.pop(key, None)
+            else:
+                document[key] = value
+
+        edit_toml(self.root / MAIN, change)
+
+    def main(self) -> dict[str, Any]:
+        """Read pushjuju.toml."""
+        return read_toml(self.root / MAIN)
+
+    @property
+    def cloud_files(self) -> CloudFiles:
+        """The clouds and credentials of this client."""
+        return CloudFiles(self.root)
+
+    def clouds(self) -> dict[str, Any]:
+        """Read the clouds that people defined: name -> definition."""
+        return self.cloud_files.clouds()
+
+    def create_controller(
+        self,
+        name: str,
+        settings: Mapping[str, Any],
+        prepare: Callable[[ControllerDir], None] | None = None,
+        begin: Callable[[str], None] | None = None,
+    ) -> ControllerDir:
+        """Make a controller's directory with its key; it exists for others only when it is whole.
+
+        Args:
+            name: Its name.
+            settings: What controller.toml holds.
+            prepare: Makes what else belongs to it; repeated when an earlier try was cut short.
+            begin: Told the name when it is sure that there is none yet.
+
+        Raises:
+            AlreadyExists: There is one of that name.
+        """
+        made = ControllerDir(self.root / "controllers" / name)
+        with locked(made.root.parent / ".lock"):
+            if made.exists():
+                raise AlreadyExists(f'controller "{name}" already exists')
+            if begin:
+                begin(name)
+            for folder in ("ssh", "blobs", "known_hosts", "machines", "log"):
+                with explained(made.root):
+                    private_dir(made.root / folder)
+            if not made.public_key.exists():  # the second half of the key is written last
+                _make_key(made)
+            if prepare:
+                prepare(made)
+            edit_toml(made.root / "controller.toml", lambda document: document.update(settings))
+        return made
+
+    def remove_controller(self, name: str) -> None:
+        """Delete a controller's directory: out of sight in one step, then file by file.
+
+        Raises:
+            NotFound: There is no such controller.
+        """
+        import shutil
+
+        from pushjuju.core.ids import new_uuid
+
+        found = self.controller(name)
+        with locked(found.root.parent / ".lock"):
+            away = found.root.with_name(f".{name}-{new_uuid()}")
+            with explained(found.root):
+                found.root.rename(away)
+        shutil.rmtree(away, ignore_errors=True)
+
+    def set_aside(self, name: str) -> Path:
+        """Move a controller's directory to where it is no controller any more; return the place.
+
+        Raises:
+            NotFound: There is no such controller.
+            AlreadyExists: Another one of that name is there.
+        """
+        found = self.controller(name)
+        kept = self.root / "unregistered" / name
+        with locked(found.root.parent / ".lock"), explained(found.root):
+            private_dir(kept.parent)
+            if kept.exists():
+                raise AlreadyExists(f"{kept} is there already", hint=f"delete or rename it: {kept}")
+            found.root.rename(kept)
+        return kept
+
+
+def _make_key(made: ControllerDir) -> None:
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    key = Ed25519PrivateKey.generate()
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.OpenSSH, serialization.NoEncryption()
+    )
+    public = key.public_key().public_bytes(serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH)
+    replace_text(made.private_key, private.decode())
+    replace_text(made.public_key, f"{public.decode()} pushjuju-{made.name}\n", mode=0o644)

@@ -1,0 +1,380 @@
+"""One SQLite store: open, migrate, read, write.
+
+Every statement is named and lives in `sql/*.sql`; callers pass names and parameters, never SQL. Writes are
+one immediate transaction each, so two processes on one store queue up instead of failing; a read sees one
+moment.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import stat
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pushjuju.core.errors import NotFound, StoreDamaged, StoreError, StoreGone
+from pushjuju.store.commits import CommitGroup
+from pushjuju.store.faults import FROM_COPY, explain_error, is_full, is_of_the_file
+from pushjuju.store.files import full, unchanging
+from pushjuju.store.files.private import explained, locked
+from pushjuju.store.files.waits import TOLD_AFTER_S, patiently
+from pushjuju.store.schema import check_ours, migrate
+from pushjuju.store.tx import Tx
+
+if TYPE_CHECKING:
+    from pushjuju.store.cache import Memo
+
+PAGES_KIB = (
+    65536  # of the file that SQLite may keep in memory, in a process that reads all of it again and again
+)
+
+BUSY_TIMEOUT_S = 30.0  # how long a writer waits for another process before it gives up
+
+
+class Store:
+    """A store file, opened once per process."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self.path = path
+        self._connection = connection
+        self._depth = 0
+        self._group: CommitGroup | None = None
+        self._memo: Memo | None = None
+        self._unchanging = False  # nobody can write to its disk
+        self._copy_of: tuple[full.Stamp, StoreError] | None = None  # of a store whose disk is full, and why
+        self._file = _identity(path)
+
+    @classmethod
+    def open(cls, path: Path, *, create: bool = False) -> Store:
+        """Open the store and bring its schema up to date.
+
+        Args:
+            path: Its file.
+            create: Make it if there is none, or go on where making it was cut off. Else a file that is empty
+                or has no schema is damaged: it is never taken for a new one.
+
+        Raises:
+            NotFound: There is none and `create` is not set.
+            StoreTooNew: It was made by a newer pushjuju.
+            StoreBusy: Another process holds it for longer than the time-out.
+            StoreDamaged: It is no store, or cut short; `check` looks at all of it.
+            StoreError: It cannot be read.
+        """
+        if create:
+            with explained(path):
+                path.touch(mode=0o600, exist_ok=True)
+        else:
+            _check_file(path)
+        try:
+            return cls(path, _connect(path, create=create))
+        except sqlite3.Error as error:
+            told = explain_error(error, path)
+            if create or not (unchanging.is_unchanging(path) or is_full(error, path)):
+                raise told from error
+        if unchanging.is_unchanging(path):
+            return cls._open_unchanging(path)
+        return cls._open_on_full_disk(path, told)
+
+    @classmethod
+    def _open_unchanging(cls, path: Path) -> Store:
+        """Open a store that nobody can write to, for reading only."""
+        try:
+            made = cls(path, _connect_unchanging(path))
+        except sqlite3.Error as error:
+            raise explain_error(error, path) from error
+        made._unchanging = True
+        return made
+
+    @classmethod
+    def _open_on_full_disk(cls, path: Path, told: StoreError) -> Store:
+        """Open what a store holds now, for reading only.
+
+        Raises:
+            StoreError: It cannot be read either; what is told is why it could not be opened.
+        """
+        try:
+            connection, stamp = full.copied(path)
+        except sqlite3.Error as error:
+            raise told from error
+        check_ours(connection, path, create=False)
+        migrate(connection, path)
+        made = cls(path, connection)
+        made._copy_of = (stamp, told)
+        return made
+
+    def check(self) -> None:
+        """Look at every page and reference; takes as long as reading the file.
+
+        Raises:
+            StoreDamaged: Something does not fit; the first problem is in the detail.
+            StoreError: Nothing can be written, because its disk is full.
+        """
+        if self._copy_of is not None:
+            raise self._copy_of[1]
+        try:
+            problems = [row[0] for row in self._connection.execute("PRAGMA quick_check(1)")]
+            problems = [] if problems == ["ok"] else problems
+            strays = self._connection.execute("PRAGMA foreign_key_check").fetchmany(1)
+            problems += [f"{row[0]}: a row without its {row[2]}" for row in strays]
+        except sqlite3.Error as error:
+            raise explain_error(error, self.path) from error
+        if problems:
+            text, hint = f"the store {self.path} is damaged", FROM_COPY
+            raise StoreDamaged(text, detail=problems[0], hint=hint)
+
+    def close(self) -> None:
+        """Close the store."""
+        if self._group is not None:
+            self._group.flush()
+        if self._memo is not None:
+            self._memo.close()
+        self._connection.close()
+
+    def remember(self) -> None:
+        """Keep what is read until it changes: for a process that reads the same things again and again."""
+        from pushjuju.store.cache import Memo
+
+        if self._memo is None:
+            self._memo = Memo(self._connection)
+            self._connection.execute(f"PRAGMA cache_size = -{PAGES_KIB:d}")
+
+    def version(self) -> tuple[int, int]:
+        """Return what changes with every write, here or in another process; costs a moment, reads no row.
+
+        Raises:
+            StoreGone: The file is not there any more.
+        """
+        self.require_file()
+        if self._copy_of is not None:
+            return hash(full.stamp(self.path)), 0
+        found = self._connection.execute("PRAGMA data_version").fetchone()
+        return int(found[0]), self._connection.total_changes
+
+    def require_file(self) -> None:
+        """Check that the file is still the one that was opened: who follows it would wait for ever.
+
+        Raises:
+            StoreGone: The file was removed or replaced.
+        """
+        if _identity(self.path) != self._file:
+            raise StoreGone(f"the store {self.path} is gone: its controller was removed or restored")
+
+    def concluded(self, key: Hashable) -> Any:
+        """Return what was concluded under a key (`Tx.conclude`) if it would be concluded again, else None."""
+        memo = self._memo
+        found = memo.concluded(key) if memo is not None else None
+        if memo is None or found is None or self._connection.in_transaction:
+            return found
+        memo.begin()
+        return memo.concluded(key)
+
+    def throw_away(self) -> None:
+        """Write without waiting for the disk: for a copy that nobody needs after this process."""
+        self._connection.execute("PRAGMA synchronous = OFF")
+
+    def forget(self) -> None:
+        """Read everything anew: something was undone."""
+        if self._memo is not None:
+            self._memo.clear()
+
+    @contextmanager
+    def read(self) -> Iterator[Tx]:
+        """Open a transaction that sees one moment of the store and changes nothing."""
+        if self._group is not None and self._group.is_open:
+            with self.within() as tx:
+                yield tx
+        else:
+            with self._transaction("BEGIN") as tx:
+                yield tx
+
+    @contextmanager
+    def write(self, *, later: bool = False) -> Iterator[Tx]:
+        """Open the one writing transaction; all of it is kept, or, after an exception, nothing.
+
+        Args:
+            later: It may become durable with the next shared commit (`store.commits`).
+        """
+        later = later and _loop_runs()
+        group = self.group() if later else self._group
+        if group is None or not (later or group.is_open):
+            with self._transaction("BEGIN IMMEDIATE") as tx:
+                yield tx
+            return
+        with group.part() as tx:
+            yield tx
+        if not later:
+            group.flush()
+
+    def group(self) -> CommitGroup:
+        """Return the transaction that writers share who need not be durable at once."""
+
+        if self._group is None:
+            self._group = CommitGroup(self._connection, self)
+        return self._group
+
+    def begin(self) -> None:
+        """Begin a writing transaction that outlives a block.
+
+        Raises:
+            StoreBusy: Another process holds the store for too long.
+        """
+        self._start("BEGIN IMMEDIATE")
+
+    def _start(self, begin: str) -> None:
+        if self._unchanging and not unchanging.is_unchanging(self.path):
+            text = f"the disk of the store {self.path} can be written to again"
+            raise StoreError(text, hint="run the command again: what it has read may be of old")
+        if self._copy_of is not None:
+            self._copy_again(*self._copy_of, reads=begin == "BEGIN")
+        try:
+            patiently(self._connection, self.path, BUSY_TIMEOUT_S, lambda: self._lock(begin))
+        except sqlite3.Error as error:  # what is open already, if anything, is somebody else's
+            raise explain_error(error, self.path) from error
+
+    def _copy_again(self, stamp: full.Stamp, told: StoreError, *, reads: bool) -> None:
+        """Copy a store whose disk was full anew, if others have written to it.
+
+        Raises:
+            StoreError: It is for writing, or others have it open now.
+        """
+        self.require_file()
+        if not reads:
+            raise told
+        if full.stamp(self.path) == stamp:
+            return
+        try:
+            self._copy_of = (full.copy_into(self._connection, self.path), told)
+            migrate(self._connection, self.path)
+        except sqlite3.Error as error:
+            text = f"the disk of the store {self.path} has room again, and others write to it"
+            raise StoreError(text, hint="run the command again: what it has read may be of old") from error
+        self.forget()
+
+    def _lock(self, begin: str) -> None:
+        """Begin a transaction and get all locks that it needs: no later statement has to wait."""
+        self._connection.execute(begin)
+        try:
+            if self._memo is not None:
+                self._memo.begin()
+            elif begin == "BEGIN":
+                self._connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+        except sqlite3.Error:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
+
+    @contextmanager
+    def within(self) -> Iterator[Tx]:
+        """Read and write within the transaction that is open."""
+        if self._depth:
+            raise StoreError("a transaction is open already")
+        self._depth = 1
+        try:
+            yield Tx(self._connection, self._memo)
+        finally:
+            self._end()
+
+    def _end(self) -> None:
+        self._depth = 0
+        if self._memo is not None:
+            self._memo.trail = None
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[Tx]:
+        if self._depth:
+            raise StoreError("a transaction is open already")
+        self._start(begin)
+        self._depth = 1
+        try:
+            yield Tx(self._connection, self._memo)
+            self._connection.execute("COMMIT")
+        except BaseException as error:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            self.forget()
+            if is_of_the_file(error):
+                raise explain_error(error, self.path) from error
+            raise
+        finally:
+            self._end()
+
+
+def _loop_runs() -> bool:
+    """Tell whether somebody would come to commit later."""
+    import asyncio
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _check_file(path: Path) -> None:
+    """Check what is at a path before SQLite looks: beside an empty file it deletes the WAL.
+
+    Raises:
+        NotFound: Nothing is there.
+        StoreDamaged: Something else is there, or nothing in it.
+        StoreError: We may not look.
+    """
+    try:
+        found = path.stat()
+    except PermissionError as error:
+        text = f"the store {path} cannot be read: permission denied"
+        raise StoreError(text, hint=f"check who owns {path.parent}") from error
+    except OSError:
+        raise NotFound(f"no store at {path}", hint=FROM_COPY) from None
+    what = "empty" if stat.S_ISREG(found.st_mode) else "not a file"
+    if what != "empty" or not found.st_size:
+        raise StoreDamaged(f"the store {path} is damaged: it is {what}", hint=FROM_COPY)
+
+
+def _connect(path: Path, *, create: bool = False) -> sqlite3.Connection:
+    patience = min(BUSY_TIMEOUT_S, TOLD_AFTER_S)
+    connection = sqlite3.connect(path, isolation_level=None, timeout=patience, cached_statements=512)
+    try:
+        connection.row_factory = sqlite3.Row
+        patiently(connection, path, BUSY_TIMEOUT_S, lambda: _make_ready(connection, path, create=create))
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _connect_unchanging(path: Path) -> sqlite3.Connection:
+    """Open a file that nobody changes: without locks, and without the files that SQLite keeps beside it."""
+    connection = sqlite3.connect(unchanging.uri(path), uri=True, isolation_level=None, cached_statements=512)
+    try:
+        connection.row_factory = sqlite3.Row
+        check_ours(connection, path, create=False)
+        migrate(connection, path)  # refuses, where there is something to migrate
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _make_ready(connection: sqlite3.Connection, path: Path, *, create: bool) -> None:
+    check_ours(connection, path, create=create)
+    _configure(connection, path)
+    migrate(connection, path)
+
+
+def _configure(connection: sqlite3.Connection, path: Path) -> None:
+    if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+        with locked(path.with_name(f".{path.name}.lock")):  # SQLite does not queue two processes here
+            connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA foreign_keys = ON")
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return what tells a file from the next one of its name; None: there is no file."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

@@ -1,0 +1,51 @@
+"""A store whose writes may become durable with the next shared commit."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from pushjuju.store.commits import CommitGroup
+from pushjuju.store.db import Store
+from pushjuju.store.tx import Tx
+
+
+class DeferredStore(Store):
+    """A store whose writes become durable with the next shared commit, or when `durable` returns.
+
+    Without a running event loop they are durable at once.
+    """
+
+    def __init__(self, store: Store) -> None:
+        super().__init__(store.path, store._connection)
+        self._store = store
+        self._since = store.group().lost
+
+    @contextmanager
+    def read(self) -> Iterator[Tx]:
+        """Open a transaction that sees one moment of the store and changes nothing."""
+        with self._store.read() as tx:
+            yield tx
+
+    @contextmanager
+    def write(self, *, later: bool = True) -> Iterator[Tx]:
+        """Open a writing transaction."""
+        with self._store.write(later=later) as tx:
+            yield tx
+
+    def concluded(self, key: Hashable) -> Any:
+        """Return what was concluded under a key if it would be concluded again, else None."""
+        return self._store.concluded(key)
+
+    def group(self) -> CommitGroup:
+        """Return the transaction that writers share."""
+        return self._store.group()
+
+    async def durable(self) -> None:
+        """Wait until all that was written is on the disk.
+
+        Raises:
+            StoreError: Something of it was undone.
+        """
+        await self.group().durable(self._since)

@@ -1,0 +1,132 @@
+"""Content-addressed files: charm archives and resources."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from pushjuju.core.errors import NotFound
+from pushjuju.store.files.private import explained, private_dir, sync_dir
+
+_CHUNK = 1 << 20  # bytes read at a time
+_NEW = ".new-"
+_OLD_S = 60.0  # no live process needs longer from making its copy to locking it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Staged:
+    """A copy that lies beside the blobs and is none yet.
+
+    Attributes:
+        sha256: Of its content, in hex: the name that it gets.
+        sha384: Of its content, in hex: what Juju calls its fingerprint.
+    """
+
+    path: Path
+    sha256: str
+    sha384: str
+    size: int
+
+
+class Blobs:
+    """A folder of files named by their SHA-256; equal content is kept once."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def path(self, sha256: str) -> Path:
+        """Return where a blob lies.
+
+        Raises:
+            NotFound: It is not there.
+        """
+        path = self.root / sha256[:2] / sha256
+        if not path.exists():
+            raise NotFound(f"blob {sha256[:12]} is missing from {self.root}")
+        return path
+
+    def find(self, sha256: str) -> Path | None:
+        """Return where a blob lies; None: it is not there."""
+        path = self.root / sha256[:2] / sha256
+        return path if path.exists() else None
+
+    def add(self, source: Path) -> str:
+        """Copy a file in and return its SHA-256; durable when this returns.
+
+        Raises:
+            StoreError: The disk is full or refuses it; nothing is left behind.
+        """
+        with source.open("rb") as stream, self.staged(stream) as copy:
+            return self.settle(copy)
+
+    @contextmanager
+    def staged(self, stream: BinaryIO) -> Iterator[Staged]:
+        """Copy a file beside the blobs for the length of the block; `settle` makes a blob of it.
+
+        Copying may take long; settling is a rename, which fits into a transaction.
+
+        Raises:
+            StoreError: The disk is full or refuses it; nothing is left behind.
+        """
+        import tempfile
+
+        with explained(self.root):
+            private_dir(self.root)
+            self._forget_halves()
+            target = tempfile.NamedTemporaryFile(dir=self.root, prefix=_NEW, delete=False)  # noqa: SIM115
+        try:
+            with target:
+                with explained(self.root):
+                    copy = _copied(stream, target)
+                yield copy  # locked as long as it is open
+        finally:
+            Path(target.name).unlink(missing_ok=True)
+
+    def _forget_halves(self) -> None:
+        """Delete copies that dead processes left: nobody holds a lock on them."""
+        for path in self.root.glob(f"{_NEW}*"):
+            with contextlib.suppress(FileNotFoundError, BlockingIOError), path.open("rb") as stream:
+                if time.time() - path.stat().st_mtime > _OLD_S:
+                    fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    path.unlink()
+
+    def settle(self, copy: Staged) -> str:
+        """Make a blob of a copy and return its name; durable when this returns.
+
+        Raises:
+            StoreError: The disk refuses it.
+        """
+        with explained(self.root):
+            folder = self.root / copy.sha256[:2]
+            private_dir(folder)
+            copy.path.replace(folder / copy.sha256)
+            sync_dir(folder)
+            sync_dir(self.root)
+        return copy.sha256
+
+    def delete(self, sha256: str) -> None:
+        """Delete a blob; fine if it is gone."""
+        (self.root / sha256[:2] / sha256).unlink(missing_ok=True)
+
+
+def _copied(stream: BinaryIO, target: Any) -> Staged:
+    """Copy a stream into a temporary file, which is on the disk when this returns."""
+    import hashlib
+
+    name, fingerprint, size = hashlib.sha256(), hashlib.sha384(), 0
+    fcntl.flock(target, fcntl.LOCK_EX)
+    while chunk := stream.read(_CHUNK):
+        name.update(chunk)
+        fingerprint.update(chunk)
+        size += len(chunk)
+        target.write(chunk)
+    target.flush()
+    os.fsync(target.fileno())
+    return Staged(path=Path(target.name), sha256=name.hexdigest(), sha384=fingerprint.hexdigest(), size=size)

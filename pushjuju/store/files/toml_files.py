@@ -1,0 +1,40 @@
+"""TOML files that people may edit: read, and changed in place."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, MutableMapping
+from pathlib import Path
+from typing import Any
+
+from pushjuju.core.errors import NotValid, StoreError
+from pushjuju.store.files.private import locked, replace_text
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Read a TOML file; a missing one is empty.
+
+    Raises:
+        NotValid: It cannot be parsed; file and place are named.
+        StoreError: It cannot be read.
+    """
+    try:
+        with path.open("rb") as stream:
+            return tomllib.load(stream)
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise StoreError(f"cannot read {path}: {(error.strerror or str(error)).lower()}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise NotValid(f"cannot read {path}: {error}", hint=f"mend the file: $EDITOR {path}") from error
+
+
+def edit_toml(path: Path, change: Callable[[MutableMapping[str, Any]], None]) -> None:
+    """Change a TOML file in place: comments stay, readers see the old or the new text, never a half."""
+    import tomlkit
+
+    with locked(path.with_name(f".{path.name}.lock")):
+        read_toml(path)  # refuses a broken file before it is touched
+        document = tomlkit.parse(path.read_text()) if path.exists() else tomlkit.document()
+        change(document)
+        replace_text(path, tomlkit.dumps(document))

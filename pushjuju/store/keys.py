@@ -1,0 +1,255 @@
+"""The keys that seal what is secret in the store: AES-256 in GCM, one file beside the store.
+
+The store names the keys that it needs, by a digest; the file holds them. A store whose key is not in the
+file is refused before anything is read or written: nothing replaces a key that is missing. Each record
+names its key and is bound to its place, so that it cannot be moved to another.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from pushjuju.core.clock import to_iso
+from pushjuju.core.errors import StoreError, WrongKey
+from pushjuju.store.files.private import locked, replace_text
+from pushjuju.store.tx import Tx
+
+FILE = "secrets.key"
+_HEAD = "# Keys of {}: without them nobody can read these. Keep a copy in a safe place.\n"
+_KEY_BYTES, _NONCE_BYTES = 32, 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sealed:
+    """Something that only who has the key can read.
+
+    Attributes:
+        key: The name of the key.
+    """
+
+    key: str
+    data: bytes
+
+
+class Keyring:
+    """The keys of one controller. The file is looked at each time: another process may have changed it."""
+
+    def __init__(self, folder: Path, file: str = FILE, what: str = "the secrets in state.db") -> None:
+        self.path = folder / file
+        self._what = what
+        self._seen: tuple[int, ...] = ()
+        self._keys: dict[str, bytes] = {}
+
+    # --- sealing ------------------------------------------------------------------------------------------
+
+    def seal(self, tx: Tx, value: Any, place: str, now: datetime) -> Sealed:
+        """Seal a JSON value with the current key; the first time a key is made.
+
+        Args:
+            place: Where it is kept: it can be opened there only.
+
+        Raises:
+            WrongKey: The file lacks the key that the store uses.
+        """
+        name = tx.scalar("encryption_key_current")
+        if name is None:
+            name = self._begin(tx, now)
+        return _seal(name, self._key(name), value, place)
+
+    def open(self, sealed: Sealed, place: str) -> Any:
+        """Return what was sealed.
+
+        Raises:
+            WrongKey: The file lacks the key.
+            StoreError: The record was changed, or comes from another place.
+        """
+        return _open(self._key(sealed.key), sealed, place)
+
+    def seal_text(self, value: str, place: str) -> str:
+        """Seal a text for a file that no store stands behind; the first time a key is made.
+
+        Returns:
+            `KEY:BASE64`, for `open_text`.
+        """
+        keys = self._read()
+        name = next(iter(keys), "") or self._add()
+        sealed = _seal(name, self._key(name), value, place)
+        return f"{name}:{base64.b64encode(sealed.data).decode()}"
+
+    def open_text(self, text: str, place: str) -> str:
+        """Return what `seal_text` sealed.
+
+        Raises:
+            WrongKey: The file lacks the key.
+            StoreError: The text was changed, or comes from another place.
+        """
+        name, _, data = text.partition(":")
+        try:
+            sealed = Sealed(key=name, data=base64.b64decode(data, validate=True))
+        except (binascii.Error, ValueError):
+            raise StoreError(f"what is sealed at {place} was changed") from None
+        return str(_open(self._key(name), sealed, place))
+
+    def check(self, tx: Tx) -> None:
+        """Check that every key that the store uses is there; costs a look into a small table where none is.
+
+        Raises:
+            WrongKey: One is not.
+        """
+        needed = [row["id"] for row in tx.rows("encryption_key_list")]
+        if needed:
+            keys = self._read()
+            for name in needed:
+                self._need(keys, name)
+
+    # --- changing the key ---------------------------------------------------------------------------------
+
+    def renew(self, tx: Tx, now: datetime) -> str:
+        """Make a new key the current one; the old ones stay until `forget`, for what they sealed.
+
+        Raises:
+            WrongKey: The file lacks a key that the store uses: nothing is changed.
+        """
+        self.check(tx)
+        name = self._add()
+        tx.run("encryption_key_retire")
+        tx.run("encryption_key_add", id=name, created=to_iso(now))
+        return name
+
+    def forget(self, keep: Iterable[str]) -> None:
+        """Take every key but some out of the file."""
+        wanted = set(keep)
+        with locked(self.path.with_name(f".{self.path.name}.lock")):
+            keys = self._read()
+            self._write({name: key for name, key in keys.items() if name in wanted})
+
+    def merge(self, text: str) -> None:
+        """Add the keys of another file of the same controller, as a copy holds it.
+
+        Raises:
+            WrongKey: A line in it is no key.
+        """
+        found = _parse_lines(text.splitlines(), "the key file in the copy")
+        with locked(self.path.with_name(f".{self.path.name}.lock")):
+            keys = self._read()
+            if found.keys() - keys.keys():
+                self._write({**keys, **{name: key for name, key in found.items() if name not in keys}})
+
+    # --- the file -----------------------------------------------------------------------------------------
+
+    def _begin(self, tx: Tx, now: datetime) -> str:
+        """Make the first key, or take the one of a process that died before its store knew of it."""
+        known = [row["id"] for row in tx.rows("encryption_key_list")]
+        if known:
+            raise StoreError("the store names no current key for its secrets")
+        name = next(iter(self._read()), "") or self._add()
+        tx.run("encryption_key_add", id=name, created=to_iso(now))
+        return name
+
+    def _add(self) -> str:
+        key = os.urandom(_KEY_BYTES)
+        with locked(self.path.with_name(f".{self.path.name}.lock")):
+            self._write({**self._read(), _name(key): key})
+        return _name(key)
+
+    def _key(self, name: str) -> bytes:
+        return self._need(self._read(), name)
+
+    def _need(self, keys: Mapping[str, bytes], name: str) -> bytes:
+        if name not in keys:
+            missing = "is missing" if not self.path.exists() else "does not hold it"
+            raise WrongKey(
+                f"secrets are sealed with key {name}, and {self.path} {missing}",
+                hint=f"put the right file in its place: {self.path}",
+            )
+        return keys[name]
+
+    def _read(self) -> dict[str, bytes]:
+        """Return the keys of the file, as it is now.
+
+        Raises:
+            WrongKey: It cannot be read, or holds what is no key.
+        """
+        seen: tuple[int, ...] = ()
+        try:
+            found = self.path.stat()
+            seen = (found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size)
+        except OSError:
+            pass  # told when it is read
+        if not seen or seen != self._seen:
+            self._keys, self._seen = self._load(), seen
+        return dict(self._keys)
+
+    def _load(self) -> dict[str, bytes]:
+        """Read the file; a damaged line is an error, never a reason to write a new file.
+
+        Raises:
+            WrongKey: It cannot be read, or holds what is no key.
+        """
+        try:
+            lines = self.path.read_text().splitlines()
+        except FileNotFoundError:
+            return {}
+        except (OSError, UnicodeDecodeError) as error:
+            raise WrongKey(f"the key file {self.path} cannot be read: {error}") from error
+        return _parse_lines(lines, f"the key file {self.path}")
+
+    def _write(self, keys: Mapping[str, bytes]) -> None:
+        lines = (f"{name} {base64.b64encode(key).decode()}\n" for name, key in keys.items())
+        replace_text(self.path, _HEAD.format(self._what) + "".join(lines))
+
+
+def _parse_lines(lines: Iterable[str], what: str) -> dict[str, bytes]:
+    found = {}
+    for number, line in enumerate(lines, 1):
+        if line.strip() and not line.startswith("#"):
+            name, key = _parse(line)
+            if not key:
+                raise WrongKey(f"{what} is damaged: line {number} is no key")
+            found[name] = key
+    return found
+
+
+def _name(key: bytes) -> str:
+    """Return the name of a key: a digest, which tells nothing about it."""
+    return hashlib.sha256(b"pushjuju secret key\0" + key).hexdigest()[:16]
+
+
+def _parse(line: str) -> tuple[str, bytes]:
+    """Return name and key of a line; no key when they do not belong together."""
+    name, _, text = line.strip().partition(" ")
+    try:
+        key = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        return name, b""
+    return name, key if len(key) == _KEY_BYTES and _name(key) == name else b""
+
+
+def _seal(name: str, key: bytes, value: Any, place: str) -> Sealed:
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+    nonce = os.urandom(_NONCE_BYTES)
+    text = json.dumps(value, separators=(",", ":"), sort_keys=True).encode()
+    return Sealed(key=name, data=nonce + AESGCM(key).encrypt(nonce, text, place.encode()))
+
+
+def _open(key: bytes, sealed: Sealed, place: str) -> Any:
+    from cryptography.exceptions import InvalidTag
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+    nonce, text = sealed.data[:_NONCE_BYTES], sealed.data[_NONCE_BYTES:]
+    try:
+        return json.loads(AESGCM(key).decrypt(nonce, text, place.encode()))
+    except (InvalidTag, ValueError) as error:
+        raise StoreError(
+            f"a secret in the store cannot be opened: its record was changed ({place})"
+        ) from error

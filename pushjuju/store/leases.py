@@ -1,0 +1,55 @@
+"""The store in the hands of whoever holds a lease.
+
+A process that was frozen, or whose clock stood still, believes in a lease that another one has taken over
+meanwhile. So belief counts for nothing: each writing transaction looks for the lease's number before it does
+anything else, and the store lets one process write at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from pushjuju.core.errors import LeaseLost
+from pushjuju.store.db import Store
+from pushjuju.store.queue import Claim
+from pushjuju.store.tx import Tx
+
+if TYPE_CHECKING:
+    from pushjuju.store.commits import CommitGroup
+
+
+class LeasedStore(Store):
+    """Writes only as long as the claim holds; reads as ever."""
+
+    def __init__(self, store: Store, claim: Claim) -> None:
+        super().__init__(store.path, store._connection)
+        self._store = store
+        self._claim = claim
+
+    @contextmanager
+    def read(self) -> Iterator[Tx]:
+        """Open a transaction that sees one moment of the store and changes nothing."""
+        with self._store.read() as tx:
+            yield tx
+
+    @contextmanager
+    def write(self, *, later: bool = False) -> Iterator[Tx]:
+        """Open the one writing transaction.
+
+        Raises:
+            LeaseLost: Another process has taken the work over; nothing was written.
+        """
+        with self._store.write(later=later) as tx:
+            if tx.row("work_holds", key=self._claim.key, lease=self._claim.lease) is None:
+                raise LeaseLost(f"another controller process works on {self._claim.key} now")
+            yield tx
+
+    def concluded(self, key: Hashable) -> Any:
+        """Return what was concluded under a key if it would be concluded again, else None."""
+        return self._store.concluded(key)
+
+    def group(self) -> CommitGroup:
+        """Return the transaction that writers share."""
+        return self._store.group()

@@ -1,0 +1,148 @@
+"""A data directory for a rehearsal: copies of the stores, links to what is only read."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pushjuju.core.errors import StoreDamaged, StoreError
+from pushjuju.store.cloudfiles import CLOUDS, CREDENTIALS, KEY_FILE
+from pushjuju.store.datadir import MAIN, ControllerDir, DataDir
+from pushjuju.store.faults import explain_error
+from pushjuju.store.files import unchanging
+from pushjuju.store.files.private import private_dir
+
+_LINKED = ("secrets.key", KEY_FILE)  # never copied: nothing may be left of keys if we are killed
+_BUSY_S = 30.0
+_GONE = "CREATE TABLE planned_gone (id INTEGER PRIMARY KEY, kind TEXT, model TEXT, entity TEXT, note TEXT)"
+_TRIGGER = """CREATE TRIGGER planned_gone_{kind} AFTER DELETE ON {table} BEGIN
+  INSERT INTO planned_gone (kind, model, entity, note) VALUES ('{kind}', OLD.{model}, OLD.{name}, {note});
+END"""
+_INSTANCE = (
+    "CASE WHEN OLD.provider = 'manual' THEN 'given, only cleaned' WHEN OLD.instance_id = '' THEN '' "
+    "WHEN OLD.keep_instance THEN 'kept' ELSE 'ended' END"
+)
+# kind: table, columns of its model and name, what became of it
+_WATCHED = {
+    "model": ("model", "uuid", "uuid", "''"),
+    "application": ("application", "model", "name", "''"),
+    "unit": ("unit", "model", "name", "''"),
+    "relation": ("relation", "model", "id", "''"),
+    "offer": ("offer", "model", "name", "''"),
+    "saas": ("remote_application", "model", "name", "''"),
+    "storage": (
+        "storage_instance", "model", "id", "CASE WHEN OLD.releasing THEN 'released' ELSE 'destroyed' END",
+    ),
+    "machine": ("machine", "model", "id", _INSTANCE),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gone:
+    """A thing that went while a copy was worked.
+
+    Attributes:
+        model: UUID.
+        entity: Its name or number; of a model its UUID.
+        note: What became of what is behind it: the data of storage, the instance of a machine; or empty.
+    """
+
+    kind: str
+    model: str
+    entity: str
+    note: str
+
+
+def copy_datadir(source: DataDir, target: Path) -> DataDir:
+    """Make a data directory in which everything can be done without a trace in the source.
+
+    Args:
+        source: What is copied; it may be in use.
+        target: An empty directory of the caller's own, who deletes it.
+
+    Raises:
+        StoreError: A store cannot be read, or there is no room for its copy.
+    """
+    for name in (MAIN, CLOUDS, CREDENTIALS, "aliases"):
+        if (source.root / name).is_file():
+            shutil.copyfile(source.root / name, target / name)
+            (target / name).chmod(0o600)
+    if (source.root / KEY_FILE).exists():
+        (target / KEY_FILE).symlink_to(source.root / KEY_FILE)
+    for name in source.controllers():
+        try:
+            _copy_controller(source.controller(name), target / "controllers" / name)
+        except PermissionError:  # somebody else's: a command that wants it fails there as it does here
+            for file in ("controller.toml", "state.db"):
+                (target / "controllers" / name / file).touch(mode=0)
+    return DataDir(target)
+
+
+def _copy_controller(source: ControllerDir, target: Path) -> None:
+    for folder in ("blobs", "ssh", "known_hosts", "machines", "log"):
+        private_dir(target / folder)
+    for path in sorted((source.root / "blobs").glob("??/*")):
+        private_dir(target / "blobs" / path.parent.name)
+        (target / "blobs" / path.parent.name / path.name).symlink_to(path)
+    for name in _LINKED:
+        if (source.root / name).exists():
+            (target / name).symlink_to(source.root / name)
+    for name in (CLOUDS, CREDENTIALS):
+        if (source.root / name).exists():
+            shutil.copyfile(source.root / name, target / name)
+            (target / name).chmod(0o600)
+    if source.public_key.exists():
+        shutil.copyfile(source.public_key, target / "ssh" / source.public_key.name)
+    if source.store_path.exists():
+        _copy_store(source.store_path, target / source.store_path.name)
+    shutil.copyfile(source.root / "controller.toml", target / "controller.toml")
+
+
+def _copy_store(path: Path, target: Path) -> None:
+    """Copy a store as it is at one moment; not durable, for it is thrown away."""
+    if not path.stat().st_size:  # SQLite would make a sound one of it
+        target.touch(mode=0o600)
+        return
+    try:
+        source = sqlite3.connect(unchanging.uri(path), uri=True, timeout=_BUSY_S)
+        try:
+            copy = sqlite3.connect(target)
+            try:
+                source.backup(copy)
+                copy.execute("PRAGMA journal_mode = DELETE")
+                _watch(copy)
+            finally:
+                copy.close()
+        finally:
+            source.close()
+    except sqlite3.Error as error:
+        why = explain_error(error, path)
+        if not isinstance(why, StoreDamaged):
+            raise StoreError(f"the store {path} cannot be copied for a plan: {error}") from error
+        shutil.copyfile(path, target)  # a command that wants it says so, as it does without a plan
+    target.chmod(0o600)
+
+
+def _watch(copy: sqlite3.Connection) -> None:
+    """Let a copy note what is deleted, in order."""
+    there = {row[0] for row in copy.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    copy.execute(_GONE)
+    for kind, (table, model, name, note) in _WATCHED.items():
+        if table in there:  # a store of an older pushjuju may lack some
+            copy.execute(_TRIGGER.format(kind=kind, table=table, model=model, name=name, note=note))
+    copy.commit()
+
+
+def gone(path: Path) -> Sequence[Gone]:
+    """Return what went in a copied store, in the order in which it did; nothing of a store that is new."""
+    connection = sqlite3.connect(path)
+    try:
+        rows = connection.execute("SELECT kind, model, entity, note FROM planned_gone ORDER BY id").fetchall()
+    except sqlite3.OperationalError:  # made by the planned command
+        rows = []
+    finally:
+        connection.close()
+    return [Gone(kind=row[0], model=row[1], entity=str(row[2]), note=row[3] or "") for row in rows]

@@ -1,0 +1,479 @@
+"""Rows as values: one frozen dataclass per table, fields named as the columns.
+
+Fields marked `json` are decoded on the way out and encoded on the way in. Times are UTC text (`core.clock`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from pushjuju.store.rows.model import Model as Model  # noqa: PLC0414 - one of the records, kept apart
+
+_JSON = {"json": True}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CharmRecord:
+    """A charm revision that a model knows; `document` is the charm as JSON."""
+
+    model: str
+    url: str
+    name: str
+    revision: int
+    origin: str
+    channel: str
+    sha256: str
+    size: int
+    document: Mapping[str, Any] = field(metadata=_JSON)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resource:
+    """A resource of an application; `fingerprint` is its SHA-384, `sha256` names its blob, if it is here."""
+
+    model: str
+    application: str
+    name: str
+    type: str
+    path: str
+    description: str = ""
+    origin: str
+    revision: int = 0
+    fingerprint: str = ""
+    size: int = 0
+    sha256: str = ""
+    username: str = ""
+    time: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitResource:
+    """What a unit has fetched of a resource."""
+
+    model: str
+    unit: str
+    name: str
+    type: str
+    path: str
+    description: str = ""
+    origin: str
+    revision: int = 0
+    fingerprint: str
+    size: int
+    username: str = ""
+    time: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Application:
+    """An application.
+
+    Attributes:
+        secrets: 1 when it or one of its units has ever owned or read a secret; 2: one of another model.
+        offered: It was offered to other models, at some time.
+    """
+
+    model: str
+    name: str
+    charm_url: str
+    charm_modified: int = 0
+    force_charm: int = 0
+    life: str
+    subordinate: int
+    base: str
+    trust: int = 0
+    exposed: int = 0
+    constraints: Mapping[str, Any] = field(default_factory=dict, metadata=_JSON)
+    leader_settings_version: int = 0
+    workload_version: str = ""
+    secrets: int = 0
+    created: str
+    offered: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """A machine.
+
+    `hardware`: arch, cores, mem (MiB), ...; `addresses`: as `services.entities.basis.network.noted`;
+    `ssh`: {host, port, user, jump, host_keys}; `forced`: remove without its consent; `storage`: how many
+    volumes and filesystems are attached there or live there; `look_again`: somebody wants to know its
+    addresses anew; `keys_due`: the keys that may log in have changed.
+    """
+
+    model: str
+    id: str
+    life: str
+    base: str
+    constraints: Mapping[str, Any] = field(default_factory=dict, metadata=_JSON)
+    placement: str = ""
+    nonce: str = ""
+    provider: str = ""
+    instance_id: str = ""
+    display_name: str = ""
+    hostname: str = ""
+    hardware: Mapping[str, Any] = field(default_factory=dict, metadata=_JSON)
+    addresses: list[dict[str, Any]] = field(default_factory=list, metadata=_JSON)
+    ssh: Mapping[str, Any] = field(default_factory=dict, metadata=_JSON)
+    boot_id: str = ""
+    attempts: int = 0
+    keep_instance: int = 0
+    forced: int = 0
+    storage: int = 0
+    last_seen: str | None = None
+    unreachable_since: str | None = None
+    last_failed: str | None = None
+    created: str
+    look_again: int = 0
+    keys_due: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MachineUpgrade:
+    """The lock of a machine that is being upgraded to another base; `status` as in `core.series`."""
+
+    model: str
+    machine: str
+    from_base: str
+    to_base: str
+    force: int = 0
+    status: str
+    created: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MachineUpgradeMessage:
+    """What is told of an upgrade, in order; it names the machine or unit that it is about."""
+
+    id: int
+    model: str
+    machine: str
+    time: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Space:
+    """A network space; alpha has no row."""
+
+    model: str
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subnet:
+    """A subnet that some machine has an address in; `space` is an id."""
+
+    model: str
+    cidr: str
+    space: str = "0"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seat:
+    """That a unit is on a machine, and nothing that changes while it is there."""
+
+    model: str
+    name: str
+    application: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """A unit; `state` is what its runner remembers, `decision` the last decision with its reason.
+
+    Both are JSON documents as text: few of those who read a unit look into them.
+    `series`: how far the upgrade of its machine got for it (`core.series`); `series_target`: the new base;
+    `storage`: how many storage attachments it has.
+    """
+
+    model: str
+    name: str
+    application: str
+    number: int
+    machine: str | None
+    principal: str | None = None
+    life: str
+    charm_url: str = ""
+    resolved: str = "none"
+    state: str = "{}"
+    update_status_version: int = 0
+    update_status_due: str | None = None
+    retry_version: int = 0
+    retry_count: int = 0
+    retry_due: str | None = None
+    decision: str = "{}"
+    forced: int = 0
+    charm_gone: int = 0
+    series: str = "not started"
+    series_target: str = ""
+    storage: int = 0
+    created: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """A relation; `scope` is global or container, `egress` the requirer's subnets with commas.
+
+    One between models has a record in each of them.
+
+    Attributes:
+        far_model: The other model; empty for a relation inside one model.
+        far_relation: Its id there.
+        far_alias: What the other model calls the application of this side.
+        offer: UUID of the offer that it leads to, on the offering side.
+    """
+
+    model: str
+    id: int
+    key: str
+    life: str
+    scope: str
+    suspended: int = 0
+    suspended_reason: str = ""
+    egress: str = ""
+    created: str
+    far_model: str = ""
+    far_relation: int = 0
+    far_alias: str = ""
+    offer: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """Endpoints of an application that other models may relate to: their names in the offer -> its own."""
+
+    uuid: str
+    model: str
+    name: str
+    application: str
+    endpoints: Mapping[str, str] = field(metadata=_JSON)
+    created: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteApplication:
+    """An application of another model, as this one sees it.
+
+    Attributes:
+        name: What this model calls it.
+        url: `[controller:]owner/model.offer`; empty for the proxy of one that consumes an offer.
+        offer: UUID of the offer; it may be gone.
+        source: The model where it is.
+        application: Its name there.
+        endpoints: Name -> `interface` and `role`.
+    """
+
+    model: str
+    name: str
+    url: str = ""
+    offer: str
+    source: str
+    application: str
+    life: str
+    endpoints: Mapping[str, Mapping[str, Any]] = field(metadata=_JSON)
+    created: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelationEndpoint:
+    """One side of a relation; `capacity` is the charm's limit, 0 for none."""
+
+    model: str
+    relation: int
+    application: str
+    endpoint: str
+    role: str
+    interface: str
+    capacity: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelationScope:
+    """A unit that is in the scope of a relation."""
+
+    model: str
+    relation: int
+    unit: str
+    application: str
+    container: str = ""
+    departing: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bag:
+    """Settings of a unit or an application in a relation."""
+
+    model: str
+    relation: int
+    entity: str
+    version: int
+    data: Mapping[str, str] = field(metadata=_JSON)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Port:
+    """An opened range of a unit; `endpoint` empty: all endpoints."""
+
+    model: str
+    unit: str
+    endpoint: str
+    protocol: str
+    from_port: int
+    to_port: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExposedEndpoint:
+    """Where an application's ports may be reached from; `endpoint` empty: all without a row of their own."""
+
+    model: str
+    application: str
+    endpoint: str
+    spaces: list[str] = field(default_factory=list, metadata=_JSON)
+    cidrs: list[str] = field(default_factory=list, metadata=_JSON)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MachineFirewall:
+    """What is in force on a machine: `applied` is the digest of its rules, empty when that is not known.
+
+    `changes` minus `seen`: what may have changed them since; `peers`: from where its SSH port was reached.
+    """
+
+    model: str
+    machine: str
+    changes: int = 1
+    seen: int = 0
+    applied: str = ""
+    applied_at: str | None = None
+    boot_id: str = ""
+    ssh_port: int = 0
+    peers: list[str] = field(default_factory=list, metadata=_JSON)
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """A present status; `kind` as in `core.status.StatusKind`."""
+
+    model: str
+    kind: str
+    entity: str
+    status: str
+    message: str
+    data: Mapping[str, Any] = field(metadata=_JSON)
+    since: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """An operation sent to a machine: `prepared` until its result is `committed`.
+
+    One of a plan is `planned` before, until the operation that it follows is committed.
+
+    `events`: number of the last event of it that was taken in.
+    `decided`: the decision that led to it, as `services.entities.basis.decision_text` packs it; None when no
+    unit decided it.
+    """
+
+    id: str
+    model: str
+    machine: str
+    unit: str
+    name: str
+    state: str
+    document: Mapping[str, Any] = field(metadata=_JSON)
+    events: int = 0
+    outcome: str = ""
+    result: Mapping[str, Any] = field(default_factory=dict, metadata=_JSON)
+    prepared: str
+    committed: str | None = None
+    decided: bytes | str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogRecord:
+    """A line of the model's log."""
+
+    id: int
+    model: str
+    time: str
+    entity: str
+    level: str
+    module: str
+    location: str
+    labels: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cleanup:
+    """Removal work that waits, with its reason."""
+
+    id: int
+    model: str
+    kind: str
+    entity: str
+    args: Mapping[str, Any] = field(default_factory=dict, metadata=_JSON)
+    due: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActionOperation:
+    """What one `run` or `exec` asked for; `fail`: why receivers got no task."""
+
+    model: str
+    id: int
+    summary: str
+    fail: str = ""
+    enqueued: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """One receiver's part of an operation; `kind` is `unit` or `machine`."""
+
+    model: str
+    id: int
+    operation: int
+    kind: str
+    receiver: str
+    action: str
+    parameters: Mapping[str, Any] = field(default_factory=dict, metadata=_JSON)
+    parallel: int = 0
+    execution_group: str = ""
+    status: str
+    message: str = ""
+    results: Mapping[str, Any] = field(default_factory=dict, metadata=_JSON)
+    enqueued: str
+    started: str | None = None
+    completed: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskLog:
+    """A progress message of a task."""
+
+    id: int
+    model: str
+    task: int
+    time: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Payload:
+    """Something that a charm runs and tells of; `id` is its own name for it."""
+
+    model: str
+    unit: str
+    payload_class: str
+    type: str
+    id: str
+    labels: list[str] = field(default_factory=list, metadata=_JSON)
+    status: str

@@ -1,0 +1,72 @@
+"""The schema of a store: made, brought up to date, checked."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+from pushjuju.core.errors import StoreDamaged, StoreTooNew
+from pushjuju.store.faults import FROM_COPY
+from pushjuju.store.statements import migrations
+
+TABLES = ("model", "application", "unit", "machine", "operation", "status", "sequence", "work")
+
+
+def schema_version(connection: sqlite3.Connection) -> int:
+    """Return the number of the last migration applied; 0 for an empty store."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def migrate(connection: sqlite3.Connection, path: Path) -> None:
+    newest = migrations()[-1][0]
+    version = schema_version(connection)
+    if version > newest:
+        raise StoreTooNew(
+            f"the store {path} has schema {version}; this pushjuju knows up to {newest}",
+            hint="upgrade pushjuju: pip install --upgrade pushjuju",
+        )
+    for number, script in migrations():
+        if number > version:
+            _apply(connection, number, script)
+
+
+def check_ours(connection: sqlite3.Connection, path: Path, *, create: bool) -> None:
+    """Check that a file is a store before anything is written to it; SQLite itself finds one cut short.
+
+    Raises:
+        StoreDamaged: It is another program's, or was emptied.
+    """
+    names = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    version = schema_version(connection)
+    if create and not names and not version:
+        return
+    wanted = TABLES if version <= migrations()[-1][0] else TABLES[:1]  # a newer one may have others
+    missing = [f"no table {name}" for name in wanted if name not in names]
+    if missing or not version:
+        lacks = (missing or ["no number of a schema"])[0]
+        raise StoreDamaged(f"the store {path} cannot be used: it has {lacks}", hint=FROM_COPY)
+
+
+def _apply(connection: sqlite3.Connection, number: int, script: str) -> None:
+    """Apply one migration in its own transaction, unless another process was faster."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        if schema_version(connection) < number:
+            for statement in _statements(script):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {number:d}")
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:  # SQLite ends it by itself when the disk is full
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _statements(script: str) -> Iterator[str]:
+    pending = ""
+    for line in script.splitlines(keepends=True):
+        pending += line
+        if sqlite3.complete_statement(pending):
+            yield pending
+            pending = ""

@@ -1,0 +1,222 @@
+"""Transactions: named statements, and rows as values."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import fields
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from pushjuju.core.errors import NotFound, StoreError
+from pushjuju.core.values import changed, slots
+from pushjuju.portable.jsontext import compact
+from pushjuju.store.statements import queries
+
+if TYPE_CHECKING:
+    from pushjuju.store.cache import Memo
+
+R = TypeVar("R")
+
+
+@cache
+def _builder(record: Hashable, columns: tuple[str, ...]) -> Callable[[Iterable[Any]], Any]:
+    """Return what makes a record of a row with these columns; fields marked `json` are decoded."""
+    kind: Any = record
+    known = {field.name: bool(field.metadata.get("json")) for field in fields(kind)}
+    if missing := known.keys() - set(columns):
+        raise StoreError(f"a row for {kind.__name__} has no {min(missing)}")
+    puts = [_put(kind, name, known) for name in columns]
+    new = kind.__new__
+
+    def build(row: Iterable[Any]) -> Any:
+        made = new(kind)
+        for put, value in zip(puts, row, strict=True):
+            put(made, value)
+        return made
+
+    return build
+
+
+def _put(kind: Any, name: str, known: Mapping[str, bool]) -> Callable[[Any, Any], None]:
+    """Return what writes a column into a record; columns that it has no field for are left out."""
+    if name not in known:
+        return _leave_out
+    put = slots(kind)[name][1]
+    if not known[name]:
+        return put
+    return lambda made, text: put(made, {} if text == "{}" else json.loads(text))
+
+
+def _leave_out(_record: Any, _value: Any) -> None:
+    pass
+
+
+def _names(rows: sqlite3.Cursor) -> tuple[str, ...]:
+    return tuple([column[0] for column in rows.description])
+
+
+def _first(rows: sqlite3.Cursor) -> sqlite3.Row | None:
+    found: sqlite3.Row | None = rows.fetchone()
+    return found
+
+
+def _all(rows: sqlite3.Cursor) -> list[sqlite3.Row]:
+    return rows.fetchall()
+
+
+def _first_record(rows: sqlite3.Cursor, record: type[R]) -> R | None:
+    row = rows.fetchone()
+    if row is None:
+        return None
+    made: R = _builder(cast("Hashable", record), _names(rows))(row)
+    return made
+
+
+def _all_records(rows: sqlite3.Cursor, record: type[R]) -> list[R]:
+    build = _builder(cast("Hashable", record), _names(rows))
+    return [build(row) for row in rows]
+
+
+class Tx:
+    """One transaction. Ends with the `with` block that opened it; never kept beyond."""
+
+    def __init__(self, connection: sqlite3.Connection, memo: Memo | None = None) -> None:
+        self._connection = connection
+        self._queries = queries()
+        self._memo = memo
+
+    def run(self, query: str, /, **params: Any) -> int:
+        """Run a statement; return the number of rows it changed."""
+        statement = self._queries[query]
+        if self._memo is not None:
+            self._memo.wrote(self._memo.effects(statement), params)
+        return self._connection.execute(statement, params).rowcount
+
+    def row(self, query: str, /, **params: Any) -> sqlite3.Row | None:
+        """Return the first row, or None."""
+        return self._ask(_first, query, params)
+
+    def rows(self, query: str, /, **params: Any) -> list[sqlite3.Row]:
+        """Return all rows."""
+        return list(self._ask(_all, query, params))
+
+    def made(self, make: Callable[[Iterable[sqlite3.Row]], R], query: str, /, **params: Any) -> R:
+        """Return what a pure function makes of all rows; it is remembered as long as they are the same.
+
+        Args:
+            make: A function of a module, not made anew each time: it is part of what is remembered.
+        """
+        return self._ask(make, query, params)
+
+    def _ask(self, make: Callable[..., R], query: str, params: Mapping[str, Any], *record: Any) -> R:
+        """Return what a statement answers, made into something by `make(rows, *record)`."""
+        if self._memo is not None:
+            answer: R = self._memo.ask(make, self._queries[query], params, *record)
+            return answer
+        return make(self._connection.execute(self._queries[query], params), *record)
+
+    def scalar(self, query: str, /, **params: Any) -> Any:
+        """Return the first column of the first row, or None."""
+        row = self.row(query, **params)
+        return None if row is None else row[0]
+
+    def find(self, record: type[R], query: str, /, **params: Any) -> R | None:
+        """Return the first row as a record, or None."""
+        return self._ask(_first_record, query, params, record)
+
+    def get(self, record: type[R], query: str, missing: str, /, **params: Any) -> R:
+        """Return the first row as a record.
+
+        Raises:
+            NotFound: No row; `missing` is the message.
+        """
+        found = self.find(record, query, **params)
+        if found is None:
+            raise NotFound(missing)
+        return found
+
+    def list(self, record: type[R], query: str, /, **params: Any) -> list[R]:
+        """Return all rows as records."""
+        return list(self._ask(_all_records, query, params, record))
+
+    def know(self, query: str, answer: Any, /, **params: Any) -> None:
+        """Tell what `find` answers from now on: what was just written to that row."""
+        if self._memo is not None:
+            key = (_first_record, self._queries[query], (type(answer),), *params.items())
+            self._memo.know(key, self._queries[query], params, answer)
+
+    def change(self, record: type[R], query: str, by: str, key: Mapping[str, Any], /, **columns: Any) -> None:
+        """Set columns of the row that `find(record, query, **key)` finds, and of no other.
+
+        Args:
+            by: The statement, with the key and the columns as its parameters. It sets each column as it is
+                given, and nothing else.
+        """
+        known: Any = None
+        if self._memo is not None:
+            known = self._memo.known((_first_record, self._queries[query], (record,), *key.items()))
+        self.run(by, **key, **columns)
+        if known is not None:
+            self.know(query, changed(known, **columns), **key)
+
+    def insert(self, table: str, record: Any) -> None:
+        """Insert a record whose fields are named as the columns of the table."""
+        statement, columns = _insertion(table, cast("Hashable", type(record)))
+        values = {name: _encode(getattr(record, name), is_json) for name, is_json in columns}
+        if self._memo is not None:
+            self._memo.inserted(table, values)
+        self._connection.execute(statement, values)
+
+    def meaning(self, read: Callable[[str], R], text: str) -> R:
+        """Return what a text means by `read(text)`, or as it was told or found before."""
+        if self._memo is None:
+            return read(text)
+        found: R | None = self._memo.values.get((read, text))
+        if found is None:
+            found = read(text)
+            self._memo.values.put((read, text), found)
+        return found
+
+    def means(self, read: Callable[[str], R], text: str, value: R) -> None:
+        """Tell what `read(text)` would come to, for whoever asks next."""
+        if self._memo is not None:
+            self._memo.values.put((read, text), value)
+
+    def watch(self) -> None:
+        """Note from now on what is asked in this transaction: what follows from it may be concluded."""
+        if self._memo is not None:
+            self._memo.trail = []
+
+    def conclude(self, key: Hashable, value: object) -> None:
+        """Keep a value that follows from the answers since `watch`, and from nothing else.
+
+        They are to be the same when they are asked now: what was written since must not change them.
+        """
+        if self._memo is not None:
+            self._memo.conclude(key, value)
+
+    def next(self, scope: str, name: str, at_least: int = 0) -> int:
+        """Return the next number of a sequence, never below `at_least`, never one given before."""
+        return int(self.scalar("sequence_next", scope=scope, name=name, at_least=at_least))
+
+    def give_back(self, scope: str, name: str, number: int) -> None:
+        """Give a number back that nothing was recorded under; later ones may have been given meanwhile."""
+        self.run("sequence_give_back", scope=scope, name=name, number=number)
+        self.run("sequence_unused", scope=scope, name=name)
+
+
+@cache
+def _insertion(table: str, record: Hashable) -> tuple[str, tuple[tuple[str, bool], ...]]:
+    """Return the statement that inserts a record, and its columns: (name, whether it is kept as JSON)."""
+    kind: Any = record
+    columns = tuple((field.name, bool(field.metadata.get("json"))) for field in fields(kind))
+    names, marks = ", ".join(name for name, _ in columns), ", ".join(f":{name}" for name, _ in columns)
+    return f"INSERT INTO {table} ({names}) VALUES ({marks})", columns  # noqa: S608 - names are ours
+
+
+def _encode(value: Any, is_json: bool) -> Any:
+    if is_json:
+        return compact(value)
+    return int(value) if isinstance(value, bool) else value

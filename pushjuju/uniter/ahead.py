@@ -1,0 +1,234 @@
+"""Hooks of a new unit that are decided together and travel together.
+
+What the next hook is, and what it sees, is known before the one under way has ended, as long as that one ends
+well and writes nothing: nobody but the unit itself is asked. Such hooks are decided with the first one, in
+its transaction, and sent behind it; the machine begins each when the one before ended so, and else leaves it
+to the controller. A plan is a decision: what people change meanwhile is seen by the hooks after it.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from itertools import islice, pairwise
+from typing import Any
+
+from pushjuju.core.clock import to_iso
+from pushjuju.core.life import Life
+from pushjuju.core.status import StatusInfo
+from pushjuju.core.values import changed
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.basis.decision_text import packed
+from pushjuju.store.rows.records import Operation as OperationRecord
+from pushjuju.store.rows.records import Unit
+from pushjuju.store.tx import Tx
+from pushjuju.uniter.decide import (
+    Answer,
+    Decision,
+    HookKind,
+    LocalState,
+    Operation,
+    OperationName,
+    decide,
+    from_wire,
+    reconcile_effects,
+    record_text,
+)
+from pushjuju.uniter.dispatch import Prepared, announce, document_of, prepared_operation, read_operation
+from pushjuju.uniter.input.snapshot import View
+from pushjuju.uniter.state.operation import (
+    Outcome,
+    commit_effects,
+    committed,
+    executed,
+    prepare,
+    skip_reason,
+    workload_before,
+)
+
+MOST = 8  # hooks of one plan, the first one not counted
+_HOOKS = frozenset(
+    {
+        HookKind.STORAGE_ATTACHED,
+        HookKind.INSTALL,
+        HookKind.RELATION_CREATED,
+        HookKind.LEADER_ELECTED,
+        HookKind.CONFIG_CHANGED,
+        HookKind.START,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One hook of a plan.
+
+    Attributes:
+        local: What the unit remembers when its turn comes.
+        between: What is taken up before it and needs no machine.
+    """
+
+    decision: Decision
+    operation: Operation
+    local: LocalState
+    between: tuple[Operation, ...] = ()
+
+
+def steps(view: View, local: LocalState, first: Operation) -> Iterator[Step]:
+    """Tell which hooks follow an operation that ends well, as long as nothing else can come between.
+
+    Args:
+        local: The state before `first` was prepared.
+    """
+    remote = view.remote
+    if remote.life is not Life.ALIVE or not _may_lead(local, first):
+        return
+    operation = first
+    while True:
+        done = executed(prepare(local, operation, remote), operation, Outcome.OK)
+        if commit_effects(operation):
+            return
+        step = _next(view, committed(done, operation))
+        if step is None:
+            return
+        yield step
+        local, operation = step.local, step.operation
+
+
+def _may_lead(local: LocalState, operation: Operation) -> bool:
+    """Tell whether hooks may follow an operation unasked: it is one of a unit that has not started yet."""
+    if local.started:
+        return False
+    if operation.name is OperationName.INSTALL:
+        return True
+    return operation.name is OperationName.RUN_HOOK and _is_planned(operation)
+
+
+def _is_planned(operation: Operation) -> bool:
+    return operation.hook is not None and operation.hook.kind in _HOOKS
+
+
+def _next(view: View, local: LocalState) -> Step | None:
+    """Return the hook that follows, if the model need not be asked or changed before it."""
+    between: list[Operation] = []
+    while not reconcile_effects(local, view.remote):
+        decision = decide(local, view.remote)
+        operation = decision.operation
+        if operation is None or decision.effects:
+            return None
+        if operation.name is OperationName.ACCEPT_LEADERSHIP:
+            between.append(operation)
+            local = committed(local, operation)
+            continue
+        if operation.name is not OperationName.RUN_HOOK or not _is_planned(operation):
+            return None
+        if skip_reason(local, operation, view.remote):
+            return None
+        return Step(decision=decision, operation=operation, local=local, between=tuple(between))
+    return None
+
+
+def plan(
+    ctx: Context, tx: Tx, view: View, local: LocalState, first: Operation, first_id: str
+) -> tuple[Prepared, ...]:
+    """Decide what follows an operation, and record it; the machine is to be told together with it.
+
+    Args:
+        local: The state before `first` was prepared; it is announced already.
+    """
+    found = list(islice(steps(view, local, first), MOST))
+    ids = [*(str(uuid.uuid4()) for _ in found), ""]
+    said: StatusInfo | None = None
+    plans: list[Prepared] = []
+    after = first_id
+    for number, (step, (own, then)) in enumerate(zip(found, pairwise(ids), strict=True), 1):
+        said = workload_before(step.local, step.operation) or said
+        prepared = _prepared(tx, changed(view, local=step.local), step.operation, own, said)
+        order = {**prepared.frame, "after": after, **({"then": True} if then else {})}
+        after = own
+        moment = ctx.clock.now() + timedelta(microseconds=number)  # they are listed in their order
+        tx.insert("operation", _record(view, step, prepared.id, prepared.title, then, moment))
+        plans.append(changed(prepared, frame=order))
+    return tuple(plans)
+
+
+def _prepared(
+    tx: Tx, view: View, operation: Operation, operation_id: str, said: StatusInfo | None
+) -> Prepared:
+    """Build the request for a hook as it will be then."""
+    prepared = prepared_operation(tx, view, operation, operation_id)
+    if said is None:
+        return prepared
+    status = {"unit": {"status": str(said.status), "message": said.message, "data": {}}}
+    context = {**prepared.frame["context"], "status": status}
+    return changed(prepared, frame={**prepared.frame, "context": context})
+
+
+def _record(
+    view: View, step: Step, operation_id: str, title: str, then: str, moment: datetime
+) -> OperationRecord:
+    document: dict[str, Any] = {
+        **document_of(step.operation, None),
+        "reason": step.decision.reason,
+        "badge": step.decision.badge,
+        "between": [document_of(operation, None)["operation"] for operation in step.between],
+    }
+    if then:
+        document["then"] = then
+    return OperationRecord(
+        id=operation_id,
+        model=view.unit.model,
+        machine=view.machine.id,
+        unit=view.unit.name,
+        name=title,
+        state="planned",
+        document=document,
+        prepared=to_iso(moment),
+    )
+
+
+# --- when the one before has ended ------------------------------------------------------------------------
+
+
+def promote(tx: Tx, view: View, local: LocalState, then: str, now: datetime) -> tuple[LocalState, str]:
+    """Take up the hook that was planned behind one that ended well; its turn is taken with that.
+
+    Args:
+        now: When it began, for its statuses.
+
+    Returns:
+        What the unit remembers then, and the id of the hook; an empty one when there is none any more.
+    """
+    row = tx.find(OperationRecord, "operation_get", id=then)
+    if row is None or row.state != "planned":
+        return local, ""
+    operation = read_operation(row.document)
+    for before in row.document["between"]:
+        local = committed(local, from_wire(Operation, before))
+    text = _keep_decision(tx, view, local, operation, row)
+    announce(tx, view, local, operation, now)
+    tx.run("operation_promote", id=then, decided=packed(text))
+    return prepare(local, operation, view.remote), then
+
+
+def _keep_decision(tx: Tx, view: View, local: LocalState, operation: Operation, row: OperationRecord) -> str:
+    document = row.document
+    decision = Decision(
+        answer=Answer.RUN, operation=operation, reason=document["reason"], badge=document["badge"]
+    )
+    text = record_text(local, view.remote, decision)
+    key = {"model": view.unit.model, "name": view.unit.name}
+    tx.change(Unit, "unit_get", "unit_set_decision", key, decision=text)
+    return text
+
+
+def drop(tx: Tx, then: str) -> None:
+    """Forget what was planned behind an operation that did not end well; the machine begins nothing of it."""
+    while then:
+        row = tx.find(OperationRecord, "operation_get", id=then)
+        if row is None or row.state != "planned":
+            return
+        tx.run("operation_drop", id=then)
+        then = row.document.get("then", "")

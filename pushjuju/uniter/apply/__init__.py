@@ -1,0 +1,1 @@
+"""What hooks and decisions change in the model."""

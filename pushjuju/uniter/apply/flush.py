@@ -1,0 +1,230 @@
+"""What a successful hook wrote goes into the model: all of it, or the hook has failed.
+
+The machine has checked it for the charm; here it is checked again, because nobody knows who holds the
+machine. What comes in has the shape that `runner.intake.read_result` gives it.
+
+Mirrors: juju apiserver/facades/agent/uniter CommitHookChanges (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from pushjuju.core import limits
+from pushjuju.core.ports import OpenPort, PortRange, changed, conflict
+from pushjuju.services.entities.basis import wake
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.model import firewall
+from pushjuju.services.entities.relation import relations
+from pushjuju.store.rows.records import Port
+from pushjuju.store.tx import Tx
+from pushjuju.uniter.decide import HookKind, Operation
+from pushjuju.uniter.input.hookcontext import binding_names, relation_settings
+from pushjuju.uniter.input.snapshot import View
+from pushjuju.uniter.input.unit_secrets import flush_secrets, secrets_refused
+from pushjuju.uniter.input.unit_storage import flush_storage, storage_refused
+
+Writes = Mapping[str, Any]
+_TOLD = ("egress-subnets", "ingress-address", "private-address")  # of addresses, in a relation
+_STATE_OVERHEAD = 8  # bytes that Juju's encoding adds to each key with its value
+
+
+def refusal(tx: Tx, view: View, writes: Writes) -> str:
+    """Return why a hook's changes cannot be taken, or an empty text; changes nothing."""
+    return (
+        _relations_refused(tx, view, writes)
+        or _ports_refused(tx, view, writes)
+        or _state_refused(tx, view, writes)
+        or storage_refused(tx, view.unit, view.charm, writes.get("storage", {}))
+        or secrets_refused(tx, view.unit, writes, leader=view.remote.leader)
+    )
+
+
+def flush(ctx: Context, tx: Tx, view: View, operation: Operation, writes: Writes) -> None:
+    """Write a hook's changes in Juju's order."""
+    if operation.hook and operation.hook.kind is HookKind.CONFIG_CHANGED:
+        _refresh_addresses(ctx, tx, view)
+    flush_secrets(ctx, tx, view.unit, writes, leader=view.remote.leader)
+    _flush_relations(ctx, tx, view, writes)
+    _flush_ports(ctx, tx, view, writes)
+    _flush_state(tx, view, writes)
+    if writes.get("storage"):
+        flush_storage(tx, view.unit, view.charm, writes["storage"], ctx.clock.now())
+
+
+# --- relations --------------------------------------------------------------------------------------------
+
+
+def _relations_refused(tx: Tx, view: View, writes: Writes) -> str:
+    as_leader = any(bags.get("app") for bags in writes.get("relations", {}).values())
+    if as_leader and not view.remote.leader:
+        return f'prerequisites failed: "{view.unit.name}" is not leader of "{view.unit.application}"'
+    for relation_id, entity, changes in _bags(view, writes):
+        wanted = relations.merged(relations.bag(tx, view.unit.model, relation_id, entity), changes)
+        if _size(wanted) > limits.BAG:
+            return f"writing relation {relation_id}: max allowed size ({limits.BAG}) exceeded"
+    return ""
+
+
+def _bags(view: View, writes: Writes) -> Iterator[tuple[int, str, Mapping[str, str | None]]]:
+    """Yield the changes to bags of relations that the unit has entered; others are not its own, or gone."""
+    unit = view.unit
+    for relation_id, bags in sorted((int(key), bags) for key, bags in writes.get("relations", {}).items()):
+        if relation_id in view.local.relations and relation_id in view.remote.relations:
+            for side, entity in (("unit", unit.name), ("app", unit.application)):
+                if changes := bags.get(side):
+                    yield relation_id, entity, changes
+
+
+def _size(settings: Mapping[str, str]) -> int:
+    return sum(len(key.encode()) + len(value.encode()) for key, value in settings.items())
+
+
+def _flush_relations(ctx: Context, tx: Tx, view: View, writes: Writes) -> None:
+    unit = view.unit
+    for relation_id, entity, changes in _bags(view, writes):
+        relations.update_bag(tx, view.relations[relation_id], entity, changes, ctx.clock.now())
+        if entity == unit.application and view.remote.relations[relation_id].peer:
+            wake.unit(tx, unit, ctx.clock.now(), "own application settings changed")
+
+
+def _refresh_addresses(ctx: Context, tx: Tx, view: View) -> None:
+    """Write the present addresses into the unit's bag of every joined relation."""
+    unit = view.unit
+    for relation_id in sorted(view.local.relations):
+        if relation_id in view.remote.relations:
+            endpoint = view.remote.relations[relation_id].endpoint
+            settings: dict[str, str | None] = dict.fromkeys(_TOLD)
+            relation = view.relations[relation_id]
+            settings.update(relation_settings(tx, view, relation, endpoint))
+            if relations.update_bag(tx, relation, unit.name, settings, ctx.clock.now()):
+                relations.touch_firewalls(tx, relation, ctx.clock.now(), "addresses changed")
+
+
+# --- ports ------------------------------------------------------------------------------------------------
+
+
+def _asked(writes: Writes, what: str) -> list[OpenPort]:
+    return [
+        OpenPort(item["endpoint"], PortRange(item["protocol"], item["from"], item["to"]))
+        for item in writes.get("ports", {}).get(what, [])
+    ]
+
+
+def _ports_refused(tx: Tx, view: View, writes: Writes) -> str:
+    opened, closed = _asked(writes, "open"), _asked(writes, "close")
+    if not opened and not closed:
+        return ""
+    known = binding_names(view.charm)
+    others = list(_others_ports(tx, view))
+    for word, ports in (("open", opened), ("close", closed)):
+        for port in ports:
+            if port.endpoint and port.endpoint not in known:
+                missing = f'endpoint "{port.endpoint}" for unit "{view.unit.name}" not found'
+                return f"cannot open/close ports: {word} port range: {missing}"
+    wanted = _wanted_ports(tx, view, opened, closed)[1]
+    if len(wanted) > limits.PORTS:
+        return f"cannot open/close ports: more than {limits.PORTS} port ranges"
+    return _ports_conflict(view.unit.name, {port.range for port in opened}, wanted, others)
+
+
+def _ports_conflict(
+    unit: str,
+    opened: Collection[PortRange],
+    wanted: Collection[OpenPort],
+    others: list[tuple[str, PortRange]],
+) -> str:
+    """Return which range that is opened overlaps another one: of other units, or of the unit itself.
+
+    The unit's own may have come from a task that ran beside this one, so that the machine knew of neither.
+    """
+    own = {port.range for port in wanted}
+    for new in sorted(opened):
+        mine = [(unit, other) for other in sorted(own) if other != new] if new in own else []
+        if clash := conflict(new, [*others, *mine]):
+            ours = f'cannot open {new} (unit "{unit}")'
+            theirs = f'port range conflicts with {clash[1]} (unit "{clash[0]}")'
+            return f"cannot open/close ports: {ours}: {theirs}"
+    return ""
+
+
+def _wanted_ports(
+    tx: Tx, view: View, opened: list[OpenPort], closed: list[OpenPort]
+) -> tuple[set[OpenPort], frozenset[OpenPort]]:
+    """Return what a unit has open, and what it wants to have open."""
+    rows = tx.list(Port, "port_of_unit", model=view.unit.model, unit=view.unit.name)
+    present = {OpenPort(row.endpoint, PortRange(row.protocol, row.from_port, row.to_port)) for row in rows}
+    return present, changed(present, opened, closed, binding_names(view.charm))
+
+
+def _others_ports(tx: Tx, view: View) -> Iterator[tuple[str, PortRange]]:
+    for port in tx.list(Port, "port_on_machine", model=view.unit.model, machine=view.unit.machine):
+        if port.unit != view.unit.name:
+            yield port.unit, PortRange(port.protocol, port.from_port, port.to_port)
+
+
+def _flush_ports(ctx: Context, tx: Tx, view: View, writes: Writes) -> None:
+    opened, closed = _asked(writes, "open"), _asked(writes, "close")
+    if not opened and not closed:
+        return
+    unit = view.unit
+    present, wanted = _wanted_ports(tx, view, opened, closed)
+    for port in present - wanted:
+        tx.run("port_delete", **_columns(view, port))
+    for port in sorted(wanted - present):
+        tx.insert("port", Port(**_columns(view, port)))
+    if wanted != present and (view.application.exposed or _is_reached(view)):
+        firewall.changed_on(tx, unit.model, unit.machine, ctx.clock.now(), "ports changed")
+
+
+def _is_reached(view: View) -> bool:
+    """Tell whether units of other models may reach what this one opens."""
+    return any(relation.far_model for relation in view.relations.values())
+
+
+def _columns(view: View, port: OpenPort) -> dict[str, Any]:
+    return {
+        "model": view.unit.model,
+        "unit": view.unit.name,
+        "endpoint": port.endpoint,
+        "protocol": port.range.protocol,
+        "from_port": port.range.from_port,
+        "to_port": port.range.to_port,
+    }
+
+
+# --- charm state ------------------------------------------------------------------------------------------
+
+
+def _wanted_state(tx: Tx, view: View, writes: Writes) -> dict[str, str]:
+    rows = tx.rows("charm_state_list", model=view.unit.model, unit=view.unit.name)
+    state: dict[str, str | None] = {row["key"]: row["value"] for row in rows}
+    state.update(writes.get("state", {}))
+    return {key: value for key, value in state.items() if value is not None}
+
+
+def _state_refused(tx: Tx, view: View, writes: Writes) -> str:
+    if not writes.get("state"):
+        return ""
+    for key, value in writes["state"].items():
+        if len(key.encode()) > limits.STATE_KEY:
+            return f"persisting charm state: max allowed key length ({limits.STATE_KEY}) exceeded"
+        if value is not None and len(value.encode()) > limits.STATE_VALUE:
+            return f"persisting charm state: max allowed value length ({limits.STATE_VALUE}) exceeded"
+    wanted = _wanted_state(tx, view, writes)
+    if _size(wanted) + len(wanted) * _STATE_OVERHEAD > limits.STATE:
+        return f"persisting charm state: max allowed size ({limits.STATE}) exceeded"
+    return ""
+
+
+def _flush_state(tx: Tx, view: View, writes: Writes) -> None:
+    if not writes.get("state"):
+        return
+    key = {"model": view.unit.model, "unit": view.unit.name}
+    present = {row["key"]: row["value"] for row in tx.rows("charm_state_list", **key)}
+    for name, value in writes["state"].items():
+        if value is None and name in present:
+            tx.run("charm_state_delete", **key, key=name)
+        elif value is not None and present.get(name) != value:
+            tx.run("charm_state_set", **key, key=name, value=value)

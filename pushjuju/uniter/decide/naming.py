@@ -1,0 +1,48 @@
+"""Names of hooks as people and tools read them.
+
+The texts are parsed by tools (`juju wait-for`, test suites), so they are Juju's to the letter.
+
+Mirrors: juju worker/uniter/uniter.go reportHookError (3.6)
+"""
+
+from __future__ import annotations
+
+from pushjuju.uniter.decide.decision import Effect, EffectKind
+from pushjuju.uniter.decide.remote import RemoteState
+from pushjuju.uniter.decide.state import HookInfo
+
+
+def hook_name(hook: HookInfo, endpoint: str = "") -> str:
+    """Return the full name of a hook, as in `JUJU_HOOK_NAME` and `hooks/`.
+
+    Args:
+        endpoint: The own endpoint, for relation hooks.
+    """
+    if hook.kind.is_relation:
+        return f"{endpoint}-{hook.kind}"
+    if hook.kind.is_storage:
+        return f"{hook.storage_id.rpartition('/')[0]}-{hook.kind}"
+    return hook.kind.value
+
+
+def hook_error(hook: HookInfo, remote: RemoteState) -> Effect:
+    """Return the report of a failed hook: the agent's error status.
+
+    A storage hook is named without its store there, as Juju does.
+    """
+    name = shown = hook.kind.value
+    data: dict[str, str | int] = {}
+    if hook.kind.is_relation and hook.relation_id is not None:
+        data["relation-id"] = hook.relation_id
+        if hook.remote_unit:
+            data["remote-unit"] = hook.remote_unit
+        if relation := remote.relations.get(hook.relation_id):
+            name = shown = hook_name(hook, relation.endpoint)
+        else:
+            shown = f"{hook.kind}: relation: {hook.relation_id} not found"
+    if hook.kind.is_secret:
+        data["secret-uri"] = hook.secret_uri
+        if hook.secret_label:
+            data["secret-label"] = hook.secret_label
+    data["hook"] = name
+    return Effect(kind=EffectKind.REPORT_ERROR, message=f'hook failed: "{shown}"', data=data)

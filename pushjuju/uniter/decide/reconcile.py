@@ -1,0 +1,110 @@
+"""What the controller sets right in the model before it decides: scopes, storage, the unit's own life.
+
+The effects are performed by the caller, are idempotent, and come in
+the order in which Juju does them. Perform them, read both states anew, then decide.
+
+Mirrors: juju worker/uniter/relation/statetracker.go SynchronizeScopes,
+worker/uniter/storage/attachments.go (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pushjuju.core.life import Life
+from pushjuju.core.names import application_of
+from pushjuju.core.series import SeriesStatus
+from pushjuju.uniter.decide.decision import Effect, EffectKind
+from pushjuju.uniter.decide.remote import RemoteRelation, RemoteState
+from pushjuju.uniter.decide.resolvers.storage import attachment_life, storage_order
+from pushjuju.uniter.decide.state import LocalState, OperationKind
+
+
+def reconcile_effects(local: LocalState, remote: RemoteState) -> tuple[Effect, ...]:
+    """Return what must be done to the model before the next decision; nothing if all is as it should be.
+
+    - forget-relation: the relation is gone from the model (for example by force): drop the record, no hooks.
+    - leave-scope: of an implicit relation, or one that is over before its relation-created ran, so that no
+      hook told of it; drop the record too.
+    - enter-scope: write an empty record, enter, create the subordinate unit if the scope is container, let
+      the leader set the relation's status to joined. "Cannot enter scope yet" is tried again at the next
+      turn.
+    - destroy-unit: a subordinate whose last relation to its principal's application is over.
+    - destroy-storage-attachments, remove-storage-attachment: storage of a dying unit, or never attached.
+    - forget-storage: the attachment is gone from the model (by force): drop the record, no hook.
+
+    A unit that waits for its machine to be upgraded leaves everything as it is.
+    """
+    if remote.life is Life.DEAD or local.removed or remote.series.frozen:
+        return ()
+    return (
+        *_forget(local, remote),
+        *_scopes(local, remote),
+        *_own_life(local, remote),
+        *_storage(local, remote),
+    )
+
+
+def _forget(local: LocalState, remote: RemoteState) -> Iterator[Effect]:
+    for relation_id in sorted(local.relations.keys() - remote.relations.keys()):
+        yield Effect(kind=EffectKind.FORGET_RELATION, relation_id=relation_id)
+
+
+def _settled(local: LocalState, remote: RemoteState) -> bool:
+    """Tell whether scopes may be entered: installed, idle and not on the way out."""
+    return local.installed and remote.life is Life.ALIVE and local.kind is OperationKind.CONTINUE
+
+
+def _scopes(local: LocalState, remote: RemoteState) -> Iterator[Effect]:
+    for relation_id, relation in sorted(remote.relations.items()):
+        if relation_id in local.relations:
+            if _leaves_silently(local, remote, relation_id):
+                yield Effect(kind=EffectKind.LEAVE_SCOPE, relation_id=relation_id)
+        elif relation.implemented and _enters(local, remote, relation):
+            yield Effect(kind=EffectKind.ENTER_SCOPE, relation_id=relation_id)
+
+
+def _enters(local: LocalState, remote: RemoteState, relation: RemoteRelation) -> bool:
+    """Tell whether a scope is entered now; no subordinate comes to a machine that is being upgraded."""
+    upgrading = remote.series is not SeriesStatus.NOT_STARTED
+    return relation.usable and _settled(local, remote) and not (relation.container and upgrading)
+
+
+def _leaves_silently(local: LocalState, remote: RemoteState, relation_id: int) -> bool:
+    relation = remote.relations[relation_id]
+    if relation.implicit:
+        return _over(remote, relation)
+    told = local.relations[relation_id].created or relation.peer
+    in_hook = local.hook is not None and local.hook.relation_id == relation_id
+    return not (told or in_hook) and (remote.life is Life.DYING or not relation.usable)
+
+
+def _over(remote: RemoteState, relation: RemoteRelation) -> bool:
+    return not relation.usable or (remote.life is Life.DYING and relation.container)
+
+
+def _own_life(local: LocalState, remote: RemoteState) -> Iterator[Effect]:
+    """Destroy a subordinate that nothing ties to its principal any more; other subordinates do not count."""
+    if not remote.principal or not _settled(local, remote):
+        return
+    principal = application_of(remote.principal)
+    ties = (
+        relation.container and relation.usable and relation.remote_application == principal
+        for relation in remote.relations.values()
+    )
+    if not any(ties):
+        yield Effect(kind=EffectKind.DESTROY_UNIT)
+
+
+def _storage(local: LocalState, remote: RemoteState) -> Iterator[Effect]:
+    """Settle storage that goes without a hook; the one whose hook is in progress is left to that hook."""
+    current = local.hook.storage_id if local.hook else ""
+    for item in sorted(local.storage - remote.storage.keys() - {current}, key=storage_order):
+        yield Effect(kind=EffectKind.FORGET_STORAGE, storage_id=item)
+    ids = sorted(remote.storage, key=storage_order)
+    if remote.life is Life.DYING and any(remote.storage[item].life is Life.ALIVE for item in ids):
+        yield Effect(kind=EffectKind.DESTROY_STORAGE_ATTACHMENTS)
+    for item in ids:
+        known = item in local.storage or item == current
+        if attachment_life(remote, item) is not Life.ALIVE and not known:
+            yield Effect(kind=EffectKind.REMOVE_STORAGE_ATTACHMENT, storage_id=item)

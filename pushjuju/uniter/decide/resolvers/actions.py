@@ -1,0 +1,64 @@
+"""Actions: run the next one, or settle the one that was cut off. Pure.
+
+Mirrors: juju worker/uniter/actions/resolver.go (3.6)
+"""
+
+from __future__ import annotations
+
+from pushjuju.uniter.decide.decision import (
+    GO_ON,
+    MACHINE_LOCK,
+    Decision,
+    Operation,
+    OperationName,
+    Seen,
+    Verdict,
+    run,
+)
+from pushjuju.uniter.decide.remote import PendingAction, RemoteState
+from pushjuju.uniter.decide.state import LocalState, OperationKind, Step
+
+
+def actions(local: LocalState, remote: RemoteState) -> Verdict:
+    """Run the oldest action, on an idle unit or one in hook error."""
+    if local.kind is OperationKind.RUN_ACTION:
+        return _settle(local, remote)
+    free = local.kind is OperationKind.CONTINUE
+    in_error = local.kind is OperationKind.RUN_HOOK and local.step is Step.PENDING
+    if not free and not in_error:
+        return GO_ON
+    for action in remote.actions:
+        if action.id not in local.completed_actions:
+            return run(_run_action(remote, action), f'action "{action.name}" was asked for')
+    return GO_ON
+
+
+def _settle(local: LocalState, remote: RemoteState) -> Decision:
+    """Commit an action that is over; fail one whose fate is unknown: no script is run twice.
+
+    Juju mistakes the step here: it commits a kept hook that failed as if it were resolved, and fails the next
+    action in the place of one that is done.
+    """
+    if local.step is Step.DONE:
+        return run(_about(remote, OperationName.RUN_ACTION, local.action_id), "the action is over")
+    return run(_about(remote, OperationName.FAIL_ACTION, local.action_id), "the action was cut off")
+
+
+def _about(remote: RemoteState, name: OperationName, action_id: str) -> Operation:
+    return Operation(name=name, action_id=action_id, lock=MACHINE_LOCK, seen=Seen.of(remote))
+
+
+def _run_action(remote: RemoteState, action: PendingAction) -> Operation:
+    return Operation(
+        name=OperationName.RUN_ACTION,
+        action_id=action.id,
+        action_name=action.name,
+        lock=_lock(action),
+        seen=Seen.of(remote),
+    )
+
+
+def _lock(action: PendingAction) -> str:
+    if action.execution_group:
+        return f"{MACHINE_LOCK}-{action.execution_group}"
+    return "" if action.parallel else MACHINE_LOCK

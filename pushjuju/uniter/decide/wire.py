@@ -1,0 +1,243 @@
+"""Local state, remote state and decisions as JSON, so decisions are kept and decided again.
+
+Keys are field names with hyphens; values equal to the default are
+left out. One codec is made per type, from its annotations.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+import types
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, fields, is_dataclass
+from enum import Enum
+from typing import Any, TypeVar
+
+from pushjuju.core.errors import NotValid
+from pushjuju.portable.jsontext import compact
+from pushjuju.uniter.decide.decision import Decision, Effect, Operation
+from pushjuju.uniter.decide.loop import decide
+from pushjuju.uniter.decide.remote import RemoteState
+from pushjuju.uniter.decide.state import HookInfo, LocalState, validate_local
+
+T = TypeVar("T")
+RECORD_FORMAT = 1
+_SCALARS = frozenset((str, int, bool, float, types.NoneType))
+
+
+def to_wire(value: LocalState | RemoteState | Decision | Operation | Effect | HookInfo) -> dict[str, Any]:
+    """Write a value as a JSON document."""
+    document: dict[str, Any] = _plain(value)
+    return document
+
+
+def from_wire(cls: type[T], document: object) -> T:
+    """Read a value from a JSON document.
+
+    Args:
+        cls: One of the types that `to_wire` writes.
+
+    Raises:
+        NotValid: The document is not of that form, or the local state breaks a rule.
+    """
+    value = _reader(typing.cast("Any", cls))(document, cls.__name__)
+    if isinstance(value, LocalState):
+        validate_local(value)
+    return typing.cast("T", value)
+
+
+def record(local: LocalState, remote: RemoteState, decision: Decision) -> dict[str, Any]:
+    """Write a decision with all that it depended on."""
+    return {
+        "format": RECORD_FORMAT,
+        "local": to_wire(local),
+        "remote": to_wire(remote),
+        "decision": to_wire(decision),
+    }
+
+
+def record_text(
+    local: LocalState, remote: RemoteState, decision: Decision, local_text: str | None = None
+) -> str:
+    """Write a decision as `record` does, as JSON.
+
+    Args:
+        local_text: The local state where it is known as JSON already.
+    """
+    local_text = local_text or text_of(local)
+    head = f'"decision":{text_of(decision)},"format":{RECORD_FORMAT}'
+    return f'{{{head},"local":{local_text},"remote":{text_of(remote)}}}'
+
+
+def text_of(value: LocalState | RemoteState | Decision) -> str:
+    """Write a value as JSON; equal values give equal texts."""
+    return compact(to_wire(value))
+
+
+def replay(kept: Mapping[str, Any]) -> Decision:
+    """Decide a kept record again; compare the answer with `from_wire(Decision, kept["decision"])`.
+
+    Raises:
+        NotValid: It is no such record.
+    """
+    if kept.get("format") != RECORD_FORMAT:
+        raise NotValid(f"decision record has format {kept.get('format')!r}, expected {RECORD_FORMAT}")
+    return decide(from_wire(LocalState, kept.get("local")), from_wire(RemoteState, kept.get("remote")))
+
+
+def _plain(value: Any) -> Any:
+    """Turn a value into what JSON can hold."""
+    kind: Any = type(value)
+    return value if kind in _SCALARS else _writer(kind)(value)
+
+
+@functools.cache
+def _writer(kind: type[Any]) -> Callable[[Any], Any]:
+    """Return the function that writes values of a type."""
+    if issubclass(kind, Enum):
+        return lambda value: value.value
+    if is_dataclass(kind):
+        return _dataclass_writer(kind)
+    if issubclass(kind, Mapping):
+        return _mapping
+    if issubclass(kind, frozenset):
+        return lambda value: sorted(_plain(item) for item in value)
+    if issubclass(kind, tuple):
+        return lambda value: [_plain(item) for item in value]
+    return lambda value: value
+
+
+def _mapping(value: Mapping[Any, Any]) -> dict[str, Any]:
+    return {str(key): item if type(item) in _SCALARS else _plain(item) for key, item in value.items()}
+
+
+def _dataclass_writer(cls: type[Any]) -> Callable[[Any], dict[str, Any]]:
+    """Return a writer of the fields that are not as by default; most are, so those are to cost little."""
+    names = [field.name for field in fields(cls)]
+    values = operator.attrgetter(*names, names[0])  # the first one twice: a tuple also when it is alone
+    columns = tuple((_key(field), _default(field)) for field in fields(cls))
+
+    def write(value: Any) -> dict[str, Any]:
+        document = {}
+        for item, (key, default) in zip(values(value), columns, strict=False):
+            if item is default or item == default:
+                continue
+            kind: Any = type(item)
+            document[key] = item if kind in _SCALARS else _writer(kind)(item)
+        return document
+
+    return write
+
+
+def _key(field: Field[Any]) -> str:
+    return field.name.replace("_", "-")
+
+
+def _default(field: Field[Any]) -> object:
+    return field.default_factory() if field.default_factory is not MISSING else field.default
+
+
+Reader = Callable[[object, str], Any]
+
+
+@functools.cache
+def _reader(kind: Any) -> Reader:
+    """Return the function that reads values of a type; it gets the value and where it stands."""
+    origin, parameters = typing.get_origin(kind), typing.get_args(kind)
+    if is_dataclass(kind):
+        return _dataclass_reader(typing.cast("type[Any]", kind))
+    if origin in (types.UnionType, typing.Union):
+        return _union_reader(parameters)
+    if origin is tuple:
+        return _list_reader(parameters[0], tuple)
+    if origin is frozenset:
+        return _list_reader(parameters[0], frozenset)
+    if origin is Mapping:
+        return _mapping_reader(parameters[0], _reader(parameters[1]))
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return _enum_reader(kind)
+    return _scalar_reader(kind)
+
+
+def _dataclass_reader(cls: type[Any]) -> Reader:
+    hints = typing.get_type_hints(cls)
+    readers = {_key(field): (field.name, _reader(hints[field.name])) for field in fields(cls)}
+    needed = {_key(field) for field in fields(cls) if _default(field) is MISSING}
+
+    def read(value: object, where: str) -> Any:
+        document = _expect(dict, value, where)
+        if unknown := document.keys() - readers.keys():
+            raise NotValid(f"{where}: unknown key {min(unknown)!r}")
+        if missing := needed - document.keys():
+            raise NotValid(f"{where}: missing key {min(missing)!r}")
+        given = {}
+        for key, item in document.items():
+            name, reader = readers[key]
+            given[name] = reader(item, f"{where}.{key}")
+        return cls(**given)
+
+    return read
+
+
+def _union_reader(parameters: tuple[Any, ...]) -> Reader:
+    """Read `X | None`, or one of several scalars."""
+    readers = [(item, _reader(item)) for item in parameters if item is not types.NoneType]
+
+    def read(value: object, where: str) -> Any:
+        if value is None and types.NoneType in parameters:
+            return None
+        exact = [reader for item, reader in readers if type(value) is item]
+        return (exact or [readers[0][1]])[0](value, where)
+
+    return read
+
+
+def _list_reader(item: Any, build: type[tuple[Any, ...]] | type[frozenset[Any]]) -> Reader:
+    reader = _reader(item)
+
+    def read(value: object, where: str) -> Any:
+        items = _expect(list, value, where)
+        return build(reader(each, f"{where}[{index}]") for index, each in enumerate(items))
+
+    return read
+
+
+def _mapping_reader(key_type: Any, reader: Reader) -> Reader:
+    def read(value: object, where: str) -> Any:
+        document = _expect(dict, value, where)
+        return {
+            _map_key(key_type, key, where): reader(item, f"{where}.{key}") for key, item in document.items()
+        }
+
+    return read
+
+
+def _map_key(key_type: Any, key: str, where: str) -> Any:
+    if key_type is int and not key.isdecimal():
+        raise NotValid(f"{where}: {key!r} is not a number")
+    return key_type(key)
+
+
+def _enum_reader(cls: type[Enum]) -> Reader:
+    def read(value: object, where: str) -> Any:
+        try:
+            return cls(value)
+        except ValueError as error:
+            raise NotValid(f"{where}: {value!r} is not one of its words") from error
+
+    return read
+
+
+def _scalar_reader(cls: type[Any]) -> Reader:
+    def read(value: object, where: str) -> Any:
+        return _expect(cls, value, where)
+
+    return read
+
+
+def _expect(cls: type[Any], value: object, where: str) -> Any:
+    if type(value) is not cls:
+        raise NotValid(f"{where}: expected {cls.__name__}, not {type(value).__name__}")
+    return value

@@ -1,0 +1,130 @@
+"""An operation on its way to a machine: its row, its announcement, its request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from pushjuju.core.status import Agent, StatusKind
+from pushjuju.services.entities.basis import statuses
+from pushjuju.services.entities.charm import charms
+from pushjuju.services.entities.model import model_config, models
+from pushjuju.store.tx import Tx
+from pushjuju.uniter.actions import action_frame
+from pushjuju.uniter.decide import (
+    Answer,
+    Decision,
+    LocalState,
+    Operation,
+    OperationName,
+    from_wire,
+    hook_name,
+    to_wire,
+)
+from pushjuju.uniter.input.environment import hook_environment
+from pushjuju.uniter.input.hookcontext import hook_context
+from pushjuju.uniter.input.snapshot import View
+from pushjuju.uniter.requests import TITLE, Request, read_request, request_frame
+from pushjuju.uniter.state.operation import executing_message, workload_before
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """An operation that must run on the machine now.
+
+    Attributes:
+        id: The machine runs an id once.
+        title: `install`, `config-changed`, `charm local:web-0`: for people.
+        frame: The request, complete.
+        blob: SHA-256 of the archive that the machine must hold first; empty for none.
+        like: SHA-256 of an archive that it holds and that is much like it; empty for none.
+    """
+
+    id: str
+    unit: str
+    title: str
+    frame: Mapping[str, Any]
+    blob: str = ""
+    like: str = ""
+
+
+def document_of(operation: Operation, request: Request | None) -> dict[str, Any]:
+    """Return what the row of an operation keeps of it."""
+    document = {"operation": to_wire(Decision(answer=Answer.RUN, operation=operation))["operation"]}
+    return {**document, "request": request.document()} if request else document
+
+
+def read_operation(document: Mapping[str, Any]) -> Operation:
+    """Read an operation back from its row."""
+    return from_wire(Operation, document["operation"])
+
+
+def announce(tx: Tx, view: View, local: LocalState, operation: Operation, now: datetime) -> None:
+    """Say in the statuses that an operation begins."""
+    unit = view.unit
+    if before := workload_before(local, operation):
+        statuses.set_status(
+            tx, unit.model, StatusKind.WORKLOAD, unit.name, before.status, before.message, now=now
+        )
+    message = executing_message(operation)
+    if message is not None:
+        statuses.set_agent_status(tx, unit.model, unit.name, Agent.EXECUTING, message, now=now)
+
+
+def prepared_operation(
+    tx: Tx,
+    view: View,
+    operation: Operation,
+    operation_id: str,
+    request: Mapping[str, Any] | None = None,
+) -> Prepared:
+    """Build the request for an operation from the present state of the model.
+
+    Args:
+        request: What `juju-exec` asked for, from the operation's row.
+    """
+    if operation.name in (OperationName.INSTALL, OperationName.UPGRADE):
+        return _deploy(tx, view, operation, operation_id)
+    model = models.get(tx, view.unit.model)
+    if operation.name is OperationName.RUN_ACTION:
+        order = action_frame(tx, view, operation, model, operation_id)
+        return Prepared(id=operation_id, unit=view.unit.name, title=operation.action_name, frame=order)
+    if operation.name is OperationName.RUN_COMMANDS and request is not None:
+        order = request_frame(tx, view, operation, model, operation_id, read_request(request))
+        return Prepared(id=operation_id, unit=view.unit.name, title=TITLE, frame=order)
+    if operation.name is not OperationName.RUN_HOOK or operation.hook is None:
+        raise AssertionError(f"no snapshot of this version leads to {operation.text}")
+    title = hook_name(operation.hook, operation.endpoint)
+    frame = {
+        "t": "op",
+        "id": operation_id,
+        "kind": "hook",
+        "unit": view.unit.name,
+        "hook": title,
+        "env": hook_environment(tx, view, operation, model),
+        "context": hook_context(tx, view, operation, model),
+        "logging": model_config.get(tx, model.uuid, "logging-config"),
+    }
+    return Prepared(id=operation_id, unit=view.unit.name, title=title, frame=frame)
+
+
+def _deploy(tx: Tx, view: View, operation: Operation, operation_id: str) -> Prepared:
+    blob = charms.record(tx, view.unit.model, operation.charm_url).sha256
+    frame = {
+        "t": "op",
+        "id": operation_id,
+        "kind": "deploy",
+        "unit": view.unit.name,
+        "url": operation.charm_url,
+        "sha256": blob,
+    }
+    title = f"charm {operation.charm_url}"
+    old = (
+        tx.row("charm_by_url", model=view.unit.model, url=view.unit.charm_url)
+        if view.unit.charm_url
+        else None
+    )
+    like = str(old["sha256"]) if old else ""
+    return Prepared(id=operation_id, unit=view.unit.name, title=title, frame=frame, blob=blob, like=like)

@@ -1,0 +1,1 @@
+"""What a decision and a hook see of the model; reads only."""

@@ -1,0 +1,302 @@
+"""What the hook tools of one hook see: its context. Reads only.
+
+Mirrors: juju worker/uniter/runner/context/contextfactory.go (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pushjuju.charms.format.config import merge_settings
+from pushjuju.charms.values.model import Charm, Role
+from pushjuju.core import limits
+from pushjuju.core.life import Life
+from pushjuju.core.status import StatusInfo, StatusKind, Workload, derive_application_status
+from pushjuju.services.entities.application import bindings
+from pushjuju.services.entities.application.units import of_application
+from pushjuju.services.entities.basis import leadership, network, statuses
+from pushjuju.services.entities.model import model_config
+from pushjuju.services.entities.relation import relations
+from pushjuju.services.lifecycle import removal
+from pushjuju.store.rows.records import Bag, Model, Port, Relation, Unit
+from pushjuju.store.tx import Tx
+from pushjuju.uniter.decide import HookInfo, HookKind, LocalState, Operation, hook_name
+from pushjuju.uniter.input.snapshot import View
+from pushjuju.uniter.input.unit_secrets import context_secrets
+from pushjuju.uniter.input.unit_storage import storage_context
+
+_SINCE = "%Y-%m-%d %H:%M:%SZ"
+
+
+def hook_context(tx: Tx, view: View, operation: Operation, model: Model) -> dict[str, Any]:
+    """Return the snapshot that travels with a hook; its hook tools are answered from it."""
+    unit, hook = view.unit, operation.hook
+    return {
+        "unit": unit.name,
+        "app": unit.application,
+        "model_uuid": model.uuid,
+        "model_name": model.name,
+        "kind": "hook",
+        "hook": hook_name(hook, operation.endpoint) if hook else "",
+        "relation": _hook_relation(hook, operation.endpoint),
+        "config": merge_settings(view.charm.config, view.settings),
+        "leader": view.remote.leader,
+        "leader_settings": leadership.settings(tx, unit.model, unit.application),
+        "trusted": bool(view.application.trust),
+        "status": _own_status(tx, unit),
+        "relations": _relations(tx, view, hook),
+        "endpoints": binding_names(view.charm),
+        "ports": _ports(tx, unit),
+        "network": _network(tx, view),
+        "state": _charm_state(tx, unit),
+        "max_state_size": limits.STATE,
+        "payload_classes": {name: item.type for name, item in view.charm.meta.payloads.items()},
+        "action": None,
+        **storage_context(view.remote, hook),
+        **(_secrets(tx, view) if view.application.secrets else {}),
+    }
+
+
+def _secrets(tx: Tx, view: View) -> dict[str, Any]:
+    return {"secrets": context_secrets(tx, view.unit, leader=view.remote.leader)}
+
+
+def application_status(tx: Tx, unit: Unit) -> dict[str, Any]:
+    """Return what `status-get --application` shows: the statuses of an application and of its units."""
+    return _statuses(tx, unit, _Units.read(tx, unit.model, unit.application))
+
+
+def goal_state(tx: Tx, view: View) -> dict[str, Any]:
+    """Return what `goal-state` shows."""
+    peers = _Units.read(tx, view.unit.model, view.unit.application)
+    return _goal_state(tx, view, peers)
+
+
+def _hook_relation(hook: HookInfo | None, endpoint: str) -> dict[str, Any] | None:
+    if hook is None or hook.relation_id is None:
+        return None
+    return {
+        "id": hook.relation_id,
+        "endpoint": endpoint,
+        "remote_unit": hook.remote_unit,
+        "remote_app": hook.remote_application,
+        "departing_unit": hook.departee,
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Units:
+    """The units of an application, by number, with the status of their workloads."""
+
+    units: list[Unit]
+    workloads: Mapping[str, StatusInfo]
+
+    @classmethod
+    def read(cls, tx: Tx, model: str, application: str) -> _Units:
+        """Read them: two statements, however many there are."""
+        units = of_application(tx, model, application)
+        known = statuses.workloads(tx, model, application)
+        unknown = StatusInfo(status=Workload.UNKNOWN)
+        return cls(units=units, workloads={unit.name: known.get(unit.name, unknown) for unit in units})
+
+    def goal(self, unit: Unit) -> dict[str, str]:
+        """Return a unit as goal-state tells of it."""
+        info = self.workloads[unit.name]
+        return _goal_status(StatusInfo(status="dying", since=info.since) if unit.life == Life.DYING else info)
+
+
+def _statuses(tx: Tx, unit: Unit, peers: _Units) -> dict[str, Any]:
+    """Return the statuses that status-get may ask for: the charm's own, never `error`."""
+    units = peers.workloads
+    own = statuses.get_status(tx, unit.model, StatusKind.APPLICATION, unit.application)
+    if own is None or own.status == Workload.UNSET:
+        own = derive_application_status(units[name] for name in sorted(units))
+    return {
+        "unit": _status(units[unit.name]),
+        "app": _status(own),
+        "units": {name: _status(info) for name, info in units.items()},
+    }
+
+
+def _own_status(tx: Tx, unit: Unit) -> dict[str, Any]:
+    """Return the unit's status; of the application's its tools ask, as of the goal state: few hooks do."""
+    found = statuses.get_status(tx, unit.model, StatusKind.WORKLOAD, unit.name)
+    return {"unit": _status(found or StatusInfo(status=Workload.UNKNOWN))}
+
+
+def _status(info: StatusInfo) -> dict[str, Any]:
+    return {"status": str(info.status), "message": info.message, "data": dict(info.data)}
+
+
+def _relations(tx: Tx, view: View, hook: HookInfo | None) -> dict[str, Any]:
+    """Return the relations that the unit has joined or entered, as it sees them in this hook."""
+    return {
+        str(relation_id): _relation(tx, view, relation_id, view.bags.get(relation_id, {}), hook)
+        for relation_id in sorted(view.local.relations)
+        if relation_id in view.remote.relations
+    }
+
+
+def _relation(
+    tx: Tx, view: View, relation_id: int, bags: Mapping[str, Bag], hook: HookInfo | None
+) -> dict[str, Any]:
+    unit, remote = view.unit, view.remote.relations[relation_id]
+    sides = view.sides[relation_id]
+    own = relations.own_endpoint(sides, unit.application)
+    apps = {side.application for side in sides}
+    seen = _mates(tx, unit) | set(view.local.relations[relation_id].members) if remote.container else None
+    return {
+        "endpoint": remote.endpoint,
+        "interface": own.interface,
+        "role": own.role,
+        "life": str(remote.life),
+        "suspended": remote.suspended,
+        "remote_app": remote.remote_application,
+        "members": _members(view.local, relation_id, hook),
+        "unit_bags": {
+            name: dict(bag.data)
+            for name, bag in bags.items()
+            if name not in apps and (seen is None or name in seen)
+        },
+        "app_bags": {name: dict(bag.data) for name, bag in bags.items() if name in apps},
+        "key": " ".join(f"{side.application}:{side.endpoint}" for side in _by_role(sides)),
+        "remote_model_uuid": view.relations[relation_id].far_model or unit.model,
+    }
+
+
+def _by_role(sides: list[Any]) -> list[Any]:
+    order = {Role.REQUIRER: 0, Role.PROVIDER: 1, Role.PEER: 2}
+    return sorted(sides, key=lambda side: (order[Role(side.role)], side.application))
+
+
+def _mates(tx: Tx, unit: Unit) -> set[str]:
+    """Return the units that share a principal with a unit: all that it sees in container scope."""
+    principal = unit.principal or unit.name
+    return {principal, *removal.lives_of_subordinates(tx, unit.model, principal)}
+
+
+def _members(local: LocalState, relation_id: int, hook: HookInfo | None) -> list[str]:
+    """Return the units whose joined hook was committed, with the one joining, without the one departing."""
+    members = set(local.relations[relation_id].members)
+    if hook and hook.relation_id == relation_id and hook.remote_unit:
+        if hook.kind is HookKind.RELATION_DEPARTED:
+            members.discard(hook.remote_unit)
+        elif hook.kind is HookKind.RELATION_JOINED:
+            members.add(hook.remote_unit)
+    return sorted(members)
+
+
+def binding_names(charm: Charm) -> list[str]:
+    """Return what a charm's endpoints and extra bindings are called; juju-info is always there."""
+    names = [endpoint.name for endpoint in charm.meta.endpoints()]
+    return [*names, *charm.meta.extra_bindings, *([] if "juju-info" in names else ["juju-info"])]
+
+
+def _ports(tx: Tx, unit: Unit) -> dict[str, Any]:
+    own = tx.list(Port, "port_of_unit", model=unit.model, unit=unit.name)
+    every = tx.list(Port, "port_on_machine", model=unit.model, machine=unit.machine)
+    return {
+        "unit": [
+            {"endpoint": port.endpoint, "protocol": port.protocol, "from": port.from_port, "to": port.to_port}
+            for port in own
+        ],
+        "machine": [
+            {"unit": port.unit, "protocol": port.protocol, "from": port.from_port, "to": port.to_port}
+            for port in every
+            if port.unit != unit.name
+        ],
+    }
+
+
+def egress_subnets(tx: Tx, model: str) -> list[str]:
+    """Return the subnets that the model says its traffic comes from."""
+    return network.split_egress(str(model_config.get(tx, model, "egress-subnets") or ""))
+
+
+def relation_settings(tx: Tx, view: View, relation: Relation, endpoint: str) -> dict[str, str]:
+    """Return what a unit tells of its addresses in a relation."""
+    egress = network.split_egress(relation.egress) or egress_subnets(tx, view.unit.model)
+    space = bindings.space_of(view.bindings, endpoint)
+    info = network.network_info(view.machine, egress, space)
+    if _is_public(relation, space) and info:
+        info = network.between_models(info, network.public_address(view.machine), egress)
+    return network.relation_settings(info)
+
+
+def _is_public(relation: Relation, space: str) -> bool:
+    """Tell whether the other side of a relation is told the unit's public address."""
+    return bool(relation.far_model) and space == network.ALPHA_ID
+
+
+def _network(tx: Tx, view: View) -> dict[str, Any]:
+    names, egress = binding_names(view.charm), egress_subnets(tx, view.unit.model)
+    spaces = {name: bindings.space_of(view.bindings, name) for name in names}
+    default = bindings.space_of(view.bindings, "")
+    infos = {
+        space: network.network_info(view.machine, egress, space) for space in {default, *spaces.values()}
+    }
+    return {
+        "bindings": {name: infos[spaces[name]] for name in names},
+        "relations": _egress(view, egress, infos, spaces),
+        "private_address": _bind_address(infos[default]) or network.private_address(view.machine),
+        "public_address": network.public_address(view.machine),
+    }
+
+
+def _bind_address(info: Mapping[str, Any]) -> str:
+    """Return the first address of a space; empty when there is none."""
+    return str(info["bind-addresses"][0]["addresses"][0]["value"]) if info else ""
+
+
+def _egress(
+    view: View, egress: list[str], infos: Mapping[str, Mapping[str, Any]], spaces: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return what relations to other models say of addresses, and those made with `--via`."""
+    found: dict[str, Any] = {}
+    for relation in view.relations.values():
+        if not (relation.egress or relation.far_model):
+            continue
+        subnets = network.split_egress(relation.egress) or egress
+        space = spaces.get(view.remote.relations[relation.id].endpoint, network.ALPHA_ID)
+        if _is_public(relation, space) and infos.get(space):
+            told = network.between_models(infos[space], network.public_address(view.machine), subnets)
+            found[str(relation.id)] = {key: told[key] for key in ("egress-subnets", "ingress-addresses")}
+        elif subnets:
+            found[str(relation.id)] = {"egress-subnets": subnets}
+    return found
+
+
+def _charm_state(tx: Tx, unit: Unit) -> dict[str, str]:
+    return {row["key"]: row["value"] for row in tx.rows("charm_state_list", model=unit.model, unit=unit.name)}
+
+
+def _goal_state(tx: Tx, view: View, peers: _Units) -> dict[str, Any]:
+    unit = view.unit
+    units = {
+        peer.name: peers.goal(peer)
+        for peer in peers.units
+        if peer.life != Life.DEAD and (peer.principal == unit.principal)
+    }
+    goals: dict[str, dict[str, Any]] = {}
+    known: dict[str, _Units] = {}  # several relations may lead to one application
+    for relation_id, relation in view.remote.relations.items():
+        record = view.relations[relation_id]
+        if relation.peer or record.offer:
+            continue  # who consumes an offer is no goal of the one that offers
+        entry = goals.setdefault(relation.endpoint, {})
+        status = statuses.get_status(tx, unit.model, StatusKind.RELATION, str(relation_id))
+        name = relation.remote_application
+        consumed = relations.remote(tx, unit.model, name) if record.far_model else None
+        entry[consumed.url if consumed else name] = _goal_status(status or StatusInfo(status="joining"))
+        if record.far_model:
+            continue  # its units are in another model
+        others = known[name] = known.get(name) or _Units.read(tx, unit.model, name)
+        entry.update({other.name: others.goal(other) for other in others.units if other.life != Life.DEAD})
+    return {"units": units, "relations": goals}
+
+
+def _goal_status(info: StatusInfo) -> dict[str, str]:
+    since = {"since": info.since.strftime(_SINCE)} if info.since else {}
+    return {"status": str(info.status), **since}

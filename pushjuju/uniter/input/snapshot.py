@@ -1,0 +1,252 @@
+"""What a decision is made from: one unit's local and remote state, read in one transaction.
+
+The number of statements depends on the unit's own relations, not on the size of the model.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+
+from pushjuju.charms.format.config import Settings
+from pushjuju.charms.values.model import Charm, Role
+from pushjuju.core.errors import NotValid
+from pushjuju.core.life import Life
+from pushjuju.core.series import SeriesStatus
+from pushjuju.core.tasks import Receiver
+from pushjuju.services.entities.action import actions
+from pushjuju.services.entities.application import bindings
+from pushjuju.services.entities.basis import leadership, network
+from pushjuju.services.entities.charm import charm_profiles, charms
+from pushjuju.services.entities.model import model_config
+from pushjuju.services.entities.relation import relations
+from pushjuju.services.lifecycle import removal
+from pushjuju.store.rows.records import (
+    Application,
+    Bag,
+    Machine,
+    Relation,
+    RelationEndpoint,
+    RelationScope,
+    Unit,
+)
+from pushjuju.store.tx import Tx
+from pushjuju.uniter.decide import (
+    LocalState,
+    PendingAction,
+    RemoteRelation,
+    RemoteState,
+    ResolvedMode,
+    from_wire,
+    initial_state,
+    text_of,
+    validate_local,
+)
+from pushjuju.uniter.input.unit_secrets import with_secrets
+from pushjuju.uniter.input.unit_storage import remote_storage
+
+_FRESH = "{}"  # the state of a unit that remembers nothing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class View:
+    """A unit with all that its decision depends on.
+
+    Attributes:
+        charm: The unit's own; until its upgrade is done, the old one.
+        settings: What people set for that charm, defaults not included.
+        relations: Every relation of the application, by id.
+        sides: Relation -> its endpoints.
+        bags: Relation -> unit or application -> bag.
+        bindings: Endpoint -> id of its space, where somebody bound the application.
+    """
+
+    unit: Unit
+    application: Application
+    machine: Machine
+    charm: Charm
+    settings: Settings
+    relations: Mapping[int, Relation]
+    sides: Mapping[int, list[RelationEndpoint]]
+    bags: Mapping[int, Mapping[str, Bag]]
+    bindings: Mapping[str, str]
+    local: LocalState
+    remote: RemoteState
+
+
+def look(tx: Tx, model: str, name: str, commands: tuple[str, ...] = ()) -> View | None:
+    """Read a unit with both of its states; None when it is gone.
+
+    Args:
+        commands: Ids of what `juju-exec` asks for on its machine; the machine knows them, not the store.
+    """
+    unit = tx.find(Unit, "unit_get", model=model, name=name)
+    if unit is None:
+        return None
+    if unit.machine is None:
+        raise NotValid(f"unit {name} is on no machine")
+    application = tx.get(
+        Application, "application_get", f"application {unit.application} not found",
+        model=model, name=unit.application,
+    )  # fmt: skip
+    machine = tx.get(
+        Machine, "machine_get", f"machine {unit.machine} not found", model=model, id=unit.machine
+    )
+    url = own_charm_url(unit, application)
+    charm = charms.get(tx, model, url)
+    settings = charms.stored_settings(tx, model, application.name, url)
+    around = relations.neighbourhood(tx, unit)
+    bound = bindings.stored(tx, model, application.name)
+    seen = {number: _relation(unit, charm, around, number) for number in around.relations}
+    local = local_state(tx, unit, application)
+    remote = _remote_state(tx, unit, application, machine, charm, settings, bound, seen, commands)
+    return View(
+        unit=unit,
+        application=application,
+        machine=machine,
+        charm=charm,
+        settings=settings,
+        relations=around.relations,
+        sides=around.sides,
+        bags=around.bags,
+        bindings=bound,
+        local=local,
+        remote=with_secrets(tx, unit, local, remote, far=application.secrets > 1)
+        if application.secrets
+        else remote,
+    )
+
+
+def local_state(tx: Tx, unit: Unit, application: Application) -> LocalState:
+    """Return what a unit remembers; the state of a fresh one when nothing is stored."""
+    return (
+        initial_state(application.charm_url) if unit.state == _FRESH else tx.meaning(_read_local, unit.state)
+    )
+
+
+def _read_local(text: str) -> LocalState:
+    return from_wire(LocalState, json.loads(text))
+
+
+def store_local(tx: Tx, unit: Unit, local: LocalState, stored: LocalState | None = None) -> bool:
+    """Keep what a unit remembers, if it is new; its charm URL goes to the unit's row as well.
+
+    Args:
+        stored: What was read of the row, if it is known.
+
+    Returns:
+        Whether it was new.
+    """
+    key = {"model": unit.model, "name": unit.name}
+    text = unit.state if local is stored and unit.state != _FRESH else text_of(local)
+    if text != unit.state:
+        with suppress(NotValid):  # such a state is found out when it is read
+            validate_local(local)
+            tx.means(_read_local, text, local)
+        tx.change(Unit, "unit_get", "unit_set_state", key, state=text)
+    if local.current_charm_url and local.current_charm_url != unit.charm_url:
+        tx.change(Unit, "unit_get", "unit_set_charm", key, charm_url=local.current_charm_url)
+        return True
+    return text != unit.state
+
+
+def own_charm_url(unit: Unit, application: Application) -> str:
+    """Return the charm that the unit is on: the application's until it has one."""
+    return unit.charm_url or application.charm_url
+
+
+def _remote_state(
+    tx: Tx,
+    unit: Unit,
+    application: Application,
+    machine: Machine,
+    charm: Charm,
+    settings: Settings,
+    bound: Mapping[str, str],
+    seen: Mapping[int, RemoteRelation],
+    commands: tuple[str, ...],
+) -> RemoteState:
+    url = own_charm_url(unit, application)
+    return RemoteState(
+        unit=unit.name,
+        application_life=Life(application.life),
+        life=Life(unit.life),
+        principal=unit.principal or "",
+        subordinates=removal.lives_of_subordinates(tx, unit.model, unit.name),
+        resolved=ResolvedMode(unit.resolved),
+        charm_url=application.charm_url,
+        force_charm=bool(application.force_charm),
+        charm_modified_version=application.charm_modified,
+        charm_present=not unit.charm_gone,
+        profile_ready=charm_profiles.ready(tx, machine, application.name, application.charm_url),
+        config_hash=charms.settings_hash(application.name, url, settings),
+        trust_hash=charms.trust_hash(application),
+        addresses_hash=network.addresses_hash(machine, bound),
+        leader=leadership.holder(tx, unit.model, application.name) == unit.name,
+        leader_settings_version=application.leader_settings_version + 1,
+        update_status_version=unit.update_status_version,
+        retry_hook_version=unit.retry_version,
+        retry_hooks=bool(model_config.get(tx, unit.model, "automatically-retry-hooks")),
+        boot_id=machine.boot_id,
+        relations=seen,
+        actions=_actions(tx, unit),
+        commands=commands,
+        series=SeriesStatus(unit.series),
+        series_target=unit.series_target,
+        storage=remote_storage(tx, unit, charm) if unit.storage else {},
+    )
+
+
+def _actions(tx: Tx, unit: Unit) -> tuple[PendingAction, ...]:
+    """Return the actions that wait for a unit, oldest first."""
+    return tuple(
+        PendingAction(
+            id=str(task.id),
+            name=task.action,
+            parallel=bool(task.parallel),
+            execution_group=task.execution_group,
+        )
+        for task in actions.pending(tx, unit.model, Receiver.UNIT, unit.name)
+    )
+
+
+def _relation(unit: Unit, charm: Charm, around: relations.Neighbourhood, number: int) -> RemoteRelation:
+    relation, sides, bags = around.relations[number], around.sides[number], around.bags[number]
+    own, other = (
+        relations.own_endpoint(sides, unit.application),
+        relations.remote_endpoint(sides, unit.application),
+    )
+    endpoint = charm.meta.find_endpoint(own.endpoint)
+    return RemoteRelation(
+        endpoint=own.endpoint,
+        remote_application=other.application,
+        life=Life(relation.life),
+        peer=own.role == Role.PEER,
+        implicit=endpoint is not None and endpoint.implicit,
+        container=relation.scope == "container",
+        implemented=endpoint is not None,
+        suspended=bool(relation.suspended),
+        members=_members(unit, other.application, around.scopes[number], bags),
+        app_members={other.application: _version(bags, other.application)},
+    )
+
+
+def _members(
+    unit: Unit, counterpart: str, scopes: Iterable[RelationScope], bags: dict[str, Bag]
+) -> dict[str, int]:
+    """Return the counterparts in scope that this unit may see -> version of their settings."""
+    principal = unit.principal or unit.name
+    return {
+        scope.unit: _version(bags, scope.unit)
+        for scope in scopes
+        if scope.application == counterpart
+        and scope.unit != unit.name
+        and not scope.departing
+        and scope.container in ("", principal)
+    }
+
+
+def _version(bags: dict[str, Bag], entity: str) -> int:
+    return bags[entity].version if entity in bags else 0

@@ -1,0 +1,335 @@
+"""Secrets of a unit: what its decision sees, what its hooks see, what they wrote.
+
+Nothing here is asked for applications that have never had to do with a secret.
+
+Mirrors: juju worker/uniter/remotestate, worker/uniter/runner/context/secrets.go,
+apiserver/facades/agent/secretsmanager (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from pushjuju.core import limits
+from pushjuju.core.clock import from_iso
+from pushjuju.core.errors import AlreadyExists, NotFound, NotPermitted, NotValid, PushjujuError
+from pushjuju.core.secrets import OwnerKind, parse_uri, uri
+from pushjuju.portable.quote import quote
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.secret import remote_secrets, secrets
+from pushjuju.services.entities.secret.secrets import Change, Owner
+from pushjuju.store.rows.records import Unit
+from pushjuju.store.rows.secret_records import GrantRow, SecretRow
+from pushjuju.store.tx import Tx
+from pushjuju.uniter.decide import (
+    ConsumedSecret,
+    Effect,
+    LocalState,
+    OwnedSecret,
+    RemoteState,
+    SecretRevision,
+)
+
+Writes = Mapping[str, Any]
+_TIME = "%Y-%m-%dT%H:%M:%SZ"
+
+
+# --- what a decision sees ---------------------------------------------------------------------------------
+
+
+def with_secrets(tx: Tx, unit: Unit, local: LocalState, remote: RemoteState, *, far: bool) -> RemoteState:
+    """Return a remote state with the secrets that a unit reads and answers for.
+
+    Args:
+        far: Whether its application has ever read a secret of another model.
+    """
+    found = _with_own(tx, unit, local, remote)
+    return _with_far(tx, unit, local, found) if far else found
+
+
+def _with_far(tx: Tx, unit: Unit, local: LocalState, remote: RemoteState) -> RemoteState:
+    """Add what a unit reads of other models; only news of it counts, as for secrets of its own."""
+    read: set[str] = set()
+    news: dict[str, ConsumedSecret] = {}
+    for alias, row in remote_secrets.consumed(tx, unit):
+        name = remote_secrets.uri(alias.model, row["secret"])
+        read.add(name)
+        # What rests with a suspended relation is told when the relation is resumed.
+        if row["latest"] > row["noted"] and remote_secrets.may_read(tx, alias, row["secret"]):
+            news[name] = ConsumedSecret(revision=row["latest"], label=row["label"])
+    noted = {name for name in local.secret_revisions if remote_secrets.is_far(name)}
+    return replace(
+        remote,
+        secrets_consumed={**remote.secrets_consumed, **news},
+        secrets_deleted=(*remote.secrets_deleted, *sorted(noted - read)),
+    )
+
+
+def _with_own(tx: Tx, unit: Unit, local: LocalState, remote: RemoteState) -> RemoteState:
+    here = {"model": unit.model, "application": unit.application, "unit": unit.name}
+    consumed = tx.rows("secret_consumed", model=unit.model, unit=unit.name)
+    owned = secrets.managed(tx, unit)
+    known = {uri(row["secret"]) for row in consumed} | {uri(row.id) for row in owned}
+    every = local.secret_revisions.keys() | local.secret_obsolete_revisions.keys()
+    noted = {name for name in every if not remote_secrets.is_far(name)}
+    obsolete: dict[str, tuple[int, ...]] = {}
+    for row in tx.rows("secret_obsolete_managed", **here):
+        obsolete[uri(row["secret"])] = (*obsolete.get(uri(row["secret"]), ()), row["revision"])
+    due = sorted((row for row in owned if row.rotation_due), key=lambda row: (row.next_rotation, row.id))
+    return replace(
+        remote,
+        secrets_expired=tuple(
+            SecretRevision(uri=uri(row["secret"]), revision=row["revision"])
+            for row in tx.rows("secret_expired_managed", **here)
+        ),
+        secrets_rotate=tuple(uri(row.id) for row in due),
+        secrets_consumed={
+            uri(row["secret"]): ConsumedSecret(revision=row["latest"], label=row["label"])
+            for row in consumed
+            if row["latest"] > row["noted"]
+        },
+        secrets_owned={
+            uri(row.id): OwnedSecret(
+                revision=row.latest,
+                label=row.label,
+                application=row.owner_kind == OwnerKind.APPLICATION,
+            )
+            for row in owned
+        },
+        secrets_obsolete=obsolete,
+        secrets_deleted=tuple(sorted(noted - known)),
+    )
+
+
+def note(ctx: Context, tx: Tx, unit: Unit, effect: Effect, *, rotated: bool) -> None:
+    """Note that secret-rotate or secret-expired of a secret ran; it may be gone by now."""
+    row = secrets.find(tx, unit.model, parse_uri(effect.secret_uri)[1])
+    if row is None:
+        return
+    if rotated:
+        secrets.rotated(tx, row, effect.revision, ctx.clock.now())
+    else:
+        secrets.expiry_seen(tx, row, effect.revision, ctx.clock.now())
+
+
+# --- what a hook sees -------------------------------------------------------------------------------------
+
+
+def context_secrets(tx: Tx, unit: Unit, *, leader: bool) -> dict[str, Any]:
+    """Return what a unit and its application own: id -> metadata, without content.
+
+    Who does not lead is told only that a secret is the application's.
+    """
+    here = {"model": unit.model, "application": unit.application, "unit": unit.name}
+    expiries = {row["secret"]: row["expires"] for row in tx.rows("secret_latest_managed", **here)}
+    access = _access(tx, tx.list(GrantRow, "secret_grants_managed", **here))
+    found: dict[str, Any] = {}
+    for row in secrets.managed(tx, unit):
+        kind = "unit" if row.owner_kind == OwnerKind.UNIT else "application"
+        visible = leader or kind == "unit"
+        told = _metadata(row, expiries.get(row.id), access.get(row.id, [])) if visible else {}
+        found[row.id] = {"owner": kind, **told}
+    return found
+
+
+def _access(tx: Tx, grants: Iterable[GrantRow]) -> dict[str, list[dict[str, str]]]:
+    """Return the grants of secrets as tools show them; each relation is looked up once."""
+    scopes: dict[int | None, str] = {}
+    found: dict[str, list[dict[str, str]]] = {}
+    for item in grants:
+        if item.relation not in scopes:
+            scopes[item.relation] = secrets.scope(tx, item)
+        found.setdefault(item.secret, []).append(secrets.grant_document(item, scopes[item.relation]))
+    return found
+
+
+def _metadata(row: SecretRow, expires: str | None, access: list[dict[str, str]]) -> dict[str, Any]:
+    fields = {
+        "label": row.label,
+        "description": row.description,
+        "rotation": row.rotation,
+        "expiry": from_iso(expires).strftime(_TIME) if expires else "",
+        "rotates": from_iso(row.next_rotation).strftime(_TIME) if row.next_rotation else "",
+        "access": access,
+    }
+    return {"revision": row.latest, **{key: value for key, value in fields.items() if value}}
+
+
+# --- what a hook wrote ------------------------------------------------------------------------------------
+
+
+def secrets_refused(tx: Tx, unit: Unit, writes: Writes, *, leader: bool) -> str:
+    """Return why what a hook wrote of secrets cannot be taken, or an empty text; changes nothing."""
+    asked = writes.get("secrets")
+    if not asked:
+        return ""
+    try:
+        _check(tx, unit, asked, leader=leader)
+    except PushjujuError as error:
+        return error.message
+    return ""
+
+
+@contextmanager
+def _doing(what: str) -> Iterator[None]:
+    """Say in an error what was being done, as Juju does."""
+    try:
+        yield
+    except (AlreadyExists, NotFound, NotPermitted, NotValid) as error:
+        raise NotValid(f"{what}: {error.message}") from error
+
+
+def _check(tx: Tx, unit: Unit, asked: Writes, *, leader: bool) -> None:
+    """Check every change against the store and against the ones before it.
+
+    Raises:
+        NotValid: One is refused; Juju's words.
+    """
+    made = {secret: _owner(unit, item["owner"], leader=leader) for secret, item in asked["create"].items()}
+    with _doing("creating secrets"):
+        _check_new(tx, unit, asked["create"], made)
+    for what, listed in (
+        ("updating secrets", asked["update"]),
+        ("granting secrets access", [item["id"] for item in asked["grant"]]),
+        ("revoking secrets access", [item["id"] for item in asked["revoke"]]),
+        ("removing secrets", asked["remove"]),
+    ):
+        with _doing(what):
+            for secret in listed:
+                if secret not in made:
+                    _managed(tx, unit, secret, leader=leader)
+    with _doing("updating secrets"):
+        for secret, item in asked["update"].items():
+            if item.get("label") and secret not in made:
+                secrets.check_label(tx, secrets.get(tx, unit.model, secret), item["label"])
+    with _doing("granting secrets access"):
+        for item in asked["grant"]:
+            _check_grant(tx, unit, item)
+
+
+def _check_new(tx: Tx, unit: Unit, create: Writes, made: Mapping[str, Owner]) -> None:
+    """Check new secrets: ids and labels are free, also among themselves, and there is room.
+
+    Raises:
+        AlreadyExists: An id or a label is taken.
+        NotValid: There are too many.
+    """
+    labels: set[tuple[str, str]] = set()
+    for secret, item in create.items():
+        if secrets.find(tx, unit.model, secret) is not None:
+            raise AlreadyExists(f"secret {quote(secret)} already exists")
+        owner, label = made[secret], item.get("label", "")
+        if label and ((owner.name, label) in labels or _label_taken(tx, unit, owner, label)):
+            raise AlreadyExists(f"secret with label {quote(label)} already exists")
+        labels.add((owner.name, label))
+    if create and len(secrets.managed(tx, unit)) + len(create) > 2 * limits.SECRETS:
+        raise NotValid(f"{unit.application} has too many secrets")
+    for owner in set(made.values()):
+        present = secrets.count(tx, unit.model, owner)
+        if present + sum(1 for other in made.values() if other == owner) > limits.SECRETS:
+            raise NotValid(f"{owner.name} has {present} secrets already")
+
+
+def _label_taken(tx: Tx, unit: Unit, owner: Owner, label: str) -> bool:
+    return (
+        tx.scalar(
+            "secret_label_clash", model=unit.model, application=unit.application, label=label, id="",
+            owner=owner.name, owner_kind=owner.kind,
+        )
+        is not None
+    )  # fmt: skip
+
+
+def _owner(unit: Unit, word: str, *, leader: bool) -> Owner:
+    """Return who a new secret belongs to.
+
+    Raises:
+        NotValid: The application's, of a unit that does not lead.
+    """
+    if word == "unit":
+        return Owner(kind=OwnerKind.UNIT, name=unit.name)
+    if not leader:
+        raise NotValid("creating secrets: this unit is not the leader")
+    return Owner(kind=OwnerKind.APPLICATION, name=unit.application)
+
+
+def _managed(tx: Tx, unit: Unit, secret: str, *, leader: bool) -> SecretRow:
+    """Return a secret that a unit may change.
+
+    Raises:
+        NotFound: There is none, or it is another's.
+        NotPermitted: It is the application's, and the unit does not lead.
+    """
+    row = secrets.get(tx, unit.model, secret)
+    if row.owner == unit.name and row.owner_kind == OwnerKind.UNIT:
+        return row
+    if row.owner != unit.application or row.owner_kind != OwnerKind.APPLICATION:
+        raise NotFound(f"secret {quote(secret)} not found")
+    if not leader:
+        raise NotPermitted("this unit is not the leader")
+    return row
+
+
+def _check_grant(tx: Tx, unit: Unit, item: Mapping[str, Any]) -> None:
+    """Check that a grant goes to the other side of a relation of the unit's own.
+
+    Raises:
+        NotFound: There is no such relation.
+        NotValid: The target is not there.
+    """
+    sides = {
+        side["application"]
+        for side in tx.rows("relation_endpoints", model=unit.model, relation=item["relation"])
+    }
+    if unit.application not in sides:
+        raise NotFound(f"relation {item['relation']} not found")
+    remote = next((name for name in sorted(sides) if name != unit.application), unit.application)
+    if item["target"].partition("/")[0] != remote:
+        raise NotValid(f"{quote(item['target'])} is not in relation {item['relation']}")
+
+
+def flush_secrets(ctx: Context, tx: Tx, unit: Unit, writes: Writes, *, leader: bool) -> None:
+    """Write what a hook wrote of secrets, in Juju's order; `secrets_refused` has found nothing."""
+    asked = writes.get("secrets")
+    if not asked:
+        return
+    now = ctx.clock.now()
+    for secret, item in asked["create"].items():
+        owner = _owner(unit, item["owner"], leader=leader)
+        secrets.create(ctx, tx, unit.model, secret, owner, _change(item, now))
+    for secret, item in asked["update"].items():
+        secrets.update(ctx, tx, secrets.get(tx, unit.model, secret), _change(item, now))
+    for secret in asked["track"]:
+        row = secrets.find(tx, unit.model, secret)
+        if row is not None and secrets.may_read(tx, unit, row):
+            secrets.track(tx, row, unit, row.latest, now)
+    for item in asked["grant"]:
+        _grant(tx, unit, item)
+    for item in asked["revoke"]:
+        secrets.revoke(tx, secrets.get(tx, unit.model, item["id"]), item["target"])
+    for secret, numbers in asked["remove"].items():
+        secrets.remove(tx, secrets.get(tx, unit.model, secret), numbers or None, now)
+
+
+def _grant(tx: Tx, unit: Unit, item: Mapping[str, Any]) -> None:
+    target = item["target"]
+    kind = OwnerKind.UNIT if "/" in target else OwnerKind.APPLICATION
+    row = secrets.get(tx, unit.model, item["id"])
+    if kind is OwnerKind.APPLICATION:
+        secrets.revoke(tx, row, target)  # what single units had is in it; the machine has judged that
+    secrets.grant(tx, row, kind, target, item["relation"])
+
+
+def _change(item: Mapping[str, Any], now: datetime) -> Change:
+    expire = item.get("expire")
+    return Change(
+        content=item.get("content"),
+        label=item.get("label"),
+        description=item.get("description"),
+        rotation=item.get("rotate"),
+        expires=now + timedelta(seconds=expire) if isinstance(expire, int) else expire,
+    )

@@ -1,0 +1,107 @@
+"""Storage as a unit sees it: in its decision, in its hooks, in what they ask for.
+
+Whoever has no storage pays nothing here: nothing of this is called. Mirrors: juju worker/uniter/storage,
+worker/uniter/runner/context (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from pushjuju.charms.values.model import Charm
+from pushjuju.core.errors import PushjujuError
+from pushjuju.core.life import Life
+from pushjuju.core.names import unit_tag
+from pushjuju.core.storage import Kind
+from pushjuju.services.entities.storage import storage
+from pushjuju.services.views.status.storage_document import device_path
+from pushjuju.store.rows.records import Unit
+from pushjuju.store.rows.storage_records import StorageDirective
+from pushjuju.store.tx import Tx
+from pushjuju.uniter.decide import HookInfo, RemoteState, RemoteStorage
+
+
+def remote_storage(tx: Tx, unit: Unit, charm: Charm) -> dict[str, RemoteStorage]:
+    """Return the storage of a unit as its decision wants it."""
+    rows = tx.rows("storage_seen_by_unit", model=unit.model, unit=unit.name, machine=unit.machine)
+    found = {}
+    for row in rows:
+        where = ""
+        if row["attached"]:
+            where = (
+                device_path(row["hardware_id"], row["wwn"], row["device"], row["device_link"])
+                if row["kind"] == Kind.BLOCK
+                else row["location"]
+            )
+        found[row["storage"]] = RemoteStorage(
+            kind=row["kind"],
+            life=Life(row["life"]),
+            attached=bool(where),
+            implemented=row["name"] in charm.meta.storage,
+            location=where,
+        )
+    return found
+
+
+def storage_context(remote: RemoteState, hook: HookInfo | None) -> dict[str, Any]:
+    """Return what the tools of a hook know of storage; nothing where there is none."""
+    if not remote.storage:
+        return {}
+    found: dict[str, Any] = {
+        "storage": {
+            name: {"kind": item.kind, "location": item.location} for name, item in remote.storage.items()
+        }
+    }
+    if hook is not None and hook.kind.is_storage:
+        found["hook_storage"] = hook.storage_id
+    return found
+
+
+def storage_variables(remote: RemoteState, hook: HookInfo) -> dict[str, str]:
+    """Return the variables of a storage hook; none when the storage is gone or never was there."""
+    item = remote.storage.get(hook.storage_id) if hook.kind.is_storage else None
+    if item is None or not item.attached:
+        return {}
+    return {
+        "JUJU_STORAGE_ID": hook.storage_id,
+        "JUJU_STORAGE_LOCATION": item.location,
+        "JUJU_STORAGE_KIND": item.kind,
+    }
+
+
+# --- storage-add ------------------------------------------------------------------------------------------
+
+
+def storage_refused(tx: Tx, unit: Unit, charm: Charm, asked: Mapping[str, int]) -> str:
+    """Return why storage that a hook asked for cannot be added, or an empty text; changes nothing."""
+    for name, count in sorted(asked.items()):
+        prefix = f"adding storage {name} for {unit_tag(unit.name)}: "
+        store = charm.meta.storage.get(name)
+        if store is None:
+            return f'{prefix}charm storage "{name}" not found'
+        if _directive(tx, unit, name) is None:
+            return f'{prefix}application "{unit.application}" has no directive for it'
+        if unit.life != Life.ALIVE:
+            return f"{prefix}unit is not alive"
+        try:
+            storage.check_more(tx, unit, store, count)
+        except PushjujuError as error:
+            return prefix + error.message
+    return ""
+
+
+def flush_storage(tx: Tx, unit: Unit, charm: Charm, asked: Mapping[str, int], now: datetime) -> None:
+    """Add the storage that a hook asked for."""
+    for name, count in sorted(asked.items()):
+        directive = _directive(tx, unit, name)
+        if directive is not None:
+            storage.add(tx, unit, charm.meta.storage[name], directive, count, now)
+
+
+def _directive(tx: Tx, unit: Unit, name: str) -> StorageDirective | None:
+    return tx.find(
+        StorageDirective, "storage_directive_get",
+        model=unit.model, application=unit.application, name=name,
+    )  # fmt: skip

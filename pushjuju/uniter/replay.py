@@ -1,0 +1,111 @@
+"""Deciding once more what was decided: what each part of the resolver says, and what is other than it was.
+
+Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pushjuju.core.errors import NotValid
+from pushjuju.portable.jsontext import compact
+from pushjuju.uniter.decide import (
+    RESOLVERS,
+    Decision,
+    Effect,
+    LocalState,
+    RemoteState,
+    from_wire,
+    reconcile_effects,
+    replay,
+    to_wire,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What one part of the resolver said: its name, and `goes on`, effects, or its decision."""
+
+    resolver: str
+    text: str
+    decides: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replayed:
+    """A decision then and now.
+
+    Attributes:
+        kept: What was decided then.
+        now: What is decided today from the same states.
+        differences: One line for each part that is not the same; empty when all is.
+        said: What the parts of the resolver say today, in their order, up to the one that decides.
+        reconcile: What would be set right in the model first; empty in records of decisions.
+    """
+
+    kept: Decision
+    now: Decision
+    differences: tuple[str, ...]
+    said: tuple[Said, ...]
+    reconcile: tuple[str, ...] = ()
+
+
+def replayed(record: Mapping[str, Any]) -> Replayed:
+    """Decide a record again.
+
+    Raises:
+        NotValid: It is no record of a decision.
+    """
+    try:
+        now = replay(record)
+        kept = from_wire(Decision, record.get("decision"))
+        local, remote = from_wire(LocalState, record["local"]), from_wire(RemoteState, record["remote"])
+    except (KeyError, TypeError, RecursionError) as error:
+        raise NotValid(f"that is no record of a decision: {error!r}") from error
+    return Replayed(
+        kept=kept,
+        now=now,
+        differences=tuple(_differences("", to_wire(kept), to_wire(now))),
+        said=_trace(local, remote),
+        reconcile=tuple(effect_text(effect) for effect in reconcile_effects(local, remote)),
+    )
+
+
+def _trace(local: LocalState, remote: RemoteState) -> tuple[Said, ...]:
+    said: list[Said] = []
+    for name, resolver in RESOLVERS:
+        verdict = resolver(local, remote)
+        if isinstance(verdict, Decision):
+            return (*said, Said(resolver=name, text=decision_text(verdict), decides=True))
+        effects = ", ".join(effect_text(effect) for effect in verdict)
+        said.append(Said(resolver=name, text=f"goes on, with {effects}" if effects else "goes on"))
+    raise AssertionError("the last sub-resolver always decides")
+
+
+def decision_text(decision: Decision) -> str:
+    """Return a decision in one line: `run config-changed hook`, `idle`."""
+    return decision.operation.text if decision.operation else decision.answer.value
+
+
+def effect_text(effect: Effect) -> str:
+    """Return an effect in a few words."""
+    about = [str(effect.relation_id) if effect.relation_id is not None else "", effect.storage_id]
+    about += [effect.secret_uri, effect.message]
+    return " ".join((effect.kind.value, *(word for word in about if word)))
+
+
+def _differences(where: str, kept: Any, now: Any) -> list[str]:
+    """Return one line for each leaf that is not the same."""
+    if isinstance(kept, dict) and isinstance(now, dict):
+        found = []
+        for key in sorted(kept.keys() | now.keys()):
+            path = f"{where}.{key}" if where else str(key)
+            found += _differences(path, kept.get(key), now.get(key))
+        return found
+    return [] if kept == now else [f"{where}: {_shown(kept)} -> {_shown(now)}"]
+
+
+def _shown(value: Any) -> str:
+    return "nothing" if value is None else value if isinstance(value, str) else compact(value)

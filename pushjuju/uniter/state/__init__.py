@@ -1,0 +1,1 @@
+"""What a unit remembers, and how operations change it; pure."""

@@ -1,0 +1,346 @@
+"""Working the queue: claim a key, work it, give it back; until all is at rest, or for ever."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from pushjuju.core.errors import LeaseLost, PushjujuError, StoreDamaged, StoreError, StoreGone, StoreTooNew
+from pushjuju.services.entities.basis.clock_jumps import after_jump
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.secret.secrets import LOOP
+from pushjuju.services.lifecycle.forced_ends import any_ahead
+from pushjuju.services.requests.consume import connected
+from pushjuju.store.queue import HEARTBEAT_S, Claim, SqliteWorkQueue, failed_since, next_lease, process_owner
+from pushjuju.store.rows.records import Model, Status
+from pushjuju.workers.events import Event, Tell, silent
+from pushjuju.workers.loops import poller, secret_rotation
+from pushjuju.workers.loops.cleaner import clean
+from pushjuju.workers.loops.following import Follower
+from pushjuju.workers.machine import firewaller, storage_worker
+from pushjuju.workers.machine.machine_worker import MachineWorker
+from pushjuju.workers.outcome import Outcome, problems_of
+from pushjuju.workers.runtime import Runtime, no_checkpoint
+
+POLL_S = 0.05  # how often the queue is looked at while other workers of this process work
+IDLE_POLL_S = 0.5  # ... while nothing is due
+STORE_POLL_S = 5.0  # ... while the store cannot be used
+AFTER_BUG_S = 60.0  # how long a key rests after an error that nobody foresaw
+CHARMS = "charms"  # the loop that looks for newer charms; loaded when it is due
+PATIENCE_S = 5.0  # with an update-status that was due, once all that was asked for is over
+LANES = 100  # keys worked at once
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """How things are when nothing that is due is left.
+
+    Attributes:
+        problems: One sentence per thing that failed: unit, hook, reason.
+        left: An update-status that was due takes long; somebody else is to go on with it.
+        elsewhere: The same of other models, which are related to the one that was worked.
+    """
+
+    problems: tuple[str, ...] = ()
+    left: bool = False
+    elsewhere: tuple[str, ...] = ()
+
+
+class Driver:
+    """Works all keys below a prefix: a model's UUID, or empty for the whole controller.
+
+    `checkpoint` is called with the name of each step between two writes; tests die there. What failed is told
+    of all work that was claimed since the number `since`, in whatever process (None: from now on).
+    """
+
+    def __init__(
+        self,
+        ctx: Context,
+        prefix: str = "",
+        *,
+        tell: Tell = silent,
+        warn: Callable[[str], None] | None = None,
+        checkpoint: Callable[[str], None] = no_checkpoint,
+        watched: bool = False,
+        since: int | None = None,
+    ) -> None:
+        ctx.store.remember()
+        self.ctx = ctx
+        self._since = self._from_now() if since is None else since
+        self.prefix = prefix
+        self._prefixes: tuple[str, ...] = (prefix,)
+        self.tell: Tell = lambda event: tell(self._named(event))
+        self._names: dict[str, str] = {}
+        self.runtime = Runtime(ctx, self.tell, warn, checkpoint, watched=watched)
+        self.queue = SqliteWorkQueue(ctx.store, process_owner())
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._left: dict[str, int] = {}  # keys that are due for no more than update-status, as they were left
+        self._ended = asyncio.Event()  # some task did, since the queue was last looked at
+        self._broken: BaseException | None = None
+        self._serving = False
+        self._latest: datetime | None = None  # what the clock said when it was last looked at
+
+    async def settle(self, until: Callable[[], bool] = lambda: True, *, routine: bool = False) -> Settled:
+        """Work until nothing is due now, here or in another process; then say what failed.
+
+        An update-status that was due is worked too, and is not waited for: a hook may take long. An
+        update-status that becomes due meanwhile is left to whoever comes next: where it is due again each
+        second, nobody would ever be ready.
+
+        Args:
+            until: Called at rest; False: stay for what becomes due later.
+            routine: The update-status that is due was asked for: it is waited for as anything else.
+        """
+        self._check_keys()
+        begun = self.runtime.routine_until = self._now()
+        self._prefixes = self._related()
+        elsewhere = Follower(self.ctx, self.tell, process_owner(), self._prefixes)
+        try:
+            calm: float | None = None  # since when all that was asked for is over
+            while True:
+                begun = min(begun, self._now())  # the clock may have been ahead
+                if self._broken or self._anything_asked(begun, routine=routine):
+                    calm = None
+                elif not until():
+                    calm = self.runtime.routine_until = None
+                else:
+                    calm = time.monotonic() if calm is None else calm
+                    busy = bool(self._tasks) or self._anything_free(begun)
+                    if not busy or time.monotonic() - calm > PATIENCE_S:
+                        elsewhere.catch_up()
+                        return replace(self._summary(), left=busy)
+                self._claim_all()
+                elsewhere.look(self._prefixes)
+                await self._wait(POLL_S)
+        finally:
+            await self._end()
+
+    async def run(self, stop: asyncio.Event, *, idle_exit_s: float | None = None) -> None:
+        """Work for ever, or until nothing was due for some seconds.
+
+        Args:
+            stop: Set it to end after the operations under way.
+            idle_exit_s: Leave after so many seconds without work; None: stay.
+
+        Raises:
+            StoreDamaged: The store is looked at as a whole before anything is done with it.
+        """
+        idle = 0.0
+        self._serving = True
+        self.ctx.store.check()
+        self._check_keys()
+        try:
+            while not stop.is_set():
+                if not self._claim_if_usable():
+                    await self._wait(STORE_POLL_S)
+                    continue
+                busy = bool(self._tasks)
+                idle = 0.0 if busy else idle + IDLE_POLL_S
+                if idle_exit_s is not None and idle > idle_exit_s and not self._work_ahead():
+                    return
+                await self._wait(POLL_S if busy else IDLE_POLL_S)
+        finally:
+            await self._end()
+
+    def _now(self) -> datetime:
+        """Return the present moment; where the clock went back, due times are brought near first."""
+        now, latest = self.ctx.clock.now(), self._latest
+        if latest is None or now < latest:
+            after_jump(self.ctx, latest)
+        self._latest = now
+        return now
+
+    def _from_now(self) -> int:
+        with self.ctx.store.read() as tx:
+            return next_lease(tx)
+
+    def _named(self, event: Event) -> Event:
+        """Name the model of what is told, where it is another one than the driver is for."""
+        if not event.model or event.model == self.prefix:
+            return event
+        if event.model not in self._names:
+            with self.ctx.store.read() as tx:
+                found = tx.find(Model, "model_by_uuid", uuid=event.model)
+            self._names[event.model] = found.name if found is not None else event.model
+        name = self._names[event.model]
+        parent = f"{event.parent} ({name})" if event.parent else ""
+        return replace(event, entity=f"{event.entity} ({name})", parent=parent)
+
+    def _related(self) -> tuple[str, ...]:
+        """Return what is worked: a model, and those that its applications are related to."""
+        if not self.prefix:
+            return ("",)
+        with self.ctx.store.read() as tx:
+            return (self.prefix, *connected(tx, self.prefix))
+
+    def _check_keys(self) -> None:
+        """Check that the keys of the secrets are there, before anything is worked.
+
+        Raises:
+            WrongKey: One is not.
+        """
+        with self.ctx.store.read() as tx:
+            self.ctx.controller.keyring.check(tx)
+
+    # --- claims -------------------------------------------------------------------------------------------
+
+    def _claim_if_usable(self) -> bool:
+        """Claim what is due; False: the store is busy or its disk is full, which passes."""
+        try:
+            self._claim_all()
+        except (StoreDamaged, StoreGone, StoreTooNew):
+            raise
+        except StoreError as error:
+            self.runtime.warn(str(error))
+            return False
+        return True
+
+    def _claim_all(self) -> None:
+        self._ended.clear()
+        self.ctx.store.require_file()
+        if self._broken is not None:
+            raise self._broken
+        now = self._now()
+        for prefix in self._prefixes:
+            free = LANES - len(self._tasks)
+            if free <= 0:
+                return
+            left = self._left if self.runtime.routine_until else {}
+            for claim in self.queue.claim_some(prefix, now, free, busy=self._tasks, left=left, later=True):
+                task = asyncio.create_task(self._work(claim), name=claim.key)
+                self._tasks[claim.key] = task
+                task.add_done_callback(self._finished)
+
+    def _finished(self, task: asyncio.Task[None]) -> None:
+        self._tasks.pop(task.get_name(), None)
+        self._ended.set()
+        bug = None if task.cancelled() else task.exception()
+        if bug is None:
+            return
+        if self._serving and isinstance(bug, PushjujuError):
+            self.runtime.warn(str(bug))
+        elif self._serving:
+            traceback.print_exception(bug)  # one broken worker does not end a controller process
+        else:
+            self._broken = self._broken or bug
+
+    async def _work(self, claim: Claim) -> None:
+        beat = asyncio.create_task(self._heartbeat(claim, asyncio.current_task()))
+        outcome = Outcome(due=self.ctx.clock.now(), attempts=claim.attempts, reason="interrupted")
+        try:
+            outcome = await self._dispatch(claim)
+        except LeaseLost as lost:
+            outcome = Outcome(reason=lost.message)  # nothing more is ours to say
+        except Exception as bug:
+            again = self.ctx.clock.now() + timedelta(seconds=AFTER_BUG_S)
+            outcome = Outcome(
+                due=again, attempts=claim.attempts + 1, reason=f"internal error: {bug!r}", failed=True
+            )
+            raise
+        finally:
+            self._left.pop(claim.key, None)
+            if outcome.routine:
+                self._left[claim.key] = claim.generation
+            beat.cancel()
+            try:
+                await asyncio.gather(beat, return_exceptions=True)
+            finally:  # also when whoever ends everything cuts the wait short: the key must not stay taken
+                self.queue.finish(
+                    claim,
+                    self.ctx.clock.now(),
+                    outcome.due,
+                    attempts=outcome.attempts,
+                    reason=outcome.reason,
+                    failed=outcome.failed,
+                    later=True,
+                )
+
+    async def _dispatch(self, claim: Claim) -> Outcome:
+        model, kind, name = claim.key.split("/", 2)
+        if kind == "machine":
+            return await MachineWorker(self.runtime.holding(claim), model, name, claim.attempts).work()
+        if name == LOOP:
+            return await secret_rotation.look_after(self.runtime.holding(claim), model, claim.attempts)
+        if name == CHARMS:
+            from pushjuju.workers.loops import charm_updater
+
+            return await charm_updater.look_for_newer(self.runtime.holding(claim), model)
+        if name == "storage":
+            return await storage_worker.tend(self.runtime.holding(claim), model)
+        if name == "firewall":
+            return await firewaller.wake(self.runtime.holding(claim), model, claim.reason)
+        if name == "poller":
+            return await poller.poll(self.runtime.holding(claim), model, claim.attempts)
+        return await clean(self.runtime.holding(claim), model, claim.attempts)
+
+    async def _heartbeat(self, claim: Claim, work: asyncio.Task[None] | None) -> None:
+        """Renew a lease from time to time; end the work when another process has taken it over."""
+        while True:
+            await asyncio.sleep(HEARTBEAT_S)
+            with contextlib.suppress(StoreError):  # busy for a moment: the next beat renews the lease
+                if not self.queue.heartbeat(claim, self.ctx.clock.now()) and work is not None:
+                    work.cancel()
+
+    def anything_due(self) -> bool:
+        """Tell whether a key is due, here or at another process."""
+        now = self.ctx.clock.now()
+        return any(self.queue.anything_due(prefix, now) for prefix in self._prefixes)
+
+    def _anything_asked(self, since: datetime, *, routine: bool = False) -> bool:
+        """Return True when a key is due for more than an update-status; see `anything_asked` of the queue."""
+        now = self._now()
+        return any(
+            self.queue.anything_asked(prefix, now, since, self._left, routine=routine)
+            for prefix in self._prefixes
+        )
+
+    def _anything_free(self, at: datetime) -> bool:
+        """Return True when a key was due at a moment and is in nobody's hands."""
+        return any(self.queue.anything_free(prefix, at, self._tasks, self._left) for prefix in self._prefixes)
+
+    def _work_ahead(self) -> bool:
+        """Tell whether there is something that nobody else may come to do: also a removal's forced end."""
+        return self.anything_due() or any_ahead(self.ctx)
+
+    async def _wait(self, seconds: float) -> None:
+        """Wait until a task has ended, for some seconds at most."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._ended.wait()
+
+    async def _end(self) -> None:
+        """Let go of everything: hooks under way go on on their machines, and are taken up again later."""
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self.runtime.close()
+        with contextlib.suppress(StoreError):  # what was given back: leases end by themselves
+            self.ctx.store.group().flush()
+
+    # --- the end ------------------------------------------------------------------------------------------
+
+    def _summary(self) -> Settled:
+        problems: dict[str, list[str]] = {model: [] for model in self._prefixes}
+        with self.ctx.store.read() as tx:
+            for prefix in self._prefixes:
+                for key, why in failed_since(tx, prefix, self._since).items():
+                    problems.setdefault(key.partition("/")[0], []).extend(problems_of(tx, key, why))
+            for model, found in problems.items():
+                errors = tx.list(Status, "units_in_error", model=model)
+                found += [f"unit {item.entity}: {item.message}" for item in errors]
+        return Settled(
+            problems=tuple(text for model in problems if self._is_ours(model) for text in problems[model]),
+            elsewhere=tuple(
+                text for model in problems if not self._is_ours(model) for text in problems[model]
+            ),
+        )
+
+    def _is_ours(self, model: str) -> bool:
+        """Tell whether a model is what this driver is for; without a model all are."""
+        return self.prefix in ("", model)

@@ -1,0 +1,162 @@
+"""Removals that nobody else finishes: forced ends, empty models, unused archives."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
+
+from pushjuju.core.clock import from_iso, to_iso
+from pushjuju.core.errors import PushjujuError
+from pushjuju.core.life import Life
+from pushjuju.core.storage import parse_size
+from pushjuju.portable.durations import parse_duration
+from pushjuju.portable.natural import natural_key
+from pushjuju.services.entities.basis import logs
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.model import model_config, models
+from pushjuju.services.entities.storage import storage
+from pushjuju.services.lifecycle import removal
+from pushjuju.store.rows.records import Application, Cleanup, Machine, Model, Status, Unit
+from pushjuju.store.tx import Tx
+from pushjuju.workers.events import Event, Tell, silent
+from pushjuju.workers.loops import secret_rotation
+from pushjuju.workers.machine.contact import full_text
+from pushjuju.workers.machine.machine_worker import again_later
+from pushjuju.workers.outcome import Outcome
+from pushjuju.workers.runtime import Runtime
+from pushjuju.workers.timeouts import START_S
+
+PRUNE_EVERY_S = 86400.0
+
+
+async def clean(runtime: Runtime, model: str, attempts: int = 0) -> Outcome:
+    """Do the cleanups of a model that are due; end the model itself when nothing is left of it.
+
+    A cloud that fails comes back as a reason; it is asked again later.
+    """
+    ctx = runtime.ctx
+    next_due = forced_ends(ctx, model, runtime.tell)
+    with ctx.store.write() as tx:
+        removal.finish_applications(tx, model, ctx.clock.now())
+    with ctx.store.read() as tx:
+        found = tx.find(Model, "model_by_uuid", uuid=model)
+        if found is None:
+            return Outcome()
+        waits = removal.blockers(tx, model) if found.life != Life.ALIVE else []
+    if found.life != Life.ALIVE and not waits:
+        try:
+            await _end_model(runtime, found)
+        except PushjujuError as error:
+            return again_later(ctx, attempts, f"destroying model {found.name}: {full_text(error)}")
+        return Outcome()
+    _drop_blobs(ctx)
+    _prune(ctx, model)
+    tomorrow = ctx.clock.now() + timedelta(seconds=PRUNE_EVERY_S)
+    return Outcome(due=min(next_due or tomorrow, tomorrow), reason="; ".join(waits))
+
+
+def _prune(ctx: Context, model: str) -> None:
+    """Forget log lines, status history and finished operations older than the model wants to keep."""
+    with ctx.store.write() as tx:
+        age = parse_duration(str(model_config.get(tx, model, "max-status-history-age")))
+        before = to_iso(ctx.clock.now() - timedelta(seconds=age))
+        for statement in ("history_prune", "operation_prune", "action_operation_prune"):
+            tx.run(statement, model=model, before=before)
+        most = parse_size(str(model_config.get(tx, model, "max-status-history-size")))
+    logs.prune(ctx.store, model, before=before, most_bytes=most * 1024 * 1024)
+
+
+def forced_ends(ctx: Context, model: str, tell: Tell = silent) -> datetime | None:
+    """Force away what had its time; return when the next one is due."""
+    hopeless: set[str] = set()
+    with ctx.store.write() as tx:
+        next_due = _force_due(tx, model, ctx.clock.now(), hopeless)
+    for name in sorted(hopeless, key=natural_key):
+        tell(Event(entity=name, text="is in error: ends without its hooks"))
+    return next_due
+
+
+def _force_due(tx: Tx, model: str, now: datetime, hopeless: set[str]) -> datetime | None:
+    """Do what `forced_ends` does; note the units that go early because they are hopeless."""
+    while ends := tx.list(Cleanup, "cleanup_list", model=model):
+        failed = _hopeless(tx, model)
+        early = [end for end in ends if end.kind == removal.FORCE_UNIT and end.entity in failed]
+        due = [end for end in ends if from_iso(end.due) <= now or end in early]
+        if not due:
+            return from_iso(ends[0].due)
+        hopeless.update(end.entity for end in early)
+        for cleanup in due:  # which may add others that are due at once
+            force(tx, cleanup, now)
+    return None
+
+
+def _hopeless(tx: Tx, model: str) -> set[str]:
+    """Return the units in error of a model that is forced away: nobody will resolve what failed there.
+
+    Those with subordinates wait for these. Mirrors: juju state/cleanup.go obliterateUnit (3.6)
+    """
+    found = tx.find(Model, "model_by_uuid", uuid=model)
+    if found is None or found.life == Life.ALIVE or not found.forced:
+        return set()
+    names = [status.entity for status in tx.list(Status, "units_in_error", model=model)]
+    return {name for name in names if not removal.lives_of_subordinates(tx, model, name)}
+
+
+def force(tx: Tx, cleanup: Cleanup, now: datetime) -> None:
+    """Force away what a cleanup is about, if it is still there; the cleanup is done then."""
+    tx.run("cleanup_delete", id=cleanup.id)
+    if cleanup.kind in (removal.FORCE_UNIT, removal.FORCE_REMOVE_UNIT):
+        unit = tx.find(Unit, "unit_get", model=cleanup.model, name=cleanup.entity)
+        if unit is not None and cleanup.kind == removal.FORCE_UNIT:
+            wait = float(cleanup.args.get("wait", removal.MAX_WAIT_S))
+            removal.force_dead(tx, unit, now, removal.Force(wait_s=wait))
+        elif unit is not None:
+            removal.force_unit(tx, unit, now)
+    elif cleanup.kind == "force-machine":
+        machine = tx.find(Machine, "machine_get", model=cleanup.model, id=cleanup.entity)
+        if machine is not None:
+            for unit in machines.units_on(tx, cleanup.model, cleanup.entity):
+                removal.force_unit(tx, unit, now)
+    elif cleanup.kind == "force-relation":
+        removal.force_relation(tx, cleanup.model, int(cleanup.entity), now)
+    elif cleanup.kind == "force-storage":
+        storage.forget(tx, cleanup.model, cleanup.entity, now)
+
+
+async def _end_model(runtime: Runtime, model: Model) -> None:
+    ctx = runtime.ctx
+    await _or_forced(runtime, model, lambda: secret_rotation.clear(runtime, model.uuid), "its secret backend")
+    await _or_forced(runtime, model, lambda: _clear_cloud(runtime, model.uuid), "its cloud")
+    with ctx.store.write() as tx:
+        if tx.list(Application, "application_list", model=model.uuid):
+            return
+        models.delete(tx, model.uuid)  # with the row that held our lease
+    _drop_blobs(runtime.base_ctx)
+    ctx.controller.known_hosts(model.uuid).unlink(missing_ok=True)
+    if ctx.controller.settings().get("current-model") == model.qualified:
+        ctx.controller.set("current-model", None)
+    runtime.tell(Event(entity=f"model {model.name}", text="destroyed", state="done"))
+
+
+async def _clear_cloud(runtime: Runtime, model: str) -> None:
+    await runtime.within(START_S, runtime.provider(model).destroy_model())
+
+
+async def _or_forced(runtime: Runtime, model: Model, clear: Callable[[], Awaitable[None]], what: str) -> None:
+    """Clear something of a model away; one that is forced away goes without it."""
+    try:
+        await clear()
+    except PushjujuError as error:
+        if not model.forced:
+            raise
+        text = f"forgotten though {what} could not be cleared: {error}"
+        runtime.tell(Event(entity=f"model {model.name}", text=text, state="failed"))
+
+
+def _drop_blobs(ctx: Context) -> None:
+    """Delete archives and resources that no model uses any more."""
+    for path in ctx.controller.blobs.root.glob("??/*"):
+        with ctx.store.write() as tx:
+            if not tx.scalar("blob_uses", sha256=path.name):
+                ctx.controller.blobs.delete(path.name)

@@ -1,0 +1,136 @@
+"""What the store alone tells: what another process does, and the end of applications."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from sqlite3 import Row
+
+from pushjuju.core.clock import to_iso
+from pushjuju.portable.natural import natural_key
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.store.rows.records import Application, Machine, Unit
+from pushjuju.store.tx import Tx
+from pushjuju.workers.events import Event, Tell
+from pushjuju.workers.machine.machine_run import stays
+
+EVERY = timedelta(seconds=0.25)
+_BEFORE = timedelta(hours=1)  # how long an operation may have been under way when somebody begins to look
+_KEYS = 50
+_RUNS = 20  # of a unit between two looks
+_STATES = {"failed": "failed", "terminated": "failed", "error": "failed"}
+
+
+class Follower:
+    """Tells of machines that another process works, of the hooks on them, and when applications are gone.
+
+    An application ends with its last unit or relation, wherever that was: no work on a machine can tell.
+    """
+
+    def __init__(self, ctx: Context, tell: Tell, owner: str, prefixes: Iterable[str] = ()) -> None:
+        self._ctx = ctx
+        self._tell = tell
+        self._owner = owner
+        self._begun = self._looked = ctx.clock.now()
+        self._machines: set[tuple[str, str]] = set()
+        self._told: dict[str, str] = {}
+        self._units: dict[tuple[str, str], set[str]] = {}
+        self._ends: dict[tuple[str, str], str] = {}  # machines -> the word for their end
+        with ctx.store.read() as tx:
+            self._going = [
+                (model, str(row["name"]))
+                for model in prefixes
+                for row in tx.rows("application_dying", model=model)
+            ]
+
+    def look(self, prefixes: Iterable[str]) -> None:
+        """Tell what has changed; not more often than is of use."""
+        now = self._ctx.clock.now()
+        if now - self._looked < EVERY:
+            return
+        self._looked = now
+        with self._ctx.store.read() as tx:
+            for prefix in prefixes:
+                self._machines.update(self._held(tx, prefix, now))
+        self.catch_up()
+
+    def catch_up(self) -> None:
+        """Tell what has changed on the machines that were ever worked elsewhere, and of applications."""
+        if not (self._machines or self._going):
+            return
+        events: list[Event] = []
+        with self._ctx.store.read() as tx:
+            for model, machine in sorted(self._machines, key=lambda key: natural_key("/".join(key))):
+                events += [replace(event, model=model) for event in self._of_machine(tx, model, machine)]
+            events += self._gone_applications(tx)
+        for event in events:
+            self._tell(event)
+
+    def _held(self, tx: Tx, prefix: str, now: datetime) -> Iterable[tuple[str, str]]:
+        for row in tx.rows("work_due", prefix=prefix, now=to_iso(now), owner=self._owner, most=_KEYS):
+            model, kind, name = row["key"].split("/", 2)
+            if kind == "machine" and row["owner"] is not None:
+                yield model, name
+
+    def _of_machine(self, tx: Tx, model: str, name: str) -> Iterable[Event]:
+        home = f"machine {name}"
+        machine = tx.find(Machine, "machine_get", model=model, id=name)
+        units = tx.list(Unit, "unit_on_machine", model=model, machine=name) if machine is not None else []
+        yield from self._gone(model, name, {unit.name for unit in units})
+        if machine is None:
+            if end := self._ends.pop((model, name), ""):
+                yield Event(entity=home, text=end, state="done")
+            return
+        self._ends[model, name] = "released" if stays(machine) else "removed"
+        if not machine.instance_id and self._is_news(f"{model}/{name}", "starting"):
+            yield Event(entity=home, text="starting machine")
+        for unit in units:
+            since = to_iso(self._begun - _BEFORE)
+            rows = tx.rows(
+                "operation_history",
+                model=model,
+                unit=unit.name,
+                since=since,
+                until="",
+                name="",
+                failed=0,
+                most=_RUNS,
+            )
+            for row in reversed(rows):
+                if event := self._of_run(row, home):
+                    yield event
+
+    def _gone_applications(self, tx: Tx) -> list[Event]:
+        gone = [
+            key for key in self._going
+            if tx.find(Application, "application_get", model=key[0], name=key[1]) is None
+        ]  # fmt: skip
+        self._going = [key for key in self._going if key not in gone]
+        return [
+            Event(entity=f"application {name}", text="removed", state="done", model=model)
+            for model, name in gone
+        ]
+
+    def _gone(self, model: str, machine: str, present: set[str]) -> Iterable[Event]:
+        """Yield the end of units that were here: their last hooks are gone with them."""
+        before = self._units.get((model, machine), set())
+        if present or before:
+            self._units[model, machine] = present
+        for name in sorted(before - present, key=natural_key):
+            yield Event(entity=name, text="removed", state="done")
+
+    def _of_run(self, row: Row, home: str) -> Event | None:
+        over = row["committed"]
+        if row["state"] == "planned" or (over and over < to_iso(self._begun)):
+            return None
+        state = _STATES.get(row["outcome"], "done") if over else "running"
+        if not self._is_news(row["id"], state):
+            return None
+        return Event(entity=row["unit"], text=f"{row['name']}: {state}", state=state, parent=home)
+
+    def _is_news(self, what: str, state: str) -> bool:
+        if self._told.get(what) == state:
+            return False
+        self._told[what] = state
+        return True

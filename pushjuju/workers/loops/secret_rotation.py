@@ -1,0 +1,172 @@
+"""The loop of a model's secrets: what time brings, and content on its way to a backend.
+
+Rotations and expiries become due here and wake up the units that answer for them. Content for a backend
+waits, sealed, in the store until the backend has it; every step may be repeated.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime
+from functools import partial
+
+from pushjuju.core.errors import BackendError, NotFound, PushjujuError
+from pushjuju.core.secrets import Content
+from pushjuju.plugins.types import SecretBackend
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.secret import secret_backends, secrets
+from pushjuju.store.rows.records import Model
+from pushjuju.store.rows.secret_records import BackendRow, RevisionRow, SecretRow, TrashRow
+from pushjuju.store.tx import Tx
+from pushjuju.workers.machine.machine_worker import again_later
+from pushjuju.workers.outcome import Outcome
+from pushjuju.workers.runtime import Runtime
+
+
+async def look_after(runtime: Runtime, model: str, attempts: int = 0) -> Outcome:
+    """Do what is due for the secrets of a model; a backend that is away comes back as a reason."""
+    ctx = runtime.ctx
+    with ctx.store.write() as tx:
+        if tx.find(Model, "model_by_uuid", uuid=model) is None:
+            return Outcome()
+        next_due = secrets.make_due(tx, model, ctx.clock.now())
+        secrets.prune(tx, model, ctx.clock.now())
+    try:
+        await _move(runtime, model)
+        await empty_trash(runtime, model)
+    except PushjujuError as error:
+        outcome = again_later(ctx, attempts, f"secret backend: {error.message}")
+        return Outcome(
+            due=_earlier(outcome.due, next_due),
+            attempts=outcome.attempts,
+            reason=outcome.reason,
+            failed=True,
+        )
+    return Outcome(due=next_due)
+
+
+def _earlier(one: datetime | None, other: datetime | None) -> datetime | None:
+    known = [moment for moment in (one, other) if moment is not None]
+    return min(known) if known else None
+
+
+async def _move(runtime: Runtime, model: str) -> None:
+    """Bring content to where it belongs.
+
+    Raises:
+        BackendError: A backend is away.
+    """
+    ctx = runtime.ctx
+    while True:
+        with ctx.store.read() as tx:
+            waiting = tx.list(RevisionRow, "secret_to_move", model=model)
+        for item in waiting:
+            content = await _content(ctx, item)
+            if item.target:
+                backend = _opened(runtime, item.target)
+                await _asked(
+                    ctx, item.target, partial(backend.save, secrets.backend_path(item), dict(content))
+                )
+            runtime.checkpoint("secret-saved")
+            _moved(ctx, item, content)
+            runtime.checkpoint("secret-moved")
+        if not waiting:
+            return
+
+
+async def _content(ctx: Context, item: RevisionRow) -> Content:
+    """Return content from wherever it is.
+
+    Raises:
+        BackendError: Its backend does not give it.
+    """
+    if found := secrets.stored(ctx, item).content:
+        return found
+    with ctx.store.read() as tx:
+        ask = secret_backends.reader(ctx, tx, item)
+    return await asyncio.to_thread(ask)
+
+
+def _moved(ctx: Context, item: RevisionRow, content: Content) -> None:
+    """Note where content is now; in the store only its checksum stays behind."""
+    value = {"checksum": content.checksum(), **({} if item.target else {"content": dict(content)})}
+    with ctx.store.write() as tx:
+        present = tx.find(
+            RevisionRow, "secret_revision_get", model=item.model, secret=item.secret, revision=item.revision
+        )
+        if present is None:
+            return  # removed meanwhile: the trash knows of every copy
+        if present.target != item.target:  # wanted elsewhere meanwhile: this copy is one too many
+            if item.target:
+                _throw_away(tx, item, item.target)
+            return
+        sealed = ctx.controller.keyring.seal(tx, value, secrets.place(item, item.revision), ctx.clock.now())
+        tx.run(
+            "secret_moved", model=item.model, secret=item.secret, revision=item.revision, key=sealed.key,
+            data=sealed.data, backend=item.target,
+        )  # fmt: skip
+        if item.backend:
+            _throw_away(tx, item, item.backend)
+
+
+def _throw_away(tx: Tx, item: RevisionRow, backend: str) -> None:
+    tx.run("secret_trash_add", model=item.model, backend=backend, path=secrets.backend_path(item))
+
+
+async def clear(runtime: Runtime, model: str) -> None:
+    """Delete all secrets of a model that goes, in the backends as well.
+
+    Raises:
+        BackendError: A backend is away.
+    """
+    ctx = runtime.ctx
+    with ctx.store.write() as tx:
+        for row in tx.list(SecretRow, "secret_list", model=model):
+            secrets.remove(tx, row, None, ctx.clock.now())
+    await empty_trash(runtime, model)
+
+
+async def empty_trash(runtime: Runtime, model: str) -> None:
+    """Delete in the backends what was removed from a model, also when the model itself is gone.
+
+    Raises:
+        BackendError: A backend is away.
+    """
+    ctx = runtime.ctx
+    while True:
+        with ctx.store.read() as tx:
+            waiting = tx.list(TrashRow, "secret_trash_list", model=model)
+        for item in waiting:
+            try:
+                backend = _opened(runtime, item.backend)
+            except NotFound:
+                backend = None  # it was removed by force
+            if backend is not None:
+                await _asked(ctx, item.backend, partial(backend.delete, item.path))
+            with ctx.store.write() as tx:
+                tx.run("secret_trash_delete", id=item.id)
+        if not waiting:
+            return
+
+
+def _opened(runtime: Runtime, backend: str) -> SecretBackend:
+    with runtime.ctx.store.read() as tx:
+        row = tx.get(BackendRow, "secret_backend_by_id", f"secret backend {backend} not found", id=backend)
+    return secret_backends.opened(runtime.ctx, row, runtime.host)
+
+
+async def _asked(ctx: Context, backend: str, call: partial[None]) -> None:
+    """Ask a backend in a thread of its own, and note how it is.
+
+    Raises:
+        BackendError: It failed.
+    """
+    status, message = "active", ""
+    try:
+        await asyncio.to_thread(call)
+    except BackendError as error:
+        status, message = "error", error.message
+        raise
+    finally:
+        with ctx.store.write() as tx:
+            tx.run("secret_backend_set_status", id=backend, status=status, message=message)

@@ -1,0 +1,84 @@
+"""Commands for a machine itself: `exec --machine`.
+
+They hold the machine's lock unless they are parallel, and run once, as hooks do. Mirrors: juju
+worker/machineactions (3.6)
+"""
+
+from __future__ import annotations
+
+import shlex
+import uuid
+from collections.abc import Collection
+
+from pushjuju.core.clock import to_iso
+from pushjuju.core.tasks import Receiver
+from pushjuju.services.entities.action import actions
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.store.rows.records import Machine, Operation, Task
+from pushjuju.store.tx import Tx
+from pushjuju.uniter.actions import commands_of, lock_of
+from pushjuju.uniter.dispatch import Prepared
+
+TITLE = "juju-exec"
+_USER = "ubuntu"
+# As the user that every cloud image has; on a machine without it, as root.
+_SCRIPT = """\
+if id -u {user} >/dev/null 2>&1; then
+  cd ~{user} 2>/dev/null || cd /
+  exec runuser -u {user} -- env HOME=~{user} USER={user} LOGNAME={user} /bin/bash -c {command}
+fi
+cd /root || cd /
+exec /bin/bash -c {command}
+"""
+
+
+def waiting(ctx: Context, model: str, machine: str) -> bool:
+    """Tell whether commands wait for a machine."""
+    with ctx.store.read() as tx:
+        return bool(actions.pending(tx, model, Receiver.MACHINE, machine))
+
+
+def take(ctx: Context, machine: Machine, held: Collection[str] = ()) -> Prepared | None:
+    """Prepare the oldest commands that wait for a machine; None: there are none.
+
+    Args:
+        held: Locks that are taken; what would need one of them goes on waiting.
+    """
+    now = ctx.clock.now()
+    with ctx.store.write() as tx:
+        found = actions.pending(tx, machine.model, Receiver.MACHINE, machine.id)
+        task = next((each for each in found if lock_of(each) not in held), None)
+        if task is None:
+            return None
+        actions.start(tx, task.model, task.id, now)
+        prepared = _prepared(task, str(uuid.uuid4()))
+        row = Operation(
+            id=prepared.id, model=task.model, machine=machine.id, unit="", name=TITLE,
+            state="prepared", document={"task": task.id}, prepared=to_iso(now),
+        )  # fmt: skip
+        tx.insert("operation", row)
+        return prepared
+
+
+def again(ctx: Context, operation: Operation) -> Prepared:
+    """Return the request of commands that were prepared before."""
+    with ctx.store.read() as tx:
+        return _prepared(_task(tx, operation), operation.id)
+
+
+def _task(tx: Tx, operation: Operation) -> Task:
+    return actions.get_task(tx, operation.model, int(operation.document["task"]))
+
+
+def _prepared(task: Task, operation_id: str) -> Prepared:
+    commands = commands_of(task)
+    script = _SCRIPT.format(user=_USER, command=shlex.quote(commands["script"]))
+    frame = {
+        "t": "op",
+        "id": operation_id,
+        "kind": "exec",
+        "script": script,
+        "timeout": commands["timeout"],
+        "lock": lock_of(task),
+    }
+    return Prepared(id=operation_id, unit="", title=TITLE, frame=frame)

@@ -1,0 +1,374 @@
+"""Reaching a machine, and noting what is known of it: facts, silence."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from pushjuju.core.base import Base
+from pushjuju.core.clock import from_iso, to_iso
+from pushjuju.core.errors import (
+    BadAnswer,
+    HeldElsewhere,
+    HostKeyChanged,
+    InstanceGone,
+    InstanceStopped,
+    ProviderError,
+    PushjujuError,
+    TransportError,
+    Unreachable,
+)
+from pushjuju.core.holding import way_out
+from pushjuju.core.life import Life
+from pushjuju.core.names import parent_machine
+from pushjuju.core.status import InstanceStatus, MachineStatus, StatusKind
+from pushjuju.plugins.types import Provider, Resumer
+from pushjuju.runner.session import MachineSession
+from pushjuju.services.entities.basis import leadership, logs, network, statuses, wake
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine import credential_validity, machines, spaces, upgrade_machine
+from pushjuju.services.entities.machine.machine_work import UNUSABLE
+from pushjuju.services.entities.model import firewall, models
+from pushjuju.services.lifecycle import removal
+from pushjuju.store.rows.records import Machine
+from pushjuju.store.tx import Tx
+from pushjuju.workers.events import Event
+from pushjuju.workers.machine import exec_requests
+from pushjuju.workers.provision import firstboot
+from pushjuju.workers.provision.hostkeys import moved
+from pushjuju.workers.provision.provisioner import given
+from pushjuju.workers.runtime import Runtime, target_document
+from pushjuju.workers.timeouts import CALL_S, START_S, login, lost
+
+T = TypeVar("T")
+
+BOOT_WAIT_S = 120.0  # how long a machine that was just made or rebooted may take to answer SSH
+BOOT_TELL_S = 15.0  # after which people are told what it is waited for
+BOOT_POLL_S = 0.05
+NOTE_EVERY_S = 30.0  # how old a machine's last contact may get while it is worked
+LOGGER = "pushjuju.contact"
+_FAILED = "failed"  # in the data of an instance's status: why a machine that answers could not be used
+RESUMING = "is stopped; starting it again"
+_STARTING = (InstanceStatus.PENDING, InstanceStatus.ALLOCATING)
+
+
+def full_text(error: PushjujuError) -> str:
+    """Return an error with the remote text."""
+    return f"{error.message}: {error.detail}" if error.detail else error.message
+
+
+def with_hint(error: PushjujuError) -> str:
+    """Return an error with the remote text, and what to do next."""
+    text = full_text(error)
+    return f"{text.rstrip('.')}; next: {error.hint}" if error.hint else text
+
+
+async def attach(runtime: Runtime, machine: Machine) -> MachineSession:
+    """Open the session to a machine and note its facts.
+
+    A machine that never answered yet gets time to boot; one of ours that is silent is looked up in its cloud,
+    which may know it under another address, or start it again after the host was down.
+
+    Raises:
+        HeldElsewhere: The machine is another controller's, or another model's.
+        TransportError: No way in.
+    """
+    try:
+        return await _attach(runtime, machine)
+    except HeldElsewhere as error:
+        controller = str(runtime.base_ctx.controller.settings().get("uuid", ""))
+        error.hint = way_out(error.detail, str(machine.ssh["host"]), controller)
+        raise
+
+
+async def _attach(runtime: Runtime, machine: Machine) -> MachineSession:
+    known, comes_up = runtime.attached(machine), not machine.last_seen
+    if not machine.last_seen:
+        await _patiently(
+            runtime, machine, lambda: firstboot.apply(runtime, machine), patient=not given(machine)
+        )
+    try:
+        session = await _open(runtime, machine, patient=not machine.last_seen and not given(machine))
+    except Unreachable as error:
+        found = None if given(machine) else await _look_up(runtime, machine)
+        if found is None:
+            if not (machine.last_seen or error.hint):
+                error.hint = f"pushjuju remove-machine {machine.id} --force, if it never will answer"
+            raise
+        machine, comes_up = found, True
+        session = await _open(runtime, machine, patient=True)
+    if not machine.last_seen and not given(machine):
+        await firstboot.wait(runtime, machine, session)
+    exec_requests.listen(runtime.base_ctx, session, machine)
+    if session is known and _is_old(machine, runtime.ctx.clock.now()):
+        await session.look_again()
+    if session is known:
+        session.hello.pop("charms", None)  # said long ago: another process may have brought some since
+    if _is_news(machine, session.hello, runtime.ctx.clock.now()):
+        note_facts(runtime.ctx, machine, session.hello)
+    if comes_up:
+        text = f"started, {machine.ssh['host']}"
+        runtime.tell(Event(entity=f"machine {machine.id}", text=text, state="done"))
+    return session
+
+
+async def _open(runtime: Runtime, machine: Machine, *, patient: bool) -> MachineSession:
+    return await _patiently(runtime, machine, lambda: runtime.session(machine), patient=patient)
+
+
+async def _patiently(
+    runtime: Runtime, machine: Machine, reach: Callable[[], Awaitable[T]], *, patient: bool
+) -> T:
+    """Reach a machine; one that boots gets time, and what keeps it is told once."""
+    begun, told = runtime.ctx.clock.monotonic(), False
+    while True:
+        try:
+            reached = await reach()
+            if told:
+                runtime.tell(Event(entity=f"machine {machine.id}", text="answers"))
+            return reached
+        except TransportError as error:
+            waited = runtime.ctx.clock.monotonic() - begun
+            if not patient or not error.retryable or waited > BOOT_WAIT_S:
+                raise
+            if not told and (isinstance(error, HostKeyChanged) or waited > BOOT_TELL_S):
+                told = True
+                text = f"waits until it can be reached: {error.message}"
+                runtime.tell(Event(entity=f"machine {machine.id}", text=text, state="waiting"))
+            await asyncio.sleep(BOOT_POLL_S)
+
+
+async def _look_up(runtime: Runtime, machine: Machine) -> Machine | None:
+    """Ask the cloud how a silent machine is reached, which may boot it; None: nothing to wait for."""
+    with runtime.ctx.store.read() as tx:
+        if parent_machine(machine.id) is None and credential_validity.reason(
+            tx, models.get(tx, machine.model)
+        ):
+            return None
+    provider = runtime.provider_of(machine)
+    instance = (await runtime.within(CALL_S, provider.get([machine.instance_id])))[0]
+    if instance is None:
+        raise lost(machine)
+    resumed = instance.status is InstanceStatus.STOPPED and await _resume(runtime, machine, provider)
+    ssh = target_document(await login(machine, runtime.within(CALL_S, provider.ssh_target(instance))))
+    seen = (await runtime.within(CALL_S, provider.get([machine.instance_id])))[0] or instance
+    if seen.status is InstanceStatus.STOPPED and not resumed:
+        raise InstanceStopped(
+            f"machine {machine.id} is stopped in its cloud", hint=f"start instance {seen.id} there"
+        )
+    coming = resumed or seen.status != instance.status or seen.status in _STARTING
+    if ssh == dict(machine.ssh) and not coming:
+        return None
+    with runtime.ctx.store.write() as tx:
+        found = machines.set_ssh(tx, machine, ssh, runtime.ctx.clock.now())
+    moved(runtime.ctx, machine, found)
+    return found
+
+
+async def _resume(runtime: Runtime, machine: Machine, provider: Provider) -> bool:
+    """Start a stopped machine again where its provider can, and say so; tell whether it did."""
+    if not isinstance(provider, Resumer):
+        return False
+    with runtime.ctx.store.write() as tx:
+        now = runtime.ctx.clock.now()
+        _set_once(tx, machine, StatusKind.INSTANCE, InstanceStatus.STOPPED, RESUMING, now)
+        logs.append(tx, machine.model, f"machine-{machine.id}", "WARNING", LOGGER, RESUMING, now=now)
+    runtime.tell(Event(entity=f"machine {machine.id}", text=RESUMING))
+    await runtime.within(START_S, provider.resume(machine.instance_id))
+    runtime.checkpoint("machine-resumed")
+    return True
+
+
+async def can_resume(runtime: Runtime, machine: Machine) -> bool:
+    """Tell whether a lost machine is stopped and its provider starts it again at the next contact."""
+    if given(machine) or not machine.instance_id:
+        return False
+    try:
+        provider = runtime.provider_of(machine)
+        if not isinstance(provider, Resumer):
+            return False
+        (instance,) = await runtime.within(CALL_S, provider.get([machine.instance_id]))
+    except PushjujuError:
+        return False  # the next contact tells
+    return instance is not None and instance.status is InstanceStatus.STOPPED
+
+
+async def come_back(runtime: Runtime, machine: Machine, boot_id: str) -> MachineSession:
+    """Wait until a machine that reboots answers from its new boot.
+
+    Raises:
+        TransportError: It does not come back in time.
+    """
+    await runtime.drop(machine)
+    deadline = runtime.ctx.clock.monotonic() + BOOT_WAIT_S
+    while True:
+        try:
+            session = await runtime.session(machine)
+            if session.hello["boot_id"] != boot_id:
+                exec_requests.listen(runtime.base_ctx, session, machine)
+                note_facts(runtime.ctx, machine, session.hello)
+                return session
+            await runtime.drop(machine)
+            error: TransportError = Unreachable(f"machine {machine.id} does not reboot")
+        except TransportError as caught:
+            error = caught
+        if runtime.ctx.clock.monotonic() > deadline:
+            raise error
+        await asyncio.sleep(BOOT_POLL_S * 4)
+
+
+# --- what is known of it ----------------------------------------------------------------------------------
+
+
+def _is_news(machine: Machine, hello: dict[str, Any], now: datetime) -> bool:
+    """Tell whether a contact says more than the one before; a busy machine is not noted at each visit."""
+    if _is_old(machine, now) or machine.unreachable_since or machine.boot_id != hello["boot_id"]:
+        return True
+    return machine.hostname != hello["hostname"] or not network.is_known(machine, _addresses(hello))
+
+
+def _is_old(machine: Machine, now: datetime) -> bool:
+    """Tell whether what is known of a machine was said long ago, or is to be said again."""
+    if machine.last_seen is None or machine.look_again:
+        return True
+    return abs((now - from_iso(machine.last_seen)).total_seconds()) > NOTE_EVERY_S
+
+
+def _addresses(hello: dict[str, Any]) -> list[dict[str, Any]]:
+    return network.addresses_from_nics(hello["nics"], hello.get("gateway", ""))
+
+
+def note_facts(ctx: Context, machine: Machine, hello: dict[str, Any]) -> None:
+    """Record what a machine says of itself."""
+    now = ctx.clock.now()
+    with ctx.store.write() as tx:
+        addresses = spaces.note_addresses(tx, machine, _addresses(hello))
+        tx.run(
+            "machine_set_facts",
+            model=machine.model,
+            id=machine.id,
+            hostname=hello["hostname"],
+            boot_id=hello["boot_id"],
+            hardware=json.dumps({**_hardware(hello), **machine.hardware}),
+            now=to_iso(now),
+        )
+        if not machine.last_seen:
+            for container in machines.containers_on(tx, machine.model, machine.id):
+                wake.machine(tx, machine.model, container.id, now, f"machine {machine.id} is there")
+        if addresses != machine.addresses:
+            _note_addresses(tx, machine, addresses, now)
+        if machine.life == Life.ALIVE:
+            kept = removal.kept_text(tx, machine)
+            _set_once(tx, machine, StatusKind.MACHINE, MachineStatus.STARTED, kept, now)
+        if not _fails(tx, machine):
+            _note_running(tx, machine, hello, now)
+
+
+def note_success(ctx: Context, machine: Machine, hello: dict[str, Any]) -> None:
+    """Record that the work on a machine was done, after it had failed though the machine answered."""
+    with ctx.store.write() as tx:
+        if _fails(tx, machine):
+            _note_running(tx, machine, hello, ctx.clock.now())
+
+
+def _fails(tx: Tx, machine: Machine) -> bool:
+    """Tell whether a machine that answers could not be used: that it answers says nothing about that."""
+    present = statuses.get_status(tx, machine.model, StatusKind.INSTANCE, machine.id)
+    return present is not None and _FAILED in present.data
+
+
+def _note_running(tx: Tx, machine: Machine, hello: dict[str, Any], now: datetime) -> None:
+    text = upgrade_machine.instance_message(tx, machine.model, machine.id) or _running(machine, hello)
+    _set_once(tx, machine, StatusKind.INSTANCE, InstanceStatus.RUNNING, text, now)
+
+
+def _note_addresses(tx: Tx, machine: Machine, addresses: list[dict[str, Any]], now: datetime) -> None:
+    tx.run("machine_set_addresses", model=machine.model, id=machine.id, addresses=json.dumps(addresses))
+    if firewall.known_by(addresses, machine.ssh) != firewall.known_by(machine.addresses, machine.ssh):
+        firewall.changed_everywhere(tx, machine.model, now, "a machine has another address")
+
+
+def note_failure(ctx: Context, machine: Machine, error: PushjujuError) -> None:
+    """Record why a machine could not be used; where a leader is silent, others look whether to take over."""
+    now = ctx.clock.now()
+    with ctx.store.write() as tx:
+        if isinstance(error, TransportError):
+            tx.run("machine_set_unreachable", model=machine.model, id=machine.id, now=to_iso(now))
+            _note_unusable(tx, machine, error, now)
+            _alert_followers(tx, machine, now)
+        elif machine.last_seen or isinstance(error, BadAnswer | HeldElsewhere):
+            _note_unusable(tx, machine, error, now, {_FAILED: error.code})
+        entity = f"machine-{machine.id}"
+        logs.append(tx, machine.model, entity, "ERROR", LOGGER, full_text(error), now=now)
+
+
+def _note_unusable(
+    tx: Tx,
+    machine: Machine,
+    error: PushjujuError,
+    now: datetime,
+    data: Mapping[str, Any] = MappingProxyType({}),
+) -> None:
+    known = {**data, UNUSABLE: full_text(error)}
+    if isinstance(error, InstanceGone):
+        known["code"] = error.code
+    status = _instance_status(tx, machine, error)
+    _set_once(tx, machine, StatusKind.INSTANCE, status, error.message, now, known)
+
+
+def _instance_status(tx: Tx, machine: Machine, error: PushjujuError) -> InstanceStatus:
+    """Return what an error tells of an instance; a stopped one that could not be started is stopped."""
+    present = statuses.get_status(tx, machine.model, StatusKind.INSTANCE, machine.id)
+    was_stopped = present is not None and present.status == InstanceStatus.STOPPED
+    if isinstance(error, InstanceStopped) or (was_stopped and isinstance(error, ProviderError)):
+        return InstanceStatus.STOPPED
+    return InstanceStatus.UNKNOWN if isinstance(error, InstanceGone) else InstanceStatus.RUNNING
+
+
+def _alert_followers(tx: Tx, machine: Machine, now: datetime) -> None:
+    """Let those who can be reached look whether to take over from leaders that were silent for too long."""
+    for unit in machines.units_on(tx, machine.model, machine.id):
+        leads = leadership.holder(tx, unit.model, unit.application) == unit.name
+        if not leads or not leadership.is_lost(tx, unit.model, unit.name):
+            continue
+        for other in leadership.followers(tx, unit):
+            home = tx.find(Machine, "machine_get", model=other.model, id=other.machine)
+            if home is not None and home.unreachable_since is None:
+                wake.unit(tx, other, now, f"leader {unit.name} does not answer")
+
+
+def _running(machine: Machine, hello: dict[str, Any]) -> str:
+    """Return the instance's message: what is special about a machine that runs."""
+    if given(machine):
+        return "Manually provisioned machine"
+    wanted, real = Base.parse(machine.base), hello.get("os") or {}
+    if real and (real.get("id"), real.get("version_id")) != (wanted.os, wanted.track):
+        return f"Running {real.get('id')}@{real.get('version_id')} in place of {wanted.display}"
+    return "Running"
+
+
+def _hardware(hello: dict[str, Any]) -> dict[str, str]:
+    found = {
+        "arch": str(hello.get("arch", "")),
+        "cores": str(hello.get("cores") or ""),
+        "mem": f"{hello['mem_mib']}M" if hello.get("mem_mib") else "",
+    }
+    return {key: value for key, value in found.items() if value}
+
+
+def _set_once(
+    tx: Tx,
+    machine: Machine,
+    kind: StatusKind,
+    status: str,
+    message: str,
+    now: datetime,
+    data: Mapping[str, Any] | None = None,
+) -> None:
+    present = statuses.get_status(tx, machine.model, kind, machine.id)
+    if present is None or (present.status, present.message) != (str(status), message):
+        statuses.set_status(tx, machine.model, kind, machine.id, status, message, now=now, data=data)

@@ -1,0 +1,84 @@
+"""resource-get: a resource goes into the machine's cache while the hook waits for it.
+
+The file is read and sent in pieces, once per machine; the machine checks what arrived by its hashes.
+
+Mirrors: juju apiserver/resources_unit.go, worker/uniter/runner/context/resources (3.6)
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from pushjuju.core.errors import LeaseLost, NotFound, NotValid, PushjujuError
+from pushjuju.runner.session import MachineSession
+from pushjuju.services.entities.application import resources, units
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.store.rows.records import Resource
+from pushjuju.workers.live import LiveAnswer
+
+TOOL = "resource-get"
+FETCH = "fetch"  # the machine wants the content
+AGAIN = "again"  # what its cache holds is not that
+
+
+async def answer(
+    ctx: Context, session: MachineSession, model: str, unit: str, argv: Sequence[str]
+) -> LiveAnswer:
+    """Tell what a resource is, and bring it to the machine when that is asked for.
+
+    Raises:
+        LeaseLost: It is for another controller process to answer.
+    """
+    try:
+        found = await _deliver(ctx, session, model, unit, list(argv))
+    except LeaseLost:
+        raise
+    except (PushjujuError, OSError) as error:
+        text = error.message if isinstance(error, PushjujuError) else str(error)
+        return 1, b"", f"ERROR could not download resource: {text}\n".encode()
+    told = {"path": found.path, "sha256": found.sha256, "sha384": found.fingerprint, "size": found.size}
+    return 0, json.dumps(told).encode(), b""
+
+
+async def _deliver(ctx: Context, session: MachineSession, model: str, unit: str, argv: list[str]) -> Resource:
+    if len(argv) not in (2, 3) or argv[0] != "--" or (len(argv) == 3 and argv[2] not in (FETCH, AGAIN)):
+        raise NotValid("resource-get takes the name of a resource")
+    if len(argv) == 2:
+        return await _here(ctx, model, _look(ctx, model, unit, argv[1]))
+    while True:
+        found = await _here(ctx, model, _look(ctx, model, unit, argv[1]))
+        if argv[2] == AGAIN:
+            session.forget_blob(found.sha256)
+        try:
+            await session.put_blob(found.sha256, ctx.controller.blobs.path(found.sha256))
+        except (NotFound, FileNotFoundError):
+            if _look(ctx, model, unit, argv[1]).sha256 != found.sha256:
+                continue  # another file was attached meanwhile
+            raise
+        with ctx.store.write() as tx:
+            resources.fetched(tx, units.get(tx, model, unit), found)
+        return found
+
+
+async def _here(ctx: Context, model: str, found: Resource) -> Resource:
+    """Return a resource with its content; a store's is fetched when it is first asked for.
+
+    Raises:
+        HubError: The store does not give it; the message is Juju's.
+    """
+    if found.sha256:
+        return found
+    import asyncio
+    from contextlib import ExitStack
+
+    from pushjuju.services.supply import store_resources
+
+    errand = store_resources.errand(ctx, model, found)
+    with ExitStack() as stack:
+        return resources.have_content(ctx, found, await asyncio.to_thread(errand.run, stack))
+
+
+def _look(ctx: Context, model: str, unit: str, name: str) -> Resource:
+    with ctx.store.read() as tx:
+        return resources.wanted(tx, units.get(tx, model, unit), name)

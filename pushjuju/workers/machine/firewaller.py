@@ -1,0 +1,221 @@
+"""Keeping the firewall of one machine as the model wants it.
+
+The complete rules are computed from the model and compared, by their digest, with those in force; only others
+go to the machine, as a whole, beside whatever hooks run there. What was done is noted after it was done: a
+controller that dies in between does it again, which changes nothing.
+
+Mirrors: juju worker/firewaller (3.6)
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from datetime import timedelta
+
+from pushjuju.core.clock import from_iso, to_iso
+from pushjuju.core.errors import Overtaken, RemoteFailed
+from pushjuju.core.firewall import MachineRules
+from pushjuju.plugins.types import Firewall, GuardedMachine, ScriptResult
+from pushjuju.runner import intake
+from pushjuju.runner.session import MachineSession
+from pushjuju.services.entities.basis import logs
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine import credential_validity
+from pushjuju.services.entities.model import firewall as service
+from pushjuju.services.entities.model import models
+from pushjuju.store.rows.records import Machine, MachineFirewall
+from pushjuju.store.tx import Tx
+from pushjuju.workers.events import Event
+from pushjuju.workers.outcome import Outcome
+from pushjuju.workers.runtime import Runtime
+
+AGAIN_S = 3600.0  # after this long a contact brings the rules again: somebody may have thrown them away
+TIMEOUT_S = 60.0  # how long a machine may take to load them
+LOGGER = "juju.worker.firewaller"
+WAKE_EACH_S = 0.005  # for each guarded machine, until a change in one of them wakes the others
+WAKE_MOST_S = 5.0
+
+
+async def wake(runtime: Runtime, model: str, reason: str) -> Outcome:
+    """Wake the machines whose rules may have changed, some moments later: then more may be behind it.
+
+    The more machines there are, the longer it waits, so that what a change costs does not grow with them.
+    """
+    ctx = runtime.ctx
+    with ctx.store.read() as tx:
+        count = service.guarded(tx, model)
+    await asyncio.sleep(min(count * WAKE_EACH_S, WAKE_MOST_S))
+    with ctx.store.write() as tx:
+        service.wake(tx, model, ctx.clock.now(), reason)
+    return Outcome()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wanted:
+    """The rules that a machine should have, and what is known of those that it has."""
+
+    known: MachineFirewall
+    rules: MachineRules
+
+    @property
+    def in_force(self) -> bool:
+        return self.known.applied == self.rules.digest()
+
+
+class Firewaller:
+    """The firewall of one machine, from one claim.
+
+    Attributes:
+        problem: Why the rules are not in force, after a try that failed.
+    """
+
+    def __init__(self, runtime: Runtime, machine: Machine, firewall: Firewall) -> None:
+        self._shop = runtime
+        self._ctx: Context = runtime.ctx
+        self._machine = machine
+        self._firewall = firewall
+        self.problem: RemoteFailed | None = None
+        self._busy = asyncio.Lock()
+        self._gone = False
+
+    @classmethod
+    def of(cls, runtime: Runtime, machine: Machine) -> Firewaller | None:
+        """Return a machine's firewaller; None: nothing guards such machines."""
+        firewall = runtime.firewall(machine)
+        return cls(runtime, machine, firewall) if firewall is not None else None
+
+    # --- what there is to do ------------------------------------------------------------------------------
+
+    def wants_contact(self) -> bool:
+        """Tell whether the machine must be told other rules; a change that changes nothing is noted here."""
+        with self._ctx.store.read() as tx:
+            known = service.state(tx, self._machine.model, self._machine.id)
+            if known is None:
+                return bool(self._machine.last_seen)  # the first contact brings them in any case
+            if known.changes == known.seen and not known.problem:
+                return False
+            wanted = self._wanted(tx, known)
+        if not wanted.in_force or known.problem:
+            return True
+        with self._ctx.store.write() as tx:
+            tx.run("firewall_seen", **self._key, seen=known.changes)
+        return False
+
+    def is_stale(self, session: MachineSession) -> bool:
+        """Tell, at a contact, whether the rules may not be in force: others, another boot, or long ago."""
+        if self._gone or self.problem is not None or not session.hello:
+            return False  # taken away, or tried at this contact already, or the machine is not there just now
+        with self._ctx.store.read() as tx:
+            known = service.state(tx, self._machine.model, self._machine.id)
+        if known is None or known.changes != known.seen or known.problem or known.applied_at is None:
+            return True
+        age = self._ctx.clock.now() - from_iso(known.applied_at)
+        return known.boot_id != session.hello["boot_id"] or age > timedelta(seconds=AGAIN_S)
+
+    @property
+    def _key(self) -> dict[str, str]:
+        return {"model": self._machine.model, "machine": self._machine.id}
+
+    def _wanted(self, tx: Tx, known: MachineFirewall) -> _Wanted:
+        rules = service.rules(tx, self._machine.model, self._machine.id, known)
+        return _Wanted(known=known, rules=rules)
+
+    # --- doing it -----------------------------------------------------------------------------------------
+
+    async def work(self, session: MachineSession) -> None:
+        """Bring the rules to the machine; that it does not take them holds nothing else up.
+
+        Raises:
+            TransportError: The machine was lost.
+            Overtaken: Another controller process works it now.
+        """
+        async with self._busy:
+            if not self._gone:
+                await self._apply(session)
+
+    async def _apply(self, session: MachineSession) -> None:
+        wanted = self._look(session)
+        try:
+            self._require_credential()
+            await self._firewall.apply(self._guarded(session), wanted.rules)
+        except Overtaken:
+            raise
+        except RemoteFailed as error:
+            self._note_problem(error)
+            return
+        self._shop.checkpoint("firewall-applied")
+        with self._ctx.store.write() as tx:
+            tx.run(
+                "firewall_applied",
+                **self._key,
+                seen=wanted.known.changes,
+                applied=wanted.rules.digest(),
+                boot_id=str(session.hello.get("boot_id", "")),  # it may have gone since
+                now=to_iso(self._ctx.clock.now()),
+            )
+        if not wanted.in_force and self._machine.last_seen:  # of a new machine that is no news
+            told = Event(entity=f"machine {self._machine.id}", text="firewall rules in force", state="done")
+            self._shop.tell(told)
+
+    def _require_credential(self) -> None:
+        """Refuse to ask a cloud that refused the model's credential; machines that guard themselves go on.
+
+        Raises:
+            RemoteFailed: It did.
+        """
+        if "firewall" not in self._shop.features(self._machine.provider):
+            return
+        with self._ctx.store.read() as tx:
+            if credential_validity.reason(tx, models.get(tx, self._machine.model)):
+                raise RemoteFailed(
+                    f"machine {self._machine.id} keeps its firewall", detail=credential_validity.MESSAGE
+                )
+
+    def _look(self, session: MachineSession) -> _Wanted:
+        """Return what is wanted now, with the way by which this controller came in kept open."""
+        peer, said = intake.ssh_reached(str(session.hello.get("ssh", "")))
+        with self._ctx.store.write() as tx:
+            tx.run("firewall_add", **self._key)
+            known = service.state(tx, self._machine.model, self._machine.id)
+            assert known is not None
+            port = said or int(self._machine.ssh.get("port") or service.DEFAULT_SSH_PORT)
+            known = service.reached(tx, known, peer, port) or known
+            return self._wanted(tx, known)
+
+    def _note_problem(self, error: RemoteFailed) -> None:
+        text = f"{error.message}: {error.detail}" if error.detail else error.message
+        with self._ctx.store.write() as tx:
+            before = service.state(tx, self._machine.model, self._machine.id)
+            tx.run("firewall_problem", **self._key, problem=text)
+            credential_validity.note(tx, self._machine.model, error, self._ctx.clock.now())
+            if before is None or before.problem != text:
+                entity, now = f"machine-{self._machine.id}", self._ctx.clock.now()
+                logs.append(tx, self._machine.model, entity, "ERROR", LOGGER, text, now=now)
+        self.problem = error
+        self._shop.tell(Event(entity=f"machine {self._machine.id}", text=text, state="failed"))
+
+    async def clear(self, session: MachineSession) -> None:
+        """Take the firewall from a machine that goes on without us, if it ever had one.
+
+        Raises:
+            RemoteFailed: It could not be taken away.
+            TransportError: The machine was lost.
+        """
+        async with self._busy:
+            self._gone = True
+            with self._ctx.store.read() as tx:
+                if service.state(tx, self._machine.model, self._machine.id) is None:
+                    return
+            await self._firewall.clear(self._guarded(session))
+            self._shop.checkpoint("firewall-cleared")
+            with self._ctx.store.write() as tx:
+                tx.run("firewall_delete", **self._key)
+
+    def _guarded(self, session: MachineSession) -> GuardedMachine:
+        async def run(script: str) -> ScriptResult:
+            done = await session.exec(script=script, timeout=TIMEOUT_S)
+            rc = done.exit if done.exit is not None else 128 + (done.signal or 0)
+            return ScriptResult(rc=rc, stdout=done.stdout, stderr=done.stderr)
+
+        return GuardedMachine(machine_id=self._machine.id, instance_id=self._machine.instance_id, run=run)

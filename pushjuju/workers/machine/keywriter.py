@@ -1,0 +1,116 @@
+"""Writing the keys that may log in to a machine: `authorized_keys` of its login user.
+
+Lines of ours end with a mark that names the model, so that they are found again; all other lines are left as
+they are. A script runs as the user whose file it is, never as root in somebody's home. Doing it twice changes
+nothing. That a machine does not take them holds no hook up.
+
+Mirrors: juju worker/authenticationworker (3.6)
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from pushjuju.core.errors import Overtaken, PushjujuError, RemoteFailed
+from pushjuju.plugins.types import SSHTarget
+from pushjuju.runner.session import MachineSession
+from pushjuju.services.entities.basis import logs
+from pushjuju.services.entities.model import ssh_keys
+from pushjuju.store.rows.records import Machine
+from pushjuju.workers.events import Event
+from pushjuju.workers.reach import ScriptRunner
+from pushjuju.workers.runtime import Runtime
+
+TIMEOUT_S = 30.0
+LOGGER = "juju.worker.authenticationworker"
+_USER = "ubuntu"  # whom Juju lets in, where there is one
+# Arguments: the home, the mark, the lines. The file changes in one step, and only when it has to.
+_WRITE = """set -e
+umask 077
+file="$1/.ssh/authorized_keys"
+[ -n "$3" ] || [ -e "$file" ] || exit 0
+mkdir -p "$1/.ssh"
+touch "$file"
+{ grep -vF -e " $2" "$file" || [ $? -eq 1 ]; printf '%s' "$3"; } > "$file.pushjuju"
+if cmp -s "$file" "$file.pushjuju"; then rm -f "$file.pushjuju"; else mv -f "$file.pushjuju" "$file"; fi
+"""
+
+
+def mark(model: str) -> str:
+    """Return the end of the lines that belong to a model."""
+    return f"pushjuju:{model}"
+
+
+def script(machine: Machine, keys: Sequence[str]) -> str:
+    """Return a POSIX shell script for root that gives the machine's users exactly these keys of ours."""
+    users = dict.fromkeys((str(machine.ssh.get("user") or _USER), _USER))
+    ours = mark(machine.model)
+    wanted = "".join(f"{key} {ours}\n" for key in keys)
+    named = " ".join(shlex.quote(user) for user in users)
+    return f"""set -e
+for user in {named}; do
+  home=$(getent passwd "$user" | cut -d: -f6)
+  [ -n "$home" ] && [ -d "$home" ] || continue
+  set -- /bin/sh -c {shlex.quote(_WRITE)} sh "$home" {shlex.quote(ours)} {shlex.quote(wanted)}
+  if [ "$(id -u "$user")" = 0 ]; then "$@"; else runuser -u "$user" -- "$@"; fi
+done
+"""
+
+
+async def write(runtime: Runtime, machine: Machine, session: MachineSession) -> None:
+    """Bring a model's keys to a machine; a machine that does not take them is told of, and asked again later.
+
+    Raises:
+        TransportError: The machine was lost.
+        Overtaken: Another controller process works it now.
+    """
+    with runtime.ctx.store.read() as tx:
+        keys = ssh_keys.lines(tx, machine.model)
+    try:
+        done = await session.exec(script=script(machine, keys), timeout=TIMEOUT_S)
+        if done.exit != 0:
+            raise RemoteFailed(f"machine {machine.id} does not take the keys", detail=done.stderr.strip())
+    except Overtaken:
+        raise
+    except RemoteFailed as error:
+        _note(runtime, machine, error)
+        return
+    runtime.checkpoint("keys-written")
+    with runtime.ctx.store.write() as tx:
+        ssh_keys.written(tx, machine.model, machine.id, keys)
+    runtime.tell(Event(entity=f"machine {machine.id}", text="keys written"))
+
+
+def _note(runtime: Runtime, machine: Machine, error: RemoteFailed) -> None:
+    text = f"{error.message}: {error.detail}" if error.detail else error.message
+    with runtime.ctx.store.write() as tx:
+        entity, now = f"machine-{machine.id}", runtime.ctx.clock.now()
+        logs.append(tx, machine.model, entity, "ERROR", LOGGER, text, now=now)
+    runtime.tell(Event(entity=f"machine {machine.id}", text=text, state="failed"))
+
+
+async def clear(runtime: Runtime, machine: Machine) -> None:
+    """Take the model's keys from a machine that goes on without us; one that is forced away may be silent."""
+    with runtime.ctx.store.read() as tx:
+        if not machine.last_seen or not ssh_keys.ever(tx, machine.model):
+            return
+    ssh = machine.ssh
+    target = SSHTarget(
+        host=str(ssh["host"]),
+        port=int(ssh.get("port") or 22),
+        user=str(ssh.get("user") or _USER),
+        host_keys=tuple(ssh.get("host_keys") or ()) or None,
+        proxy_jump=str(ssh.get("jump") or ""),
+        identities=tuple(Path(item) for item in ssh.get("identities", ())),
+    )
+    runner = ScriptRunner(runtime.base_ctx, runtime.connector, machine.model)
+    try:
+        done = await runner.run_script(target, script(machine, ()), sudo=True, timeout_s=TIMEOUT_S)
+        if done.rc != 0:
+            raise RemoteFailed(f"machine {machine.id} keeps the keys", detail=done.stderr.strip())
+    except PushjujuError as error:
+        if not machine.forced:
+            raise
+        runtime.tell(Event(entity=f"machine {machine.id}", text=f"keys stay there: {error}", state="failed"))

@@ -1,0 +1,632 @@
+"""One visit to a machine: what its units and its commands have to run, from attaching on.
+
+Each unit has one operation under way at most, and is asked anew after each. Operations that share a lock
+follow one another, so that each one's snapshot holds what the one before wrote; those without one (parallel
+actions, `exec`) go on beside them. Mirrors: juju core/machinelock, worker/uniter/operation/executor.go (3.6)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import uuid
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from pushjuju.core.errors import (
+    BadAnswer,
+    LeaseLost,
+    NotValid,
+    Overtaken,
+    PushjujuError,
+    RemoteFailed,
+    StoreError,
+    TransportError,
+)
+from pushjuju.core.life import Life
+from pushjuju.core.names import unit_tag
+from pushjuju.core.status import Agent
+from pushjuju.runner import intake
+from pushjuju.runner.session import MachineSession
+from pushjuju.services.entities.action import actions
+from pushjuju.services.entities.basis import logs, statuses
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.lifecycle import removal
+from pushjuju.store.deferred import DeferredStore
+from pushjuju.store.queue import ROUTINE
+from pushjuju.store.rows.records import Machine, Operation, Relation, Seat, Unit
+from pushjuju.uniter.actions import MACHINE, is_unwanted, next_lock
+from pushjuju.uniter.commit import commit, take_flood
+from pushjuju.uniter.decide import Answer
+from pushjuju.uniter.dispatch import Prepared, prepared_operation, read_operation
+from pushjuju.uniter.input.snapshot import look
+from pushjuju.uniter.requests import Request, relation_of
+from pushjuju.uniter.turn import Turn, take_turn
+from pushjuju.workers import live
+from pushjuju.workers.events import Event
+from pushjuju.workers.machine import (
+    commands,
+    contact,
+    deliver,
+    exec_requests,
+    running_operations,
+    storage_worker,
+)
+from pushjuju.workers.machine.firewaller import Firewaller
+from pushjuju.workers.machine.running_operations import EventSink, Lookout, RunningOperations
+from pushjuju.workers.provision.provisioner import given
+from pushjuju.workers.runtime import Runtime
+
+MOST_KILLS = 5  # times in a row that a killed hook is run again at once
+LOOP_ERROR = "resolver loop error"
+LOGGER = "juju.worker.uniter"
+FIREWALL = "firewall"  # what is under way under this name needs no lock
+LEFT_OUT = "plan"  # the code of an operation of a plan that the machine did not begin
+STORAGE = "storage"
+_OPEN = ("prepared", "planned")
+_OF_MACHINE = (BadAnswer, Overtaken, StoreError, TransportError)  # failures that concern every unit
+
+
+class MachineRun:
+    """The work on one attached machine.
+
+    Attributes:
+        left_nothing: All of ours was taken from the machine.
+        setbacks: Unit -> why nothing more was done for it; it is tried again at the next visit.
+    """
+
+    crew_type: type[RunningOperations] = RunningOperations
+
+    def __init__(self, runtime: Runtime, machine: Machine, session: MachineSession) -> None:
+        self.runtime = runtime
+        self._store = DeferredStore(runtime.ctx.store)
+        self.ctx: Context = replace(runtime.ctx, store=self._store)
+        self.machine = machine
+        self.model = machine.model
+        self.session = session
+        self.left_nothing = False
+        self.setbacks: dict[str, str] = {}
+        self.firewaller = Firewaller.of(runtime, machine)
+        self._next_look: datetime | None = None  # at the machine's firewall
+        self._storage_look = self.ctx.clock.now() + timedelta(
+            seconds=running_operations.LOOK_S
+        )  # the worker did what was due
+        self.storage_problems: list[str] = []
+        self._crew = self.crew_type()
+        self._asked = runtime.asked  # something was, or may have been: it goes before update-status
+        self._routine: set[str] = set()  # what is under way and no more than an update-status
+        self._locks: dict[str, str] = {}  # what is under way -> the lock that it holds
+        self._last = ""  # the unit that began last: the others come first
+        self._kills: Counter[str] = Counter()
+        self._reboot_asked = ""
+        self._committed: list[tuple[str, str, str]] = []  # id, request of `juju-exec` and its error
+
+    async def work(self) -> None:
+        """Run what is due until every unit has said that nothing is left, or was set aside.
+
+        Raises:
+            TransportError: The machine was lost.
+        """
+        await self._acknowledge()
+        self._note_lost_charms()
+        self._recover()
+        self._begin_sweep()
+        try:
+            while True:
+                self._begin_firewall()
+                self._begin_storage()
+                if not self._begin():
+                    await self._save()
+                if not (self._crew or self._reboot_asked):
+                    break
+                if self._crew:
+                    await self._crew.some_end()
+                else:
+                    await self._reboot()
+        finally:
+            await self._crew.close()
+
+    async def _save(self) -> None:
+        """Wait until all that was written is on the disk; then let the machine forget what is committed.
+
+        Raises:
+            StoreError: Something of it was undone; the store tells the next visit what is left to do.
+        """
+        # Taken before the wait: what others commit during it may belong to the commit after.
+        done, self._committed = self._committed, []
+        await self._store.durable()
+        if done:
+            self.runtime.checkpoint("saved")
+        for operation_id, request, error in done:
+            if error:
+                self.session.answer(request, error)
+            await self.session.ack(operation_id)
+            self.runtime.checkpoint("acknowledged")
+
+    async def leave(self) -> None:
+        """Take all of ours from a machine that goes on without us."""
+        await self._acknowledge()
+        for name in self._unknown_units():
+            await self._remove_files(name, last=False)
+        # The provider takes the mark of a machine that was given.
+        await self._remove_files("", last=True, release=not given(self.machine))
+
+    # --- what may begin -----------------------------------------------------------------------------------
+
+    def _begin(self) -> bool:
+        """Begin what may begin beside what is under way; tell whether something did."""
+        if self._reboot_asked:
+            return False
+        generation = self.runtime.generation()
+        began = self._begin_commands()
+        if self._asked:
+            began |= self._begin_units(routine=False)
+        if not began:
+            began = self._begin_units(routine=True)
+        self._note_routine(generation)
+        self._asked = True
+        return began
+
+    def _note_routine(self, generation: int | None) -> None:
+        """Record that only update-status is under way: nobody who asked for something waits for that."""
+        if generation is not None and self._crew and all(key in self._routine for key in self._crew):
+            self.runtime.note_routine(generation)
+
+    def _begin_units(self, *, routine: bool) -> bool:
+        """Begin what units have to do, update-status or not; return True when something was begun."""
+        began = False
+        with_tasks: frozenset[str] | None = None  # asked for when something is under way
+        for unit in self._in_turn():
+            if unit.name in self._crew or unit.name in self.setbacks:
+                continue
+            if held := self._held():
+                with_tasks = self._units_with_tasks() if with_tasks is None else with_tasks
+                if not self._may_begin(unit, held, with_tasks):
+                    continue
+            began |= self._begin_unit(unit, routine=routine)
+        return began
+
+    def _begin_firewall(self) -> None:
+        """Look from time to time whether the machine's firewall is as it should be; mend it beside hooks."""
+        now = self.ctx.clock.now()
+        if self.firewaller is None or FIREWALL in self._crew or (self._next_look and now < self._next_look):
+            return
+        self._next_look = now + timedelta(seconds=running_operations.LOOK_S)
+        if self.firewaller.is_stale(self.session):
+            self._crew.start(FIREWALL, self.firewaller.work(self.session))
+
+    def _begin_storage(self) -> None:
+        """Look from time to time whether there is something to do for storage; do it beside long hooks."""
+        now = self.ctx.clock.now()
+        if STORAGE in self._crew or now < self._storage_look:
+            return
+        self._storage_look = now + timedelta(seconds=running_operations.LOOK_S)
+        if storage_worker.is_due(self.ctx, self._machine()):
+            self._crew.start(STORAGE, self._do_storage())
+
+    async def _do_storage(self) -> None:
+        self.storage_problems += await storage_worker.on_visit(self.runtime, self._machine(), self.session)
+
+    def _machine(self) -> Machine:
+        with self.ctx.store.read() as tx:
+            return machines.get(tx, self.model, self.machine.id)
+
+    def _begin_commands(self) -> bool:
+        began = False
+        while prepared := commands.take(self.ctx, self.machine, held=self._held()):
+            self._start(prepared.id, prepared)
+            began = True
+        return began
+
+    def _held(self) -> set[str]:
+        return {lock for key, lock in self._locks.items() if lock and key in self._crew}
+
+    def _units(self) -> list[Seat]:
+        with self.ctx.store.read() as tx:
+            return machines.seats_on(tx, self.model, self.machine.id)
+
+    def _in_turn(self) -> list[Seat]:
+        """Return the units; the one that began last comes last."""
+        units = self._units()
+        cut = next((at + 1 for at, unit in enumerate(units) if unit.name == self._last), 0)
+        return units[cut:] + units[:cut]
+
+    def _units_with_tasks(self) -> frozenset[str]:
+        with self.ctx.store.read() as tx:
+            return actions.units_with_pending(tx, self.model, self.machine.id)
+
+    def _may_begin(self, unit: Seat, held: set[str], with_tasks: frozenset[str]) -> bool:
+        """Tell whether the lock that a unit would take is free; all but actions take the machine's."""
+        if unit.name not in with_tasks:
+            return MACHINE not in held
+        with self.ctx.store.read() as tx:
+            try:
+                view = look(tx, unit.model, unit.name)
+            except NotValid:
+                return True  # its turn says what is wrong, and runs nothing
+        return view is not None and next_lock(view) not in held
+
+    def _begin_unit(self, unit: Seat, *, routine: bool) -> bool:
+        turn = self._ask(unit, routine=routine)
+        if turn.prepared is not None:
+            self._last = unit.name
+            self._start(unit.name, turn.prepared, turn.plan)
+            return True
+        if turn.answer is Answer.DEAD and not self._has_subordinates(unit):
+            self._locks[unit.name] = MACHINE
+            self._crew.start(unit.name, self._or_aside(unit.name, partial(self._bury, unit)))
+            return True
+        return False
+
+    def _ask(self, unit: Seat, *, routine: bool) -> Turn:
+        """Let a unit take its turn; where it only refused requests of `juju-exec`, more may wait."""
+        while True:
+            turn = ask(self.ctx, unit, exec_requests.of_unit(self.session, unit.name), routine=routine)
+            if turn.failed:
+                self.setbacks[unit.name] = f"unit {unit.name}: {turn.reason}"
+            exec_requests.refuse(self.session, turn.refused)
+            if turn.prepared is not None or not turn.refused:
+                return turn
+
+    def _has_subordinates(self, unit: Seat) -> bool:
+        with self.ctx.store.read() as tx:
+            return bool(removal.lives_of_subordinates(tx, unit.model, unit.name))
+
+    def _start(self, key: str, prepared: Prepared, plan: tuple[Prepared, ...] = ()) -> None:
+        self._locks[key] = str(prepared.frame.get("lock", MACHINE))
+        (self._routine.add if prepared.title == ROUTINE else self._routine.discard)(key)
+        work = partial(self._execute, prepared, plan)
+        self._crew.start(key, self._or_aside(prepared.unit, work) if prepared.unit else work())
+
+    async def _or_aside(self, unit: str, work: Callable[[], Awaitable[None]]) -> None:
+        """Do the work of one unit; where that fails the unit is set aside, and the others go on.
+
+        Args:
+            work: Called when it is sure to be awaited: a task may be cancelled before it begins.
+        """
+        try:
+            await work()
+        except _OF_MACHINE:
+            raise
+        except PushjujuError as error:
+            self._set_aside(unit, error)
+
+    def _set_aside(self, unit: str, error: PushjujuError) -> None:
+        """Leave a unit alone for the rest of the visit, and say so in its status."""
+        text = contact.with_hint(error)
+        named = text.startswith((f"unit {unit}: ", f"unit {unit} "))
+        self.setbacks[unit] = text if named else f"unit {unit}: {text}"
+        said = contact.full_text(error) if isinstance(error, RemoteFailed) else LOOP_ERROR
+        note_failed(self.ctx, self.model, unit, said, contact.full_text(error))
+        machine = f"machine {self.machine.id}"
+        self.runtime.tell(Event(entity=unit, text=f"failed: {error}", state="failed", parent=machine))
+
+    # --- what an earlier controller left ------------------------------------------------------------------
+
+    def _recover(self) -> None:
+        """Go on with what an earlier controller began: each operation has its id, so it runs once."""
+        for operation in self._open_operations():
+            try:
+                prepared = self._prepared_again(operation)
+            except NotValid:
+                continue  # its unit cannot decide, and says so; the machine keeps the result
+            if prepared is None:
+                commit(self.ctx, operation.id, {"outcome": "gone"})
+            elif self._is_overtaken(operation):
+                commit(self.ctx, operation.id, {"outcome": "terminated"})  # it decides anew
+            elif operation.name == "reboot":
+                self._reboot_asked = operation.id
+            else:
+                self._start(prepared.unit or prepared.id, prepared)
+
+    def _open_operations(self) -> list[Operation]:
+        with self.ctx.store.read() as tx:
+            return tx.list(Operation, "operation_open", model=self.model, machine=self.machine.id)
+
+    def _begin_sweep(self) -> None:
+        """Take away files of units that were removed by force while the machine could not be asked."""
+        for name in self._unknown_units():
+            key = f"files of {name}"
+            self._locks[key] = MACHINE
+            self._crew.start(key, self._or_aside(name, partial(self._remove_files, name, last=False)))
+
+    def _note_lost_charms(self) -> None:
+        """Note whose charm is gone from the machine though it was there: such a unit gets it again."""
+        present = self.session.hello.get("charms")
+        if present is None:
+            return
+        with self.ctx.store.read() as tx:
+            units = machines.units_on(tx, self.model, self.machine.id)
+        lost = [unit.name for unit in units if unit.charm_url and unit.name not in present]
+        if lost:
+            with self.ctx.store.write() as tx:
+                for name in lost:
+                    tx.run("unit_set_charm_gone", model=self.model, name=name, gone=1)
+
+    def _unknown_units(self) -> list[str]:
+        known = {unit.name for unit in self._units()}
+        return [name for name in self.session.hello.get("units", []) if name not in known]
+
+    def _is_overtaken(self, operation: Operation) -> bool:
+        """Return True for what the machine never heard of, and whose unit is dead or relation gone by now."""
+        if not operation.unit or any(item["id"] == operation.id for item in self.session.hello["journal"]):
+            return False
+        if self._is_dead(operation.unit):
+            return True
+        hook = read_operation(operation.document).hook
+        relation = hook.relation_id if hook else relation_of(operation.document)
+        if relation is None:
+            return False
+        with self.ctx.store.read() as tx:
+            return tx.find(Relation, "relation_get", model=self.model, id=relation) is None
+
+    async def _acknowledge(self) -> None:
+        """Let the machine forget what is committed, and end what nobody waits for any more."""
+        for item in self.session.hello.get("journal", []):
+            found = self._operation(item["id"])
+            if found is not None and (found.model, found.machine) != (self.model, self.machine.id):
+                found = None  # another machine's: nothing about it is told here
+            if found is None or found.state not in _OPEN:
+                if not item["done"]:
+                    await self._cancel(item["id"])  # its unit was removed by force
+                exec_requests.tell_again(self.session, found)
+                await self.session.ack(item["id"])
+
+    async def _cancel(self, operation_id: str) -> None:
+        await self.session.cancel(operation_id)
+        await self.session.fetch(operation_id)
+
+    def _operation(self, operation_id: str) -> Operation | None:
+        with self.ctx.store.read() as tx:
+            return tx.find(Operation, "operation_get", id=operation_id)
+
+    def _prepared_again(self, operation: Operation) -> Prepared | None:
+        if operation.name == commands.TITLE and not operation.unit:
+            return commands.again(self.ctx, operation)
+        if not operation.unit:
+            return Prepared(id=operation.id, unit="", title=operation.name, frame={})
+        with self.ctx.store.read() as tx:
+            view = look(tx, operation.model, operation.unit)
+            if view is None:
+                return None
+            document = operation.document
+            return prepared_operation(
+                tx, view, read_operation(document), operation.id, document.get("request")
+            )
+
+    async def _execute(self, prepared: Prepared, plan: tuple[Prepared, ...] = ()) -> None:
+        """Run an operation on the machine and take its result in; then what was planned behind it."""
+        await self._save()
+        self._tell_unit(prepared, "running", "running")
+        self.runtime.checkpoint("prepared")
+        if prepared.blob:
+            blobs = self.ctx.controller.blobs
+            like = blobs.find(prepared.like) if prepared.like else None
+            await self.session.put_blob(
+                prepared.blob, blobs.path(prepared.blob), (prepared.like, like) if like else None
+            )
+            self.runtime.checkpoint("charm-pushed")
+        try:
+            following = await self._take_in(prepared, await self._run(prepared, plan))
+            while following:
+                await self._save()
+                prepared = self._promoted(following, plan)
+                self._tell_unit(prepared, "running", "running")
+                self.runtime.checkpoint("promoted")
+                following = await self._take_in(prepared, await self._run_planned(prepared))
+            await self._end_strays(plan)
+        finally:
+            for item in plan:
+                self.session.forget(item.id)
+
+    async def _end_strays(self, plan: tuple[Prepared, ...]) -> None:
+        """End what the machine may have begun of a plan whose unit was removed meanwhile."""
+        for item in plan:
+            if self._operation(item.id) is None:
+                await self.session.cancel(item.id)
+                return  # what follows it is not begun either
+
+    def _promoted(self, operation_id: str, plan: tuple[Prepared, ...]) -> Prepared:
+        """Return a planned operation whose turn has come: as it was sent, else as it is now."""
+        sent = next((item for item in plan if item.id == operation_id), None)
+        return sent or self._built_anew(operation_id)
+
+    def _built_anew(self, operation_id: str) -> Prepared:
+        with self.ctx.store.read() as tx:
+            found = tx.get(Operation, "operation_get", f"operation {operation_id} not found", id=operation_id)
+        prepared = self._prepared_again(found)
+        if prepared is None:
+            raise NotValid(f"unit {found.unit} is gone")
+        return prepared
+
+    async def _run_planned(self, prepared: Prepared) -> dict[str, Any]:
+        """Wait for an operation that was sent ahead; run it now where the machine did not begin it."""
+        result = await self._run(prepared)
+        if result.get("code") == LEFT_OUT and "after" in prepared.frame:
+            result = await self._run(self._built_anew(prepared.id))
+        return result
+
+    async def _take_in(self, prepared: Prepared, result: dict[str, Any]) -> str:
+        """Take the result of an operation into the model; return the id of the one that must run now."""
+        self.runtime.checkpoint("result")
+        for _ in take_flood(self.ctx, prepared.id, result):
+            await asyncio.sleep(0)  # others have their turns
+        done = commit(self.ctx, prepared.id, result)
+        self._committed.append((prepared.id, str(prepared.frame.get("request", "")), done.error))
+        self.runtime.checkpoint("committed")
+        text, state = ("done", "done") if done.ok else (f"failed: {done.message}", "failed")
+        self._tell_unit(prepared, text, state)
+        if done.reboot:
+            self._reboot_asked = done.reboot
+        self._count_kill(prepared, killed=done.killed)
+        if done.again_later:
+            self.setbacks[prepared.unit] = f"unit {prepared.unit}: {prepared.title}: {done.message}"
+        return done.next
+
+    def _count_kill(self, prepared: Prepared, *, killed: bool) -> None:
+        """Give up for a while on a hook that is killed each time.
+
+        Raises:
+            RemoteFailed: It was killed too often in a row.
+        """
+        self._kills[prepared.unit] = self._kills[prepared.unit] + 1 if killed else 0
+        if self._kills[prepared.unit] == MOST_KILLS:
+            what = f"unit {prepared.unit}: {prepared.title}"
+            raise RemoteFailed(f"{what} was killed {MOST_KILLS} times in a row")
+
+    async def _run(self, prepared: Prepared, plan: tuple[Prepared, ...] = ()) -> dict[str, Any]:
+        """Wait for an operation's result; end the operation when its unit or task is not wanted any more."""
+        sink = EventSink(self.ctx, prepared.id, self._show_line(prepared) if self.runtime.watched else None)
+        lookout = Lookout(lambda: self._end_if_unwanted(prepared.id))
+        try:
+            frame, *behind = (self._frame(item) for item in (prepared, *plan))
+            return await self.session.run(frame, sink.take, self._answering(prepared.unit), behind)
+        finally:
+            lookout.close()
+            sink.close()
+
+    def _frame(self, prepared: Prepared) -> Mapping[str, Any]:
+        """Return a request; its last lines come at once while somebody watches."""
+        return {**prepared.frame, "tail": True} if self.runtime.watched else prepared.frame
+
+    async def _end_if_unwanted(self, operation_id: str) -> None:
+        # Without a connection the hook goes on for now: the next look comes.
+        with contextlib.suppress(PushjujuError):
+            if self._is_unwanted(operation_id):
+                await self.session.cancel(operation_id)
+
+    def _is_unwanted(self, operation_id: str) -> bool:
+        """Tell whether the unit of a running operation is dead or gone, or its task was cancelled."""
+        with self.ctx.store.read() as tx:
+            found = tx.find(Operation, "operation_get", id=operation_id)
+            if found is None or found.state not in _OPEN or is_unwanted(tx, found):
+                return True
+        return bool(found.unit) and self._is_dead(found.unit)
+
+    def _is_dead(self, name: str) -> bool:
+        with self.ctx.store.read() as tx:
+            unit = tx.find(Unit, "unit_get", model=self.model, name=name)
+        return unit is not None and unit.life == Life.DEAD
+
+    def _answering(self, unit: str) -> Any:
+        async def on_live(call: dict[str, Any]) -> live.LiveAnswer:
+            try:
+                if call["tool"] == deliver.TOOL:
+                    return await deliver.answer(
+                        self.runtime.ctx, self.session, self.model, unit, call["argv"]
+                    )
+                if call["tool"] in (tools := self.runtime.answered):
+                    return await live.respond_for_plugin(self.runtime.ctx, self.model, unit, call, tools)
+                return await live.respond(self.runtime.ctx, self.model, unit, call["tool"], call["argv"])
+            except LeaseLost:
+                raise asyncio.CancelledError from None  # no answer at all: the call waits for who holds it
+
+        return on_live
+
+    async def _reboot(self) -> None:
+        """Reboot the machine and attach again when it is back; once per request, whatever dies."""
+        operation_id, self._reboot_asked = self._reboot_asked, ""
+        self.runtime.tell(Event(entity=f"machine {self.machine.id}", text="rebooting", state="running"))
+        with self.ctx.store.read() as tx:
+            found = tx.get(Operation, "operation_get", f"operation {operation_id} not found", id=operation_id)
+        boot_id = str(found.document["boot_id"])
+        await self._save()
+        self.runtime.checkpoint("rebooting")
+        if self.session.hello["boot_id"] == boot_id:
+            await self.session.run({"t": "op", "id": operation_id, "kind": "reboot", "if_boot_id": boot_id})
+            self.session = await contact.come_back(self.runtime, self.machine, boot_id)
+            await self._do_storage()
+        commit(self.ctx, operation_id, {"outcome": "ok"})
+
+    async def _bury(self, unit: Seat) -> None:
+        """Take a finished unit's files from the machine and its record from the model."""
+        await self._save()  # the files that go are all that the machine knows of the last hook
+        others = [other for other in self._units() if other.name != unit.name]
+        if others or stays(self.machine):
+            await self._remove_files(unit.name, last=not others)
+        self.runtime.checkpoint("files-removed")
+        with self.ctx.store.write() as tx:
+            found = tx.find(Unit, "unit_get", model=unit.model, name=unit.name)
+            if found is not None:
+                removal.remove_unit(tx, found, self.ctx.clock.now())
+        self.runtime.tell(Event(entity=unit.name, text="removed", state="done"))
+
+    async def _remove_files(self, unit: str, *, last: bool, release: bool = False) -> None:
+        """Take a unit's files from the machine; with the last one all of ours goes.
+
+        Args:
+            release: The machine is let go: the mark that it is ours goes as well.
+        """
+        if last and self.firewaller is not None:
+            await self.firewaller.clear(self.session)
+        operation_id = str(uuid.uuid4())
+        frame: dict[str, Any] = {"t": "op", "id": operation_id, "kind": "remove-unit", "unit": unit}
+        frame |= {"last": last, **({"release": True} if release else {})}
+        result = intake.read_result(await self.session.run(frame))
+        if result["outcome"] not in ("ok", "missing"):
+            what = f"unit {unit}: its files" if unit else "our files"
+            raise RemoteFailed(f"{what} could not be removed: {result.get('message', '')}")
+        await self.session.ack(operation_id)
+        self.left_nothing = last
+
+    def _tell_unit(self, prepared: Prepared, text: str, state: str) -> None:
+        machine = f"machine {self.machine.id}"
+        self.runtime.tell(
+            Event(
+                entity=prepared.unit or machine,
+                text=f"{prepared.title}: {text}",
+                state=state,
+                parent=machine if prepared.unit else "",
+            )
+        )
+
+    def _show_line(self, prepared: Prepared) -> Callable[[str], None]:
+        entity = prepared.unit or f"machine {self.machine.id}"
+        return lambda line: self.runtime.tell(Event(entity=entity, line=line))
+
+
+def stays(machine: Machine) -> bool:
+    """Tell whether a machine goes on when it is no longer ours."""
+    return given(machine) or bool(machine.keep_instance)
+
+
+def ask(
+    ctx: Context,
+    unit: Seat,
+    waiting: Iterable[Request] = (),
+    *,
+    prepare: bool = True,
+    routine: bool = True,
+) -> Turn:
+    """Let a unit take its turn; one that cannot decide says so in its status, and holds nobody else up.
+
+    Args:
+        waiting: What `juju-exec` asks for on its machine.
+        prepare: False: only look whether it has something to do.
+        routine: False: leave update-status for a later turn.
+
+    Raises:
+        StoreError: The store cannot be used.
+    """
+    try:
+        return take_turn(ctx, unit.model, unit.name, waiting, ahead=True, prepare=prepare, routine=routine)
+    except StoreError:
+        raise
+    except PushjujuError as error:
+        note_failed(ctx, unit.model, unit.name, LOOP_ERROR, str(error))
+        return Turn(answer=Answer.WAITING, reason=str(error), failed=True)
+
+
+def note_failed(ctx: Context, model: str, name: str, said: str, why: str) -> None:
+    """Say in the status of a unit that its agent failed, and in its log why; once while that lasts."""
+    now = ctx.clock.now()
+    with ctx.store.write() as tx:
+        if tx.find(Unit, "unit_get", model=model, name=name) is None:
+            return
+        if statuses.set_agent_status(tx, model, name, Agent.FAILED, said, now=now):
+            logs.append(tx, model, unit_tag(name), "ERROR", LOGGER, why, now=now)

@@ -1,0 +1,426 @@
+"""One machine's worker: make it, reach it, let its units take their turns, end it.
+
+A worker holds no state of its own: kill it anywhere, and the next worker goes on from what the store and the
+machine's journal know.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from pushjuju.core.clock import from_iso
+from pushjuju.core.errors import (
+    HeldElsewhere,
+    LeaseLost,
+    NotValid,
+    Overtaken,
+    PushjujuError,
+    StoreError,
+    TransportError,
+)
+from pushjuju.core.life import Life
+from pushjuju.core.names import parent_machine
+from pushjuju.core.status import InstanceStatus, StatusKind
+from pushjuju.runner.session import MachineSession
+from pushjuju.services.entities.basis import statuses
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine import credential_validity, machines
+from pushjuju.services.lifecycle import removal
+from pushjuju.store.queue import lease_at_least, skip_leases
+from pushjuju.store.rows.records import Machine, Operation, Seat, Unit
+from pushjuju.store.tx import Tx
+from pushjuju.uniter.decide import decide, reconcile_effects
+from pushjuju.uniter.input.snapshot import look
+from pushjuju.uniter.turn import WORK
+from pushjuju.workers.events import Event
+from pushjuju.workers.machine import commands, contact, exec_requests, keywriter, profiles, storage_worker
+from pushjuju.workers.machine.firewaller import Firewaller
+from pushjuju.workers.machine.machine_run import MachineRun, ask, stays
+from pushjuju.workers.outcome import Outcome, is_of_guest
+from pushjuju.workers.provision import hostkeys, installing, provisioner
+from pushjuju.workers.provision.provisioner import StartFailed, given
+from pushjuju.workers.runtime import Runtime
+
+BOOT_WAIT_S = 120.0  # how long a machine that was just made or rebooted may take to answer SSH
+BOOT_POLL_S = 0.05
+MOST_KILLS = 5  # times in a row that a killed hook is run again at once
+RETRY_FIRST_S = 5.0
+RETRY_MOST_S = 300.0
+MOST_AHEAD_D = 3650.0  # days that a lease may be ahead; a machine that claims more has made it up
+
+
+def again_later(ctx: Context, attempts: int, reason: str) -> Outcome:
+    """Return the outcome of a failure: another try, later each time."""
+    delay = timedelta(seconds=min(RETRY_FIRST_S * 2 ** min(attempts, 10), RETRY_MOST_S))
+    return Outcome(due=ctx.clock.now() + delay, attempts=attempts + 1, reason=reason, failed=True)
+
+
+class MachineWorker:
+    """The work on one machine, from one claim."""
+
+    visit_type: type[MachineRun] = MachineRun
+
+    def __init__(self, runtime: Runtime, model: str, machine_id: str, attempts: int) -> None:
+        self.runtime = runtime
+        self.ctx: Context = runtime.ctx
+        self.model = model
+        self.machine_id = machine_id
+        self.attempts = attempts
+        self.left_nothing = False
+        self._stored: list[str] = []  # what could not be done for storage
+        self._setbacks: dict[str, str] = {}  # unit, or `profiles` with whose -> what is tried again later
+        self.unguarded: PushjujuError | None = None  # why the machine's firewall is not in force
+
+    async def work(self) -> Outcome:
+        """Do all that is due on the machine; failures come back as reasons.
+
+        Raises:
+            LeaseLost: Another process does it now.
+        """
+        try:
+            return await self._work()
+        except StartFailed as error:
+            self._tell(str(error), "failed")
+            due = self._in(error.retry_s) if error.retry_s is not None else None
+            return Outcome(due=due, attempts=self.attempts + 1, reason=contact.full_text(error), failed=True)
+        except installing.DeployFailed as error:
+            self._tell(contact.full_text(error), "failed")
+            again = self._in(installing.FAILED_LOOK_S)
+            return Outcome(due=again, reason=contact.with_hint(error), failed=True)
+        except (LeaseLost, asyncio.CancelledError):
+            await self._let_go()
+            raise
+        except Overtaken as overtaken:
+            await self._let_go()
+            return self._catch_up(overtaken)
+        except StoreError as error:  # the machine is not to blame
+            await self._let_go()  # it may keep what is committed and not acknowledged
+            return again_later(self.ctx, self.attempts, str(error))
+        except PushjujuError as error:
+            await self._gave_up(error)
+            later = again_later(self.ctx, self.attempts, contact.with_hint(error))
+            if isinstance(error, TransportError) and await self._was_stopped():
+                return replace(later, due=self.ctx.clock.now())  # the next contact starts it
+            return later
+
+    async def _was_stopped(self) -> bool:
+        """Tell whether the machine was stopped while it was worked; what stops each time rests between."""
+        machine = self._machine()
+        return machine is not None and not self.attempts and await contact.can_resume(self.runtime, machine)
+
+    async def _work(self) -> Outcome:
+        machine = self._machine()
+        if machine is None:
+            return Outcome()
+        if not machine.instance_id:
+            if machine.life != Life.ALIVE:
+                await self._stop_unrecorded(machine)
+                self._remove(machine)
+                return Outcome()
+            if self._start_given_up(machine):
+                return Outcome(reason="the machine could not be started; see status")
+            if host := self._awaited_host(machine):
+                return Outcome(reason=f"waits for machine {host}")  # which touches it when it answers
+            machine = await provisioner.start(self.runtime, machine)
+            self.runtime.checkpoint("machine-started")
+        if not machine.last_seen and not self._must_go(machine):
+            machine = await installing.wait(self.runtime, machine)
+        if self._must_go(machine):
+            return await self._end(machine)
+        applied = await self._apply_profiles(machine)
+        if self._needs_machine(machine) or self._has_work(machine) or self._wants_rules(machine):
+            await self._use(machine)
+            while applied and (present := self._machine()) and profiles.lacking(self.runtime, present):
+                if applied := await self._apply_profiles(present):
+                    await self._use(present)
+        machine = self._machine()
+        if machine is not None and applied and not self._must_go(machine):
+            await self._apply_profiles(machine)  # without those of units that are gone
+        if machine is not None and self._must_go(machine):
+            return await self._end(machine)
+        return self._at_rest(machine)
+
+    async def _apply_profiles(self, machine: Machine) -> bool:
+        """Let a machine have its profiles; where it cannot, only the charms that need them wait."""
+        try:
+            await profiles.apply(self.runtime, machine)
+        except profiles.ProfilesFailed as error:
+            self._tell(str(error), "failed")
+            text = contact.with_hint(error)
+            lacking = profiles.lacking(self.runtime, machine)
+            waiting = [seat.name for seat in self._seats() if seat.name.partition("/")[0] in lacking]
+            self._setbacks |= {f"profiles of {unit}": f"unit {unit}: {text}" for unit in waiting}
+            if not waiting:  # a profile stays that nobody wants any more
+                self._setbacks["profiles"] = text
+            return False
+        return True
+
+    async def _use(self, machine: Machine) -> None:
+        """Reach the machine and do what is due on it."""
+        machine_run = await self._visit(machine)
+        if machine.keys_due:
+            await keywriter.write(self.runtime, machine, machine_run.session)
+        self._stored = await storage_worker.on_visit(self.runtime, machine, machine_run.session)
+        await machine_run.work()
+        self._stored += machine_run.storage_problems
+        self._setbacks |= machine_run.setbacks
+        self.left_nothing = machine_run.left_nothing
+        self.unguarded = machine_run.firewaller.problem if machine_run.firewaller is not None else None
+        if self.attempts:
+            contact.note_success(self.ctx, machine, machine_run.session.hello)
+
+    def _at_rest(self, machine: Machine | None) -> Outcome:
+        """Return what is left behind when nothing more can be done now."""
+        dues = [self._next_due(), storage_worker.next_due(self.ctx, machine) if machine is not None else None]
+        failures, attempts = list(self._stored), 0
+        if self.unguarded is not None:
+            failures.append(contact.full_text(self.unguarded))
+        if self.unguarded is not None or self._setbacks:
+            again = again_later(self.ctx, self.attempts, "")
+            dues, attempts = [*dues, again.due], again.attempts
+        due = min((moment for moment in dues if moment is not None), default=None)
+        held, stuck = self._held_by_containers(machine)
+        failures += [held] if stuck else []
+        failures = sorted([*failures, *self._setbacks.values()], key=is_of_guest)  # `problems_of` splits them
+        reason = "; ".join(failures) or held or self._waits(machine)
+        routine = due is not None and due == self._next_update_status()
+        return Outcome(due=due, attempts=attempts, reason=reason, failed=bool(failures), routine=routine)
+
+    def _held_by_containers(self, machine: Machine | None) -> tuple[str, bool]:
+        """Return which containers a machine that is to go waits for, and whether one of them cannot go."""
+        if machine is None or machine.life == Life.ALIVE:
+            return "", False
+        with self.ctx.store.read() as tx:
+            return machines.containers_waited_for(tx, machine)
+
+    def _waits(self, machine: Machine | None) -> str:
+        """Return what the storage of a machine waits for, or why one without units is still there."""
+        if machine is None or not machine.storage:
+            return ""
+        return storage_worker.waits(self.ctx, machine)
+
+    async def _end(self, machine: Machine) -> Outcome:
+        """End a machine that nothing holds any more; else tell what it waits for."""
+        waits = await storage_worker.empty(self.runtime, machine, self._session_of, stays=stays(machine))
+        if waits and not machine.forced:
+            again = storage_worker.next_due(self.ctx, machine)
+            reason = f"machine {machine.id} has attachments: {'; '.join(waits)}"
+            return Outcome(due=again, reason=reason, failed=True)
+        await self._tear_down(machine)
+        return Outcome()
+
+    async def _session_of(self, machine: Machine) -> MachineSession:
+        return (await self._visit(machine)).session
+
+    # --- what there is to do ------------------------------------------------------------------------------
+
+    def _machine(self) -> Machine | None:
+        with self.ctx.store.read() as tx:
+            return tx.find(Machine, "machine_get", model=self.model, id=self.machine_id)
+
+    def _seats(self) -> list[Seat]:
+        with self.ctx.store.read() as tx:
+            return machines.seats_on(tx, self.model, self.machine_id)
+
+    def _start_given_up(self, machine: Machine) -> bool:
+        return self._instance_status(machine) == InstanceStatus.PROVISIONING_ERROR
+
+    def _instance_status(self, machine: Machine) -> str:
+        with self.ctx.store.read() as tx:
+            found = statuses.get_status(tx, machine.model, StatusKind.INSTANCE, machine.id)
+        return found.status if found is not None else InstanceStatus.PENDING
+
+    def _awaited_host(self, machine: Machine) -> str:
+        """Return the host of a container when it never answered yet."""
+        host = parent_machine(machine.id)
+        if host is None:
+            return ""
+        with self.ctx.store.read() as tx:
+            return "" if machines.get(tx, self.model, host).last_seen else host
+
+    def _must_go(self, machine: Machine) -> bool:
+        if machine.life == Life.ALIVE or self._seats():
+            return False
+        with self.ctx.store.read() as tx:
+            return not machines.containers_on(tx, self.model, self.machine_id)
+
+    def _needs_machine(self, machine: Machine) -> bool:
+        """Tell whether the machine must be reached: nothing is ever prepared before it answers.
+
+        One that is at hand is visited at once: there each unit is looked at only once.
+        """
+        if (
+            not machine.last_seen
+            or machine.look_again
+            or machine.keys_due
+            or self.runtime.is_attached(machine)
+        ):
+            return True
+        if self._open_operations():
+            return True
+        if storage_worker.is_due(self.ctx, machine):
+            return True
+        return bool(
+            commands.waiting(self.ctx, self.model, self.machine_id)
+            or exec_requests.waiting(self.runtime, machine)
+        )
+
+    def _has_work(self, machine: Machine) -> bool:
+        """Tell whether a unit has something to do; those that have not take their turns.
+
+        A machine that was silent claims no leadership before it answers: two such would wake each other.
+        """
+        if machine.unreachable_since is not None:
+            with self.ctx.store.read() as tx:
+                units = machines.units_on(tx, self.model, self.machine_id)
+                if any(self._wants_to_run(tx, unit) for unit in units):
+                    return True
+        return any(self._has_turn(unit) for unit in self._seats())
+
+    def _has_turn(self, unit: Seat) -> bool:
+        turn = ask(self.ctx, unit, prepare=False)
+        if turn.failed:
+            self._setbacks[unit.name] = f"unit {unit.name}: {turn.reason}"
+        return turn.answer in WORK
+
+    def _wants_to_run(self, tx: Tx, unit: Unit) -> bool:
+        now = self.ctx.clock.now()
+        routine = min(now, self.ctx.routine_until or now)
+        if any(
+            due and from_iso(due) <= limit
+            for due, limit in ((unit.retry_due, now), (unit.update_status_due, routine))
+        ):
+            return True
+        try:
+            view = look(tx, unit.model, unit.name)
+        except NotValid:
+            return False  # its turn says so
+        if view is None:
+            return False
+        if reconcile_effects(view.local, view.remote):
+            return True
+        return decide(view.local, view.remote).answer in WORK
+
+    def _wants_rules(self, machine: Machine) -> bool:
+        """Tell whether the machine's firewall is not as it should be."""
+        firewaller = Firewaller.of(self.runtime, machine)
+        return firewaller is not None and firewaller.wants_contact()
+
+    def _open_operations(self) -> list[Operation]:
+        with self.ctx.store.read() as tx:
+            return tx.list(Operation, "operation_open", model=self.model, machine=self.machine_id)
+
+    def _next_due(self) -> datetime | None:
+        with self.ctx.store.read() as tx:
+            units = machines.units_on(tx, self.model, self.machine_id)
+        dues = [due for unit in units for due in (unit.retry_due, unit.update_status_due) if due]
+        return from_iso(min(dues)) if dues else None
+
+    def _next_update_status(self) -> datetime | None:
+        with self.ctx.store.read() as tx:
+            units = machines.units_on(tx, self.model, self.machine_id)
+        dues = [unit.update_status_due for unit in units if unit.update_status_due]
+        return from_iso(min(dues)) if dues else None
+
+    async def _gave_up(self, error: PushjujuError) -> None:
+        """Record why the machine could not be used."""
+        machine = self._machine()
+        if machine is None:
+            return
+        await self.runtime.drop(machine)
+        with self.ctx.store.write() as tx:
+            credential_validity.note(tx, self.model, error, self.ctx.clock.now())
+        self._tell(str(error), "failed")
+        contact.note_failure(self.ctx, machine, error)
+
+    def _catch_up(self, overtaken: Overtaken) -> Outcome:
+        """Draw a later lease than the machine has heard of: ours is lost, or the store is a restored copy.
+
+        Raises:
+            LeaseLost: It is lost.
+        """
+        now = self.ctx.clock.now()
+        if overtaken.lease > lease_at_least(now + timedelta(days=MOST_AHEAD_D)):
+            return again_later(self.ctx, self.attempts, str(overtaken))
+        with self.ctx.store.write() as tx:
+            skip_leases(tx, overtaken.lease)
+        return Outcome(due=now, attempts=self.attempts + 1, reason=str(overtaken))
+
+    async def _let_go(self) -> None:
+        """Close the connection: another process answers the machine, and what it told us gets old."""
+        machine = self._machine()
+        if machine is not None:
+            await self.runtime.drop(machine)
+
+    async def _visit(self, machine: Machine) -> MachineRun:
+        session = await contact.attach(self.runtime, machine)
+        self.runtime.checkpoint("attached")
+        return self.visit_type(self.runtime, machine, session)
+
+    # --- the end ------------------------------------------------------------------------------------------
+
+    async def _leave(self, machine: Machine) -> None:
+        """Leave nothing on a machine that goes on without us; one that is forced away may be silent."""
+        # One of ours that is kept is let go even when its last unit took all files with it.
+        if (self.left_nothing and given(machine)) or not machine.last_seen:
+            return
+        try:
+            await (await self._visit(machine)).leave()
+        except HeldElsewhere as error:  # whatever is there is not ours
+            self._tell(f"nothing is changed there: {error}", "failed")
+        except PushjujuError as error:
+            if not machine.forced:
+                raise
+            self._tell(f"files of ours stay there: {error}", "failed")
+
+    async def _tear_down(self, machine: Machine) -> None:
+        if stays(machine):
+            await keywriter.clear(self.runtime, machine)
+            await self._leave(machine)
+        await self.runtime.drop(machine)
+        self._tell("being released" if stays(machine) else "stopping")
+        try:
+            await provisioner.stop(self.runtime, machine)
+        except PushjujuError as error:
+            if not machine.forced:
+                raise
+            self._tell(f"forgotten though it could not be stopped: {error}", "failed")
+            hostkeys.forget(self.ctx, machine)
+        else:
+            await self._sweep_profiles(machine)
+        self.runtime.checkpoint("machine-stopped")
+        self._remove(machine)
+
+    async def _sweep_profiles(self, machine: Machine) -> None:
+        """Delete profiles that are of no more use; what is left goes with the model at the latest."""
+        try:
+            await profiles.sweep(self.runtime, machine)
+        except PushjujuError as error:
+            self._tell(f"profiles of charms stay on the server: {error}", "failed")
+
+    async def _stop_unrecorded(self, machine: Machine) -> None:
+        """End what was made for a machine by a process that died before it could record it."""
+        if self._instance_status(machine) == InstanceStatus.PENDING:
+            return  # nobody ever began
+        try:
+            await provisioner.stop_unrecorded(self.runtime, machine)
+        except PushjujuError:
+            if not machine.forced:
+                raise
+
+    def _remove(self, machine: Machine) -> None:
+        with self.ctx.store.write() as tx:
+            if machines.units_on(tx, machine.model, machine.id):
+                raise NotValid(f"machine {machine.id} still has units")
+            removal.remove_machine(tx, machine, self.ctx.clock.now())
+        self._tell("released" if stays(machine) else "removed", "done")
+
+    # --- telling ------------------------------------------------------------------------------------------
+
+    def _in(self, seconds: float) -> datetime:
+        return self.ctx.clock.now() + timedelta(seconds=seconds)
+
+    def _tell(self, text: str, state: str = "running") -> None:
+        self.runtime.tell(Event(entity=f"machine {self.machine_id}", text=text, state=state))

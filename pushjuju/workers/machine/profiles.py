@@ -1,0 +1,79 @@
+"""Lets containers have the LXD profiles of their charms, before a hook of theirs runs.
+
+Mirrors: juju worker/instancemutater (3.6)
+"""
+
+from __future__ import annotations
+
+from pushjuju.core.errors import PushjujuError
+from pushjuju.plugins.types import Profiled
+from pushjuju.services.entities.charm import charm_profiles
+from pushjuju.store.rows.records import Machine
+from pushjuju.workers.events import Event
+from pushjuju.workers.machine.contact import full_text
+from pushjuju.workers.runtime import Runtime
+
+FEATURE = "charm-profiles"
+
+
+class ProfilesFailed(PushjujuError):
+    """A container has not the profiles that its charms want; its units wait, and it is tried again."""
+
+    message = "cannot apply the LXD profiles of charms"
+    code = "profiles-failed"
+
+
+async def apply(runtime: Runtime, machine: Machine) -> None:
+    """Let a machine that can have profiles of charms have those that its units want, and no others.
+
+    Raises:
+        ProfilesFailed: It has not.
+    """
+    if FEATURE not in runtime.features(machine.provider):
+        return
+    with runtime.ctx.store.read() as tx:
+        wanted = charm_profiles.as_plugin_sees(tx, machine.model, machine.id)
+        present, problem = charm_profiles.applied(tx, machine)
+        known = charm_profiles.can_have(tx, machine)
+        keep = frozenset(charm_profiles.wanted(tx, machine.model))
+    documents = {item.name: item.document() for item in wanted}
+    if not known:  # from now on the units of the machine wait for what their charms need
+        with runtime.ctx.store.write() as tx:
+            charm_profiles.note(tx, machine, present)
+    if documents == present and not problem:
+        return
+    provider = runtime.provider_of(machine)
+    if not isinstance(provider, Profiled):
+        raise ProfilesFailed(f"the provider of machine {machine.id} has no profiles, though it says so")
+    runtime.tell(Event(entity=f"machine {machine.id}", text=f"profiles: {', '.join(documents) or 'none'}"))
+    try:
+        await provider.set_profiles(machine.instance_id, wanted, keep)
+    except PushjujuError as error:
+        with runtime.ctx.store.write() as tx:
+            charm_profiles.note(tx, machine, present, f"cannot apply charm profiles: {full_text(error)}")
+        raise ProfilesFailed(
+            f"machine {machine.id} cannot have the LXD profiles of its charms", detail=full_text(error)
+        ) from error
+    runtime.checkpoint("profiles-applied")
+    with runtime.ctx.store.write() as tx:
+        charm_profiles.note(tx, machine, documents)
+
+
+async def sweep(runtime: Runtime, machine: Machine) -> None:
+    """Delete the profiles of charms that no unit of the model wants, after a container is gone."""
+    if FEATURE not in runtime.features(machine.provider):
+        return
+    with runtime.ctx.store.read() as tx:
+        had = bool(charm_profiles.applied(tx, machine)[0])
+        keep = frozenset(charm_profiles.wanted(tx, machine.model))
+    provider = runtime.provider_of(machine)
+    if had and isinstance(provider, Profiled):
+        await provider.set_profiles("", (), keep)
+
+
+def lacking(runtime: Runtime, machine: Machine) -> frozenset[str]:
+    """Return the applications whose units wait for a profile on a machine."""
+    if FEATURE not in runtime.features(machine.provider):
+        return frozenset()
+    with runtime.ctx.store.read() as tx:
+        return charm_profiles.lacking(tx, machine)

@@ -1,0 +1,125 @@
+"""What is under way on one machine: operations at once, a look now and then, what they say meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Coroutine, Iterator
+from typing import Any
+
+from pushjuju.core import limits
+from pushjuju.core.errors import StoreError
+from pushjuju.runner import intake
+from pushjuju.runner.session import TAIL
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.uniter.commit import take_events
+
+EVENTS_S = 0.02  # how long what a running hook says may wait for more
+LOOK_S = 1.0  # how often a visit looks whether what runs is still wanted, and whether more may run beside it
+
+
+class RunningOperations:
+    """Operations that are under way at once."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._tasks
+
+    def __bool__(self) -> bool:
+        return bool(self._tasks)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tasks)
+
+    def start(self, key: str, work: Coroutine[Any, Any, None]) -> None:
+        """Let an operation begin."""
+        self._tasks[key] = asyncio.create_task(work, name=key)
+
+    async def some_end(self) -> None:
+        """Wait until one has ended, or until it is time to look again.
+
+        Raises:
+            PushjujuError: What one of them raised.
+        """
+        ended, _ = await asyncio.wait(
+            self._tasks.values(), timeout=LOOK_S, return_when=asyncio.FIRST_COMPLETED
+        )
+        self._tasks = {key: task for key, task in self._tasks.items() if task not in ended}
+        for task in ended:
+            task.result()
+
+    async def close(self) -> None:
+        """Let go of all; what was started on the machine goes on there."""
+        for task in self._tasks.values():
+            task.cancel()
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+        self._tasks = {}
+
+
+class Lookout:
+    """Does something now and then while an operation runs; most hooks end before the first time."""
+
+    def __init__(self, look: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        self._look = look
+        self._task: asyncio.Task[None] | None = None
+        self._handle = asyncio.get_running_loop().call_later(LOOK_S, self._begin)
+
+    def _begin(self) -> None:
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._look())
+        self._handle = asyncio.get_running_loop().call_later(LOOK_S, self._begin)
+
+    def close(self) -> None:
+        """End it."""
+        self._handle.cancel()
+        if self._task is not None:
+            self._task.cancel()
+
+
+class EventSink:
+    """Takes the events of one operation into the model, together with those that come within moments.
+
+    A short hook's come inside its result, and are taken in by its commit alone.
+    """
+
+    def __init__(self, ctx: Context, operation_id: str, show: Callable[[str], None] | None = None) -> None:
+        self._ctx = ctx
+        self._id = operation_id
+        self._show = show
+        self._waiting: list[tuple[int, dict[str, Any]]] = []
+        self._handle: asyncio.TimerHandle | None = None
+
+    def take(self, number: int, event: dict[str, Any]) -> None:
+        """Take one event."""
+        if self._show is not None and (line := str(event.get("line") or event.get("message") or "").strip()):
+            self._show(line)
+        if number == TAIL:
+            return  # to look at, nothing more
+        self._waiting.append((number, event))
+        if self._handle is None:
+            self._handle = asyncio.get_running_loop().call_later(EVENTS_S, self._flush)
+
+    def _flush(self) -> None:
+        self._handle = None
+        most = self._at_once()
+        events, self._waiting = self._waiting[:most], self._waiting[most:]
+        with contextlib.suppress(StoreError):  # busy, or not ours any more: the result holds every event
+            take_events(self._ctx, self._id, events)
+        if self._waiting:
+            self._handle = asyncio.get_running_loop().call_later(EVENTS_S, self._flush)
+
+    def _at_once(self) -> int:
+        """Return how many of those that wait one transaction takes."""
+        size = 0
+        for number, (_, event) in enumerate(self._waiting[: limits.EVENTS_AT_ONCE], 1):
+            size += intake.cost(event)
+            if size > limits.TEXT_AT_ONCE:
+                return number
+        return limits.EVENTS_AT_ONCE
+
+    def close(self) -> None:
+        """Leave the rest to the commit: the result holds every event."""
+        if self._handle is not None:
+            self._handle.cancel()

@@ -1,0 +1,414 @@
+"""Storage on a machine, and storage on none: make, attach, detach, destroy.
+
+Each step is noted when it is done; cut off anywhere, the next worker finds the rows as they were and does the
+step again, which finds what is there. What fails says why in the status of its volume or filesystem, and is
+tried again later; it holds up nothing else. Mirrors: juju worker/storageprovisioner (3.6)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+
+from pushjuju.core.errors import PushjujuError, StoreError, TransportError
+from pushjuju.core.storage import DISK_OF, MOST_MIB, STORAGE_DIR, Kind, is_storage
+from pushjuju.plugins.storage import devices, mounts
+from pushjuju.plugins.types import (
+    BootMount,
+    MachineStorage,
+    StorageItem,
+    StorageMade,
+    StorageProvider,
+    StorageSeen,
+)
+from pushjuju.runner.session import MachineSession
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine import credential_validity, machines
+from pushjuju.services.entities.model import models
+from pushjuju.services.entities.storage import disks, storage, storage_work
+from pushjuju.services.entities.storage.storage_work import Step, Todo
+from pushjuju.services.lifecycle import removal
+from pushjuju.store.rows.records import Machine
+from pushjuju.store.rows.storage_records import Backing, StorageInstance
+from pushjuju.workers.events import Event
+from pushjuju.workers.outcome import Outcome
+from pushjuju.workers.runtime import Runtime
+from pushjuju.workers.timeouts import STORAGE_S, within
+
+SCRIPT_S = 600.0  # how long one step on a machine may take
+MOST_STEPS = 10_000  # of one contact; more means that the steps go round in circles
+_LINES = 5  # of what a failed script said
+_SIZE = re.compile(r"[0-9]{1,16}")
+_DEVICE = re.compile(r"[a-z][a-z0-9-]{0,30}")
+_UUID = re.compile(r"[0-9A-Za-z-]{4,36}")
+_LINK = re.compile(r"/dev/[A-Za-z0-9_./:+=-]{1,200}")
+
+
+class StorageFailed(PushjujuError):
+    """A step could not be done on a machine, or by a plugin; it is tried again."""
+
+    message = "storage failed"
+    code = "storage-failed"
+
+
+def next_due(ctx: Context, machine: Machine) -> datetime | None:
+    """Return when a machine is to be reached for its storage; the present moment for at once, None: never."""
+    if not machine.storage:
+        return None
+    now = ctx.clock.now()
+    with ctx.store.read() as tx:
+        dues = [todo.due or now for todo in storage_work.on_machine(tx, machine)]
+    return min(dues, default=None)
+
+
+def is_due(ctx: Context, machine: Machine) -> bool:
+    """Tell whether a machine is to be reached for its storage now; a new boot is seen at the contact."""
+    due = next_due(ctx, machine)
+    return due is not None and due <= ctx.clock.now()
+
+
+def waits(ctx: Context, machine: Machine) -> str:
+    """Return what the storage of a machine waits for; else why the machine is kept for it, if it is."""
+    with ctx.store.read() as tx:
+        found = storage_work.waits_on(tx, machine, everything=True)
+        return "; ".join(found) or removal.kept_text(tx, machine)
+
+
+async def on_visit(runtime: Runtime, machine: Machine, session: MachineSession) -> list[str]:
+    """Do what is due for the storage of a machine that was just reached; return what could not be done."""
+    if not machine.storage:
+        return []
+    work = StorageWork(runtime, machine.model, machine.id, session)
+    await work.work()
+    return work.problems
+
+
+async def empty(
+    runtime: Runtime,
+    machine: Machine,
+    attach: Callable[[Machine], Awaitable[MachineSession]],
+    *,
+    stays: bool,
+) -> list[str]:
+    """Take from a machine that goes what outlives it; return what could not be taken.
+
+    Args:
+        shop: The workshop.
+        machine: It has no units any more.
+        attach: Reaches it.
+        stays: The machine goes on without us, so all of ours is taken from it.
+    """
+    if not machine.storage:
+        return []
+    with runtime.ctx.store.write() as tx:
+        disks.end(tx, machine.model, machine.id, runtime.ctx.clock.now())
+        lasting = storage_work.lasting_on(tx, machine)
+    if not (lasting or stays):
+        return []
+    session = None
+    try:
+        session = await attach(machine) if machine.last_seen else None
+    except PushjujuError:
+        if not machine.forced:
+            raise
+    await StorageWork(runtime, machine.model, machine.id, session).work()
+    with runtime.ctx.store.read() as tx:
+        return storage_work.waits_on(tx, machine, everything=stays)
+
+
+async def tend(runtime: Runtime, model: str) -> Outcome:
+    """Destroy or let go of storage that is on no machine."""
+    work = StorageWork(runtime, model)
+    await work.work()
+    with runtime.ctx.store.read() as tx:
+        dues = [todo.due for todo in storage_work.on_no_machine(tx, model)]
+    due = min((moment for moment in dues if moment is not None), default=None)
+    return Outcome(due=due, reason="; ".join(work.problems), failed=bool(work.problems))
+
+
+class StorageWork:
+    """The storage of one machine, through an open session; None for what needs no machine."""
+
+    def __init__(
+        self, runtime: Runtime, model: str, machine_id: str = "", session: MachineSession | None = None
+    ) -> None:
+        self.runtime = runtime
+        self.ctx = runtime.ctx
+        self.model = model
+        self.machine_id = machine_id
+        self.session = session
+        self.attempted: set[tuple[Step, str, str]] = set()
+        self.problems: list[str] = []
+
+    async def work(self) -> None:
+        """Do what is due, until nothing is or what is left has failed.
+
+        Raises:
+            TransportError: The machine was lost.
+            StoreError: The store cannot be used.
+        """
+        for _ in range(MOST_STEPS):
+            todo = self._next()
+            if todo is None:
+                return
+            await self._do(todo)
+        raise StorageFailed(f"storage does not come to rest after {MOST_STEPS} steps")
+
+    def _next(self) -> Todo | None:
+        now = self.ctx.clock.now()
+        with self.ctx.store.read() as tx:
+            if self.machine_id:
+                todos = storage_work.on_machine(tx, machines.get(tx, self.model, self.machine_id))
+            else:
+                todos = list(storage_work.on_no_machine(tx, self.model))
+        for todo in todos:
+            tried = (todo.step, todo.backing.kind, todo.backing.id) in self.attempted
+            if not tried and (todo.due is None or todo.due <= now):
+                return todo
+        return None
+
+    async def _do(self, todo: Todo) -> None:
+        """Do one step and note what came of it."""
+        with self.ctx.store.write() as tx:
+            refused = self._asks_cloud(todo) and bool(
+                credential_validity.reason(tx, models.get(tx, self.model))
+            )
+            if not refused and not storage_work.begin(tx, todo, self.ctx.clock.now()):
+                return
+        if refused:
+            self._failed(todo, credential_validity.MESSAGE)
+            return
+        word = "release" if todo.step is Step.DESTROY and todo.backing.releasing else todo.step
+        self._tell(f"{word} {storage_work.label(todo.backing)}")
+        self.runtime.checkpoint(f"storage-{todo.step}-begun")
+        steps: dict[Step, Callable[[Todo], Awaitable[None]]] = {
+            Step.CREATE: self._create,
+            Step.ATTACH: self._attach,
+            Step.DETACH: self._detach,
+            Step.DESTROY: self._destroy,
+        }
+        try:
+            await steps[todo.step](todo)
+        except (TransportError, StoreError):
+            raise
+        except PushjujuError as error:
+            with self.ctx.store.write() as tx:
+                credential_validity.note(tx, self.model, error, self.ctx.clock.now())
+            self._failed(todo, f"{error.message}: {error.detail}" if error.detail else error.message)
+        except Exception as bug:  # noqa: BLE001 - of a plugin that is not ours: told and tried again
+            self._failed(todo, f"the storage provider failed: {bug!r}")
+        self.runtime.checkpoint(f"storage-{todo.step}-noted")
+
+    def _asks_cloud(self, todo: Todo) -> bool:
+        """Tell whether a step asks the cloud, and not only the machine."""
+        return not todo.backing.volume and self._is_clouds(todo.backing)
+
+    def _is_clouds(self, backing: Backing) -> bool:
+        try:
+            return not isinstance(self._provider(backing), MachineStorage)
+        except PushjujuError:
+            return False  # the step itself says why
+
+    def _failed(self, todo: Todo, why: str) -> None:
+        self.attempted.add((todo.step, todo.backing.kind, todo.backing.id))
+        with self.ctx.store.write() as tx:
+            storage_work.failed(tx, todo, why, self.ctx.clock.now())
+        self.problems.append(
+            f"{self._owner(todo.backing)}{todo.step} {todo.backing.kind} {todo.backing.id}: {why}"
+        )
+        self._tell(f"{todo.step} {storage_work.label(todo.backing)}: {why}", "failed")
+
+    def _owner(self, backing: Backing) -> str:
+        """Return what a failure is of, to stand in front: neighbours on the machine have no part in it."""
+        if is_storage(backing.storage):
+            where = f" on machine {self.machine_id}" if self.machine_id else ""
+            return f"storage {backing.storage}{where}: "
+        if self.machine_id:
+            return ""
+        with self.ctx.store.read() as tx:
+            disk = tx.find(StorageInstance, "storage_instance_get", model=self.model, id=backing.storage)
+        return f"{DISK_OF}machine {disk.owner}: " if disk is not None else ""
+
+    def _tell(self, text: str, state: str = "running") -> None:
+        entity = f"machine {self.machine_id}" if self.machine_id else "storage"
+        self.runtime.tell(Event(entity=entity, text=text, state=state))
+
+    # --- the steps ----------------------------------------------------------------------------------------
+
+    async def _create(self, todo: Todo) -> None:
+        backing = todo.backing
+        item, provider = self._item(todo), self._provider(backing)
+        if todo.volume is not None:
+            device = await self._device(todo)
+            taken = storage.IMPORTED in backing.attributes
+            found = await self._run(mounts.take(device) if taken else mounts.make(item, device))
+            name = self._word(found, "uuid", _UUID) if taken else item.uuid
+            made = StorageMade(provider_id=name, size=self._size(found, item.size))
+        elif isinstance(provider, MachineStorage):
+            found = await self._run(provider.create(item))
+            made = StorageMade(provider_id=_own_id(backing), size=self._size(found, item.size))
+        else:
+            made = await within(STORAGE_S, provider.create(item))
+        self.runtime.checkpoint("storage-made")
+        with self.ctx.store.write() as tx:
+            storage_work.created(tx, backing, made, self.ctx.clock.now())
+
+    async def _attach(self, todo: Todo) -> None:
+        backing, host = todo.backing, todo.host
+        assert host is not None
+        item, provider = self._item(todo), self._provider(backing)
+        boots: list[BootMount] = []
+        if todo.volume is not None:
+            what = f"/dev/{await self._device(todo)}"
+            boots.append(self._boot_of_volume(todo, item))
+        else:
+            where = await self._shown(item, provider)
+            with self.ctx.store.write() as tx:
+                storage_work.seen(tx, host, where)
+            what = where.source
+            if isinstance(provider, MachineStorage) and item.kind is Kind.FILESYSTEM:
+                boots += [boot for boot in (provider.at_boot(item),) if boot is not None]
+            boots.append(BootMount(what=what, options=("bind",)))
+        if item.kind is Kind.FILESYSTEM:
+            await self._run(mounts.mount(item, what, tuple(boots)))
+        self.runtime.checkpoint("storage-mounted")
+        with self.ctx.store.write() as tx:
+            boot_id = machines.get(tx, self.model, self.machine_id).boot_id
+            storage_work.attached(tx, backing, host, boot_id, self.ctx.clock.now())
+
+    async def _shown(self, item: StorageItem, provider: MachineStorage | StorageProvider) -> StorageSeen:
+        """Attach something, and return where the machine sees it."""
+        if not isinstance(provider, MachineStorage):
+            return await self._located(item, await within(STORAGE_S, provider.attach(item)))
+        found = await self._run(provider.attach(item))
+        if item.kind is Kind.BLOCK:
+            return StorageSeen(device=self._word(found, "device", _DEVICE))
+        source = found.get("source", "")
+        if not source.startswith(f"{STORAGE_DIR}/.") or not source.isprintable() or "/../" in f"{source}/":
+            raise StorageFailed(
+                "the machine names an odd place for its storage",
+                detail=f"`source` must be a path below {STORAGE_DIR}/.NAME, where NAME is the type's own",
+            )
+        return StorageSeen(source=source)
+
+    async def _located(self, item: StorageItem, seen: StorageSeen) -> StorageSeen:
+        """Return where a machine sees a volume; the machine is asked where the cloud cannot tell."""
+        paths = (*filter(None, [seen.device_link]), *seen.paths)
+        if item.kind is not Kind.BLOCK or seen.device or not (paths or seen.serial):
+            return seen
+        found = await self._run(devices.locate(StorageSeen(serial=seen.serial, paths=paths)))
+        link = self._word(found, "link", _LINK) if "link" in found else ""
+        return StorageSeen(device=self._word(found, "device", _DEVICE), device_link=link)
+
+    def _boot_of_volume(self, todo: Todo, item: StorageItem) -> BootMount:
+        """Return the line of fstab for a filesystem on a volume: by what the volume says, else by UUID."""
+        assert todo.volume is not None
+        below, provider = todo.volume[0], self._provider(todo.volume[0])
+        boot = None
+        if isinstance(provider, MachineStorage):
+            with self.ctx.store.read() as tx:
+                boot = provider.at_boot(storage_work.item_of(tx, below, todo.volume[1]))
+        found = boot or BootMount(what=f"UUID={todo.backing.provider_id or item.uuid}")
+        taken = storage.IMPORTED in todo.backing.attributes
+        return BootMount(what=found.what, type="auto" if taken else "ext4", options=found.options)
+
+    async def _device(self, todo: Todo) -> str:
+        """Return the device of a filesystem's volume, which is attached again if it is not."""
+        assert todo.volume is not None
+        below, host = todo.volume
+        provider = self._provider(below)
+        if isinstance(provider, MachineStorage):
+            with self.ctx.store.read() as tx:
+                item = storage_work.item_of(tx, below, host)
+            return self._word(await self._run(provider.attach(item)), "device", _DEVICE)
+        if host is None or not host.device_link:
+            return host.device if host is not None else ""
+        seen = StorageSeen(paths=(host.device_link,))  # the name may be another one since the last boot
+        return self._word(await self._run(devices.locate(seen, wait_s=0)), "device", _DEVICE)
+
+    async def _detach(self, todo: Todo) -> None:
+        backing, host = todo.backing, todo.host
+        assert host is not None
+        item, provider = self._item(todo), self._provider(backing)
+        if self.session is not None and backing.provider_id:
+            if todo.volume is not None:
+                await self._run(mounts.unmount(item, f"/dev/{await self._device(todo)}"))
+            elif item.kind is Kind.FILESYSTEM and host.source:  # else it never came to a mount
+                await self._run(mounts.unmount(item, host.source))
+            if isinstance(provider, MachineStorage) and todo.volume is None:
+                await self._run(provider.detach(item))
+        if not isinstance(provider, MachineStorage) and todo.volume is None and backing.provider_id:
+            await within(STORAGE_S, provider.detach(item))
+        self.runtime.checkpoint("storage-unmounted")
+        with self.ctx.store.write() as tx:
+            storage_work.detached(tx, backing, host, self.ctx.clock.now())
+
+    async def _destroy(self, todo: Todo) -> None:
+        backing = todo.backing
+        item, provider = self._item(todo), self._provider(backing)
+        if backing.volume:
+            pass  # it goes with its volume
+        elif isinstance(provider, MachineStorage):
+            if self.session is not None:
+                await self._run(provider.destroy(item))
+        elif backing.provider_id or backing.begun:
+            end = provider.release(item) if backing.releasing else provider.destroy(item)
+            await within(STORAGE_S, end)
+        self.runtime.checkpoint("storage-destroyed")
+        with self.ctx.store.write() as tx:
+            storage_work.destroyed(tx, backing, self.ctx.clock.now())
+            if backing.machine:
+                removal.let_go_of_empty(tx, self.model, backing.machine, self.ctx.clock.now())
+
+    # --- what they need -----------------------------------------------------------------------------------
+
+    def _item(self, todo: Todo) -> StorageItem:
+        with self.ctx.store.read() as tx:
+            return storage_work.item_of(tx, todo.backing, todo.host)
+
+    def _provider(self, backing: Backing) -> MachineStorage | StorageProvider:
+        return self.runtime.storage_provider(self.model, backing.provider)
+
+    async def _run(self, script: str) -> dict[str, str]:
+        """Run a script on the machine, and return the `name=value` lines that it printed.
+
+        Raises:
+            StorageFailed: It failed; the message is what it said.
+        """
+        if self.session is None:
+            raise StorageFailed("the machine cannot be asked")
+        result = await self.session.exec(script=script, timeout=SCRIPT_S)
+        if result.exit != 0:
+            raise StorageFailed(_said(result.stderr) or f"the machine's script ended with {result.exit}")
+        pairs = (line.partition("=") for line in result.stdout.splitlines()[:100])
+        return {name: value for name, equals, value in pairs if equals}
+
+    def _size(self, found: dict[str, str], asked: int) -> int:
+        """Return the size that a machine tells.
+
+        Raises:
+            StorageFailed: It is none.
+        """
+        size = int(self._word(found, "size", _SIZE))
+        if size > MOST_MIB:
+            raise StorageFailed("the machine names an odd size")
+        return size or asked
+
+    def _word(self, found: dict[str, str], name: str, shape: re.Pattern[str]) -> str:
+        value = found.get(name, "")
+        if not shape.fullmatch(value):
+            raise StorageFailed(f"the machine names no {name} for its storage")
+        return value
+
+
+def _own_id(backing: Backing) -> str:
+    """Return the provider id of what lives on a machine, as in Juju: `0/1`, or `volume-0-1`."""
+    return f"{backing.kind}-{backing.id.replace('/', '-')}" if backing.kind == "volume" else backing.id
+
+
+def _said(stderr: str) -> str:
+    """Return the last lines of what a script said, as one."""
+    lines = [line.strip() for line in stderr.encode("utf-8", "replace").decode().splitlines() if line.strip()]
+    text = "; ".join(lines[-_LINES:])
+    return "".join(char if char.isprintable() else "?" for char in text)[:1000]

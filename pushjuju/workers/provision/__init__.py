@@ -1,0 +1,1 @@
+"""Making machines ready: start them, take them in, set them up."""

@@ -1,0 +1,155 @@
+"""What this computer has and lacks for a cloud: asks the cloud's provider."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pushjuju.core.clouds import Cloud
+from pushjuju.core.errors import NotValid, ProviderError
+from pushjuju.plugins.install import install_packages, load_modules
+from pushjuju.plugins.manager import PluginHost
+from pushjuju.plugins.types import Finding, ModelInfo, Reachable, Reached, Services, no_progress
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.cloud import clouds
+from pushjuju.store.datadir import DataDir
+from pushjuju.workers.clouds import services_for
+from pushjuju.workers.timeouts import CALL_S, within
+
+
+async def examine(
+    datadir: DataDir,
+    cloud: str,
+    *,
+    environ: Mapping[str, str],
+    warn: Callable[[str], None],
+    install: bool = False,
+) -> list[dict[str, Any]]:
+    """Return what a provider finds: `subject`, `level` (ok, warning, error), `message`, `fix`.
+
+    Args:
+        datadir: Where clouds and credentials are.
+        cloud: `cloud[/region]`.
+        environ: The process environment.
+        warn: Told of plugins that fail.
+        install: Install the packages that are missing first.
+
+    Raises:
+        NotFound: No such cloud, or nobody drives it.
+        ProviderError: The packages could not be installed.
+    """
+    name, asked = clouds.split(cloud)
+    host = PluginHost(environ=environ, warn=warn)
+    places = clouds.folders(datadir)
+    region = clouds.choose_region(places, clouds.definition(places, name, host), asked)
+    provider = host.open_provider(
+        cloud=clouds.open_spec(places, name, region, host),
+        credential=clouds.open_credential(places, name, clouds.choose_credential(places, name)),
+        model=ModelInfo(uuid="", name="doctor", controller_uuid=""),
+        config={},
+        services=Services(data_dir=datadir.root / "doctor", environ=environ, warn=warn),
+    )
+    found = await provider.doctor()
+    # A package may be all that a probe of the kernel lacked: look again before a module is loaded.
+    for mend in (install_packages, load_modules) if install else ():
+        if await asyncio.to_thread(mend, found, no_progress):
+            found = await provider.doctor()
+    return [_entry(item) for item in found]
+
+
+def reach(
+    datadir: DataDir,
+    host: PluginHost,
+    cloud: Cloud,
+    *,
+    region: str,
+    credential: str,
+    environ: Mapping[str, str],
+    warn: Callable[[str], None],
+) -> Reached | None:
+    """Make one harmless call to a cloud; None when its provider cannot tell.
+
+    Raises:
+        NotValid: It needs a credential, and none was given.
+        ProviderError: It does not answer, or refuses the credential.
+    """
+    kind = host.provider_type(cloud.type)
+    if not credential and "empty" not in kind.credential_schemas:
+        raise NotValid(
+            f"missing credentials for cloud {cloud.name}",
+            hint=f"pushjuju autoload-credentials, or pushjuju add-credential {cloud.name}",
+        )
+    places = clouds.folders(datadir)
+    provider = host.open_provider(
+        cloud=clouds.open_spec(places, cloud.name, region, host),
+        credential=clouds.open_credential(places, cloud.name, credential),
+        model=ModelInfo(uuid="", name="bootstrap", controller_uuid=""),
+        config={},
+        services=Services(data_dir=datadir.root / "bootstrap", environ=environ, warn=warn),
+    )
+    if not isinstance(provider, Reachable):
+        return None
+    return asyncio.run(provider.check())
+
+
+def check_settings(
+    ctx: Context,
+    given: Mapping[str, Any],
+    cloud: Cloud,
+    region: str,
+    credential: str,
+    settings: Mapping[str, Any],
+    *,
+    warn: Callable[[str], None],
+) -> None:
+    """Let a cloud refuse what a new model says for it; one that does not answer is no reason to refuse.
+
+    Args:
+        ctx: The controller.
+        given: What was asked for: the cloud is asked when a setting of its provider is among it.
+        cloud: Where the model will be.
+        region: Its region.
+        credential: Name of the credential.
+        settings: All settings of the model.
+        warn: Told when the cloud does not answer.
+
+    Raises:
+        NotValid: The cloud has no such thing.
+    """
+    host = PluginHost(environ=ctx.environ, warn=warn)
+    kind = next((item for item in host.provider_types() if item.name == cloud.type), None)
+    asked = sorted({item.name for item in kind.config_schema} & given.keys()) if kind else []
+    if not asked:
+        return
+    places = clouds.folders(ctx.datadir, ctx.controller)
+    provider = host.open_provider(
+        cloud=clouds.open_spec(places, cloud.name, region, host),
+        credential=clouds.open_credential(places, cloud.name, credential),
+        model=ModelInfo(uuid="", name="new", controller_uuid=""),
+        config=settings,
+        services=services_for(ctx, warn),
+    )
+    if not isinstance(provider, Reachable):
+        return
+    try:
+        asyncio.run(within(CALL_S, provider.check()))
+    except ProviderError as error:
+        detail = f": {error.detail}" if error.detail else ""
+        warn(f"{', '.join(asked)} could not be checked: {error.message}{detail}")
+
+
+def _entry(item: Finding) -> dict[str, Any]:
+    level = "ok" if item.ok else "error" if item.required else "warning"
+    entry = {"subject": item.name, "level": level, "message": item.message}
+    return {**entry, "fix": fix_text(item)} if not item.ok and item.fix else entry
+
+
+def fix_text(item: Finding) -> str:
+    """Return the command that puts a finding right."""
+    if item.fix is None:
+        return ""
+    packages = [f"apt-get install {' '.join(item.fix.packages)}"] if item.fix.packages else []
+    command = [shlex.join(item.fix.command)] if item.fix.command else []
+    return " && ".join([*packages, *command])

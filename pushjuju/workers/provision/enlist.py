@@ -1,0 +1,124 @@
+"""Taking in a machine that is there already: `add-machine ssh:[user@]host[:port]`.
+
+Mirrors: juju environs/manual/sshprovisioner (3.6)
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pushjuju.core.clock import to_iso
+from pushjuju.core.errors import AlreadyExists, NotValid, PushjujuError
+from pushjuju.core.life import Life
+from pushjuju.core.status import MachineStatus, StatusKind
+from pushjuju.plugins.types import Enlister, Started
+from pushjuju.services.entities.basis import statuses, wake
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.model import firewall, models, ssh_keys
+from pushjuju.store.rows.records import Machine
+from pushjuju.store.tx import Tx
+from pushjuju.workers.events import Event
+from pushjuju.workers.provision import hostkeys
+from pushjuju.workers.provision.provisioner import hardware_document
+from pushjuju.workers.runtime import MANUAL, Runtime, target_document
+
+_RESERVED = "enlist "  # with the target: the number of a machine that is being taken in
+
+
+async def add_given_machine(
+    runtime: Runtime,
+    model: str,
+    target: str,
+    *,
+    identities: Sequence[Path] = (),
+    public_keys: Sequence[str] = (),
+    jump: str = "",
+) -> Machine:
+    """Take in a machine over SSH; nothing is recorded unless it succeeds.
+
+    Args:
+        target: `ssh:[user@]host[:port]`.
+        identities: Private keys for the first login, beside the user's own.
+        public_keys: Keys that get a login beside the controller's.
+        jump: Jump hosts that lead to this machine, as `SSHTarget.proxy_jump`; empty: the model's, if any.
+
+    Raises:
+        TransportError: No way in.
+        AlreadyExists: Some model has it already.
+        NotValid: The model dies, or the machine is nothing that can be used.
+    """
+    ctx = runtime.ctx
+    provider = runtime.provider(model, MANUAL)
+    if not isinstance(provider, Enlister):
+        raise NotValid("the manual provider cannot take in machines")
+    machine_id = _reserve(ctx, model, target)
+
+    def progress(status: str, message: str) -> None:
+        runtime.tell(Event(entity=f"machine {machine_id}", text=message or status))
+
+    try:
+        started = await provider.enlist(
+            target,
+            machine_id=machine_id,
+            authorized_keys=[ctx.controller.public_key.read_text().strip(), *public_keys],
+            identities=identities,
+            progress=progress,
+            **({"jump": jump} if jump else {}),  # providers made for API 1.4 do not know it
+        )
+        found = await provider.ssh_target(started.instance)
+    except PushjujuError:
+        with ctx.store.write() as tx:
+            _unreserve(tx, model, target)
+            tx.give_back(model, "machine", int(machine_id))
+        raise
+    runtime.checkpoint("enlisted")
+    return _record(ctx, model, machine_id, started, target_document(found), target)
+
+
+def _reserve(ctx: Context, model: str, target: str) -> str:
+    """Return the number of the machine that is being taken in.
+
+    The machine is marked with it; after a death in the middle the next try has the same number, and so finds
+    its own mark instead of a stranger's.
+    """
+    with ctx.store.write() as tx:
+        models.require_alive(tx, model)
+        number = tx.scalar("sequence_get", scope=model, name=_RESERVED + target)
+        if number is None:
+            number = tx.next(model, "machine")
+            tx.run("sequence_set", scope=model, name=_RESERVED + target, number=number)
+    return str(number)
+
+
+def _unreserve(tx: Tx, model: str, target: str) -> None:
+    tx.run("sequence_forget", scope=model, name=_RESERVED + target)
+
+
+def _record(
+    ctx: Context, model: str, machine_id: str, started: Started, ssh: dict[str, Any], target: str
+) -> Machine:
+    """Record the machine with its instance, at once: no worker shall see it as a machine to be made."""
+    now, instance = ctx.clock.now(), started.instance
+    machine = Machine(
+        model=model, id=machine_id, life=Life.ALIVE, base=str(started.base), nonce=str(uuid.uuid4()),
+        provider=MANUAL, instance_id=instance.id, display_name=instance.display_name,
+        hardware=hardware_document(instance.hardware), ssh=ssh, created=to_iso(now),
+    )  # fmt: skip
+    with ctx.store.write() as tx:
+        machine = replace(machine, keys_due=int(ssh_keys.ever(tx, model)))
+        if tx.find(Machine, "machine_get", model=model, id=machine_id):
+            raise AlreadyExists("machine is already provisioned")  # by another call for the same target
+        _unreserve(tx, model, target)
+        tx.insert("machine", machine)
+        statuses.set_status(tx, model, StatusKind.MACHINE, machine_id, MachineStatus.PENDING, now=now)
+        statuses.set_status(
+            tx, model, StatusKind.INSTANCE, machine_id, instance.status, instance.message, now=now
+        )
+        firewall.changed_everywhere(tx, model, now, f"machine {machine_id} is there")
+        wake.machine(tx, model, machine_id, now, "machine taken in")
+    hostkeys.remember(ctx, machine)
+    return machine

@@ -1,0 +1,114 @@
+"""Waits until a cloud that installs its machines has done so, before anybody logs in.
+
+A MAAS machine takes minutes from its start to its system, and what answers SSH there meanwhile is another
+system with other keys. What the cloud says of it is shown; a machine that is to be removed is not waited for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from pushjuju.core.errors import PushjujuError
+from pushjuju.core.life import Life
+from pushjuju.core.status import InstanceStatus, StatusKind
+from pushjuju.plugins.types import Instance, Provider
+from pushjuju.services.entities.basis import statuses
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine import credential_validity, machines
+from pushjuju.store.rows.records import Machine
+from pushjuju.workers.events import Event
+from pushjuju.workers.provision.hostkeys import moved
+from pushjuju.workers.runtime import Runtime, target_document
+from pushjuju.workers.timeouts import CALL_S, login, lost
+
+FEATURE = "installs"
+LOOK_FIRST_S = 1.0
+LOOK_MOST_S = 10.0
+FAILED_LOOK_S = 300.0  # until a failed machine is looked at again: somebody may have mended it in the cloud
+_COMING = (InstanceStatus.ALLOCATING, InstanceStatus.PENDING)
+
+
+class DeployFailed(PushjujuError):
+    """The cloud could not install a machine; it stays as it is until a person says what becomes of it."""
+
+    message = "the machine could not be installed"
+    code = "deploy-failed"
+
+
+async def wait(runtime: Runtime, machine: Machine) -> Machine:
+    """Wait until a machine is installed, and return it as it is then; others are ready, or to be removed.
+
+    Raises:
+        CredentialInvalid: The cloud refused the model's credential.
+        DeployFailed: The cloud gave up on it.
+        ProviderError: The cloud does not answer.
+        InstanceGone: The cloud does not know it any more.
+    """
+    features = {kind.name: kind.features for kind in runtime.host.provider_types()}
+    if machine.last_seen or FEATURE not in features.get(machine.provider, ()):
+        return machine
+    provider, pause = runtime.provider_of(machine), LOOK_FIRST_S
+    while True:
+        with runtime.ctx.store.read() as tx:
+            credential_validity.require(tx, machine.model)
+        (instance,) = await runtime.within(CALL_S, provider.get([machine.instance_id]))
+        if instance is None:
+            raise lost(machine)
+        if _note(runtime.ctx, machine, instance):
+            runtime.tell(Event(entity=f"machine {machine.id}", text=instance.message))
+        if instance.status is InstanceStatus.PROVISIONING_ERROR:
+            raise DeployFailed(
+                f"machine {machine.id} could not be installed",
+                detail=instance.message,
+                hint=f"pushjuju retry-provisioning {machine.id}",
+            )
+        now = _now(runtime.ctx, machine)
+        if instance.status not in _COMING:
+            return await _reach(runtime.ctx, provider, now, instance)
+        if now.life != Life.ALIVE and not _has_units(runtime.ctx, now):
+            return now
+        await asyncio.sleep(pause)
+        pause = min(pause * 1.5, LOOK_MOST_S)
+
+
+def _now(ctx: Context, machine: Machine) -> Machine:
+    with ctx.store.read() as tx:
+        return machines.get(tx, machine.model, machine.id)
+
+
+def _has_units(ctx: Context, machine: Machine) -> bool:
+    with ctx.store.read() as tx:
+        return bool(machines.units_on(tx, machine.model, machine.id))
+
+
+def _note(ctx: Context, machine: Machine, instance: Instance) -> bool:
+    """Write down what the cloud says; tell whether it is news."""
+    with ctx.store.write() as tx:
+        shown = statuses.get_status(tx, machine.model, StatusKind.INSTANCE, machine.id)
+        if shown is not None and (shown.status, shown.message) == (instance.status, instance.message):
+            return False
+        statuses.set_status(
+            tx,
+            machine.model,
+            StatusKind.INSTANCE,
+            machine.id,
+            instance.status,
+            instance.message,
+            now=ctx.clock.now(),
+        )
+        return True
+
+
+async def _reach(ctx: Context, provider: Provider, machine: Machine, instance: Instance) -> Machine:
+    """Note where an installed machine answers, which may not have been known before."""
+    ssh: Mapping[str, Any] = target_document(await login(machine, provider.ssh_target(instance)))
+    if not ssh["host_keys"]:
+        ssh = {**ssh, "host_keys": machine.ssh.get("host_keys") or []}
+    if dict(ssh) == dict(machine.ssh):
+        return machine
+    with ctx.store.write() as tx:
+        found = machines.set_ssh(tx, machine, ssh, ctx.clock.now())
+    moved(ctx, machine, found)
+    return found

@@ -1,0 +1,190 @@
+"""What a cloud can never start is refused before anything is recorded.
+
+Mirrors: juju state/prechecker.go (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pushjuju.core import constraint_rules
+from pushjuju.core import constraints as rules
+from pushjuju.core.base import Base
+from pushjuju.core.constraint_rules import ConstraintRules
+from pushjuju.core.errors import NotFound, NotPermitted, NotValid, ProviderError
+from pushjuju.core.life import Life
+from pushjuju.core.placement import Placement, PlacementKind
+from pushjuju.plugins.types import Constrained, Provider, Zoned
+from pushjuju.services.entities.basis import network
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine import machines, spaces
+from pushjuju.services.entities.model import constraints as of_machines
+from pushjuju.workers.runtime import Runtime
+from pushjuju.workers.timeouts import CALL_S, within
+
+
+def precheck_units(
+    ctx: Context,
+    model: str,
+    *,
+    base: Base,
+    constraints: Mapping[str, Any],
+    count: int,
+    placements: Sequence[Placement],
+    warn: Callable[[str], None],
+) -> None:
+    """Check the machines that units will get; those placed on machines that are there need no check.
+
+    Raises:
+        PushjujuError: The cloud refuses one of them.
+    """
+    targets = [*placements[:count], *[None] * (count - len(placements))]
+    found = (_directive(target) for target in targets)
+    directives = sorted({text for text in found if text is not None})
+    try:
+        precheck(ctx, model, base=base, constraints=constraints, directives=directives, warn=warn)
+    except NotPermitted as error:  # by a cloud that makes no machines: those that are there can be used
+        error.hint = error.hint or _to_machines(ctx, model)
+        raise
+
+
+def _to_machines(ctx: Context, model: str) -> str:
+    """Return how units come to machines that are there; those without units are named first."""
+    with ctx.store.read() as tx:
+        there = [item.id for item in machines.list_machines(tx, model) if item.life == Life.ALIVE]
+        free = [name for name in there if not machines.units_on(tx, model, name)]
+    chosen = next(iter([*free, *there]), "")
+    return f"--to {chosen} puts a unit on machine {chosen}" if chosen else ""
+
+
+def _directive(target: Placement | None) -> str | None:
+    """Return what the cloud is asked for a new machine; None where it makes none."""
+    if target is None or (target.kind is PlacementKind.CONTAINER and target.parent is None):
+        return ""
+    return target.value if target.kind is PlacementKind.PROVIDER else None
+
+
+def precheck(
+    ctx: Context,
+    model: str,
+    *,
+    base: Base,
+    constraints: Mapping[str, Any],
+    directives: Sequence[str],
+    warn: Callable[[str], None],
+) -> None:
+    """Check new machines, one for each placement directive; an empty one stands for none.
+
+    Raises:
+        NotFound: They shall be in a space that is not there.
+        NotValid: They shall be containers of a kind that is not made.
+        PushjujuError: The cloud refuses one of them.
+    """
+    runtime = Runtime(ctx, warn=warn)
+    with ctx.store.read() as tx:
+        asked = of_machines.for_machine(tx, model, constraints)
+    _check_own(runtime, model, asked)
+    if not directives:
+        return
+    wanted = rules.of_host(asked)
+    import asyncio
+
+    provider = runtime.provider(model)
+
+    async def check() -> None:
+        rules = await within(CALL_S, provider.rules()) if isinstance(provider, Constrained) else None
+        if rules:
+            constraint_rules.check(constraints, rules)  # what a person typed, before the model's joins it
+            ignored = constraint_rules.check(wanted, _without_spaces(runtime, model, wanted, rules))
+            _tell(ignored, warn)
+        for directive in directives:
+            await _precheck_one(provider, base, wanted, directive)
+
+    asyncio.run(check())
+
+
+def _check_own(runtime: Runtime, model: str, wanted: Mapping[str, Any]) -> None:
+    """Refuse what no cloud can make of constraints: a kind of container that is not made, unknown spaces.
+
+    Raises:
+        NotFound: The model has no such space, and its cloud has none of its own.
+        NotValid: A space that is wanted and excluded, or the kind of container.
+    """
+    if rules.container_of(wanted) == "kvm":
+        raise NotValid(machines.KVM, hint="known ones: none, lxd")
+    named = [str(word) for word in wanted.get("spaces") or ()]
+    if both := sorted({word for word in named if f"^{word}" in named}):
+        raise NotValid(f'bad "spaces" constraint: "{both[0]}" is both wanted and excluded')
+    if not named or "spaces" in runtime.features(runtime.cloud_type(model)):
+        return
+    with runtime.ctx.store.read() as tx:
+        known = sorted(spaces.names(tx, model).values())
+    if unknown := [word.removeprefix("^") for word in named if word.removeprefix("^") not in known]:
+        raise NotFound(
+            f'bad "spaces" constraint: space "{unknown[0]}" not found', hint=f"known ones: {', '.join(known)}"
+        )
+
+
+async def _precheck_one(provider: Provider, base: Base, wanted: Mapping[str, Any], directive: str) -> None:
+    """Let the cloud refuse one machine; what it takes for a place is told with an unknown one."""
+    try:
+        await within(CALL_S, provider.precheck(base, wanted, directive))
+    except NotValid as error:
+        if not error.message.startswith("unknown placement directive") or error.hint:
+            raise
+        listed = await within(CALL_S, provider.zones()) if isinstance(provider, Zoned) else ()
+        places = ", ".join(["lxd", "lxd:ID", *(f"zone={zone.name}" for zone in listed)])
+        hint = f"known ones: {places}; --to also takes the id of a machine"
+        raise NotValid(error.message, detail=error.detail, hint=hint) from error
+
+
+def check_constraints(
+    ctx: Context, model: str, constraints: Mapping[str, Any], *, what: str, warn: Callable[[str], None]
+) -> None:
+    """Check constraints that future machines shall have; a cloud that does not answer is no reason to refuse.
+
+    Mirrors: juju state/policy.go validateConstraints (3.6)
+
+    Args:
+        what: Whose they are: `model "shop"`.
+
+    Raises:
+        NotFound: No such space.
+        NotValid: The cloud has no such value, or two names exclude each other; the message is Juju's.
+    """
+    if all(value is None for value in constraints.values()):
+        return
+    import asyncio
+
+    runtime = Runtime(ctx, warn=warn)
+    _check_own(runtime, model, constraints)
+    provider = runtime.provider(model)
+    if not isinstance(provider, Constrained):
+        return
+    try:
+        found = asyncio.run(within(CALL_S, provider.rules()))
+        ignored = constraint_rules.check(constraints, _without_spaces(runtime, model, constraints, found))
+        _tell(ignored, warn, f"setting constraints on {what}: ")
+    except ProviderError as error:
+        detail = f": {error.detail}" if error.detail else ""
+        warn(f"the constraints of {what} could not be checked: {error.message}{detail}")
+
+
+def _without_spaces(
+    runtime: Runtime, model: str, wanted: Mapping[str, Any], found: ConstraintRules
+) -> ConstraintRules:
+    """Return a cloud's rules; one that chooses no machine by its networks ignores `spaces`.
+
+    `alpha` alone is never ignored: what is in no other space is in that one.
+    """
+    plain = all(str(word) == network.ALPHA for word in wanted.get("spaces") or ())
+    if plain or "spaces" in runtime.features(runtime.cloud_type(model)):
+        return found
+    return replace(found, unsupported=found.unsupported | {"spaces"})
+
+
+def _tell(ignored: Sequence[str], warn: Callable[[str], None], head: str = "") -> None:
+    if ignored:
+        warn(f"{head}unsupported constraints: {','.join(ignored)}")

@@ -1,0 +1,379 @@
+"""Making and ending machines. Mirrors: juju worker/provisioner (3.6)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+from pushjuju.core.base import Base
+from pushjuju.core.errors import NotFound, ProviderError, PushjujuError, ZoneIndependent
+from pushjuju.core.life import Life
+from pushjuju.core.names import parent_machine
+from pushjuju.core.status import InstanceStatus, StatusKind
+from pushjuju.plugins.types import Hardware, Provider, SSHTarget, Started, StartRequest, StorageItem
+from pushjuju.services.entities.basis import statuses, wake
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.charm import charm_profiles
+from pushjuju.services.entities.machine import credential_validity, machines
+from pushjuju.services.entities.model import firewall, model_config, models
+from pushjuju.services.entities.storage import storage_work
+from pushjuju.store.rows.records import Machine, Model
+from pushjuju.store.tx import Tx
+from pushjuju.workers.events import Event
+from pushjuju.workers.provision import hostkeys, inherit, userdata, zones
+from pushjuju.workers.runtime import MANUAL, Runtime, target_document
+from pushjuju.workers.timeouts import CALL_S, START_S
+
+RETRIES = 10  # after the first try, as in Juju
+RETRY_DELAY_S = 10.0
+FIRST_LOOK_S = 3.0  # until the poller looks at a new instance, as in Juju
+
+
+class StartFailed(PushjujuError):
+    """A machine could not be made; tried again at `retry_s`, or never (None).
+
+    Attributes:
+        retry_s: Seconds until the next try.
+    """
+
+    message = "the machine could not be started"
+    code = "start-failed"
+
+    def __init__(self, message: str, *, detail: str, retry_s: float | None, hint: str = "") -> None:
+        super().__init__(message, detail=detail, hint=hint, retryable=retry_s is not None)
+        self.retry_s = retry_s
+
+
+async def start(runtime: Runtime, machine: Machine) -> Machine:
+    """Make the instance of a machine and record it; a zone that fails is left for the next one at once.
+
+    Raises:
+        StartFailed: It could not be made now.
+    """
+    ctx = runtime.ctx
+    _report(ctx, machine, InstanceStatus.ALLOCATING, "starting")
+    try:
+        async with runtime.starts(machine):
+            if parent_machine(machine.id) is None:
+                with ctx.store.read() as tx:
+                    credential_validity.require(tx, machine.model)
+            provider = runtime.provider_of(machine)
+            request = request_for(runtime, machine, await inherit.from_host(runtime, machine))
+            while (made := await _in_one_zone(runtime, machine, provider, request)) is None:
+                runtime.checkpoint("zone-left")
+    except StartFailed:
+        raise
+    except PushjujuError as error:
+        raise _failed(ctx, machine, error) from error
+    except Exception as bug:  # of a plugin that is not ours: told and tried again like any failure of a cloud
+        raise _failed(ctx, machine, _bug(bug)) from bug
+    if made.target.host_keys is None and request.host_keys:
+        made = replace(made, target=replace(made.target, host_keys=request.host_keys))
+    kind = runtime.kind_of(machine)
+    polled = "poll" in runtime.host.provider_type(kind).features and parent_machine(machine.id) is None
+    return record(ctx, machine, made.started, kind, target_document(made.target), made.zone, polled=polled)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Made:
+    """What a start brought."""
+
+    started: Started
+    target: SSHTarget
+    zone: str
+
+
+async def _in_one_zone(
+    runtime: Runtime, machine: Machine, provider: Provider, request: StartRequest
+) -> _Made | None:
+    """Try one zone; None: it failed, and another one is to be tried.
+
+    Raises:
+        StartFailed: This was the last zone of the round, or the error is none of a zone.
+        PushjujuError: No zone could be chosen.
+    """
+    choice = await runtime.within(CALL_S, zones.choose(runtime.ctx, machine, provider, request))
+    runtime.checkpoint("zone-chosen")
+    try:
+        started = await runtime.within(START_S, provider.start(replace(request, zone=choice.zone)))
+        runtime.checkpoint("instance-made")
+        target = await _target(runtime, provider, started)
+    except Exception as caught:  # also of a plugin that is not ours
+        error = caught if isinstance(caught, PushjujuError) else _bug(caught)
+        if _left_for_another(runtime, machine, error, choice):
+            return None
+        raise _failed(runtime.ctx, machine, error) from caught
+    return _Made(started=started, target=target, zone=choice.zone)
+
+
+async def _target(runtime: Runtime, provider: Provider, started: Started) -> SSHTarget:
+    """Return how a new instance answers.
+
+    Raises:
+        ProviderError: The instance is gone already; the next try makes another one.
+    """
+    try:
+        return await runtime.within(CALL_S, provider.ssh_target(started.instance))
+    except NotFound as gone:
+        text = f"instance {started.instance.id} ended while it started"
+        raise ProviderError(text, detail=gone.message) from gone
+
+
+def _bug(bug: Exception) -> ProviderError:
+    return ProviderError(f"the provider failed: {bug!r}")
+
+
+def _left_for_another(runtime: Runtime, machine: Machine, error: PushjujuError, choice: zones.Choice) -> bool:
+    """Cross out a zone that failed; tell whether another one is to be tried, which uses up no try.
+
+    Mirrors: juju worker/provisioner/provisioner_task.go doStartMachine (3.6), which waits before each zone.
+    """
+    if not choice.zone or not error.retryable or isinstance(error, ZoneIndependent):
+        return False
+    text = (
+        f'failed to start machine {machine.id} in zone "{choice.zone}", '
+        f"retrying with new availability zone: {_cause(error)}"
+    )
+    with runtime.ctx.store.write() as tx:
+        if not zones.crossed_out(tx, machine, choice) or machines.get(tx, machine.model, machine.id).life != (
+            Life.ALIVE
+        ):
+            return False
+        _set(runtime.ctx, tx, machine, InstanceStatus.ALLOCATING, text)
+    runtime.tell(Event(entity=f"machine {machine.id}", text=text))
+    return True
+
+
+def request_for(
+    runtime: Runtime, machine: Machine, inherited: Mapping[str, Any] | None = None
+) -> StartRequest:
+    """Return what a provider is asked for; where it has the feature `script`, without user data.
+
+    Args:
+        inherited: Keys of cloud-config that a container has from its host.
+    """
+
+    def progress(status: str, message: str) -> None:
+        runtime.tell(Event(entity=f"machine {machine.id}", text=message or status))
+
+    ctx, maker = runtime.ctx, runtime.kind_of(machine)
+    with ctx.store.read() as tx:
+        model = models.get(tx, machine.model)
+        config = model_config.several(tx, machine.model, (*userdata.KEYS, "resource-tags"))
+        units = sorted(
+            unit.name for unit in machines.units_on(tx, machine.model, machine.id) if unit.principal is None
+        )
+        attached = storage_work.made_for(tx, machine)
+        volumes = _volumes(runtime, tx, machine, maker)
+        wanted = charm_profiles.as_plugin_sees(tx, machine.model, machine.id)
+    kind = runtime.host.provider_type(maker)
+    request = StartRequest(
+        machine_id=machine.id,
+        base=Base.parse(machine.base),
+        nonce=f"machine-0:{machine.nonce}",
+        hostname=f"juju-{machine.model[-6:]}-{machine.id.replace('/', '-')}",
+        authorized_keys=(ctx.controller.public_key.read_text().strip(),),
+        constraints=machine.constraints,
+        placement=machine.placement,
+        attached=attached,
+        volumes=volumes,
+        profiles=wanted,
+        tags=instance_tags(
+            model,
+            machine.id,
+            units,
+            str(config["resource-tags"]),
+            str(ctx.controller.settings().get("uuid", "")),
+        ),
+        progress=progress,
+    )
+    if "user-data" in kind.features:
+        identity = userdata.host_identity(ctx.controller, request.nonce)
+        document = userdata.whole(request, config, identity, ctx.datadir.root / "templates", inherited)
+    elif "script" in kind.features:
+        document = {}
+    else:
+        document = userdata.wanted(config)
+    if document:
+        document = runtime.host.user_data(request, document)
+    keys = userdata.host_keys(document) if "user-data" in kind.features else ()
+    return replace(request, user_data=document, host_keys=keys)
+
+
+def _volumes(runtime: Runtime, tx: Tx, machine: Machine, maker: str) -> tuple[StorageItem, ...]:
+    """Return the volumes that a machine must come with."""
+    if not machine.storage:
+        return ()
+    types = runtime.host.storage_types(maker)
+    return storage_work.to_come_with(tx, machine, [name for name, item in types.items() if item.with_machine])
+
+
+def instance_tags(
+    model: Model, machine_id: str, units: Sequence[str], resource_tags: str, controller: str
+) -> dict[str, str]:
+    """Return the tags of an instance. Mirrors: juju environs/tags, cloudconfig/instancecfg (3.6).
+
+    Args:
+        resource_tags: The model's `resource-tags`: `key=value`, blank-separated.
+    """
+    pairs = (word.partition("=") for word in resource_tags.replace(",", " ").split())
+    own = {key: value for key, _, value in pairs if not key.startswith("juju-")}
+    return {
+        **own,
+        "juju-model-uuid": model.uuid,
+        "juju-controller-uuid": controller,
+        "juju-machine-id": f"{model.name}-machine-{machine_id.replace('/', '-')}",
+        **({"juju-units-deployed": " ".join(units)} if units else {}),
+    }
+
+
+def record(
+    ctx: Context,
+    machine: Machine,
+    started: Started,
+    provider: str,
+    ssh: dict[str, object],
+    zone: str = "",
+    *,
+    polled: bool = False,
+) -> Machine:
+    """Record an instance that was made, and return the machine as it is now; `polled`: look at it again."""
+    instance = started.instance
+    zone = instance.hardware.availability_zone or zone
+    with ctx.store.write() as tx:
+        tx.run(
+            "machine_set_instance",
+            model=machine.model,
+            id=machine.id,
+            provider=provider,
+            instance_id=instance.id,
+            display_name=instance.display_name,
+            hardware=json.dumps(hardware_document(instance.hardware)),
+            ssh=json.dumps(ssh),
+            base=machine.base,
+            nonce=machine.nonce,
+        )
+        _set(ctx, tx, machine, instance.status, instance.message)
+        if zone:
+            zones.settled(tx, machine, zone)
+        if polled:
+            soon = ctx.clock.now() + timedelta(seconds=FIRST_LOOK_S)
+            wake.poller(tx, machine.model, soon, "a machine started")
+        firewall.changed_everywhere(tx, machine.model, ctx.clock.now(), f"machine {machine.id} is there")
+        recorded = machines.get(tx, machine.model, machine.id)
+    hostkeys.remember(ctx, recorded)
+    return recorded
+
+
+def hardware_document(hardware: Hardware) -> dict[str, object]:
+    """Return hardware as the machine's row keeps it: Juju's words -> values, only what is known."""
+    pairs = (word.partition("=") for word in str(hardware).split())
+    return {key: value for key, _, value in pairs}
+
+
+def _report(ctx: Context, machine: Machine, status: InstanceStatus, message: str) -> None:
+    with ctx.store.write() as tx:
+        _set(ctx, tx, machine, status, message)
+
+
+def _set(
+    ctx: Context,
+    tx: Tx,
+    machine: Machine,
+    status: InstanceStatus,
+    message: str,
+    data: Mapping[str, str] | None = None,
+) -> None:
+    now = ctx.clock.now()
+    statuses.set_status(
+        tx, machine.model, StatusKind.INSTANCE, machine.id, status, message, now=now, data=data
+    )
+
+
+def _cause(error: PushjujuError) -> str:
+    return error.message + (f": {error.detail}" if error.detail else "")
+
+
+def _failed(ctx: Context, machine: Machine, error: PushjujuError) -> StartFailed:
+    """Record a failed start: tried again some times, or left for a person."""
+    cause = _cause(error)
+    with ctx.store.write() as tx:
+        credential_validity.note(tx, machine.model, error, ctx.clock.now())
+        attempts = machine.attempts + 1
+        left = RETRIES - attempts + 1
+        again = error.retryable and left > 0
+        tx.run("machine_set_attempts", model=machine.model, id=machine.id, attempts=attempts)
+        if again:
+            text = f"failed to start machine {machine.id} ({cause}), retrying in 10s ({left} more attempts)"
+            _set(ctx, tx, machine, InstanceStatus.ALLOCATING, text)
+        else:
+            data = {"code": error.code}
+            _set(ctx, tx, machine, InstanceStatus.PROVISIONING_ERROR, cause, data)
+    return StartFailed(
+        f"failed to start machine {machine.id}: {error.message}",
+        detail=error.detail,
+        hint=error.hint,
+        retry_s=RETRY_DELAY_S if again else None,
+    )
+
+
+async def stop(runtime: Runtime, machine: Machine) -> None:
+    """End the instance of a machine, unless it is to be kept; then those that nobody knows, if they shall go.
+
+    Mirrors: juju worker/provisioner harvest modes (3.6)
+
+    Raises:
+        PushjujuError: The cloud could not do it; try again later.
+    """
+    with runtime.ctx.store.read() as tx:
+        if not given(machine):
+            credential_validity.require(tx, machine.model)
+        mode = str(model_config.get(tx, machine.model, "provisioner-harvest-mode"))
+    # One that was given goes on in any case: it is let go, so that it can be taken in again.
+    keep = not given(machine) and (machine.keep_instance or mode in ("none", "unknown"))
+    if machine.instance_id and not keep:
+        await runtime.within(CALL_S, runtime.provider_of(machine).stop([machine.instance_id]))
+    if mode in ("unknown", "all") and not given(machine):
+        await _stop_unknown(runtime, machine)
+    hostkeys.forget(runtime.ctx, machine)
+
+
+async def _stop_unknown(runtime: Runtime, machine: Machine) -> None:
+    """End instances of the model that belong to no machine, or to one that has another instance."""
+    provider = runtime.provider_of(machine)
+    found = await runtime.within(CALL_S, provider.list())
+    with runtime.ctx.store.read() as tx:
+        known = {row["id"]: row["instance_id"] for row in tx.rows("machine_instances", model=machine.model)}
+    unknown = [
+        item.id
+        for item in found
+        if item.id != machine.instance_id
+        and item.machine_id
+        and (item.machine_id not in known or known[item.machine_id] not in ("", item.id))
+    ]
+    if unknown:
+        await runtime.within(CALL_S, provider.stop(unknown))
+
+
+async def stop_unrecorded(runtime: Runtime, machine: Machine) -> None:
+    """End the instances that the cloud has for a machine without one.
+
+    Raises:
+        PushjujuError: The cloud could not do it; try again later.
+    """
+    provider = runtime.provider_of(machine)
+    found = [
+        instance.id
+        for instance in await runtime.within(CALL_S, provider.list())
+        if instance.machine_id == machine.id
+    ]
+    if found:
+        await runtime.within(CALL_S, provider.stop(found))
+
+
+def given(machine: Machine) -> bool:
+    """Tell whether a machine was given to us, not made by us."""
+    return machine.provider == MANUAL

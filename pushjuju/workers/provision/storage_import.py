@@ -1,0 +1,46 @@
+"""Taking in a filesystem that a cloud has already."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from pushjuju.core.errors import NotValid, PushjujuError
+from pushjuju.plugins.types import StorageMade, StorageProvider
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine import credential_validity
+from pushjuju.services.requests import storage_requests
+from pushjuju.workers.runtime import Runtime
+from pushjuju.workers.timeouts import CALL_S, within
+
+
+def import_found(
+    ctx: Context, model: str, pool: str, provider_id: str, name: str, *, warn: Callable[[str], None]
+) -> str:
+    """Find a filesystem in the cloud and record it; return the id of its storage.
+
+    Raises:
+        NotFound: No such pool, or no such filesystem.
+        NotValid: The pool's provider cannot import.
+        Conflict: It belongs to a model.
+        CredentialInvalid: The cloud refuses the model's credential, or did so before.
+    """
+    type_name, kind = storage_requests.check_import(ctx, model, pool)
+    runtime = Runtime(ctx, warn=warn)
+    provider = runtime.host.open_storage(type_name, runtime.provider(model))
+    if not isinstance(provider, StorageProvider):
+        raise NotValid(f'importing filesystem with storage provider "{type_name}" not supported')
+
+    with ctx.store.read() as tx:
+        credential_validity.require(tx, model)
+
+    async def find() -> StorageMade:
+        return await within(CALL_S, provider.find(provider_id, kind))
+
+    try:
+        found = asyncio.run(find())
+    except PushjujuError as error:
+        with ctx.store.write() as tx:
+            credential_validity.note(tx, model, error, ctx.clock.now())
+        raise
+    return storage_requests.record_import(ctx, model, pool, name, found)

@@ -1,0 +1,176 @@
+"""The cloud-config document of a new machine. Mirrors: juju cloudconfig (3.6)
+
+A template per family of bases, in the package or in the data directory's `templates/`; then what the model
+wants in `cloudinit-userdata`. The machine's host key is made here, so that its first answer is checked: it is
+drawn from the controller's own key and the request, and so is the same when a start is repeated.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pushjuju.core import cloudinit
+from pushjuju.core.base import Base
+from pushjuju.core.errors import NotValid
+from pushjuju.plugins.types import StartRequest
+from pushjuju.store.datadir import ControllerDir
+from pushjuju.workers.provision import proxies
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+KEYS = (
+    "cloudinit-userdata",
+    "container-inherit-properties",
+    "enable-os-refresh-update",
+    "enable-os-upgrade",
+    "apt-mirror",
+    *proxies.KEYS,
+)
+_FAMILIES = {"centos": "centos", "rocky": "centos", "almalinux": "centos", "debian": "debian"}
+_OF_CLOUD_INIT = ("manage_etc_hosts", "output", "ssh_deletekeys", "ssh_keys", "ssh_pwauth")
+_TEMPLATES = Path(__file__).with_name("templates")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostIdentity:
+    """The SSH host key of a machine, in OpenSSH's form."""
+
+    public: str
+    private: str = field(repr=False)
+
+
+def host_identity(controller: ControllerDir, nonce: str) -> HostIdentity:
+    """Return the host key that belongs to a request: the same each time, and no other's."""
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    secret = controller.private_key.read_bytes()
+    seed = hmac.new(secret, b"pushjuju host key\0" + nonce.encode(), hashlib.sha256).digest()
+    key = Ed25519PrivateKey.from_private_bytes(seed)
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.OpenSSH, serialization.NoEncryption()
+    )
+    public = key.public_key().public_bytes(serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH)
+    return HostIdentity(public=public.decode(), private=private.decode())
+
+
+def wanted(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a document for a machine that is whole already: proxies, mirror, `cloudinit-userdata`."""
+    asked = parse(str(config.get("cloudinit-userdata") or ""))
+    own: dict[str, Any] = {}
+    if files := proxies.files(config):
+        own["write_files"] = files
+    if commands := proxies.snap_commands(config):
+        own["runcmd"] = commands
+    if mirror := str(config.get("apt-mirror") or ""):
+        own["apt"] = {"primary": [{"arches": ["default"], "uri": mirror}]}
+    if asked.get("packages"):
+        own["package_update"] = True
+    return cloudinit.merge(own, asked)
+
+
+def host_keys(document: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the public host keys that a document makes a machine have; none: it makes its own."""
+    keys = document.get("ssh_keys")
+    pairs = keys.items() if isinstance(keys, Mapping) else ()
+    return tuple(str(key).strip() for name, key in pairs if str(name).endswith("_public") and key)
+
+
+def for_script(
+    request: StartRequest, config: Mapping[str, Any], identity: HostIdentity, overrides: Path
+) -> dict[str, Any]:
+    """Return the document of a machine that boots without user data: its host key is its own.
+
+    The arguments and errors are those of `whole`.
+    """
+    found = whole(request, config, identity, overrides)
+    return {key: value for key, value in found.items() if key not in _OF_CLOUD_INIT}
+
+
+def packager(base: Base) -> str:
+    """Return what installs packages on a base: `apt` or `dnf`."""
+    return "dnf" if _FAMILIES.get(base.os) == "centos" else "apt"
+
+
+def parse(text: str) -> dict[str, Any]:
+    """Read `cloudinit-userdata`.
+
+    Raises:
+        NotValid: It is no YAML, or holds what is not allowed.
+    """
+    if not text.strip():
+        return {}
+    from pushjuju.charms.format.yamlsafe import load
+
+    return cloudinit.check(load(text))  # it was looked at when it was set
+
+
+def whole(
+    request: StartRequest,
+    config: Mapping[str, Any],
+    identity: HostIdentity,
+    overrides: Path,
+    inherited: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Return the whole document of a machine that boots with it.
+
+    Args:
+        config: The model's values of `KEYS`.
+        overrides: A folder whose templates win over the package's.
+        inherited: What a container has from its host; it wins over all other keys.
+
+    Raises:
+        NotValid: A template of the user's cannot be rendered, or makes no map.
+    """
+    from jinja2 import TemplateError
+
+    from pushjuju.charms.format.yamlsafe import load
+
+    name = f"{_FAMILIES.get(request.base.os, 'ubuntu')}.yaml.j2"
+    try:
+        text = _environment(overrides).get_template(name).render(_values(request, config, identity))
+        document = load(text)
+    except (TemplateError, NotValid) as error:
+        raise NotValid(f"the template {name} of user data cannot be used: {error}") from None
+    if not isinstance(document, dict):
+        raise NotValid(f"the template {name} of user data makes no map")
+    asked = parse(str(config.get("cloudinit-userdata") or ""))
+    return cloudinit.merge(document, {**asked, **(inherited or {})})
+
+
+@cache
+def _environment(overrides: Path) -> Environment:
+    from jinja2 import FileSystemLoader, StrictUndefined
+    from jinja2.sandbox import SandboxedEnvironment
+
+    # Texts go through `tojson`, which is YAML too; nothing here becomes HTML. Nothing is kept: a template
+    # that somebody puts into the data directory counts for the next machine.
+    return SandboxedEnvironment(
+        loader=FileSystemLoader([overrides, _TEMPLATES]),
+        undefined=StrictUndefined,
+        autoescape=False,
+        cache_size=0,
+    )
+
+
+def _values(request: StartRequest, config: Mapping[str, Any], identity: HostIdentity) -> dict[str, Any]:
+    return {
+        "hostname": request.hostname,
+        "authorized_keys": list(request.authorized_keys),
+        "host_private": identity.private,
+        "host_public": identity.public,
+        "refresh": bool(config.get("enable-os-refresh-update", True)),
+        "upgrade": bool(config.get("enable-os-upgrade", True)),
+        "apt_mirror": str(config.get("apt-mirror") or ""),
+        "files": proxies.files(config),
+        "commands": proxies.snap_commands(config),
+        "base": request.base,
+        "tags": dict(request.tags),
+    }

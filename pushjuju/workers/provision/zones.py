@@ -1,0 +1,99 @@
+"""The availability zone of each start: chosen, written down, crossed out when it failed.
+
+Mirrors: juju worker/provisioner/provisioner_task.go, availability zone machines (3.6)
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pushjuju.core import zones as rules
+from pushjuju.core.errors import NotValid
+from pushjuju.plugins.types import Provider, StartRequest, Zoned
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine import machines
+from pushjuju.store.rows.records import Machine
+from pushjuju.store.tx import Tx
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """The zone of one try.
+
+    Attributes:
+        zone: Empty in a cloud without zones.
+        others: More zones that were not tried in this round.
+    """
+
+    zone: str = ""
+    others: tuple[str, ...] = ()
+
+
+async def choose(ctx: Context, machine: Machine, provider: Provider, request: StartRequest) -> Choice:
+    """Choose the zone of a start, and write it down so that starts beside it see it.
+
+    Raises:
+        NotValid: The cloud has no zone for it; the message is Juju's.
+    """
+    if not isinstance(provider, Zoned):
+        return Choice()
+    listed = [zone.name for zone in await provider.zones() if zone.available]
+    if not listed:
+        return Choice()
+    derived = await provider.derive_zones(request)
+    usable = rules.candidates(listed, wanted=machine.constraints.get("zones") or (), derived=derived)
+    if not usable:
+        raise NotValid(f"suitable availability zone for machine {machine.id} not found")
+    with ctx.store.write() as tx:
+        failed = _failed(tx, machine)
+        population = _population(tx, machine, usable)
+        zone = rules.choose(usable, population, failed=failed, draw=ctx.random.choice)
+        if zone is None:  # the zones that failed are not the ones of now
+            failed = []
+            zone = rules.choose(usable, population, draw=ctx.random.choice) or usable[0]
+        _put(tx, machine, zone, failed)
+    return Choice(zone=zone, others=tuple(name for name in usable if name not in {zone, *failed}))
+
+
+def crossed_out(tx: Tx, machine: Machine, choice: Choice) -> bool:
+    """Note that a zone failed; tell whether another one is left. When none is, all are open again."""
+    failed = [*_failed(tx, machine), choice.zone] if choice.others else []
+    _put(tx, machine, choice.zone, failed)
+    return bool(choice.others)
+
+
+def settled(tx: Tx, machine: Machine, zone: str) -> None:
+    """Note the zone that a machine is in."""
+    _put(tx, machine, zone, [])
+
+
+def _failed(tx: Tx, machine: Machine) -> list[str]:
+    rows = tx.rows("zone_get", model=machine.model, machine=machine.id)
+    return [str(name) for row in rows for name in json.loads(row["failed"])]
+
+
+def _put(tx: Tx, machine: Machine, zone: str, failed: Sequence[str]) -> None:
+    tx.run("zone_put", model=machine.model, machine=machine.id, zone=zone, failed=json.dumps(list(failed)))
+
+
+def _population(tx: Tx, machine: Machine, zones: Sequence[str]) -> dict[str, int]:
+    """Return zone -> machines of the machine's distribution group: those with units of its applications."""
+    principals = {
+        unit.application
+        for unit in machines.units_on(tx, machine.model, machine.id)
+        if unit.principal is None
+    }
+    if not principals:
+        return {
+            zone: int(tx.scalar("zone_count", model=machine.model, zone=zone, machine=machine.id) or 0)
+            for zone in zones
+        }
+    found = {
+        (row["machine"], row["zone"])
+        for name in principals
+        for row in tx.rows("zone_of_application", model=machine.model, application=name, machine=machine.id)
+    }
+    return Counter(zone for _, zone in found)

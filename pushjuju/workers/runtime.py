@@ -1,0 +1,428 @@
+"""What all workers of one process share: plugins, providers, SSH connections."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import importlib
+import importlib.util
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from pushjuju.core.errors import NotFound, PushjujuError
+from pushjuju.core.holding import owner_line
+from pushjuju.core.names import parent_machine
+from pushjuju.core.status import InstanceStatus
+from pushjuju.plugins.manager import PluginHost
+from pushjuju.plugins.types import (
+    Firewall,
+    HookToolFamily,
+    MachineStorage,
+    Provider,
+    SSHTarget,
+    StorageProvider,
+    no_warning,
+)
+from pushjuju.runner.packer import Program, pack, tool_names
+from pushjuju.runner.session import MachineSession, open_session
+from pushjuju.runner.target import MachineTarget
+from pushjuju.runner.transport import Connector
+from pushjuju.runner.waste import Waste
+from pushjuju.services.entities.basis.context import Context
+from pushjuju.services.entities.machine import machines
+from pushjuju.services.entities.model import firewall, model_config, models
+from pushjuju.store.leases import LeasedStore
+from pushjuju.store.queue import ROUTINE, Claim
+from pushjuju.store.rows.records import Machine, Model
+from pushjuju.workers import clouds, live
+from pushjuju.workers.events import Event, Tell, silent
+from pushjuju.workers.hosts import HostLink
+from pushjuju.workers.reach import ScriptRunner, key_alias, reach
+from pushjuju.workers.timeouts import within
+
+if TYPE_CHECKING:
+    from pushjuju.runner.remote.toolkit import Tool
+
+_OURS = "pushjuju."  # modules that come with the program
+HANDSHAKES = 50  # SSH logins under way at once
+STARTS = 16  # machines of a model that are made at once, when it does not say
+DOWN_S = 10.0  # for a cloud to say that a machine whose connection was cut is stopped or gone
+MANUAL = "manual"
+
+
+def no_checkpoint(name: str) -> None:
+    """Go on: nobody wants to die at this step."""
+
+
+@dataclass(slots=True)
+class _Parts:
+    """What is made when it is first needed."""
+
+    host: PluginHost | None = None
+    program: Program | None = None
+    answered: Mapping[str, Tool] | None = None
+
+
+class Runtime:
+    """Opened for one drive, or for the life of a controller process; close it at the end.
+
+    Attributes:
+        ctx: What whoever works here reads and writes through; for a worker it ends with its lease.
+        base_ctx: What belongs to the process, whatever lease it holds.
+        watched: Somebody looks on: machines are to tell the last line that a long hook printed.
+        routine_until: update-status that becomes due later is left to others; None: worked by the next claim.
+    """
+
+    def __init__(
+        self,
+        ctx: Context,
+        tell: Tell = silent,
+        warn: Callable[[str], None] | None = None,
+        checkpoint: Callable[[str], None] = no_checkpoint,
+        *,
+        watched: bool = False,
+    ) -> None:
+        self.ctx = self.base_ctx = ctx
+        self.watched = watched
+        self.routine_until: datetime | None = None
+        self._leases = (0, 0)
+        self._claim: Claim | None = None
+        self.tell = tell
+        self.checkpoint = checkpoint
+        self.warn = warn or (lambda text: tell(Event(entity="controller", text=text, state="waiting")))
+        self.handshakes = asyncio.Semaphore(HANDSHAKES)
+        self._starts: dict[tuple[str, str], asyncio.Semaphore] = {}
+        self._parts = _Parts()
+        self.connector = Connector()
+        self._providers: dict[tuple[str, str], Provider] = {}
+        self._firewalls: dict[tuple[str, str], Firewall | None] = {}
+        self._sessions: dict[tuple[str, str], tuple[MachineSession, AsyncExitStack]] = {}
+        self._waste: dict[tuple[str, str], Waste] = {}
+        self._features: dict[str, frozenset[str]] = {}
+        self._links: dict[tuple[str, str], HostLink] = {}
+        self._containers: dict[tuple[str, str], Provider] = {}
+
+    within = staticmethod(within)
+
+    def starts(self, machine: Machine) -> asyncio.Semaphore:
+        """Return what bounds the starts under way in a machine's model, or of containers on its host."""
+        host = parent_machine(machine.id) or ""
+        key = (machine.model, host)
+        if key not in self._starts:
+            name = "num-container-provision-workers" if host else "num-provision-workers"
+            with self.base_ctx.store.read() as tx:
+                most = int(model_config.get(tx, machine.model, name) or STARTS)
+            self._starts[key] = asyncio.Semaphore(max(most, 1))
+        return self._starts[key]
+
+    def holding(self, claim: Claim) -> Self:
+        """Return the same workshop for whoever holds a claim: what is written ends with the lease."""
+        held = copy.copy(self)
+        store = LeasedStore(self.base_ctx.store, claim)
+        # One claim works what is due at its beginning: where hooks last longer than the interval, it would
+        # never be given back.
+        until = self.routine_until or self.base_ctx.clock.now()
+        held.ctx = replace(self.base_ctx, store=store, routine_until=until)
+        held._claim = claim
+        held._leases = (claim.lease, claim.previous)
+        model = claim.key.partition("/")[0]
+        held.tell = lambda event: self.tell(replace(event, model=model))
+        return held
+
+    @property
+    def asked(self) -> bool:
+        """Whether something was asked for with the claim; else a time has come."""
+        return self._claim is None or self._claim.reason not in ("", ROUTINE)
+
+    def generation(self) -> int | None:
+        """Return a number that changes when the claimed key is touched; None: only update-status is left."""
+        if self._claim is None:
+            return None
+        with self.ctx.store.read() as tx:
+            row = tx.row("work_generation", key=self._claim.key)
+        return None if row is None or row["reason"] == ROUTINE else int(row["generation"])
+
+    def note_routine(self, generation: int) -> None:
+        """Record that nothing but update-status is left of the claim, unless it was touched meanwhile."""
+        if self._claim is None:
+            return
+        asked = {"key": self._claim.key, "lease": self._claim.lease, "generation": generation}
+        with self.ctx.store.write() as tx:
+            tx.run("work_only_routine", **asked, routine=ROUTINE)
+
+    @property
+    def host(self) -> PluginHost:
+        """The plugins, loaded when first needed."""
+        if self._parts.host is None:
+            self._parts.host = PluginHost(environ=self.ctx.environ, warn=self.warn)
+        return self._parts.host
+
+    @property
+    def program(self) -> Program:
+        """What is pushed to machines: the runner with all hook tools, packed once."""
+        if self._parts.program is None:
+            families = self.host.hook_tool_families()
+            helps = {name: tool.help() for name, tool in self.answered.items()}
+            self._parts.program = pack(_sources(families, self.warn), helps)
+        return self._parts.program
+
+    @property
+    def answered(self) -> Mapping[str, Tool]:
+        """The hook tools of plugins that the controller answers, by name."""
+        if self._parts.answered is None:
+            self._parts.answered = dict(_answered(self.host.hook_tool_families(), self.warn))
+        return self._parts.answered
+
+    def provider(self, model: str, cloud: str | None = None) -> Provider:
+        """Return the provider of a model; `manual` for machines that were given.
+
+        Raises:
+            NotFound: No plugin drives the cloud.
+        """
+        key = (model, cloud or "")
+        if key not in self._providers:
+            with self.ctx.store.read() as tx:
+                found: Model = models.get(tx, model)
+            self._providers[key] = clouds.open_provider(
+                self.base_ctx,
+                self.host,
+                found,
+                warn=self.warn,
+                remote=ScriptRunner(self.base_ctx, self.connector, model),
+                cloud=cloud,
+            )
+        return self._providers[key]
+
+    def cloud_type(self, model: str) -> str:
+        """Return the type of a model's cloud."""
+        with self.ctx.store.read() as tx:
+            return models.get(tx, model).cloud_type
+
+    def kind_of(self, machine: Machine) -> str:
+        """Return the type of provider that makes a machine: its model's cloud, or what containers are of."""
+        host = parent_machine(machine.id)
+        return machine.id.split("/")[-2] if host else self.cloud_type(machine.model)
+
+    def features(self, kind: str) -> frozenset[str]:
+        """Return what a type of provider can do; nothing for one that no plugin drives."""
+        if kind not in self._features:
+            self._features.update({item.name: item.features for item in self.host.provider_types()})
+        return self._features.setdefault(kind, frozenset())
+
+    def provider_of(self, machine: Machine) -> Provider:
+        """Return the provider that makes a machine, or took it in; a container's is on its host.
+
+        Raises:
+            NotFound: No plugin drives the cloud, or makes such containers.
+        """
+        if parent_machine(machine.id):
+            return self._provider_of_container(machine)
+        return self.provider(machine.model, MANUAL if machine.provider == MANUAL else None)
+
+    def _provider_of_container(self, machine: Machine) -> Provider:
+        host, kind = str(parent_machine(machine.id)), self.kind_of(machine)
+        key = (machine.model, f"{host}/{kind}")
+        if key not in self._containers:
+            with self.ctx.store.read() as tx:
+                model: Model = models.get(tx, machine.model)
+                settings = model_config.effective(tx, model.uuid)
+            self._containers[key] = self.host.open_containers(
+                kind=kind,
+                host=self.link(machine.model, host),
+                model=clouds.model_info(self.base_ctx, model),
+                config={name: item["value"] for name, item in settings.items()},
+                services=clouds.services_for(self.base_ctx, self.warn),
+            )
+        return self._containers[key]
+
+    def link(self, model: str, host: str) -> HostLink:
+        """Return the link to a machine that containers are made on."""
+
+        def target() -> MachineTarget:
+            return self.target(self._row(model, host))
+
+        if (model, host) not in self._links:
+            self._links[(model, host)] = HostLink(host, self.connector, target)
+        return self._links[(model, host)]
+
+    def storage_provider(self, model: str, type_name: str) -> MachineStorage | StorageProvider:
+        """Return what makes storage of a type; it is told of the model's cloud, which it may need.
+
+        Raises:
+            NotFound: No plugin does.
+        """
+        return self.host.open_storage(type_name, self.provider(model))
+
+    def firewall(self, machine: Machine) -> Firewall | None:
+        """Return what guards a machine; None: nothing does. The mode of a model never changes."""
+        key = (machine.model, machine.provider)
+        if key not in self._firewalls:
+            with self.ctx.store.read() as tx:
+                model = models.get(tx, machine.model)
+                mode, asked = firewall.mode(tx, model.uuid), firewall.is_asked_for(tx, model.uuid)
+            self._firewalls[key] = (
+                None
+                if mode is firewall.Mode.NONE
+                else self.host.open_firewall(
+                    model=clouds.model_info(self.base_ctx, model),
+                    mode=mode,
+                    asked=asked,
+                    provider_type=machine.provider,
+                    provider=self._guarding(machine),
+                )
+            )
+        return self._firewalls[key]
+
+    def _guarding(self, machine: Machine) -> Provider | None:
+        """Return the cloud of a machine, where it has a firewall of its own."""
+        known = {kind.name: kind.features for kind in self.host.provider_types()}
+        has_one = machine.provider != MANUAL and "firewall" in known.get(machine.provider, ())
+        return self.provider(machine.model) if has_one else None
+
+    async def session(self, machine: Machine) -> MachineSession:
+        """Return the open session to a machine, or open one.
+
+        Raises:
+            TransportError: No way in.
+            RemoteFailed: The machine cannot hold our program.
+        """
+        key = (machine.model, machine.id)
+        if key in self._sessions and self._is_stale(self._sessions[key][0]):
+            await self.drop(machine)
+        if key not in self._sessions:
+            async with self.handshakes:
+                stack = AsyncExitStack()
+                session = await stack.enter_async_context(self.opening(machine))
+            self._sessions[key] = (session, stack)
+        session = self._sessions[key][0]
+        lease = self._leases[0]
+        session.lease = {"of": machine.model, "number": lease} if lease else None
+        return session
+
+    def opening(self, machine: Machine) -> AbstractAsyncContextManager[MachineSession]:
+        """Return an attachment to a machine, to be entered."""
+        options = {"owner": self.owner_of(machine)}
+        target = self.target(machine)
+        waste = self._waste.setdefault((machine.model, machine.id), Waste())
+        return open_session(
+            target,
+            program=self.program,
+            connector=self.connector,
+            options=options,
+            waste=waste,
+            is_down=lambda: self._is_down(machine),
+        )
+
+    async def _is_down(self, machine: Machine) -> bool:
+        """Return True when the cloud says that a machine is stopped or gone; False when it says nothing."""
+        if machine.provider == MANUAL or not machine.instance_id:
+            return False
+        try:
+            (instance,) = await self.within(DOWN_S, self.provider_of(machine).get([machine.instance_id]))
+        except PushjujuError:
+            return False
+        return instance is None or instance.status is InstanceStatus.STOPPED
+
+    def owner_of(self, machine: Machine) -> str:
+        """Return the line by which a machine knows who holds it."""
+        controller = str(self.base_ctx.controller.settings().get("uuid", ""))
+        return owner_line(controller, machine.model, machine.id)
+
+    def _is_stale(self, session: MachineSession) -> bool:
+        """Tell whether another process was on the machine since: what the session knows of it is old."""
+        return session.lease is not None and session.lease["number"] not in self._leases
+
+    def attached(self, machine: Machine) -> MachineSession | None:
+        """Return the session to a machine, if one is open."""
+        found = self._sessions.get((machine.model, machine.id))
+        return found[0] if found else None
+
+    def is_attached(self, machine: Machine) -> bool:
+        """Tell whether a machine can be worked as it is: attached, by us alone, and the connection lives."""
+        session = self.attached(machine)
+        return session is not None and session.connected and not self._is_stale(session)
+
+    async def drop(self, machine: Machine) -> None:
+        """Close the session to a machine, if there is one."""
+        found = self._sessions.pop((machine.model, machine.id), None)
+        if found is not None:
+            await found[1].aclose()
+
+    def target(self, machine: Machine) -> MachineTarget:
+        """Return how a machine is reached; a container by way of its host."""
+        found = reach(self.ctx, machine.model, machine.ssh, config=machine.provider == MANUAL)
+        host = parent_machine(machine.id)
+        if host is None:
+            return found
+        jump = self.target(self._row(machine.model, host))
+        return replace(found, jump=jump, host_key_alias=key_alias(machine))
+
+    def _row(self, model: str, machine: str) -> Machine:
+        with self.base_ctx.store.read() as tx:
+            return machines.get(tx, model, machine)
+
+    async def close(self) -> None:
+        """Close every connection; what runs on machines goes on."""
+        found = list(self._sessions.values())
+        self._sessions.clear()
+        links = list(self._links.values())
+        self._links.clear()
+        self._containers.clear()
+        await asyncio.gather(
+            *(stack.aclose() for _, stack in found),
+            *(link.close() for link in links),
+            return_exceptions=True,
+        )
+
+
+def _sources(
+    families: Iterable[HookToolFamily], warn: Callable[[str], None] = no_warning
+) -> Iterator[tuple[str, Path]]:
+    """Yield module and source file of every family that runs on machines; a broken one is a warning."""
+    for family in families:
+        if not family.pushable:
+            continue
+        try:
+            spec = importlib.util.find_spec(family.module)
+            if spec is None or not spec.origin:
+                raise NotFound(f"there is no module {family.module}")
+            path = Path(spec.origin)
+            if not family.module.startswith(_OURS):
+                tool_names(family.module, path)
+        except (ImportError, ValueError, PushjujuError) as error:
+            warn(f"hook tools {family.name}: not used: {_why(error)}")
+            continue
+        yield family.module, path
+
+
+def _answered(families: Iterable[HookToolFamily], warn: Callable[[str], None]) -> Iterator[tuple[str, Tool]]:
+    """Yield the tools of every family that runs here; a broken one is a warning."""
+    for family in [item for item in families if not item.pushable]:
+        try:
+            found = dict(importlib.import_module(family.module).TOOLS)
+        except Exception as error:  # noqa: BLE001 (whatever a foreign module does)
+            warn(f"hook tools {family.name}: not used: {_why(error)}")
+            continue
+        yield from ((name, tool) for name, tool in found.items() if name not in live.ANSWERED)
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, PushjujuError):
+        return ": ".join(filter(None, (error.message, error.detail)))
+    return f"{type(error).__name__}: {error}"
+
+
+def target_document(target: SSHTarget) -> dict[str, Any]:
+    """Return an SSH target as the machine's row keeps it."""
+    return {
+        "host": target.host,
+        "port": target.port,
+        "user": target.user,
+        "host_keys": list(target.host_keys or ()),
+        "jump": target.proxy_jump,
+        "identities": [str(path) for path in target.identities],
+    }
