@@ -35,7 +35,7 @@ class CharmSourceType:
 
     Attributes:
         kind: A store has many charms with revisions; a place is one charm that a person points at.
-        accepts: Tells whether an address is one of this type; looks at it, asks nobody.
+        accepts: Returns True for an address of this type; reads the text only and asks no server.
     """
 
     name: str

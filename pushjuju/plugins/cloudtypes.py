@@ -74,8 +74,8 @@ class Question:
         text: What is asked for, as in `Enter the API endpoint url: `; for regions: what they are called.
         kind: `text`, `url`, `file` (its text is kept), `choices` (some of the auth types), `regions`, or
             `names`: regions without endpoints of their own.
-        default: Taken for an empty answer; None: there must be one.
-        shown_default: What the question shows for it.
+        default: Taken for an empty answer; when None, the person must answer.
+        shown_default: What the question shows as its default.
         environ: Variables whose value is the default when they are set.
     """
 
@@ -130,7 +130,7 @@ class ProviderType:
         default_config: Key -> value of the configuration that new models start with, unless a person, the
             cloud's definition or the defaults of models say something else.
         public_clouds: Clouds that everybody has: name -> its definition, as in clouds.yaml.
-        questions: What `add-cloud` asks; none: such a cloud is added from a file only.
+        questions: What `add-cloud` asks; when empty, such a cloud is added from a file only.
         conflicts: Names of constraints that exclude each other: those of a machine or an application clear
             what they exclude among the model's.
         features: Words that the controller asks for. `start`, `enlist`, `doctor`, `host-keys`, `nested`: what

@@ -75,15 +75,16 @@ class PluginHost:
         trace: Say | None = None,
         path: Sequence[str] | None = None,
     ) -> None:
-        """Take what loading needs; loads nothing.
+        """Keep what loading needs; nothing is loaded yet.
 
         Args:
             environ: Process environment: PUSHJUJU_DISABLE_PLUGINS (names with commas, or `all` for those of
             other
                 packages), PUSHJUJU_TRACE_PLUGINS (any text), PUSHJUJU_CACHE, XDG_CACHE_HOME, HOME.
-            warn: Told of each plugin that fails, once.
-            trace: Told of each call when tracing is on; None: standard error.
-            path: Where other packages are looked for; None: `sys.path`.
+            warn: Called once for each plugin that fails.
+            trace: Called for each call of a plugin when tracing is on; when None, the calls go to standard
+                error.
+            path: Where other packages are looked for; when None, in `sys.path`.
         """
         self._environ = environ
         self._warn = warn
@@ -246,7 +247,7 @@ class PluginHost:
         provider_type: str,
         provider: Provider | None = None,
     ) -> Firewall | None:
-        """Return what guards one kind of a model's machines; None: nobody does."""
+        """Return the firewall of one kind of a model's machines, or None when no plugin has one."""
         found: Firewall | None = self._host().manager.hook.pushjuju_open_firewall(
             model=model, mode=mode, asked=asked, provider_type=provider_type, provider=provider
         )
@@ -268,7 +269,7 @@ class PluginHost:
         return cast("CharmStore", found)
 
     def open_charm_place(self, address: str, services: SourceServices) -> CharmPlace | None:
-        """Return what gets the one charm at an address that a person typed; None: nobody knows it."""
+        """Return the source of the charm at a typed address, or None when no plugin knows the address."""
         return cast("CharmPlace | None", self._open_source(SourceKind.PLACE, address, services))
 
     def _open_source(

@@ -35,7 +35,7 @@ def find_entry_points(group: str, path: Sequence[str], cache: Path | None = None
     Args:
         group: For example `pushjuju`.
         path: As `sys.path`.
-        cache: File that keeps the answer as long as no directory changed; None: none.
+        cache: File that keeps the answer as long as no directory changed; when None, nothing is kept.
     """
     folders = [folder or os.curdir for folder in dict.fromkeys(path)]
     key: list[object] = [group, *([folder, _mtime(folder)] for folder in folders)]

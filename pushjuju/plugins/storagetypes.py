@@ -40,17 +40,18 @@ class StorageType:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageItem:
-    """One volume or filesystem, as its provider is told of it.
+    """One volume or filesystem, as its provider gets it.
 
     Attributes:
-        id: Its number in the model: `3`, or `0/3` on machine 0.
+        id: The number in the model: `3`, or `0/3` on machine 0.
         size: MiB.
-        attributes: Those of the pool.
-        provider_id: The provider's own name for it; empty before it is made.
-        instance_id: The machine that it is about to be attached to; empty for none.
-        path: Where it is to be mounted on the machine; empty for volumes.
-        source: What `attach` said of it.
-        uuid: The same for each try, and for no other item: what is half made is known by it.
+        attributes: The attributes of the pool.
+        provider_id: The provider's own name of the item; empty before the item is made.
+        instance_id: The machine that the item is about to be attached to; empty when there is no such
+            machine.
+        path: Where the filesystem is to be mounted on the machine; empty for volumes.
+        source: What `attach` returned for the item.
+        uuid: The same at each attempt, and for no other item: a half-made item is found again by its UUID.
     """
 
     id: str
@@ -142,7 +143,7 @@ class MachineStorage(Protocol):
         ...
 
     def at_boot(self, item: StorageItem) -> BootMount | None:
-        """Return what brings it back when the machine boots by itself; None: nothing, or its UUID does."""
+        """Return what mounts the storage when the machine boots, or None when its UUID in fstab is enough."""
         ...
 
 

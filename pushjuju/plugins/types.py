@@ -120,7 +120,7 @@ class SSHTarget:
     """Where and how a machine answers SSH.
 
     Attributes:
-        host_keys: Public keys in OpenSSH's form, known in advance; None: not known, trust on first use.
+        host_keys: Public keys in OpenSSH's form; when None, the first key that the machine shows is trusted.
         proxy_jump: `user@host:port` of a jump host, or empty.
         identities: Private key files to offer beside the controller's own.
     """
@@ -472,7 +472,7 @@ class Constrained(Protocol):
 
 @runtime_checkable
 class Reachable(Protocol):
-    """A provider that can tell whether its cloud answers and takes the credential."""
+    """A provider that can check that its cloud answers and takes the credential."""
 
     async def check(self) -> Reached:
         """Make one harmless call to the cloud.

@@ -161,7 +161,7 @@ class Link:
                 return
 
     def _boot_answered(self, at: int) -> bool:
-        """Take the answer that begins at a mark; False: it is not complete."""
+        """Read the answer that begins at a mark; return False while the answer is not complete."""
         letter = chr(self._buffer[at + 3])
         if letter == "R":
             rest = self._buffer[at + 4 :]

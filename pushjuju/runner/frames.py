@@ -49,7 +49,7 @@ def read(flag: int, payload: bytes) -> tuple[Document, int]:
 
 
 def _has_too_many_values(data: bytes) -> bool:
-    """Tell whether a JSON text holds too much; its strings are looked at only where it matters."""
+    """Return True when a JSON text holds too many values; strings are left out only where that decides."""
     return _marks(data) > limits.FRAME_MARKS and _marks_outside(data) > limits.FRAME_MARKS
 
 

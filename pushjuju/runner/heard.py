@@ -152,11 +152,11 @@ class Pending(_Heard):
 
 
 class Ahead(_Heard):
-    """What the machine says of an operation that was sent behind another one, until somebody waits for it.
+    """The messages of an operation that was sent right after another, kept until its result is waited for.
 
     Attributes:
-        link: What it was sent on.
-        messages: What was said, of each only what is known, with its size.
+        link: The connection that the operation was sent on.
+        messages: The messages that came, of each only the fields that are known, and its size.
     """
 
     def __init__(self, room: Room, link: Link) -> None:

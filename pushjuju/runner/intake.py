@@ -1,9 +1,9 @@
 """What a machine says, read with distrust.
 
-Whoever holds a machine can say anything: wrong types, names of other units, numbers beyond reason, texts
-without end. All that comes in passes through here, and is data of known shape and size afterwards: a frame,
-what a machine tells of itself, the messages and the result of an operation. What a unit may *do* with it is
-judged where it is committed (`uniter`).
+A program that has taken over a machine can send anything: wrong types, names of other units, numbers beyond
+reason, texts without end. All that comes in passes through here, and is data of known shape and size
+afterwards: a frame, what a machine tells of itself, the messages and the result of an operation. What a unit
+may *do* with it is judged where it is committed (`uniter`).
 
 Frames that break the rules end the contact (`wire.BadFrame`); a result that does is the failure of its
 operation, so that the unit shows it and goes on.
@@ -378,7 +378,7 @@ def _address(item: object) -> Document:
 
 
 def read_event(event: object) -> Document | None:
-    """Return one message of an operation; None: it is none that anybody knows."""
+    """Return one message of an operation, or None for a kind of message that is not known."""
     if not isinstance(event, dict):
         return None
     kind = event.get("k")

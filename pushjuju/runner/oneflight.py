@@ -1,8 +1,9 @@
 """A login in as few round trips as sshd allows: what asyncssh has no option for.
 
 asyncssh asks for the service, waits, asks which methods there are, waits, shows the public key, waits, and
-signs when the server nods. sshd takes the service request and a signed login in one flight. All that touches
-inner parts of asyncssh is here. Where one is missing, or the server is no OpenSSH, the login is as ever.
+signs when the server agrees. sshd takes the service request and a signed login in one flight. All use of
+inner parts of asyncssh is here. Where a part is missing, or the server is not OpenSSH, asyncssh logs in its
+own way.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ PARTS = (
 def log_in_at_once(conn: asyncssh.SSHClientConnection) -> bool:
     """Let a connection that was just made log in with its first key without asking first.
 
-    It is one that was given its keys, and no agent: asyncssh would look for one all the same.
+    The connection has keys of its own and no agent: asyncssh would otherwise look for an agent first.
 
     Returns:
-        Whether it does; False: asyncssh has changed inside, or there is no key for it.
+        True when the connection will do so; False when asyncssh has changed inside, or there is no key.
     """
     inside: Any = conn
     if not all(hasattr(inside, name) for name in PARTS):
@@ -68,7 +69,7 @@ def _with_service_request(inside: Any) -> None:
             begin()
 
     def when_accepted(**options: Any) -> None:
-        """Let the login under way go on when the service is accepted; from then on all is as ever."""
+        """Continue the login when the server accepts the service; from then on asyncssh goes its own way."""
         nonlocal accepted
         if accepted or options:
             begin(**options)

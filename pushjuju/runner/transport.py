@@ -45,7 +45,7 @@ class HostKeyCheck:
         self.refused = ""
 
     def accept(self, key: str) -> bool:
-        """Tell whether a key is the machine's; a first one is accepted and written down."""
+        """Return True when a key is the machine's; a machine's first key is accepted and written down."""
         key = normal(key)
         if key in self.known:
             return True
@@ -238,7 +238,8 @@ class Connector:
     async def _login(self, target: MachineTarget, tunnel: Any) -> Connection:
         """Log in with the target's own keys, then with what ``ssh`` would offer.
 
-        Two attempts, because an agent full of keys would use up the server's patience before ours is tried.
+        Two attempts, because an agent full of keys would use up the attempts that the server allows before
+        the target's own key is offered.
         """
         keys = self._load_keys(target)
         if keys:
@@ -301,7 +302,7 @@ def _arguments(target: MachineTarget, checks: list[HostKeyCheck]) -> dict[str, A
 
 
 def _configs() -> list[Path]:
-    """Return the person's configuration behind ours, which also counts for the jump hosts of the former."""
+    """Return pushjuju's SSH settings, then the user's; the former also apply to the latter's jump hosts."""
     own = Path("~/.ssh/config").expanduser()
     return [_NOTHING_LENT, *([own] if os.access(own, os.R_OK) else [])]
 
@@ -364,7 +365,7 @@ def _send_no_padding(conn: asyncssh.SSHClientConnection) -> None:
 
 
 def _explain(target: MachineTarget, error: Exception, checks: list[HostKeyCheck]) -> PushjujuError:
-    """Return the error of ours for one of asyncssh or the system."""
+    """Return the error of pushjuju for an error of asyncssh or of the system."""
     import asyncssh
 
     check = checks[-1] if checks else None

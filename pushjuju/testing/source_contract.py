@@ -104,7 +104,7 @@ class CharmStoreContract:
         bench.store.fetch(found.download, target, "charm")
 
     def test_a_file_that_is_not_what_was_told(self, bench: StoreBench, tmp_path: Path) -> None:
-        """It is an error, and nothing lies there."""
+        """The download fails, and no file is left behind."""
         found = self.one(bench, channel=bench.channel).download
         wrong = Download(url=found.url, sha256="0" * 64, size=found.size)
         with pytest.raises(HubError):

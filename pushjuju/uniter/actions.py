@@ -41,10 +41,10 @@ Result = Mapping[str, Any]
 def settled_in_model(
     ctx: Context, tx: Tx, view: View, local: LocalState, operation: Operation
 ) -> LocalState | None:
-    """End an action that needs no machine: one that was cut off, or that the charm cannot run.
+    """End an action that needs no machine: an interrupted action, or an action that the charm cannot run.
 
     Returns:
-        The local state after it; None: it must run.
+        The unit's state after the action, or None when the action must run.
     """
     if operation.name is OperationName.FAIL_ACTION:
         message = TERMINATED
@@ -145,7 +145,7 @@ def task_number(found: OperationRecord) -> int | None:
 
 
 def is_unwanted(tx: Tx, found: OperationRecord) -> bool:
-    """Tell whether somebody cancelled the task of a running operation."""
+    """Return True when a user cancelled the task of a running operation."""
     number = task_number(found)
     return number is not None and actions.is_aborting(tx, found.model, number)
 

@@ -98,7 +98,7 @@ def steps(view: View, local: LocalState, first: Operation) -> Iterator[Step]:
 
 
 def _may_lead(local: LocalState, operation: Operation) -> bool:
-    """Tell whether hooks may follow an operation unasked: it is one of a unit that has not started yet."""
+    """Return True when hooks may be sent right behind an operation: the unit has not started yet."""
     if local.started:
         return False
     if operation.name is OperationName.INSTALL:

@@ -1,7 +1,7 @@
 """The result of an operation goes into the model, once.
 
-A result is taken in one transaction with everything it leads to; the row of the operation tells whether that
-has happened already, so a result that comes twice changes nothing the second time.
+A result is taken in one transaction with everything that follows from it. The row of the operation records
+that this has happened, so a result that comes twice changes nothing the second time.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ def masked(event: Event, mask: Mask) -> Event:
 
 
 def _take_event(ctx: Context, tx: Tx, operation: OperationRecord, event: Event, logging_config: str) -> bool:
-    """Take one message; False: it is none that this operation may send."""
+    """Take one message; return False when this operation may not send such a message."""
     moment = _moment(ctx, operation, event["time"])
     model, unit = operation.model, operation.unit
     match event["k"]:
@@ -239,7 +239,7 @@ def _log(
 
 
 def _set_status(tx: Tx, model: str, unit: str, event: Event, now: datetime) -> bool:
-    """Set the status of a unit, or, for its leader, of an application; False: it is not the leader."""
+    """Set the status of a unit or, by its leader, an application; return False for any other unit."""
     kind, entity = StatusKind.WORKLOAD, unit
     if event["scope"] == "app":
         kind, entity = StatusKind.APPLICATION, unit.partition("/")[0]

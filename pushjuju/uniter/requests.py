@@ -102,7 +102,7 @@ class Waiting:
         return tuple(self._requests)
 
     def take(self, view: View, operation: Operation) -> Request | None:
-        """Return the request of an operation with its place found; None: it is refused."""
+        """Return the request of an operation with its place, or None when the request is refused."""
         request = self._requests.pop(operation.command)
         try:
             return placed(view, request)

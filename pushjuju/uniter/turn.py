@@ -108,11 +108,11 @@ def take_turn(
 
     Args:
         requests: What `juju-exec` asks for there, oldest first.
-        ahead: Whether what follows for certain is decided as well; whoever runs the first operation is then
-            to run what its commit names as the next.
-        prepare: False: only look. A unit that has something to do is left as it is, and its answer tells
-            that; one that has not takes its whole turn.
-        routine: False: an update-status, when nothing else is left, waits for a later turn.
+        ahead: Decide also what follows for certain. The caller that runs the first operation must then run
+            the operations that each commit names as the next.
+        prepare: When False, only ask. A unit that has something to do is left as it is, and the answer says
+            so; a unit that has nothing to do takes its whole turn.
+        routine: When False, an update-status waits for a later turn when nothing else is left.
 
     Raises:
         PushjujuError: The unit's state breaks a rule; the store is unchanged.
@@ -179,7 +179,7 @@ def _initialising(ctx: Context, tx: Tx, unit: Unit) -> None:
 def _step(
     ctx: Context, tx: Tx, view: View, waiting: Waiting, *, ahead: bool, prepare: bool, routine: bool
 ) -> Turn | None:
-    """Take one decision; None: decide again."""
+    """Take one decision; return None when the unit must decide again."""
     if view.unit.life == Life.DEAD:
         return Turn(answer=Answer.DEAD, reason="the unit is dead")
     wanted = reconcile_effects(view.local, view.remote)

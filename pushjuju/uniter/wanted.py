@@ -14,10 +14,10 @@ from pushjuju.uniter.replay import decision_text
 
 
 def wanted(tx: Tx, unit: Unit, anew: bool) -> Wanted | None:
-    """Return what a unit decided last, or decides at this moment; None: it has decided nothing yet.
+    """Return a unit's last decision or its decision now, or None when the unit has decided nothing yet.
 
     Args:
-        anew: Decide at this moment; the last decision is told when that is not possible.
+        anew: Decide now; the last decision is returned when the unit cannot decide now.
     """
     kept = json.loads(unit.decision).get("decision")
     decision = _now(tx, unit) if anew and kept else None

@@ -28,10 +28,10 @@ _TRY_AGAIN_S = 0.01
 
 @contextmanager
 def only_one(controller: ControllerDir, *, tries: int = 1) -> Iterator[bool]:
-    """Hold the lock of the background process; False: another one holds it.
+    """Hold the lock of the background process; yield False when another process holds the lock.
 
     Args:
-        tries: More than one for a process that wants to stay: `running` holds the lock for a moment.
+        tries: More than 1 for a process that wants to stay: `running` holds the lock for a moment.
     """
     path = controller.root / "background.lock"
     with path.open("a") as stream:
@@ -51,7 +51,7 @@ def _try_lock(stream: IO[str]) -> bool:
 
 
 def running(controller: ControllerDir) -> bool:
-    """Tell whether a background process works for a controller."""
+    """Return True when a background process works for a controller."""
     with only_one(controller) as free:
         return not free
 

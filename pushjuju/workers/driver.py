@@ -54,8 +54,9 @@ class Settled:
 class Driver:
     """Works all keys below a prefix: a model's UUID, or empty for the whole controller.
 
-    `checkpoint` is called with the name of each step between two writes; tests die there. What failed is told
-    of all work that was claimed since the number `since`, in whatever process (None: from now on).
+    `checkpoint` is called with the name of each step between two writes; tests stop the process there.
+    Failures are reported of all work that was claimed since the claim number `since`, in any process; when
+    None, from now on.
     """
 
     def __init__(
@@ -86,15 +87,15 @@ class Driver:
         self._latest: datetime | None = None  # what the clock said when it was last looked at
 
     async def settle(self, until: Callable[[], bool] = lambda: True, *, routine: bool = False) -> Settled:
-        """Work until nothing is due now, here or in another process; then say what failed.
+        """Work until nothing is due now, here or in another process; then return what failed.
 
-        An update-status that was due is worked too, and is not waited for: a hook may take long. An
-        update-status that becomes due meanwhile is left to whoever comes next: where it is due again each
-        second, nobody would ever be ready.
+        An update-status that is due is started too, and is not waited for: a hook may take long. An
+        update-status that becomes due meanwhile is left to the next process: where it is due again each
+        second, no command would ever end.
 
         Args:
-            until: Called at rest; False: stay for what becomes due later.
-            routine: The update-status that is due was asked for: it is waited for as anything else.
+            until: Called when nothing is due; when it returns False, go on with what becomes due later.
+            routine: The user asked for the update-status that is due: wait for it as for any other work.
         """
         self._check_keys()
         begun = self.runtime.routine_until = self._now()
@@ -121,14 +122,14 @@ class Driver:
             await self._end()
 
     async def run(self, stop: asyncio.Event, *, idle_exit_s: float | None = None) -> None:
-        """Work for ever, or until nothing was due for some seconds.
+        """Work until stopped, or until nothing was due for some seconds.
 
         Args:
-            stop: Set it to end after the operations under way.
-            idle_exit_s: Leave after so many seconds without work; None: stay.
+            stop: When set, end after the operations under way.
+            idle_exit_s: End after so many seconds without work; when None, stay.
 
         Raises:
-            StoreDamaged: The store is looked at as a whole before anything is done with it.
+            StoreDamaged: The store is damaged: the whole store is checked before the work begins.
         """
         idle = 0.0
         self._serving = True
@@ -160,7 +161,7 @@ class Driver:
             return next_lease(tx)
 
     def _named(self, event: Event) -> Event:
-        """Name the model of what is told, where it is another one than the driver is for."""
+        """Name the model of an event, unless it is the model that the driver works."""
         if not event.model or event.model == self.prefix:
             return event
         if event.model not in self._names:
@@ -190,7 +191,7 @@ class Driver:
     # --- claims -------------------------------------------------------------------------------------------
 
     def _claim_if_usable(self) -> bool:
-        """Claim what is due; False: the store is busy or its disk is full, which passes."""
+        """Claim what is due; return False while the store is busy or its disk is full, which passes."""
         try:
             self._claim_all()
         except (StoreDamaged, StoreGone, StoreTooNew):
@@ -287,7 +288,7 @@ class Driver:
                     work.cancel()
 
     def anything_due(self) -> bool:
-        """Tell whether a key is due, here or at another process."""
+        """Return True when a key is due, here or in another process."""
         now = self.ctx.clock.now()
         return any(self.queue.anything_due(prefix, now) for prefix in self._prefixes)
 
@@ -304,7 +305,7 @@ class Driver:
         return any(self.queue.anything_free(prefix, at, self._tasks, self._left) for prefix in self._prefixes)
 
     def _work_ahead(self) -> bool:
-        """Tell whether there is something that nobody else may come to do: also a removal's forced end."""
+        """Return True when work is due, or a removal will be forced later."""
         return self.anything_due() or any_ahead(self.ctx)
 
     async def _wait(self, seconds: float) -> None:
@@ -342,5 +343,5 @@ class Driver:
         )
 
     def _is_ours(self, model: str) -> bool:
-        """Tell whether a model is what this driver is for; without a model all are."""
+        """Return True when this driver works a model; a driver without a model works all."""
         return self.prefix in ("", model)

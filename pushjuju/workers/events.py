@@ -11,12 +11,12 @@ class Event:
     """One step of progress.
 
     Attributes:
-        entity: `machine 0`, `web/0`, `model shop`.
+        entity: `machine 0`, `web/0`, `model dev`.
         text: What happens: `running install hook`.
         state: `running`, `done`, `failed` or `waiting`.
-        parent: Where a unit is: `machine 0`; empty for what stands by itself.
-        line: A line that it printed; then the rest says nothing new.
-        model: UUID of the model that it is about, where it may be one of several.
+        parent: Where a unit is: `machine 0`; empty for an entity on no machine.
+        line: A line that the entity's operation printed; the other fields then say nothing new.
+        model: UUID of the entity's model, where several models are possible.
     """
 
     entity: str

@@ -104,7 +104,7 @@ class HostLink:
         return self._relays[program][0] / "socket"
 
     async def _serve(self, command: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Join one connection with a program there; what breaks ends it, and whoever asked sees that."""
+        """Join a connection with a program on the host; a fault closes the connection of the client."""
         import asyncssh
 
         with contextlib.suppress(OSError, asyncssh.Error, ConnectionLost, Unreachable):

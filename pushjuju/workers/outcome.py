@@ -16,14 +16,14 @@ _ON_NO_MACHINE = re.compile(rf"; (?=(?:{_STORAGE}|{DISK_OF}machine [0-9]+): )")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What a worker leaves behind.
+    """The result of a worker.
 
     Attributes:
-        due: When to look again without being touched; None: never.
+        due: When the worker runs again without being woken; never, when None.
         attempts: Failures in a row.
-        reason: Why it waits, for people.
-        failed: It could not do what it should.
-        routine: It is due for nothing but the next update-status.
+        reason: Why the worker waits, for users.
+        failed: The worker could not do what it should.
+        routine: The worker is due for nothing but the next update-status.
     """
 
     due: datetime | None = None

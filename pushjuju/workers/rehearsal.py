@@ -1,7 +1,7 @@
-"""What would happen if the queue were worked now: everything but the machines is real.
+"""What would happen if the queue were worked now: everything is real except the machines.
 
 For a copy of the store only. Units take their real turns and each operation is committed as a success that
-wrote nothing, which is all that can be known beforehand; what depends on more is told as unknown.
+wrote nothing, which is all that can be known beforehand; what depends on more is reported as unknown.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def _loops_first(key: str) -> tuple[bool, str]:
 
 
 def _force_next(ctx: Context, found: Rehearsal) -> bool:
-    """Let time go by until something is forced away that did not go by itself; False: there is nothing."""
+    """Force the removal whose forced end comes first; return False when no removal is to be forced."""
     with ctx.store.write() as tx:
         uuids = [model.uuid for model in tx.list(Model, "model_list")]
         ends = [end for uuid in uuids for end in ends_ahead(tx, uuid)]
@@ -208,7 +208,7 @@ class _Lane:
         )  # fmt: skip
 
     def _round(self) -> bool:
-        """Let each unit take one turn; tell whether one of them did something."""
+        """Let each unit take one turn; return True when a unit did something."""
         turns = [self._turn(unit) for unit in self._units()]
         return any(turns)
 

@@ -55,7 +55,7 @@ MANUAL = "manual"
 
 
 def no_checkpoint(name: str) -> None:
-    """Go on: nobody wants to die at this step."""
+    """Do nothing at a step; tests put a function in this place that stops the process."""
 
 
 @dataclass(slots=True)
@@ -68,13 +68,14 @@ class _Parts:
 
 
 class Runtime:
-    """Opened for one drive, or for the life of a controller process; close it at the end.
+    """What a process needs to work: opened for one command, or for the life of a controller process.
 
     Attributes:
-        ctx: What whoever works here reads and writes through; for a worker it ends with its lease.
-        base_ctx: What belongs to the process, whatever lease it holds.
-        watched: Somebody looks on: machines are to tell the last line that a long hook printed.
-        routine_until: update-status that becomes due later is left to others; None: worked by the next claim.
+        ctx: The context that a worker reads and writes through; writes are refused when its lease has ended.
+        base_ctx: The context of the process, which depends on no lease.
+        watched: A user watches: machines send the last line that a long hook printed.
+        routine_until: update-status that becomes due later is left to others; when None, the next claim does
+            it.
     """
 
     def __init__(
@@ -120,7 +121,7 @@ class Runtime:
         return self._starts[key]
 
     def holding(self, claim: Claim) -> Self:
-        """Return the same workshop for whoever holds a claim: what is written ends with the lease."""
+        """Return the runtime for the worker that holds a claim: its writes are refused after its lease."""
         held = copy.copy(self)
         store = LeasedStore(self.base_ctx.store, claim)
         # One claim works what is due at its beginning: where hooks last longer than the interval, it would
@@ -139,7 +140,7 @@ class Runtime:
         return self._claim is None or self._claim.reason not in ("", ROUTINE)
 
     def generation(self) -> int | None:
-        """Return a number that changes when the claimed key is touched; None: only update-status is left."""
+        """Return a number that changes when the claimed key wakes; None when only update-status is left."""
         if self._claim is None:
             return None
         with self.ctx.store.read() as tx:
@@ -250,7 +251,7 @@ class Runtime:
         return self._links[(model, host)]
 
     def storage_provider(self, model: str, type_name: str) -> MachineStorage | StorageProvider:
-        """Return what makes storage of a type; it is told of the model's cloud, which it may need.
+        """Return the provider of a storage type, opened with the model's cloud, which the provider may need.
 
         Raises:
             NotFound: No plugin does.
@@ -258,7 +259,7 @@ class Runtime:
         return self.host.open_storage(type_name, self.provider(model))
 
     def firewall(self, machine: Machine) -> Firewall | None:
-        """Return what guards a machine; None: nothing does. The mode of a model never changes."""
+        """Return the firewall of a machine, or None when there is none. The mode of a model never changes."""
         key = (machine.model, machine.provider)
         if key not in self._firewalls:
             with self.ctx.store.read() as tx:
@@ -333,7 +334,7 @@ class Runtime:
         return owner_line(controller, machine.model, machine.id)
 
     def _is_stale(self, session: MachineSession) -> bool:
-        """Tell whether another process was on the machine since: what the session knows of it is old."""
+        """Return True when another process worked the machine since, so that the session's facts are old."""
         return session.lease is not None and session.lease["number"] not in self._leases
 
     def attached(self, machine: Machine) -> MachineSession | None:
@@ -342,7 +343,7 @@ class Runtime:
         return found[0] if found else None
 
     def is_attached(self, machine: Machine) -> bool:
-        """Tell whether a machine can be worked as it is: attached, by us alone, and the connection lives."""
+        """Return True when a session can be used as it is: attached, used by this process only, connected."""
         session = self.attached(machine)
         return session is not None and session.connected and not self._is_stale(session)
 

@@ -46,7 +46,7 @@ def look(datadir: DataDir, environ: Mapping[str, str]) -> list[dict[str, str]]:
 
 
 def schedule(datadir: DataDir) -> None:
-    """Put the line for a data directory into the user's crontab, in the place of one of ours that is there.
+    """Put the line for a data directory into the user's crontab, in place of an earlier line of pushjuju.
 
     Raises:
         NotFound: There is no controller, or no `crontab`.
@@ -98,7 +98,7 @@ def _user() -> str:
 
 
 def _usual(datadir: DataDir, environ: Mapping[str, str]) -> bool:
-    """Return whether a program that is told nothing but its user's home finds this directory."""
+    """Return True when a program that knows nothing but its user's home finds this directory."""
     return locate({"HOME": environ.get("HOME", "")}, Path("/")) == datadir.root
 
 
@@ -117,7 +117,7 @@ def _data(text: str) -> str:
 
 
 def _serves(text: str, datadir: DataDir, environ: Mapping[str, str]) -> bool:
-    """Return whether a line of a crontab works what is due in this data directory, ours or a person's own."""
+    """Return True when a line of a crontab, by pushjuju or by a person, works this data directory."""
     if text.lstrip().startswith("#") or "pushjuju" not in text or SUBJECT not in text:
         return False
     return _data(text) == str(datadir.root) if "PUSHJUJU_DATA=" in text else _usual(datadir, environ)

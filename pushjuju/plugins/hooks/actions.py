@@ -44,7 +44,7 @@ def _action_get(ctx: ToolContext, args: Args) -> Any:
 
 
 def _is_key(text: str) -> bool:
-    """Tell whether a segment is lowercase letters and digits, with hyphens inside."""
+    """Return True when a segment is lowercase letters and digits, with hyphens inside."""
     plain = text.replace("-", "a")
     outer = text[:1] + text[-1:]
     return plain.isascii() and plain.isalnum() and plain == plain.lower() and "-" not in outer

@@ -151,7 +151,7 @@ def _app_bag(ctx: ToolContext, wanted: int, app: str) -> Bag:
 
 
 def _named_target(name: str, of_app: bool) -> str:
-    """Return whose bag is meant by the second argument."""
+    """Return whose settings the second argument names: those of the unit or of its application."""
     if of_app:
         return name.partition("/")[0] if is_unit(name) else name
     if is_unit(name):

@@ -62,7 +62,7 @@ def _source(ctx: ToolContext, text: str) -> str:
 
 
 def _is_uri(text: str) -> bool:
-    """Tell whether an argument beside a label is a URI: else it is a key."""
+    """Return True when an argument beside a label is a URI and not a key."""
     return text.startswith("secret:") or (len(text) == 20 and not text.strip(_ALPHABET))
 
 
@@ -152,7 +152,7 @@ def _decode(text: str) -> bytes:
 
 
 def _is_key(key: str) -> bool:
-    """Tell whether a key is three letters, digits and single dashes at least, a letter first."""
+    """Return True when a key begins with a letter and has three or more letters, digits and single dashes."""
     plain = key.replace("-", "")
     return (
         len(plain) >= 3
@@ -383,7 +383,7 @@ def _remote_app(ctx: ToolContext, number: int) -> str:
 
 
 def _granted_units(ctx: ToolContext, secret: str, app: str) -> bool:
-    """Tell whether single units of an application have grants, this run's changes counted."""
+    """Return True when single units of an application have grants, with the changes of this hook counted."""
     gone = [item["target"] for item in _listed(ctx, "revoke") if item["id"] == secret]
     present = [item["target"] for item in _listed(ctx, "grant") if item["id"] == secret]
     tags = [item["target"] for item in (_known(ctx).get(secret) or {}).get("access") or ()]
@@ -409,7 +409,7 @@ def _revoke(ctx: ToolContext, args: Args) -> None:
 
 
 def _revoked(ctx: ToolContext, args: Args) -> str:
-    """Return from whom a grant is taken."""
+    """Return the unit or the application that loses its grant."""
     app, unit = args["application"], args["unit"]
     if app and unit:
         raise usage_error("specify only one of application or unit")

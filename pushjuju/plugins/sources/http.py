@@ -46,7 +46,7 @@ def no_tell(_here: int, _all: int) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proxies:
-    """Through whom to go: the values of the model's `juju-http-proxy` and so on, else the environment's."""
+    """The proxies to use: the values of the model's `juju-http-proxy` and so on, else the environment's."""
 
     http: str = ""
     https: str = ""
@@ -371,7 +371,7 @@ def _given_up(failure: _Again, url: str) -> HubError:
 
 
 def _retry_after(text: str, clock: Clock) -> float | None:
-    """Return how long a server wants us to wait: seconds or a date; None: it says nothing sensible."""
+    """Return the seconds that a server asks clients to wait, or None when the header is no number or date."""
     if text.isascii() and text.isdigit() and len(text) < 7:
         return float(text)
     with contextlib.suppress(ValueError, TypeError):
@@ -427,7 +427,7 @@ def _refused(status: int, url: str) -> HubError:
 
 
 def _goes_on(answer: http.client.HTTPResponse, here: int) -> bool:
-    """Tell whether a partial answer begins where we stopped."""
+    """Return True when a partial answer begins where the download stopped."""
     return answer.headers.get("Content-Range", "").startswith(f"bytes {here}-")
 
 

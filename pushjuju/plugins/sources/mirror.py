@@ -123,7 +123,7 @@ class Mirror:
         return {**found, "channel-map": here}
 
     def _has(self, name: str, item: Any) -> bool:
-        """Tell whether a release that the store told is one of those that were mirrored."""
+        """Return True when a release that the store lists is one of those that were mirrored."""
         try:
             number, track = item["revision"]["revision"], item["channel"].get("track") or LATEST
         except (KeyError, TypeError, AttributeError):

@@ -1,7 +1,7 @@
 """Filesystems on a machine's mount points: made on a device, mounted, brought back at boot.
 
-Whoever provides the storage, this is done to it on the machine. Each script may run again after it was cut
-off anywhere. Mirrors: juju storage/provider/managedfs.go (3.6)
+This is done on the machine for the storage of every provider. A script that was interrupted at any point may
+run again. Mirrors: juju storage/provider/managedfs.go (3.6)
 """
 
 from __future__ import annotations

@@ -179,7 +179,7 @@ def _flush_ports(ctx: Context, tx: Tx, view: View, writes: Writes) -> None:
 
 
 def _is_reached(view: View) -> bool:
-    """Tell whether units of other models may reach what this one opens."""
+    """Return True when units of other models may use the ports that this unit opens."""
     return any(relation.far_model for relation in view.relations.values())
 
 

@@ -113,10 +113,10 @@ def _set_retry(tx: Tx, view: View, attempt: int, due: str | None) -> None:
 
 
 def _enter_scope(ctx: Context, tx: Tx, view: View, effect: Effect) -> bool:
-    """Enter the scope of a relation; False: not now.
+    """Enter the scope of a relation; return False when the unit cannot enter now.
 
-    A principal that enters container scope brings its subordinate with it; while an earlier one is on its way
-    out there is no entry. Mirrors: juju state/relationunit.go EnterScope (3.6)
+    A principal that enters container scope brings its subordinate unit with it; while an earlier subordinate
+    unit is still dying, the principal cannot enter. Mirrors: juju state/relationunit.go EnterScope (3.6)
     """
     unit, now = view.unit, ctx.clock.now()
     relation = tx.find(Relation, "relation_get", model=unit.model, id=effect.relation_id)
@@ -139,7 +139,7 @@ def _enter_scope(ctx: Context, tx: Tx, view: View, effect: Effect) -> bool:
 
 
 def _bring_subordinate(tx: Tx, view: View, relation: Relation, now: datetime) -> bool:
-    """Make sure that the subordinate of a principal is there; False: the old one is not gone yet."""
+    """Make sure that a principal has its subordinate; return False while an old one is still dying."""
     sides = relations.endpoints(tx, relation.model, relation.id)
     name = relations.remote_endpoint(sides, view.unit.application).application
     present = [item for item in removal.subordinates(tx, view.unit) if item.application == name]

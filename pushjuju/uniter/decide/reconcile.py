@@ -51,7 +51,7 @@ def _forget(local: LocalState, remote: RemoteState) -> Iterator[Effect]:
 
 
 def _settled(local: LocalState, remote: RemoteState) -> bool:
-    """Tell whether scopes may be entered: installed, idle and not on the way out."""
+    """Return True when the unit may enter scopes: the unit is installed, idle and alive."""
     return local.installed and remote.life is Life.ALIVE and local.kind is OperationKind.CONTINUE
 
 
@@ -65,7 +65,7 @@ def _scopes(local: LocalState, remote: RemoteState) -> Iterator[Effect]:
 
 
 def _enters(local: LocalState, remote: RemoteState, relation: RemoteRelation) -> bool:
-    """Tell whether a scope is entered now; no subordinate comes to a machine that is being upgraded."""
+    """Return True when the unit enters a scope now; a machine under upgrade gets no new subordinates."""
     upgrading = remote.series is not SeriesStatus.NOT_STARTED
     return relation.usable and _settled(local, remote) and not (relation.container and upgrading)
 

@@ -226,7 +226,7 @@ def relation_settings(tx: Tx, view: View, relation: Relation, endpoint: str) -> 
 
 
 def _is_public(relation: Relation, space: str) -> bool:
-    """Tell whether the other side of a relation is told the unit's public address."""
+    """Return True when the other side of a relation gets the unit's public address."""
     return bool(relation.far_model) and space == network.ALPHA_ID
 
 

@@ -120,9 +120,9 @@ def note(ctx: Context, tx: Tx, unit: Unit, effect: Effect, *, rotated: bool) -> 
 
 
 def context_secrets(tx: Tx, unit: Unit, *, leader: bool) -> dict[str, Any]:
-    """Return what a unit and its application own: id -> metadata, without content.
+    """Return the secrets that a unit and its application own: id -> metadata, without content.
 
-    Who does not lead is told only that a secret is the application's.
+    Of a secret of the application, a unit that is not the leader learns the owner only.
     """
     here = {"model": unit.model, "application": unit.application, "unit": unit.name}
     expiries = {row["secret"]: row["expires"] for row in tx.rows("secret_latest_managed", **here)}

@@ -1,7 +1,7 @@
-"""Storage as a unit sees it: in its decision, in its hooks, in what they ask for.
+"""Storage as a unit sees it: in its decisions, in its hooks, in the storage that its hooks ask for.
 
-Whoever has no storage pays nothing here: nothing of this is called. Mirrors: juju worker/uniter/storage,
-worker/uniter/runner/context (3.6)
+Nothing here is called for a unit without storage, so such a unit pays nothing. Mirrors: juju
+worker/uniter/storage, worker/uniter/runner/context (3.6)
 """
 
 from __future__ import annotations

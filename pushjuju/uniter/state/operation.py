@@ -89,7 +89,7 @@ _LEADERS_SECRETS = (HookKind.SECRET_ROTATE, HookKind.SECRET_EXPIRED, HookKind.SE
 
 
 def is_success(outcome: Outcome) -> bool:
-    """Tell whether an operation that ended so is to be committed (reboot-after: once the machine is back)."""
+    """Return True when an operation that ended so is committed (reboot-after: when the machine is back)."""
     return outcome in _SUCCESS
 
 

@@ -105,7 +105,7 @@ def _note(
     found: Sequence[Instance | None],
     targets: dict[str, dict[str, object]],
 ) -> bool:
-    """Write down the statuses that changed; tell whether any did."""
+    """Write down the statuses that changed; return True when any did."""
     now, changed = ctx.clock.now(), False
     found_again: list[tuple[Machine, Machine]] = []
     with ctx.store.write() as tx:

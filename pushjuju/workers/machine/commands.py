@@ -33,16 +33,16 @@ exec /bin/bash -c {command}
 
 
 def waiting(ctx: Context, model: str, machine: str) -> bool:
-    """Tell whether commands wait for a machine."""
+    """Return True when commands wait for a machine."""
     with ctx.store.read() as tx:
         return bool(actions.pending(tx, model, Receiver.MACHINE, machine))
 
 
 def take(ctx: Context, machine: Machine, held: Collection[str] = ()) -> Prepared | None:
-    """Prepare the oldest commands that wait for a machine; None: there are none.
+    """Prepare the oldest commands that wait for a machine; return None when no commands wait.
 
     Args:
-        held: Locks that are taken; what would need one of them goes on waiting.
+        held: Locks that are taken; a command that needs one of these locks goes on waiting.
     """
     now = ctx.clock.now()
     with ctx.store.write() as tx:

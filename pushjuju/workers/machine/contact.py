@@ -68,10 +68,10 @@ def with_hint(error: PushjujuError) -> str:
 
 
 async def attach(runtime: Runtime, machine: Machine) -> MachineSession:
-    """Open the session to a machine and note its facts.
+    """Open the session to a machine and record its facts.
 
-    A machine that never answered yet gets time to boot; one of ours that is silent is looked up in its cloud,
-    which may know it under another address, or start it again after the host was down.
+    A machine that never answered yet gets time to boot. A machine of a cloud that does not answer is looked
+    up in its cloud, which may know another address, or start the machine again after its host was down.
 
     Raises:
         HeldElsewhere: The machine is another controller's, or another model's.
@@ -123,7 +123,7 @@ async def _open(runtime: Runtime, machine: Machine, *, patient: bool) -> Machine
 async def _patiently(
     runtime: Runtime, machine: Machine, reach: Callable[[], Awaitable[T]], *, patient: bool
 ) -> T:
-    """Reach a machine; one that boots gets time, and what keeps it is told once."""
+    """Reach a machine; a machine that boots gets time, and the reason of the wait is reported once."""
     begun, told = runtime.ctx.clock.monotonic(), False
     while True:
         try:
@@ -143,7 +143,7 @@ async def _patiently(
 
 
 async def _look_up(runtime: Runtime, machine: Machine) -> Machine | None:
-    """Ask the cloud how a silent machine is reached, which may boot it; None: nothing to wait for."""
+    """Ask the cloud for a silent machine's address, which may boot it; return None when no wait can help."""
     with runtime.ctx.store.read() as tx:
         if parent_machine(machine.id) is None and credential_validity.reason(
             tx, models.get(tx, machine.model)
@@ -170,7 +170,7 @@ async def _look_up(runtime: Runtime, machine: Machine) -> Machine | None:
 
 
 async def _resume(runtime: Runtime, machine: Machine, provider: Provider) -> bool:
-    """Start a stopped machine again where its provider can, and say so; tell whether it did."""
+    """Start a stopped machine again where its provider can; return True when the provider did."""
     if not isinstance(provider, Resumer):
         return False
     with runtime.ctx.store.write() as tx:
@@ -184,7 +184,7 @@ async def _resume(runtime: Runtime, machine: Machine, provider: Provider) -> boo
 
 
 async def can_resume(runtime: Runtime, machine: Machine) -> bool:
-    """Tell whether a lost machine is stopped and its provider starts it again at the next contact."""
+    """Return True when a lost machine is stopped and its provider starts it again at the next contact."""
     if given(machine) or not machine.instance_id:
         return False
     try:
@@ -225,14 +225,14 @@ async def come_back(runtime: Runtime, machine: Machine, boot_id: str) -> Machine
 
 
 def _is_news(machine: Machine, hello: dict[str, Any], now: datetime) -> bool:
-    """Tell whether a contact says more than the one before; a busy machine is not noted at each visit."""
+    """Return True when a contact says more than the last; a busy machine is not recorded at each contact."""
     if _is_old(machine, now) or machine.unreachable_since or machine.boot_id != hello["boot_id"]:
         return True
     return machine.hostname != hello["hostname"] or not network.is_known(machine, _addresses(hello))
 
 
 def _is_old(machine: Machine, now: datetime) -> bool:
-    """Tell whether what is known of a machine was said long ago, or is to be said again."""
+    """Return True when a machine's facts are old, or the machine must be asked for them again."""
     if machine.last_seen is None or machine.look_again:
         return True
     return abs((now - from_iso(machine.last_seen)).total_seconds()) > NOTE_EVERY_S
@@ -276,7 +276,7 @@ def note_success(ctx: Context, machine: Machine, hello: dict[str, Any]) -> None:
 
 
 def _fails(tx: Tx, machine: Machine) -> bool:
-    """Tell whether a machine that answers could not be used: that it answers says nothing about that."""
+    """Return True when a machine answered but could not be used; an answer alone does not clear the fault."""
     present = statuses.get_status(tx, machine.model, StatusKind.INSTANCE, machine.id)
     return present is not None and _FAILED in present.data
 

@@ -30,7 +30,7 @@ def problems(
     *,
     warn: Callable[[str], None],
 ) -> list[str]:
-    """Return what keeps a credential from being a model's; none: the cloud takes it, and shows our machines.
+    """Return why a model cannot use a credential; empty when the cloud accepts it and shows the machines.
 
     Args:
         name: The credential's name.

@@ -33,7 +33,7 @@ def of_unit(session: MachineSession, unit: str) -> list[Request]:
 
 
 def waiting(runtime: Runtime, machine: Machine) -> bool:
-    """Tell whether something waits on a machine, as far as an open session knows."""
+    """Return True when requests wait on a machine, as far as an open session knows."""
     session = runtime.attached(machine)
     return session is not None and bool(session.requests)
 

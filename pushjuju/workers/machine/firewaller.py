@@ -81,14 +81,14 @@ class Firewaller:
 
     @classmethod
     def of(cls, runtime: Runtime, machine: Machine) -> Firewaller | None:
-        """Return a machine's firewaller; None: nothing guards such machines."""
+        """Return a machine's firewaller, or None when no firewall guards such machines."""
         firewall = runtime.firewall(machine)
         return cls(runtime, machine, firewall) if firewall is not None else None
 
     # --- what there is to do ------------------------------------------------------------------------------
 
     def wants_contact(self) -> bool:
-        """Tell whether the machine must be told other rules; a change that changes nothing is noted here."""
+        """Return True when the machine needs other rules; a change without effect is recorded as done."""
         with self._ctx.store.read() as tx:
             known = service.state(tx, self._machine.model, self._machine.id)
             if known is None:

@@ -1,8 +1,8 @@
 """Writing the keys that may log in to a machine: `authorized_keys` of its login user.
 
-Lines of ours end with a mark that names the model, so that they are found again; all other lines are left as
-they are. A script runs as the user whose file it is, never as root in somebody's home. Doing it twice changes
-nothing. That a machine does not take them holds no hook up.
+The lines that pushjuju writes end with a mark that names the model, so that they are found again; all other
+lines are left as they are. A script runs as the user who owns the file, never as root in a user's home.
+Writing twice changes nothing. A machine that does not take the keys delays no hook.
 
 Mirrors: juju worker/authenticationworker (3.6)
 """
@@ -44,7 +44,7 @@ def mark(model: str) -> str:
 
 
 def script(machine: Machine, keys: Sequence[str]) -> str:
-    """Return a POSIX shell script for root that gives the machine's users exactly these keys of ours."""
+    """Return a POSIX shell script for root that gives the machine's users exactly these keys of the model."""
     users = dict.fromkeys((str(machine.ssh.get("user") or _USER), _USER))
     ours = mark(machine.model)
     wanted = "".join(f"{key} {ours}\n" for key in keys)
@@ -60,11 +60,11 @@ done
 
 
 async def write(runtime: Runtime, machine: Machine, session: MachineSession) -> None:
-    """Bring a model's keys to a machine; a machine that does not take them is told of, and asked again later.
+    """Bring a model's keys to a machine; when the machine refuses them, report that and try again later.
 
     Raises:
         TransportError: The machine was lost.
-        Overtaken: Another controller process works it now.
+        Overtaken: Another controller process works the machine now.
     """
     with runtime.ctx.store.read() as tx:
         keys = ssh_keys.lines(tx, machine.model)

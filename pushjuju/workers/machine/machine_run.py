@@ -1,8 +1,9 @@
-"""One visit to a machine: what its units and its commands have to run, from attaching on.
+"""One run on a machine that answers: the operations of its units and its commands.
 
-Each unit has one operation under way at most, and is asked anew after each. Operations that share a lock
-follow one another, so that each one's snapshot holds what the one before wrote; those without one (parallel
-actions, `exec`) go on beside them. Mirrors: juju core/machinelock, worker/uniter/operation/executor.go (3.6)
+Each unit has at most one operation under way, and decides again after each operation. Operations that share a
+lock follow one another, so that the snapshot of each holds what the operation before wrote; operations
+without a lock (parallel actions, `exec`) run beside them. Mirrors: juju core/machinelock,
+worker/uniter/operation/executor.go (3.6)
 """
 
 from __future__ import annotations
@@ -76,8 +77,8 @@ class MachineRun:
     """The work on one attached machine.
 
     Attributes:
-        left_nothing: All of ours was taken from the machine.
-        setbacks: Unit -> why nothing more was done for it; it is tried again at the next visit.
+        left_nothing: All files of pushjuju were removed from the machine.
+        setbacks: Unit -> why nothing more was done for the unit, which is tried again in the next run.
     """
 
     crew_type: type[RunningOperations] = RunningOperations
@@ -132,10 +133,10 @@ class MachineRun:
             await self._crew.close()
 
     async def _save(self) -> None:
-        """Wait until all that was written is on the disk; then let the machine forget what is committed.
+        """Wait until all writes are on the disk; then let the machine delete the results that are committed.
 
         Raises:
-            StoreError: Something of it was undone; the store tells the next visit what is left to do.
+            StoreError: A write was undone; the next run reads from the store what is left to do.
         """
         # Taken before the wait: what others commit during it may belong to the commit after.
         done, self._committed = self._committed, []
@@ -149,7 +150,7 @@ class MachineRun:
             self.runtime.checkpoint("acknowledged")
 
     async def leave(self) -> None:
-        """Take all of ours from a machine that goes on without us."""
+        """Remove all files of pushjuju from a machine that goes on running outside the model."""
         await self._acknowledge()
         for name in self._unknown_units():
             await self._remove_files(name, last=False)
@@ -159,7 +160,7 @@ class MachineRun:
     # --- what may begin -----------------------------------------------------------------------------------
 
     def _begin(self) -> bool:
-        """Begin what may begin beside what is under way; tell whether something did."""
+        """Begin the operations that may run beside those under way; return True when an operation began."""
         if self._reboot_asked:
             return False
         generation = self.runtime.generation()
@@ -241,7 +242,7 @@ class MachineRun:
             return actions.units_with_pending(tx, self.model, self.machine.id)
 
     def _may_begin(self, unit: Seat, held: set[str], with_tasks: frozenset[str]) -> bool:
-        """Tell whether the lock that a unit would take is free; all but actions take the machine's."""
+        """Return True when the lock that a unit needs is free: the machine's, for all but actions."""
         if unit.name not in with_tasks:
             return MACHINE not in held
         with self.ctx.store.read() as tx:
@@ -297,7 +298,7 @@ class MachineRun:
             self._set_aside(unit, error)
 
     def _set_aside(self, unit: str, error: PushjujuError) -> None:
-        """Leave a unit alone for the rest of the visit, and say so in its status."""
+        """Do nothing more for a unit in this run, and show the reason in the unit's status."""
         text = contact.with_hint(error)
         named = text.startswith((f"unit {unit}: ", f"unit {unit} "))
         self.setbacks[unit] = text if named else f"unit {unit}: {text}"
@@ -501,7 +502,7 @@ class MachineRun:
                 await self.session.cancel(operation_id)
 
     def _is_unwanted(self, operation_id: str) -> bool:
-        """Tell whether the unit of a running operation is dead or gone, or its task was cancelled."""
+        """Return True when the unit of a running operation is dead or removed, or its task was cancelled."""
         with self.ctx.store.read() as tx:
             found = tx.find(Operation, "operation_get", id=operation_id)
             if found is None or found.state not in _OPEN or is_unwanted(tx, found):
@@ -557,10 +558,10 @@ class MachineRun:
         self.runtime.tell(Event(entity=unit.name, text="removed", state="done"))
 
     async def _remove_files(self, unit: str, *, last: bool, release: bool = False) -> None:
-        """Take a unit's files from the machine; with the last one all of ours goes.
+        """Remove a unit's files from the machine; with the last unit, all files of pushjuju go.
 
         Args:
-            release: The machine is let go: the mark that it is ours goes as well.
+            release: The machine leaves the model: the mark that names its model goes as well.
         """
         if last and self.firewaller is not None:
             await self.firewaller.clear(self.session)
@@ -591,7 +592,7 @@ class MachineRun:
 
 
 def stays(machine: Machine) -> bool:
-    """Tell whether a machine goes on when it is no longer ours."""
+    """Return True when a machine goes on running after it has left the model."""
     return given(machine) or bool(machine.keep_instance)
 
 
@@ -603,12 +604,12 @@ def ask(
     prepare: bool = True,
     routine: bool = True,
 ) -> Turn:
-    """Let a unit take its turn; one that cannot decide says so in its status, and holds nobody else up.
+    """Let a unit take its turn; a unit that cannot decide shows why in its status and delays no other unit.
 
     Args:
-        waiting: What `juju-exec` asks for on its machine.
-        prepare: False: only look whether it has something to do.
-        routine: False: leave update-status for a later turn.
+        waiting: What `juju-exec` asks for on the unit's machine.
+        prepare: When False, only ask whether the unit has something to do.
+        routine: When False, leave update-status for a later turn.
 
     Raises:
         StoreError: The store cannot be used.

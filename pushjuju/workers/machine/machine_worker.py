@@ -106,7 +106,7 @@ class MachineWorker:
             return later
 
     async def _was_stopped(self) -> bool:
-        """Tell whether the machine was stopped while it was worked; what stops each time rests between."""
+        """Return True when the machine stopped during the work; one that stops each time rests in between."""
         machine = self._machine()
         return machine is not None and not self.attempts and await contact.can_resume(self.runtime, machine)
 
@@ -247,9 +247,10 @@ class MachineWorker:
             return not machines.containers_on(tx, self.model, self.machine_id)
 
     def _needs_machine(self, machine: Machine) -> bool:
-        """Tell whether the machine must be reached: nothing is ever prepared before it answers.
+        """Return True when the machine must be reached: no operation is prepared before the machine answers.
 
-        One that is at hand is visited at once: there each unit is looked at only once.
+        A machine with an open session is run at once: its run asks each unit, which need not be asked here as
+        well.
         """
         if (
             not machine.last_seen
@@ -268,9 +269,10 @@ class MachineWorker:
         )
 
     def _has_work(self, machine: Machine) -> bool:
-        """Tell whether a unit has something to do; those that have not take their turns.
+        """Return True when a unit has something to do; units that have nothing to do take their turns.
 
-        A machine that was silent claims no leadership before it answers: two such would wake each other.
+        Units of a machine that was silent claim no leadership before the machine answers: two such machines
+        would wake each other for ever.
         """
         if machine.unreachable_since is not None:
             with self.ctx.store.read() as tx:
@@ -304,7 +306,7 @@ class MachineWorker:
         return decide(view.local, view.remote).answer in WORK
 
     def _wants_rules(self, machine: Machine) -> bool:
-        """Tell whether the machine's firewall is not as it should be."""
+        """Return True when the machine's firewall differs from what the model needs."""
         firewaller = Firewaller.of(self.runtime, machine)
         return firewaller is not None and firewaller.wants_contact()
 
@@ -336,10 +338,10 @@ class MachineWorker:
         contact.note_failure(self.ctx, machine, error)
 
     def _catch_up(self, overtaken: Overtaken) -> Outcome:
-        """Draw a later lease than the machine has heard of: ours is lost, or the store is a restored copy.
+        """Draw a lease later than any that the machine knows: this lease is lost, or the store was restored.
 
         Raises:
-            LeaseLost: It is lost.
+            LeaseLost: Another process holds the lease.
         """
         now = self.ctx.clock.now()
         if overtaken.lease > lease_at_least(now + timedelta(days=MOST_AHEAD_D)):

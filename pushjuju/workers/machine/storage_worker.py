@@ -1,8 +1,8 @@
-"""Storage on a machine, and storage on none: make, attach, detach, destroy.
+"""Storage with and without a machine: create, attach, detach, destroy.
 
-Each step is noted when it is done; cut off anywhere, the next worker finds the rows as they were and does the
-step again, which finds what is there. What fails says why in the status of its volume or filesystem, and is
-tried again later; it holds up nothing else. Mirrors: juju worker/storageprovisioner (3.6)
+Each step is recorded when it is done. After an interruption, the next worker reads the rows and does the step
+again; the step finds what exists already. A failure is shown in the status of its volume or filesystem and
+tried again later; other storage does not wait for it. Mirrors: juju worker/storageprovisioner (3.6)
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class StorageFailed(PushjujuError):
 
 
 def next_due(ctx: Context, machine: Machine) -> datetime | None:
-    """Return when a machine is to be reached for its storage; the present moment for at once, None: never."""
+    """Return when a machine must be reached for its storage (now, for at once), or None when never."""
     if not machine.storage:
         return None
     now = ctx.clock.now()
@@ -63,7 +63,7 @@ def next_due(ctx: Context, machine: Machine) -> datetime | None:
 
 
 def is_due(ctx: Context, machine: Machine) -> bool:
-    """Tell whether a machine is to be reached for its storage now; a new boot is seen at the contact."""
+    """Return True when a machine must be reached for its storage now; a new boot is seen at the contact."""
     due = next_due(ctx, machine)
     return due is not None and due <= ctx.clock.now()
 
@@ -91,13 +91,13 @@ async def empty(
     *,
     stays: bool,
 ) -> list[str]:
-    """Take from a machine that goes what outlives it; return what could not be taken.
+    """Detach the storage that outlives a dying machine; return what could not be detached.
 
     Args:
-        shop: The workshop.
-        machine: It has no units any more.
-        attach: Reaches it.
-        stays: The machine goes on without us, so all of ours is taken from it.
+        runtime: The runtime of the worker.
+        machine: A machine that has no units any more.
+        attach: Opens the session to the machine.
+        stays: The machine goes on running outside the model, so all storage is taken from it.
     """
     if not machine.storage:
         return []
@@ -201,7 +201,7 @@ class StorageWork:
         self.runtime.checkpoint(f"storage-{todo.step}-noted")
 
     def _asks_cloud(self, todo: Todo) -> bool:
-        """Tell whether a step asks the cloud, and not only the machine."""
+        """Return True when a step asks the cloud, and not only the machine."""
         return not todo.backing.volume and self._is_clouds(todo.backing)
 
     def _is_clouds(self, backing: Backing) -> bool:

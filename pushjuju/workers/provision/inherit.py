@@ -1,9 +1,9 @@
 """What a container's cloud-config takes from its host: apt's sources, certificates.
 
-The model key `container-inherit-properties` names it. It is read from what set the host up: `cloud.cfg.d`,
-the vendor data of its cloud, and what MAAS's installer was told; later files win. A container of another
-base than its host inherits nothing. Mirrors: juju cloudconfig/machinecloudconfig.go,
-container/broker/broker.go combinedCloudInitData (3.6)
+The model key `container-inherit-properties` names the parts. They are read from the files that set the host
+up: `cloud.cfg.d`, the vendor data of its cloud, and the configuration for MAAS's installer; later files win.
+A container whose base differs from its host's inherits nothing. Mirrors: juju
+cloudconfig/machinecloudconfig.go, container/broker/broker.go combinedCloudInitData (3.6)
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ async def from_host(runtime: Runtime, machine: Machine) -> dict[str, Any]:
 
 
 def _read(runtime: Runtime, host: str, lines: Iterable[str]) -> dict[str, Any]:
-    """Return what the files say together; one that cannot be read is told and left out."""
+    """Return what the files say together; a file that cannot be read is reported and left out."""
     found: dict[str, Any] = {}
     for line in lines:
         name, _, content = line.rpartition(" ")

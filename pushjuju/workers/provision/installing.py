@@ -84,7 +84,7 @@ def _has_units(ctx: Context, machine: Machine) -> bool:
 
 
 def _note(ctx: Context, machine: Machine, instance: Instance) -> bool:
-    """Write down what the cloud says; tell whether it is news."""
+    """Record what the cloud says of a machine; return True when that is new."""
     with ctx.store.write() as tx:
         shown = statuses.get_status(tx, machine.model, StatusKind.INSTANCE, machine.id)
         if shown is not None and (shown.status, shown.message) == (instance.status, instance.message):

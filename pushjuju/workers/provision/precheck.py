@@ -128,7 +128,7 @@ def _check_own(runtime: Runtime, model: str, wanted: Mapping[str, Any]) -> None:
 
 
 async def _precheck_one(provider: Provider, base: Base, wanted: Mapping[str, Any], directive: str) -> None:
-    """Let the cloud refuse one machine; what it takes for a place is told with an unknown one."""
+    """Let the cloud refuse a machine, or a placement directive that the cloud does not know."""
     try:
         await within(CALL_S, provider.precheck(base, wanted, directive))
     except NotValid as error:
@@ -148,7 +148,7 @@ def check_constraints(
     Mirrors: juju state/policy.go validateConstraints (3.6)
 
     Args:
-        what: Whose they are: `model "shop"`.
+        what: The owner of the constraints: `model "dev"`.
 
     Raises:
         NotFound: No such space.

@@ -89,10 +89,10 @@ class _Made:
 async def _in_one_zone(
     runtime: Runtime, machine: Machine, provider: Provider, request: StartRequest
 ) -> _Made | None:
-    """Try one zone; None: it failed, and another one is to be tried.
+    """Try one zone; return None when the zone failed and another zone can be tried.
 
     Raises:
-        StartFailed: This was the last zone of the round, or the error is none of a zone.
+        StartFailed: This was the last zone of the round, or the error has nothing to do with zones.
         PushjujuError: No zone could be chosen.
     """
     choice = await runtime.within(CALL_S, zones.choose(runtime.ctx, machine, provider, request))
@@ -127,7 +127,7 @@ def _bug(bug: Exception) -> ProviderError:
 
 
 def _left_for_another(runtime: Runtime, machine: Machine, error: PushjujuError, choice: zones.Choice) -> bool:
-    """Cross out a zone that failed; tell whether another one is to be tried, which uses up no try.
+    """Exclude a zone that failed; return True when another zone can be tried, which counts as no new attempt.
 
     Mirrors: juju worker/provisioner/provisioner_task.go doStartMachine (3.6), which waits before each zone.
     """
@@ -375,5 +375,5 @@ async def stop_unrecorded(runtime: Runtime, machine: Machine) -> None:
 
 
 def given(machine: Machine) -> bool:
-    """Tell whether a machine was given to us, not made by us."""
+    """Return True when the user named the machine by its address, so that pushjuju did not make it."""
     return machine.provider == MANUAL

@@ -77,7 +77,7 @@ def wanted(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def host_keys(document: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the public host keys that a document makes a machine have; none: it makes its own."""
+    """Return the public host keys that a document gives a machine; empty when the machine makes its own."""
     keys = document.get("ssh_keys")
     pairs = keys.items() if isinstance(keys, Mapping) else ()
     return tuple(str(key).strip() for name, key in pairs if str(name).endswith("_public") and key)

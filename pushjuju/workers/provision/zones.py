@@ -59,7 +59,7 @@ async def choose(ctx: Context, machine: Machine, provider: Provider, request: St
 
 
 def crossed_out(tx: Tx, machine: Machine, choice: Choice) -> bool:
-    """Note that a zone failed; tell whether another one is left. When none is, all are open again."""
+    """Record that a zone failed; return True when another zone is left, else open all zones again."""
     failed = [*_failed(tx, machine), choice.zone] if choice.others else []
     _put(tx, machine, choice.zone, failed)
     return bool(choice.others)

@@ -71,7 +71,7 @@ class Vault:
         return f"{self._mount}/{part}/{FOLDER}/{quote(path)}"
 
     def _ask(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> dict[str, Any] | None:
-        """Send a request and return the answer's document; None: the server knows nothing there.
+        """Send a request and return the answer's document, or None when nothing is at the path.
 
         Raises:
             BackendError: No answer, or a refusal.

@@ -123,7 +123,7 @@ def _facts(error: Exception) -> tuple[str, int]:
 
 
 def is_busy(error: Exception, words: ErrorWords = PLAIN) -> bool:
-    """Tell whether the same request may work in a moment: throttled, a fault, no answer or half of one."""
+    """Return True when the request may work in a moment: throttled, a fault, or no complete answer."""
     text, code = _facts(error)
     if any(text.startswith(word) for word in _FULL) or _UNTRUSTED.search(text):
         return False
@@ -151,7 +151,7 @@ def _says(text: str, words: tuple[str, ...]) -> bool:
 
 
 def as_ours(error: Exception, words: ErrorWords = PLAIN) -> PushjujuError:
-    """Return an error of the library as one of ours; the cloud's own text is the detail."""
+    """Return an error of the library as an error of pushjuju, with the cloud's own text as its detail."""
     text, code = _facts(error)
     head, names = text.split(":")[0], {kind.__name__ for kind in type(error).__mro__}
     if _says(text, words.quota):

@@ -297,7 +297,7 @@ class CloudProvider:
         return [found.get(name) for name in ids]
 
     async def seen(self, name: str) -> Seen | None:
-        """Return an instance of the model as the adapter sees it; None: it is gone."""
+        """Return an instance of the model as the adapter sees it, or None when the instance has ended."""
         return next((seen for seen in await self._machines() if seen.id == name), None)
 
     async def ssh_target(self, instance: Instance) -> SSHTarget:

@@ -116,7 +116,7 @@ class EbsStorage:
             return
 
     async def release(self, item: StorageItem) -> None:
-        """Leave a volume to whoever imports it: it is no model's any more."""
+        """Take the model's tags from a volume, so that any model can import the volume."""
         volume = await self._find(item.provider_id)
         if volume is None:
             return

@@ -52,7 +52,7 @@ def _told(driver: Any) -> Iterator[InstanceType]:
 
 
 def _read(item: Any, inside: Callable[[str], str]) -> Iterator[InstanceType]:
-    """Yield a type, unless machines of ours cannot be of it."""
+    """Yield an instance type, unless a model's machines cannot have that type."""
     spoken = [str(one.text) for one in item.findall(inside("processorInfo/supportedArchitectures/item"))]
     arches = tuple(_ARCHES[word] for word in spoken if word in _ARCHES)
     name, mem = item.findtext(inside("instanceType")), item.findtext(inside("memoryInfo/sizeInMiB"))
@@ -89,7 +89,7 @@ def known(driver: Any, file: Path, clock: Clock) -> list[InstanceType]:
 
 
 def _is_unknown(error: Exception) -> bool:
-    """Tell whether an endpoint, or a credential, may not answer this request but others."""
+    """Return True when this request is refused though others may work: by the endpoint or the credential."""
     text = str(getattr(error, "message", "") or error)
     head = text.split(":", maxsplit=1)[0]
     return head in ("InvalidAction", "UnauthorizedOperation", "UnsupportedOperation", "Unsupported") or (

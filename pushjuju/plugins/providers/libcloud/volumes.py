@@ -115,7 +115,7 @@ class CloudVolumes:
             return
 
     async def release(self, item: StorageItem) -> None:
-        """Leave it to whoever imports it."""
+        """Take the model's marks from the volume, so that any model can import the volume."""
         volume = await self._volume(item.provider_id)
         await self._provider.ask(lambda driver: self._adapter.own_volume(driver, volume, ""))
 

@@ -37,7 +37,7 @@ def hierarchies(mountinfo: str | None = None) -> list[Hierarchy]:
     """Return the hierarchies in which machines get a cgroup.
 
     Args:
-        mountinfo: Content of /proc/self/mountinfo; None: read it.
+        mountinfo: Content of /proc/self/mountinfo; when None, the file is read.
     """
     text = mountinfo if mountinfo is not None else Path("/proc/self/mountinfo").read_text(encoding="utf-8")
     found: dict[str, Hierarchy] = {}
@@ -74,8 +74,8 @@ class Cgroup:
         """Make the cgroup with its limits.
 
         Args:
-            cores: Processors' worth of time; None: no limit.
-            mem: MiB; None: no limit.
+            cores: How many processors' time the machine may use; no limit when None.
+            mem: MiB of memory; no limit when None.
 
         Raises:
             ProviderError: This host has no usable cgroups.
@@ -127,13 +127,13 @@ class Cgroup:
         return None
 
     def populated(self) -> bool:
-        """Tell whether anything of the machine runs; readable without rights."""
+        """Return True when any process of the machine runs; every user may ask."""
         main = self._main()
         events = _read(main / "cgroup.events") if main else ""
         return "populated 1" in events if events else bool(self.pids())
 
     def machine_populated(self) -> bool:
-        """Tell whether the machine itself runs, not only the loop that starts it."""
+        """Return True when the machine itself runs, not only the loop that starts the machine."""
         main = self._main()
         return main is not None and any(_procs(Path(folder)) for folder, _, _ in os.walk(main / "machine"))
 

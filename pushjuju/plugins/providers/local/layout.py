@@ -19,16 +19,16 @@ from pushjuju.core.errors import NotValid
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """What is known of one machine; kept as `machine.json` in its folder.
+    """What is known about one machine; kept as `machine.json` in the machine's folder.
 
     Attributes:
         index: Number of the machine's address inside the subnet; also names its network namespace.
         address: IPv4 address.
-        cidr: Its subnet.
+        cidr: The subnet of the address.
         base: The base the machine really has, as text.
         root: The base's root directory on this host.
-        cores: Limit; None: all of the host.
-        mem: Limit in MiB; None: all of the host.
+        cores: Limit; all processors of the host when None.
+        mem: Limit in MiB; all memory of the host when None.
         host_key: Public SSH host key.
         boot_id: The boot of this host in which the machine was started last.
         ready: Whether its creation got to the end.
@@ -128,7 +128,7 @@ class Layout:
         """Return the folder of a machine.
 
         Raises:
-            NotValid: The id cannot be one of ours.
+            NotValid: The id has not the form of this provider's ids.
         """
         if not instance_id or "/" in instance_id or instance_id.startswith("."):
             raise NotValid(f'"{instance_id}" is not a valid instance id')

@@ -65,7 +65,7 @@ def values(limits: Sequence[Limit] = LIMITS) -> dict[str, int]:
 
 
 def changeable() -> bool:
-    """Tell whether limits can be changed here; inside most containers they cannot."""
+    """Return True when limits can be changed here; inside most containers they cannot."""
     try:
         return not os.statvfs("/proc/sys/fs").f_flag & os.ST_RDONLY
     except OSError:

@@ -86,7 +86,7 @@ def _alone(layout: Layout, instance_id: str) -> AbstractContextManager[None]:
 
 
 def _adopt(layout: Layout, spec: MachineSpec) -> Record | None:
-    """Take a machine that an earlier call made for the same request; None: there is none that runs."""
+    """Return the machine that an earlier call made for the same request, or None when no such one runs."""
     found = layout.read(spec.id)
     if found and found.model_uuid != spec.model_uuid:
         raise Conflict(f"instance {spec.id} belongs to another model")

@@ -64,8 +64,8 @@ def ensure_network(layout: Layout, wanted: IPv4Network | None) -> IPv4Network:
     The caller holds the layout's lock.
 
     Args:
-        layout: Names and places.
-        wanted: The subnet that the user asked for; None: the one used before, or a free one.
+        layout: Names and folders of the controller.
+        wanted: The subnet that the user asked for; when None, the subnet used before, or a free subnet.
     """
     kept = _kept_subnet(layout)
     if kept and Path("/sys/class/net", layout.bridge).exists():

@@ -34,7 +34,7 @@ def _direct(operation: str, args: Data, progress: Progress) -> Data:
 
 
 def sudo_works() -> bool:
-    """Tell whether sudo lets us in without asking now."""
+    """Return True when sudo works now without asking for a password."""
     sudo = which("sudo")
     return sudo is not None and not children.run([sudo, "-n", "true"]).returncode
 

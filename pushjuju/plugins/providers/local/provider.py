@@ -65,7 +65,7 @@ class LocalProvider:
     """Machines of one model on this host."""
 
     def __init__(self, *, cloud: CloudSpec, model: ModelInfo, services: Services) -> None:
-        """Take what the provider needs; touches nothing.
+        """Check the cloud's table; nothing on the host changes.
 
         Raises:
             NotValid: The cloud's table is wrong.
@@ -114,7 +114,7 @@ class LocalProvider:
         )
 
     async def zones(self) -> Sequence[Zone]:
-        """Return the zones that the cloud's table names; none: machines have no zone."""
+        """Return the zones that the cloud's table names; without any, machines have no zone."""
         return [Zone(name=name) for name in self._zones]
 
     async def derive_zones(self, request: StartRequest) -> Sequence[str]:

@@ -209,7 +209,7 @@ def host_base(os_release: str | None = None) -> Base | None:
     """Return the base of this host, or None when it does not say.
 
     Args:
-        os_release: Content of /etc/os-release; None: read it.
+        os_release: Content of /etc/os-release; when None, the file is read.
     """
     if os_release is None:
         try:

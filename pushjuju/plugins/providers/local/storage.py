@@ -41,7 +41,7 @@ class LocalStorage:
         await self._provider.volume_step("destroy", item.provider_id or volume_id(item.uuid), {})
 
     async def release(self, item: StorageItem) -> None:
-        """Leave it to whoever imports it."""
+        """Take the volume from the model, so that any model can import the volume."""
         await self._provider.volume_step("release", item.provider_id, {})
 
     async def find(self, provider_id: str, kind: Kind) -> StorageMade:

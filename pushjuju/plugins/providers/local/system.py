@@ -24,8 +24,8 @@ def run(argv: Sequence[str], *, stdin: str = "", cwd: Path | None = None, check:
     Args:
         argv: The command; its first word is searched in the system's own directories only.
         stdin: Text for its standard input.
-        cwd: Where it runs; None: in `/`, so that it keeps no directory of the caller busy.
-        check: Whether a failure is an error; else its output is returned all the same.
+        cwd: Where the command runs; when None, in `/`, so that no directory of the caller is kept busy.
+        check: Raise an error when the command fails; else its output is returned all the same.
 
     Raises:
         ProviderError: The command is missing, or failed and `check` is set.

@@ -184,7 +184,7 @@ def _tidy(layout: Layout) -> None:
 
 
 def release(layout: Layout, volume: str) -> None:
-    """Let go of a volume; whoever imports it has it then."""
+    """Take a volume from its model, so that any model can import the volume."""
     with locked(layout.lock):
         found = read(layout, volume)
         if found is not None:

@@ -1,7 +1,7 @@
 """Containers inside a machine of the model, on that machine's own LXD.
 
-The LXD there is asked over the machine's SSH connection: what we say to a socket here comes out of its own
-socket there. Nothing of ours stays running.
+The LXD there is asked over the machine's SSH connection: a socket here is forwarded to LXD's own socket
+there. Nothing of pushjuju stays running on the machine.
 
 Mirrors: juju container/lxd, worker/provisioner/lxd-broker.go (3.6)
 """
@@ -211,7 +211,7 @@ class HostedLxd:
             raise
 
     async def _never_there(self) -> bool:
-        """Tell whether the machine has no LXD, so that a container that was never made can be removed."""
+        """Return True when the machine has no LXD, so that a container that was never made can be removed."""
         return not self._prepared and (await self._host.run(_NEVER_THERE)).rc == 0
 
     async def get(self, ids: Sequence[str]) -> Sequence[Instance | None]:

@@ -70,7 +70,7 @@ def lost(document: Mapping[str, Any]) -> str:
 
 
 def is_vm(request: StartRequest) -> bool:
-    """Tell whether a virtual machine is asked for."""
+    """Return True when the constraints ask for a virtual machine."""
     return request.constraints.get("virt-type") == VM
 
 

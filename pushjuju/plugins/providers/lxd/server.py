@@ -226,7 +226,7 @@ def failed(text: str) -> ProviderError:
 
 
 def as_ours(error: Exception) -> PushjujuError:
-    """Return an error of the library as one of ours; the server's own text is the detail."""
+    """Return an error of the library as an error of pushjuju, with the server's own text as its detail."""
     if isinstance(error, PushjujuError):
         return error
     code = int(getattr(getattr(error, "response", None), "status_code", 0) or 0)

@@ -83,7 +83,7 @@ class LxdStorage:
         await self._server.run(lambda api: _destroy(api, item))
 
     async def release(self, item: StorageItem) -> None:
-        """Leave it to whoever imports it."""
+        """Take the model's marks from the volume, so that any model can import the volume."""
         await self._server.run(lambda api: _set_model(api, item.provider_id, ""))
 
     async def find(self, provider_id: str, kind: Kind) -> StorageMade:

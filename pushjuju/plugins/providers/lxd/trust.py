@@ -1,7 +1,7 @@
 """A trust token becomes a certificate that the server trusts. Blocking.
 
-The token (`lxc config trust add`) names the server's certificate by its fingerprint: no other server is told
-anything. Mirrors: juju provider/lxd/credentials.go, finalizeToken (3.6)
+The token (`lxc config trust add`) names the server's certificate by its fingerprint: no other server gets the
+token. Mirrors: juju provider/lxd/credentials.go, finalizeToken (3.6)
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ class Unsure(ProviderError):
 
 
 def is_key(text: str) -> bool:
-    """Tell whether a text has the form of an API key."""
+    """Return True when a text has the form of an API key."""
     parts = text.strip().split(":")
     return len(parts) == 3 and all(parts)
 
@@ -230,7 +230,7 @@ class Maas:
         return context
 
     def _refused(self, error: urllib.error.HTTPError) -> PushjujuError:
-        """Return an answer that is an error as one of ours; MAAS's own text is the detail."""
+        """Return the error of pushjuju for MAAS's answer, with MAAS's own text as its detail."""
         try:
             text = plain_text(error.read(_PIECE).decode(errors="replace"))
         except (OSError, http.client.HTTPException):

@@ -60,7 +60,7 @@ class Placement:
 
     @property
     def names_machine(self) -> bool:
-        """Whether one machine is meant; its zone is what it is."""
+        """Return True when the placement names one machine, which is then taken in whatever zone it is."""
         return bool(self.system_id or self.host)
 
     @classmethod
@@ -139,7 +139,7 @@ def allocation(
 
 
 def comment(request: StartRequest) -> str:
-    """Return the line of MAAS's event log that tells for whom a machine was allocated."""
+    """Return the line of MAAS's event log that names the model which a machine was allocated for."""
     return f"pushjuju machine={request.machine_id} nonce={request.nonce}"
 
 
@@ -230,7 +230,7 @@ def _noted(document: Document) -> Mapping[str, Any]:
 
 
 def is_noted(document: Document) -> bool:
-    """Tell whether a machine's annotations say whose it is."""
+    """Return True when a machine's annotations name the model that the machine belongs to."""
     return bool(_noted(document).get(MACHINE_KEY))
 
 
@@ -240,7 +240,7 @@ def state(document: Document) -> str:
 
 
 def is_ours(document: Document) -> bool:
-    """Tell whether a machine is still somebody's."""
+    """Return True when a machine is still allocated: MAAS is not about to release it."""
     return state(document).lower() not in {word.lower() for word in LEAVING}
 
 

@@ -59,7 +59,7 @@ class MaasStorage:
         """Leave the disk in its machine."""
 
     async def destroy(self, item: StorageItem) -> None:
-        """Leave the disk: MAAS erases it when the machine is released, if it is told to."""
+        """Leave the disk as it is: MAAS erases disks at the machine's release, where MAAS is set to do so."""
 
     async def release(self, item: StorageItem) -> None:  # noqa: ARG002 - all are refused
         """Refuse: a disk is in its machine.

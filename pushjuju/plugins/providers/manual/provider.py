@@ -109,7 +109,7 @@ class ManualProvider:
         jump: str = "",
         progress: Progress = no_progress,
     ) -> Started:
-        """Let a machine join the model: make the login `ubuntu`, mark it as ours, ask what it is.
+        """Let a machine join the model: make the login `ubuntu`, mark the machine, read its hardware.
 
         Mirrors: juju environs/manual/sshprovisioner/sshprovisioner.go (3.6).
 
@@ -151,7 +151,7 @@ class ManualProvider:
     async def _join(
         self, place: Target, way: SSHTarget, owner: str, keys: Sequence[str], progress: Progress
     ) -> ScriptResult:
-        """Mark the machine as ours, make a login for the controller, and return what the machine is."""
+        """Mark the machine as the model's, make the controller's login, and return the machine's facts."""
         login = replace(way, user=scripts.USER)
         if await self._is_set_up(login, place):
             # Who lets us in is the person's own key: the controller must get in without it.
@@ -170,10 +170,10 @@ class ManualProvider:
                 return
 
     async def _is_set_up(self, login: SSHTarget, place: Target) -> bool:
-        """Tell whether `ubuntu` may log in and become root without being asked.
+        """Return True when `ubuntu` may log in and become root without a password.
 
         Raises:
-            Unreachable: Nobody can log in; the login that was asked for is named.
+            Unreachable: No login works; the error names the login that was asked for.
         """
         try:
             return (await self._remote().run_script(login, "exit 0\n", sudo=True)).rc == 0

@@ -19,7 +19,7 @@ NOT_OURS = 91
 
 
 def make_user(owner: str, authorized_keys: Sequence[str]) -> str:
-    """Return a script for root that marks the machine as ours, makes the user `ubuntu`, lets our keys in.
+    """Return a script for root that marks the machine, makes the user `ubuntu` and adds the model's keys.
 
     It exits with PROVISIONED, and changes nothing, when the machine belongs to somebody.
     """
@@ -41,7 +41,7 @@ fi
 
 
 def add_keys(owner: str, authorized_keys: Sequence[str]) -> str:
-    """Return a script for root that marks the machine as ours and lets our keys in as `ubuntu`.
+    """Return a script for root that marks the machine and adds the model's keys to the user `ubuntu`.
 
     The user is there already, as on cloud images.
 

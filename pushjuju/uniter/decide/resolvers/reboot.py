@@ -12,7 +12,7 @@ from pushjuju.uniter.decide.state import HookKind, LocalState, OperationKind
 
 
 def rebooted(local: LocalState, remote: RemoteState) -> bool:
-    """Tell whether the machine was booted anew since `start` last ran here."""
+    """Return True when the machine was rebooted since the unit's `start` hook last ran."""
     return bool(local.boot_id) and bool(remote.boot_id) and local.boot_id != remote.boot_id
 
 

@@ -129,5 +129,5 @@ def _next_news(item: _Tracked) -> tuple[HookInfo, str] | None:
 
 
 def _leaving(remote: RemoteState) -> bool:
-    """Tell whether it is this side that goes away."""
+    """Return True when this unit or its application is being removed."""
     return remote.life is not Life.ALIVE or remote.application_life is not Life.ALIVE

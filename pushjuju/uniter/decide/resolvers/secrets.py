@@ -23,7 +23,7 @@ def _owned(remote: RemoteState, uri: str) -> OwnedSecret:
 
 
 def _answers_for(remote: RemoteState, uri: str) -> bool:
-    """Tell whether this unit answers for a secret: the application's are the leader's."""
+    """Return True when this unit manages a secret; the leader manages those of the application."""
     return remote.leader or not _owned(remote, uri).application
 
 

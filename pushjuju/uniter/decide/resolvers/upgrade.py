@@ -29,7 +29,7 @@ _TELL_NO_PROFILE = Effect(kind=EffectKind.REPORT_WAITING, message=NO_PROFILE)
 
 
 def charm_modified(local: LocalState, remote: RemoteState) -> bool:
-    """Tell whether the application has another charm, or newer resources, than the unit took over."""
+    """Return True when the application has another charm, or newer resources, than the unit runs."""
     return bool(remote.charm_url) and (
         remote.charm_url != local.current_charm_url
         or remote.charm_modified_version != local.charm_modified_version

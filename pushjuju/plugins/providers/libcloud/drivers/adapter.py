@@ -34,7 +34,7 @@ from pushjuju.plugins.types import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
-    """Where an adapter works, and for whom."""
+    """The cloud and region where an adapter works, and the model that it works for."""
 
     cloud: CloudSpec
     credential: Credential
@@ -101,11 +101,11 @@ class Adapter(ABC):
         unsupported: Constraints that the cloud does not have; they are ignored with a warning.
         arches: Architectures that machines may have.
         login: Who logs in: `ubuntu` where user data makes that user, else the image's own user.
-        most_user_data: Bytes that the cloud takes.
-        currency: In which `InstanceType.cost` is told, per hour; empty: it is no price.
-        errors: The cloud's words for what went wrong.
+        most_user_data: The most bytes of user data that the cloud takes.
+        currency: The currency of `InstanceType.cost` per hour; empty when the cost is no price.
+        errors: How the cloud words its errors.
         address_s: Seconds until an instance without an address is given up.
-        look_s: Seconds between the first looks at what is to come; later ones are rarer.
+        look_s: Seconds between the first requests that ask whether something is ready; later ones are rarer.
         timeout_s: Seconds until a request without an answer is given up.
     """
 
@@ -183,7 +183,7 @@ class Adapter(ABC):
         """Return the instances of the model that are not about to end, or those of one machine."""
 
     def settle(self, driver: Any, seen: Seen, constraints: Constraints) -> Seen | None:  # noqa: ARG002
-        """Give a new instance what it lacks (an address to reach it); None: not yet, ask again.
+        """Give a new instance what is missing (an address); return None when it must be asked for again.
 
         Called again and again until it returns something, also for an instance that is found again.
         """
@@ -243,7 +243,7 @@ class HasVolumes(ABC):
 
     @abstractmethod
     def volume(self, driver: Any, name: str) -> Volume | None:
-        """Return a volume by its id, whosever it is; None: it is not there."""
+        """Return a volume by its id, also another model's, or None when there is no such volume."""
 
     @abstractmethod
     def make_volume(self, driver: Any, item: StorageItem, holder: Seen | None) -> Volume:

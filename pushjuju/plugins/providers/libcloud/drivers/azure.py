@@ -1,8 +1,8 @@
 """Azure: virtual machines of a resource group that is the model's own. Blocking.
 
 libcloud's own `create_node` cannot send user data, zones or what is to be deleted with a machine, so its
-connection is used, with requests of ours. Each is a PUT under a name that the request has for itself: the
-same once more makes nothing twice. Mirrors: juju provider/azure (3.6)
+connection is used, with requests that are built here. Each is a PUT under a name that belongs to the request,
+so sending a request again makes nothing twice. Mirrors: juju provider/azure (3.6)
 """
 
 from __future__ import annotations

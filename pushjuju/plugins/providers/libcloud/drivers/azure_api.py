@@ -116,7 +116,7 @@ class Arm:
         return self._driver.connection.request(path, params=params, method=method, **more).object
 
     def find(self, path: str) -> Any:
-        """Return a resource; None: it is not there."""
+        """Return a resource, or None when there is no such resource."""
         try:
             return self.ask("GET", path)
         except Exception as error:

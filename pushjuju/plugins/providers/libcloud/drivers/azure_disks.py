@@ -31,7 +31,7 @@ class AzureDisks(HasVolumes):
         return {"location": self.site.cloud.region, "tags": tags}
 
     def is_nobodys(self, data: Any) -> bool:
-        """Tell whether a disk was let go: it says what it was made for, and of no model."""
+        """Return True when a disk was released: its tags say what it was made for, and name no model."""
         tags = data.get("tags") or {}
         return STORAGE_TAG in tags and not tags.get(MODEL_TAG)
 

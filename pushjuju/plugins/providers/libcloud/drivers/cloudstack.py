@@ -229,7 +229,7 @@ class CloudStack(CloudStackDisks, Guarding):
 
 
 def _says(item: Any, system: str, track: str, series: str) -> bool:
-    """Tell whether a template's name or description says the base: `Ubuntu 24.04 LTS`, `debian-12`."""
+    """Return True when a template's name or description names the base: `Ubuntu 24.04 LTS`, `debian-12`."""
     words = set(re.split(r"[^a-z0-9.]+", f"{item['name']} {item.get('displaytext') or ''}".lower()))
     return system in words and (track in words or (bool(series) and series in words))
 

@@ -75,7 +75,7 @@ def _allowed(items: Sequence[IngressRule]) -> list[Json]:
 
 
 def is_same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Tell whether two firewalls let in the same."""
+    """Return True when two firewalls let in the same traffic."""
 
     def what(item: Mapping[str, Any]) -> Any:
         allowed = [

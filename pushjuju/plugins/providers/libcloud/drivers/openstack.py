@@ -332,7 +332,7 @@ def _has_base(item: Mapping[str, Any], base: Base) -> bool:
 
 
 def _is_named_for(item: Mapping[str, Any], base: Base, arch: str) -> bool:
-    """Tell whether an image's name says the base: `Ubuntu 24.04`, `debian-12-generic-amd64`."""
+    """Return True when an image's name names the base: `Ubuntu 24.04`, `debian-12-generic-amd64`."""
     words = re.split(r"[^a-z0-9.]+", str(item.get("name") or "").lower())
     others = {word for name, known in _ARCHES.items() if name != arch for word in (name, *known)}
     release = base.track in words or (bool(base.series) and base.series in words)

@@ -39,7 +39,7 @@ class Tokens:
 
 
 def is_named(region: str) -> bool:
-    """Tell whether a region is one of Keystone's; a cloud without regions has one called `default`."""
+    """Return True when a region is one of Keystone's; a cloud without regions has one called `default`."""
     return region not in ("", "default")
 
 

@@ -195,7 +195,7 @@ class Neutron:
     # --- floating IPs -------------------------------------------------------------------------------------
 
     def ensure_floating(self, server: str, external: str) -> bool:
-        """Give a server a floating IP; False: its port is not there yet."""
+        """Give a server a floating IP; return False when the server has no port yet."""
         ports = [str(item["id"]) for item in self._ask("GET", "ports", device_id=server)["ports"]]
         if not ports:
             return False

@@ -1,8 +1,8 @@
 """Scaleway: instances of a region. Blocking.
 
-libcloud's driver knows the hosts of an older API and no user data, and its connection is used with the newer
-one. A server is made stopped, is told its user data, and only then says which request it was made for: until
-it does, nobody takes it for a machine. What finds it stopped afterwards starts it.
+libcloud's driver knows an older API, and no user data; only its connection is used, with the newer API. A
+server is made stopped, gets its user data, and only then the tag that names its request: a server without the
+tag is never taken for a machine. When a later look-up finds the server stopped, the server is started.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class VmDisks:
         self._usable: bool | None = None
 
     def usable(self, driver: Any) -> bool:
-        """Tell whether vCenter is new enough."""
+        """Return True when vCenter is new enough."""
         if self._usable is None:
             known = _VIM25.search(self._versions(driver))
             self._usable = known is not None and RELEASE in _VERSION.findall(known[1])
