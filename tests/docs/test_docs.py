@@ -79,6 +79,18 @@ def test_environment_variables_are_documented() -> None:
     assert {variable for variable in shown if variable not in text} == set()
 
 
+@pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md"])
+def test_the_paths_and_modules_that_say_where_things_live_are_there(page: str) -> None:
+    """A path is what has a slash, a module what begins with `pushjuju.`."""
+    words = re.findall(r"`([^`\s]+)`", prose(ROOT / page))
+    paths = [word for word in words if re.fullmatch(r"\.?[a-z_]+(/[\w.-]+)+/?", word)]
+    modules = [word.replace(".", "/") for word in words if re.fullmatch(r"pushjuju(\.\w+)+", word)]
+    assert paths
+    missing = [path for path in paths if not (ROOT / path).exists()]
+    missing += [path for path in modules if not (ROOT / path).is_dir() and not (ROOT / f"{path}.py").exists()]
+    assert missing == []
+
+
 @pytest.mark.parametrize("path", MODULES, ids=name)
 def test_a_module_says_what_it_is_for(path: Path) -> None:
     tree = ast.parse(path.read_text())
