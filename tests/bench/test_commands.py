@@ -79,7 +79,7 @@ def test_help_and_status(report: Report, shop: dict[str, str]) -> None:
         name = f"`pushjuju {' '.join(words)}`" + (f", {UNITS} units" if words[0] == "status" else "")
         samples, modules = runs(pushjuju(*words), times=10, env=shop), imported(shop, *words)
         own = sum(module.startswith("pushjuju") for module in modules)
-        note = f"{cpu_note(samples)}; {len(modules)} modules, {own} of them ours"
+        note = f"{cpu_note(samples)}; {len(modules)} modules, {own} of pushjuju"
         target = "<= 80 ms" if words[0] == "status" else "<= 70 ms"
         report.add(name, [run.wall for run in samples], target=target, note=note)
 
