@@ -39,9 +39,9 @@ UPDATE machine_firewall SET changes = changes + 1 WHERE model = :model
 SELECT count(*) FROM machine_firewall WHERE model = :model
 
 -- name: firewall_wake
--- As work_touch, for many lanes at once.
+-- As work_touch, for many workers at once.
 INSERT INTO work (key, due, generation, reason)
-SELECT :lanes || machine, :due, 1, :reason FROM machine_firewall WHERE model = :model AND changes <> seen
+SELECT :workers || machine, :due, 1, :reason FROM machine_firewall WHERE model = :model AND changes <> seen
 ON CONFLICT (key) DO UPDATE SET
   due = CASE WHEN work.due IS NULL OR :due < work.due THEN :due ELSE work.due END,
   generation = work.generation + 1,
