@@ -40,9 +40,9 @@ def _page() -> str:
     import click
 
     from pushjuju import __version__
-    from pushjuju.cli.command import GLOBAL_FLAGS, Command
-    from pushjuju.cli.manpage import page
-    from pushjuju.cli.root import Root
+    from pushjuju.cli.app.root import Root
+    from pushjuju.cli.help.manpage import page
+    from pushjuju.cli.syntax.command import GLOBAL_FLAGS, Command
 
     root = Root()
     context = click.Context(root)

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.errors import NotFound, StoreDamaged, StoreError, StoreGone
-from pushjuju.store.commits import CommitGroup
 from pushjuju.store.faults import FROM_COPY, explain_error, is_full, is_of_the_file
 from pushjuju.store.files import full, unchanging
 from pushjuju.store.files.private import explained, locked
@@ -25,6 +24,7 @@ from pushjuju.store.tx import Tx
 
 if TYPE_CHECKING:
     from pushjuju.store.cache import Memo
+    from pushjuju.store.commits import CommitGroup
 
 PAGES_KIB = (
     65536  # of the file that SQLite may keep in memory, in a process that reads all of it again and again
@@ -209,6 +209,7 @@ class Store:
 
     def group(self) -> CommitGroup:
         """Return the transaction that writers share who need not be durable at once."""
+        from pushjuju.store.commits import CommitGroup  # asyncio: no command that only reads needs it
 
         if self._group is None:
             self._group = CommitGroup(self._connection, self)

@@ -21,7 +21,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
-from pushjuju.cli import main as cli
+from pushjuju.cli.app import main as cli
 from pushjuju.core.clock import SystemClock
 from pushjuju.services.requests import deploy
 from pushjuju.services.requests.deploy import DeployRequest

@@ -12,7 +12,8 @@ import sys
 from importlib import import_module
 from typing import Any, NoReturn
 
-from pushjuju.cli import drive, main
+from pushjuju.cli.app import main
+from pushjuju.cli.work import drive
 
 
 def die() -> NoReturn:

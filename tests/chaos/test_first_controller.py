@@ -24,7 +24,7 @@ EMPTY = (
     "after:pushjuju.services.entities.model.controllers:bootstrap",
     "before:pushjuju.services.entities.model.models:add_model",
     "after:pushjuju.services.entities.model.models:add_model",
-    "after:pushjuju.cli.session:focus",
+    "after:pushjuju.cli.work.session:focus",
 )
 
 

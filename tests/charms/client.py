@@ -80,7 +80,7 @@ class Client:
 
     def call(self, *words: str) -> Done:
         """Run a command inside this process: for many that are refused at once, where starting costs most."""
-        from pushjuju.cli.main import run
+        from pushjuju.cli.app.main import run
 
         stdin, stdout, stderr = io.StringIO(), io.StringIO(), io.StringIO()
         rc = run(words, stdin=stdin, stdout=stdout, stderr=stderr, env=self.environ)

@@ -15,11 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pushjuju.cli import drive, main, waiting
-from pushjuju.cli.command import Cli
-from pushjuju.cli.console import Console
-from pushjuju.cli.output import Output
-from pushjuju.cli.root import Root
+from pushjuju.cli.app import main
+from pushjuju.cli.app.root import Root
+from pushjuju.cli.syntax.command import Cli
+from pushjuju.cli.terminal.console import Console
+from pushjuju.cli.terminal.output import Output
+from pushjuju.cli.work import drive, waiting
 from pushjuju.core.errors import Unreachable
 from tests.fuzz.conftest import Stage
 from tests.fuzz.hostile import TEXTS, fuzz

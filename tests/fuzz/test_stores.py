@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pushjuju.charms.hub import catalogue, wire
-from pushjuju.cli.formatters import charmhub
+from pushjuju.cli.commands.charm import charm_table
 from pushjuju.core.channel import Channel
 from pushjuju.core.charmstore import Ask, StoreCharm
 from pushjuju.core.errors import PushjujuError
@@ -110,8 +110,8 @@ def test_documents_of_info_and_find(data: st.DataObject) -> None:
     document = changed(DOCUMENT, data.draw(st.sampled_from(paths(DOCUMENT))), data.draw(ODD))
     with contextlib.suppress(PushjujuError):
         wire.check_errors(document)
-        charmhub.found_table([catalogue.found_entry(document)], "nbvpsaoS")
-        charmhub.info_text(catalogue.info_document(document), arch="", base="", unicode=True)
+        charm_table.found_table([catalogue.found_entry(document)], "nbvpsaoS")
+        charm_table.info_text(catalogue.info_document(document), arch="", base="", unicode=True)
 
 
 @fuzz(150)

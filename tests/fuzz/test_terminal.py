@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pushjuju.cli.console import Console
-from pushjuju.cli.output import Output
-from pushjuju.cli.paint import harmless
+from pushjuju.cli.terminal.console import Console
+from pushjuju.cli.terminal.output import Output
+from pushjuju.cli.terminal.paint import harmless
 from pushjuju.core.errors import PushjujuError
 from tests.fuzz.hostile import fuzz
 

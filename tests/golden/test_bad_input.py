@@ -17,9 +17,9 @@ from typing import Any
 import click
 import pytest
 
-from pushjuju.cli import main
-from pushjuju.cli.command import Command
-from pushjuju.cli.root import Root
+from pushjuju.cli.app import main
+from pushjuju.cli.app.root import Root
+from pushjuju.cli.syntax.command import Command
 
 TABLE = tomllib.loads((Path(__file__).parent / "commands.toml").read_text())["command"]
 ROOT = Root()

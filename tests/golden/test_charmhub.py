@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from pushjuju.charms.hub import catalogue
-from pushjuju.cli.formatters import charmhub
-from pushjuju.cli.output import render
+from pushjuju.cli.commands.charm import charm_table
+from pushjuju.cli.terminal.output import render
 from pushjuju.portable.gotypes import Struct
 
 Golden = Callable[[str, str], None]
@@ -90,12 +90,12 @@ BUNDLE: dict[str, Any] = {
 )
 def test_info(golden: Golden, name: str, arch: str, base: str, unicode: bool) -> None:
     entry = catalogue.info_document(DOCUMENT)
-    golden(f"charmhub/{name}", charmhub.info_text(entry, arch=arch, base=base, unicode=unicode))
+    golden(f"charmhub/{name}", charm_table.info_text(entry, arch=arch, base=base, unicode=unicode))
 
 
 def test_info_of_a_bundle(golden: Golden) -> None:
     entry = catalogue.info_document(BUNDLE)
-    golden("charmhub/info-bundle.txt", charmhub.info_text(entry, arch="", base="", unicode=True))
+    golden("charmhub/info-bundle.txt", charm_table.info_text(entry, arch="", base="", unicode=True))
 
 
 @pytest.mark.parametrize("form", ["json", "yaml"])
@@ -105,6 +105,6 @@ def test_info_document(golden: Golden, form: str) -> None:
 
 def test_find(golden: Golden) -> None:
     found = [catalogue.found_entry(item) for item in (DOCUMENT, BUNDLE)]
-    golden("charmhub/find.txt", charmhub.found_table(found, "nbvps"))
-    golden("charmhub/find-all.txt", charmhub.found_table(found, "naoS"))
+    golden("charmhub/find.txt", charm_table.found_table(found, "nbvps"))
+    golden("charmhub/find-all.txt", charm_table.found_table(found, "naoS"))
     golden("charmhub/find.json", render("json", [Struct(entry.items()) for entry in found]))

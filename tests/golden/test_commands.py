@@ -17,9 +17,10 @@ from typing import Any
 import click
 import pytest
 
-from pushjuju.cli import main, registry
-from pushjuju.cli.command import Command
-from pushjuju.cli.root import Root
+from pushjuju.cli.app import main
+from pushjuju.cli.app.root import Root
+from pushjuju.cli.commands import registry
+from pushjuju.cli.syntax.command import Command
 
 TABLE = tomllib.loads((Path(__file__).parent / "commands.toml").read_text())["command"]
 BY_NAME = {entry["name"]: entry for entry in TABLE}
@@ -49,8 +50,6 @@ OWN_FLAGS = {
     "from": "takes the hosts of a file of another tool; Juju takes one host at a time",
     "no-wait": "leaves the work to the background; Juju's client never works itself",
 }
-# Words of Juju that are not built yet: each is refused with one clear line. Built ones leave the table.
-NOT_BUILT: frozenset[str] = frozenset()
 # Words of Juju that are gone in its last 3.6, or come with a feature flag only: as unknown as any other.
 GONE = {"metrics", "collect-metrics", "set-meter-status"}
 # Differences by choice: (command, what) -> why.
@@ -124,10 +123,8 @@ def test_the_registry_knows_every_command_of_the_table() -> None:
     assert aliases == registry.ALIASES
 
 
-def test_what_is_not_built_is_in_the_table_alone() -> None:
-    words = {name.split()[0] for name in BY_NAME}
-    assert words - set(THERE) <= NOT_BUILT, "a word is neither there nor in NOT_BUILT"
-    assert not NOT_BUILT & set(THERE), "built: take it out of NOT_BUILT"
+def test_every_command_of_the_table_is_there() -> None:
+    assert {name.split()[0] for name in BY_NAME} <= set(THERE)
 
 
 def call(tmp_path: Path, *argv: str, stdin: str = "") -> tuple[int, str, str]:
@@ -136,12 +133,6 @@ def call(tmp_path: Path, *argv: str, stdin: str = "") -> tuple[int, str, str]:
     env = {"PUSHJUJU_DATA": str(tmp_path / "data"), "HOME": str(tmp_path), "PUSHJUJU_WAIT": "0"}
     status = main.run(argv, stdin=io.StringIO(stdin), stdout=out, stderr=err, env=env)
     return status, out.getvalue(), err.getvalue()
-
-
-def test_what_is_not_built_is_refused_with_one_line(tmp_path: Path) -> None:
-    for word in sorted(NOT_BUILT):
-        text = f"ERROR {word} not supported by pushjuju: it is not built yet\n"
-        assert call(tmp_path, word) == (1, "", text)
 
 
 @pytest.mark.parametrize("word", sorted(GONE))

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli.formatters import offers
-from pushjuju.cli.output import Formatter, render
+from pushjuju.cli.commands.offer import offer_table
+from pushjuju.cli.terminal.output import Formatter, render
 
 Golden = Callable[[str, str], None]
 NINE = datetime(2025, 3, 1, 9, 0, 0, tzinfo=UTC)
@@ -65,9 +65,9 @@ def _shown() -> dict[str, Any]:
 
 
 CASES: list[tuple[str, dict[str, Formatter], dict[str, Any]]] = [
-    ("offers", offers.listed(NINE), _listed()),
-    ("find-offers", offers.found(), _found()),
-    ("show-offer", offers.shown(), _shown()),
+    ("offers", offer_table.listed(NINE), _listed()),
+    ("find-offers", offer_table.found(), _found()),
+    ("show-offer", offer_table.shown(), _shown()),
 ]
 
 
@@ -83,8 +83,8 @@ def test_offers(
 
 def test_nothing_offered() -> None:
     heads = "Offer  User  Relation ID  Status  Endpoint  Interface  Role  Ingress subnets\n"
-    assert offers.listed(NINE)["tabular"]({}) == heads
-    assert render("yaml", {}) == "{}\n" == offers.listed(NINE)["yaml"]({})
+    assert offer_table.listed(NINE)["tabular"]({}) == heads
+    assert render("yaml", {}) == "{}\n" == offer_table.listed(NINE)["yaml"]({})
 
 
 @pytest.mark.parametrize(
@@ -97,4 +97,4 @@ def test_nothing_offered() -> None:
     ],
 )
 def test_descriptions_are_broken(text: str, lines: list[str]) -> None:
-    assert offers._lines(text)[: len(lines)] == lines
+    assert offer_table._lines(text)[: len(lines)] == lines

@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli.commands.planning import Plan
-from pushjuju.cli.formatters import inspected, listings, planned, replayed
-from pushjuju.cli.output import render
+from pushjuju.cli.commands.hook import inspected, replay_table
+from pushjuju.cli.commands.plan import plan_table
+from pushjuju.cli.commands.plan.planning import Plan
+from pushjuju.cli.commands.program import listings
+from pushjuju.cli.terminal.output import render
 from pushjuju.core.status import StatusInfo
 from pushjuju.portable.gotypes import Struct
 from pushjuju.services.entities.application.decisions import Decided
@@ -105,9 +107,9 @@ def test_plan(golden: Golden) -> None:
     ]
     unknown = ["the addresses of machine 4, which is to be made or taken in first"]
     made = Plan(command=["deploy", "./web"], changes=changes, steps=steps, unknown=unknown)
-    compare(golden, "plan", planned.document(made), planned.table(made))
+    compare(golden, "plan", plan_table.document(made), plan_table.table(made))
     nothing = Plan(command=["expose", "db"], changes=[], steps=steps[1:], unknown=[])
-    golden("own/plan-nothing.txt", planned.table(nothing))
+    golden("own/plan-nothing.txt", plan_table.table(nothing))
 
 
 def test_explain(golden: Golden) -> None:
@@ -137,5 +139,5 @@ def test_replay(golden: Golden) -> None:
     kept = record(local, remote, decide(local, remote))
     kept["decision"] = {"answer": "idle", "reason": "of old", "badge": "core"}
     found = Decided(subject="3f2a", unit="web/0", record=kept, operation="3f2a", title="config-changed")
-    document = replayed.document(found, decided_again(kept))
-    compare(golden, "replay", document, replayed.text(document))
+    document = replay_table.document(found, decided_again(kept))
+    compare(golden, "replay", document, replay_table.text(document))

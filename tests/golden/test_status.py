@@ -9,11 +9,11 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from pushjuju.cli.formatters.shapes import struct
-from pushjuju.cli.formatters.status import FORMATS, formatters
-from pushjuju.cli.formatters.status_tabular import tabular
-from pushjuju.cli.formatters.tinted import json_tinted, yaml_tinted
-from pushjuju.cli.output import render
+from pushjuju.cli.commands.status.status_formats import FORMATS, formatters
+from pushjuju.cli.commands.status.status_tabular import tabular
+from pushjuju.cli.terminal.output import render
+from pushjuju.cli.terminal.shapes import struct
+from pushjuju.cli.terminal.tinted import json_tinted, yaml_tinted
 
 Golden = Callable[[str, str], None]
 

@@ -12,20 +12,17 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli.formatters import (
-    clouds,
-    config,
-    controllers,
-    history,
-    listings,
-    loglines,
-    machines,
-    models,
-    storage_table,
-    times,
-    units,
-)
-from pushjuju.cli.output import render
+from pushjuju.cli.commands.application import unit_document
+from pushjuju.cli.commands.config import config_table
+from pushjuju.cli.commands.controller import controller_table
+from pushjuju.cli.commands.credential import cloud_table
+from pushjuju.cli.commands.machine import machine_formats
+from pushjuju.cli.commands.model import model_table
+from pushjuju.cli.commands.program import listings
+from pushjuju.cli.commands.status import history_table
+from pushjuju.cli.commands.storage import storage_table
+from pushjuju.cli.terminal import log_lines, times
+from pushjuju.cli.terminal.output import render
 from pushjuju.core.clock import to_iso
 
 Golden = Callable[[str, str], None]
@@ -74,14 +71,14 @@ def _models() -> dict[str, Any]:
 
 
 COUNTS = {
-    "u1": models.Counts(machines=1, cores=4),
-    "u2": models.Counts(machines=4, cores=16, units=6),
-    "u3": models.Counts(machines=0),
+    "u1": model_table.Counts(machines=1, cores=4),
+    "u2": model_table.Counts(machines=4, cores=16, units=6),
+    "u3": model_table.Counts(machines=0),
 }
 
 
 def test_models(golden: Golden) -> None:
-    forms = models.formatters(COUNTS, controller="home", user="admin")
+    forms = model_table.formatters(COUNTS, controller="home", user="admin")
     golden("tables/models.txt", forms["tabular"](_models()))
     assert json.loads(forms["json"](_models())) == _models()
     assert next(iter(json.loads(forms["json"](_models()))["models"][0])) == "name"
@@ -91,7 +88,7 @@ def test_models(golden: Golden) -> None:
 
 
 def test_models_with_uuid() -> None:
-    table = models.formatters(COUNTS, controller="home", user="admin", uuid=True)["tabular"](_models())
+    table = model_table.formatters(COUNTS, controller="home", user="admin", uuid=True)["tabular"](_models())
     assert table.splitlines()[3].startswith("controller  u1    lab/default   manual  available         1")
 
 
@@ -116,8 +113,8 @@ def test_controllers(golden: Golden) -> None:
         },
         "current-controller": "home",
     }
-    golden("tables/controllers.txt", controllers.formatters(refreshed=False)["tabular"](document))
-    forms = controllers.formatters(refreshed=True)
+    golden("tables/controllers.txt", controller_table.formatters(refreshed=False)["tabular"](document))
+    forms = controller_table.formatters(refreshed=True)
     assert forms["tabular"](document).startswith("Controller ")
     shown = json.loads(forms["json"](document))["controllers"]["home"]
     assert shown["uuid"] == "1"
@@ -127,7 +124,7 @@ def test_controllers(golden: Golden) -> None:
 
 def test_show_controller_has_jujus_json_names() -> None:
     document = {"home": {"details": {"controller-uuid": "1"}, "models": {"m": {"model-uuid": "2"}}}}
-    assert controllers.show_controller("json", document) == (
+    assert controller_table.show_controller("json", document) == (
         '{"home":{"details":{"uuid":"1"},"models":{"m":{"uuid":"2"}}}}\n'
     )
 
@@ -148,14 +145,16 @@ ENTRIES = [
 
 
 def test_show_status_log(golden: Golden) -> None:
-    golden("tables/history.txt", history.formatters(utc=False)["tabular"](ENTRIES))
+    golden("tables/history.txt", history_table.formatters(utc=False)["tabular"](ENTRIES))
     assert (
-        history.formatters(utc=True)["tabular"](ENTRIES).splitlines()[1].startswith("2025-03-01 09:00:01Z  ")
+        history_table.formatters(utc=True)["tabular"](ENTRIES)
+        .splitlines()[1]
+        .startswith("2025-03-01 09:00:01Z  ")
     )
-    assert history.formatters(utc=False)["json"](ENTRIES[1:]) == (
+    assert history_table.formatters(utc=False)["json"](ENTRIES[1:]) == (
         '[{"status":"active","message":"Primary","since":"2025-03-01T09:00:40Z","type":"workload"}]\n'
     )
-    assert history.formatters(utc=False)["yaml"](ENTRIES[1:]) == (
+    assert history_table.formatters(utc=False)["yaml"](ENTRIES[1:]) == (
         "- status: active\n  message: Primary\n  since: 2025-03-01T09:00:40Z\n  type: workload\n"
     )
 
@@ -186,10 +185,13 @@ def test_storage(golden: Golden) -> None:
 
 
 def test_machines(shop: ModuleType, golden: Golden) -> None:
-    document = machines.document(shop.DOCUMENT)
-    golden("tables/machines.txt", machines.formatters()["tabular"](document))
-    assert list(machines.document(shop.DOCUMENT, ["3", "7", "2/lxd/0"])["machines"]) == ["3"]
-    assert machines.formatters()["tabular"](machines.document(shop.DOCUMENT, ["7"])).count("\n") == 1
+    document = machine_formats.document(shop.DOCUMENT)
+    golden("tables/machines.txt", machine_formats.formatters()["tabular"](document))
+    assert list(machine_formats.document(shop.DOCUMENT, ["3", "7", "2/lxd/0"])["machines"]) == ["3"]
+    assert (
+        machine_formats.formatters()["tabular"](machine_formats.document(shop.DOCUMENT, ["7"])).count("\n")
+        == 1
+    )
 
 
 @dataclass(frozen=True)
@@ -224,15 +226,15 @@ RECORDS = [
 
 def test_debug_log(golden: Golden) -> None:
     golden(
-        "tables/debug-log.txt", "".join(loglines.line(record, loglines.Look()) + "\n" for record in RECORDS)
+        "tables/debug-log.txt", "".join(log_lines.line(record, log_lines.Look()) + "\n" for record in RECORDS)
     )
 
 
 def test_a_log_line_with_everything() -> None:
-    look = loglines.Look(date=True, milliseconds=True, utc=True, location=True)
+    look = log_lines.Look(date=True, milliseconds=True, utc=True, location=True)
     record = _record(1, "unit-pg-0", "INFO", "m", "text", location="a.py:7", labels="http,charmhub")
     assert (
-        loglines.line(record, look) == "unit-pg-0: 2025-03-01 09:00:01.250 INFO m a.py:7 http,charmhub text"
+        log_lines.line(record, look) == "unit-pg-0: 2025-03-01 09:00:01.250 INFO m a.py:7 http,charmhub text"
     )
 
 
@@ -262,7 +264,7 @@ def test_a_log_line_with_everything() -> None:
     ],
 )
 def test_which_records_are_shown(selection: dict[str, Any], seconds: str) -> None:
-    shown = loglines.Selection(**selection).predicate()
+    shown = log_lines.Selection(**selection).predicate()
     assert "".join(record.time[18] for record in RECORDS if shown(record)) == seconds
 
 
@@ -274,13 +276,13 @@ def test_application_config() -> None:
             "port": {"default": 80, "description": "d", "source": "user", "type": "int", "value": 81}
         },
     }
-    assert render("yaml", config.application(document)) == (
+    assert render("yaml", config_table.application(document)) == (
         "application: a\ncharm: a\nsettings:\n  port:\n    default: 80\n    description: d\n"
         "    source: user\n    type: int\n    value: 81\n"
     )
-    assert config.bare_value("14.11") == "14.11\n"
-    assert config.bare_value(True) == "true\n"
-    assert config.bare_value("") == "\n"
+    assert config_table.bare_value("14.11") == "14.11\n"
+    assert config_table.bare_value(True) == "true\n"
+    assert config_table.bare_value("") == "\n"
 
 
 def test_model_config() -> None:
@@ -290,7 +292,7 @@ def test_model_config() -> None:
         "apt-mirror": {"value": "", "source": "default"},
         "cloudinit-userdata": {"value": "x: 1\ny: 2\n", "source": "model"},
     }
-    forms = config.model_formatters()
+    forms = config_table.model_formatters()
     assert forms["tabular"](document) == (
         "Attribute           From     Value\n"
         'apt-mirror          default  ""\n'
@@ -303,11 +305,11 @@ def test_model_config() -> None:
 
 def test_constraints() -> None:
     values = {"mem": 6144, "cores": 2, "arch": "amd64", "spaces": ["db", "^dmz"], "zones": None}
-    assert config.constraints("constraints", values) == "arch=amd64 cores=2 mem=6144M spaces=db,^dmz\n"
-    assert config.constraints("json", values) == (
+    assert config_table.constraints("constraints", values) == "arch=amd64 cores=2 mem=6144M spaces=db,^dmz\n"
+    assert config_table.constraints("json", values) == (
         '{"arch":"amd64","cores":2,"mem":6144,"spaces":["db","^dmz"]}\n'
     )
-    assert config.constraints("constraints", {}) == "\n"
+    assert config_table.constraints("constraints", {}) == "\n"
 
 
 UNIT: dict[str, Any] = {
@@ -332,22 +334,22 @@ UNIT: dict[str, Any] = {
 
 
 def test_show_unit_json_has_a_local_unit_everywhere() -> None:
-    shown = json.loads(units.show_unit("json", {"web/0": UNIT}))["web/0"]["relation-info"]
+    shown = json.loads(unit_document.show_unit("json", {"web/0": UNIT}))["web/0"]["relation-info"]
     assert shown[0]["local-unit"] == {"in-scope": False, "data": None}
     assert list(shown[1])[-1] == "related-units"
-    assert "local-unit" not in units.show_unit("yaml", {"web/0": UNIT})
+    assert "local-unit" not in unit_document.show_unit("yaml", {"web/0": UNIT})
 
 
 def test_show_unit_keeps_the_relations_that_say_something() -> None:
     def ids(**flags: Any) -> list[int]:
-        found = units.select_relations(UNIT, **flags)
+        found = unit_document.select_relations(UNIT, **flags)
         return [entry["relation-id"] for entry in found.get("relation-info", ())]
 
     assert ids() == [1, 2]
     assert ids(endpoint="none") == [3]
     assert ids(related_unit="log/1") == [1, 2]
     assert ids(application_only=True) == [1]
-    chosen = units.select_relations(UNIT, related_unit="log/1")["relation-info"][1]["related-units"]
+    chosen = unit_document.select_relations(UNIT, related_unit="log/1")["relation-info"][1]["related-units"]
     assert list(chosen) == ["log/1"]
 
 
@@ -410,8 +412,8 @@ def test_clouds(golden: Golden) -> None:
             description="A cloud with a description that is too long to fit",
         ),
     }
-    golden("tables/clouds.txt", clouds.clouds_table(remote, local))
-    golden("tables/clouds-client.txt", clouds.clouds_table({}, local))
+    golden("tables/clouds.txt", cloud_table.clouds_table(remote, local))
+    golden("tables/clouds-client.txt", cloud_table.clouds_table({}, local))
 
 
 def test_credentials(golden: Golden) -> None:
@@ -424,6 +426,6 @@ def test_credentials(golden: Golden) -> None:
         },
         "lab": {"bob": {"auth-type": "userpass", "username": "bob"}},
     }
-    golden("tables/credentials.txt", clouds.credentials_table({"lab": held["lab"]}, held))
-    golden("tables/credentials.yaml", clouds.credentials("yaml", None, held))
-    golden("tables/credentials.json", clouds.credentials("json", {"lab": held["lab"]}, held))
+    golden("tables/credentials.txt", cloud_table.credentials_table({"lab": held["lab"]}, held))
+    golden("tables/credentials.yaml", cloud_table.credentials("yaml", None, held))
+    golden("tables/credentials.json", cloud_table.credentials("json", {"lab": held["lab"]}, held))

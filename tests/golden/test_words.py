@@ -16,9 +16,10 @@ from typing import Any
 import click
 import pytest
 
-from pushjuju.cli import drive, main
-from pushjuju.cli.command import Command
-from pushjuju.cli.root import Root
+from pushjuju.cli.app import main
+from pushjuju.cli.app.root import Root
+from pushjuju.cli.syntax.command import Command
+from pushjuju.cli.work import drive
 from pushjuju.core.clock import SystemClock
 from pushjuju.services.entities.basis.context import open_context
 from pushjuju.services.entities.charm import payloads

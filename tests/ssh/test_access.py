@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from pushjuju.cli import sshconfig
+from pushjuju.cli.commands.ssh import ssh_config
 from pushjuju.core import limits
 from pushjuju.core.errors import (
     AuthFailed,
@@ -237,10 +237,10 @@ async def test_a_machine_is_not_lent_the_persons_agent(
 
 def test_ssh_lends_the_agent_only_when_the_command_says_so(sshd: Sshd, tmp_path: Path, lender: Path) -> None:
     lender.write_text(LENT.format(port=sshd.port, agent="yes", known=tmp_path / "kh"))
-    target = sshconfig.target(
+    target = ssh_config.target(
         "box", {"host": "127.0.0.1", "port": sshd.port}, user="root", key=sshd.key, own={}, hops=()
     )
-    text = sshconfig.config_text(
+    text = ssh_config.config_text(
         [target], known_hosts=[tmp_path / "kh"], own_known_hosts=tmp_path / "kh", check_host_keys=True
     )
     # OpenSSH finds `~` in the list of users, not in HOME.

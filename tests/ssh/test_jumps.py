@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli import drive, main
+from pushjuju.cli.app import main
+from pushjuju.cli.work import drive
 from pushjuju.core.errors import HostKeyChanged, Unreachable
 from pushjuju.runner.target import MachineTarget
 from pushjuju.runner.transport import Connector

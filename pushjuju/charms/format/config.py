@@ -14,7 +14,7 @@ from pushjuju.charms.values.goform import literal, type_name, typed
 from pushjuju.charms.values.model import ConfigOption, OptionType
 from pushjuju.charms.values.problems import Problems
 from pushjuju.core.errors import NotValid
-from pushjuju.core.near import did_you_mean
+from pushjuju.core.suggest import did_you_mean
 from pushjuju.portable.quote import bool_of, parse_int, quote
 
 FILE = "config.yaml"

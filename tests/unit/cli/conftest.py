@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pushjuju.cli import main
+from pushjuju.cli.app import main
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli import drive, waiting
+from pushjuju.cli.work import drive, waiting
 from pushjuju.core.tasks import TaskStatus
 from pushjuju.services.entities.action import actions
 

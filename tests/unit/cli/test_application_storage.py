@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli import drive
+from pushjuju.cli.work import drive
 from tests.unit.cli.conftest import Run
 from tests.unit.services.world import Charms
 

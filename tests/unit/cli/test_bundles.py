@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from pushjuju.cli import drive
+from pushjuju.cli.work import drive
 from tests.charms_tools.hubstore import JAMMY, HubStore
 from tests.unit.cli.conftest import Ended, Run
 from tests.unit.services.world import Charms

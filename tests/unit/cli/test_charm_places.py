@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli import drive
+from pushjuju.cli.work import drive
 from tests.unit.charms.charmdirs import write_tree
 
 PLUGIN = """

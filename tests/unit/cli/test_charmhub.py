@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli import drive
+from pushjuju.cli.work import drive
 from pushjuju.services.entities.model import model_config
 from tests.charms_tools.hubstore import FOCAL, JAMMY, NOBLE, HubStore
 from tests.unit.cli.conftest import Ended, Run

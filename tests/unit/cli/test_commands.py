@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli import drive
+from pushjuju.cli.work import drive
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import models
 

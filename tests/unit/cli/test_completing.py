@@ -14,8 +14,10 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli import completeclouds, completing, hooktoolhelp, registry
-from pushjuju.cli.root import Root
+from pushjuju.cli.app.root import Root
+from pushjuju.cli.commands import registry
+from pushjuju.cli.complete import completeclouds, completing
+from pushjuju.cli.help import hooktoolhelp
 from pushjuju.core import constraints
 from pushjuju.core.secrets import Content
 from pushjuju.plugins.manager import PluginHost
@@ -336,7 +338,7 @@ def test_a_tab_imports_almost_nothing(env: dict[str, str], words: tuple[str, ...
     argv = [sys.executable, "-c", code, "__complete", "zsh", *words]
     done = subprocess.run(argv, env={"PATH": "/usr/bin", **env}, capture_output=True, text=True, check=True)
     modules = done.stdout.splitlines()[-1].split()
-    assert "pushjuju.cli.completing" in modules
+    assert "pushjuju.cli.complete.completing" in modules
     assert not [name for name in modules if name.startswith(HEAVY)]
 
 

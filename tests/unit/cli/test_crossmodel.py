@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli import completing, drive
+from pushjuju.cli.complete import completing
+from pushjuju.cli.work import drive
 from tests.unit.services.twins import Twins
 from tests.unit.services.world import Charms
 

@@ -16,7 +16,7 @@ PEOPLE = 5
 EACH = 40  # settings of one person, one after the other: 200 of one application in all
 PERSON = """
 import io, os, sys
-from pushjuju.cli.main import run
+from pushjuju.cli.app.main import run
 for number in range(int(sys.argv[2])):
     words = ["config", "agent", f"{sys.argv[1]}={number}"]
     status = run(words, stdin=io.StringIO(), stdout=sys.stdout, stderr=sys.stderr, env=os.environ)

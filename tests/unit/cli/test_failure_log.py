@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pushjuju.cli import drive
+from pushjuju.cli.work import drive
 from tests.unit.cli.test_hints import cli_of
 from tests.unit.services.world import World, event, failed, ok
 

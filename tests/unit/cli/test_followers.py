@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from pushjuju.cli import drive, waiting
-from pushjuju.cli.session import Session
+from pushjuju.cli.work import drive, waiting
+from pushjuju.cli.work.session import Session
 from pushjuju.core.errors import StoreGone
 from pushjuju.workers import background
 from tests.unit.services.world import World
 
 if TYPE_CHECKING:
-    from pushjuju.cli.command import Cli
+    from pushjuju.cli.syntax.command import Cli
 
 PROGRAM = shutil.which("pushjuju", path=str(Path(sys.executable).parent)) or "pushjuju"
 WITHIN_S = 60.0

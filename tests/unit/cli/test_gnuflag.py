@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pushjuju.cli.gnuflag import FlagSet, FlagSpec, Kind
+from pushjuju.cli.syntax.gnuflag import FlagSet, FlagSpec, Kind
 from pushjuju.core.errors import UsageError
 from pushjuju.portable.flags import HelpWanted
 

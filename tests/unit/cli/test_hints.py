@@ -12,13 +12,14 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli import drive, hints, registry
-from pushjuju.cli.command import GLOBAL_FLAGS, Cli, Command
-from pushjuju.cli.commands import destroying
-from pushjuju.cli.console import Console
-from pushjuju.cli.gnuflag import FlagSet
-from pushjuju.cli.output import Output
-from pushjuju.cli.root import Root
+from pushjuju.cli.app.root import Root
+from pushjuju.cli.commands import registry
+from pushjuju.cli.commands.model import destroying
+from pushjuju.cli.syntax.command import GLOBAL_FLAGS, Cli, Command
+from pushjuju.cli.syntax.gnuflag import FlagSet
+from pushjuju.cli.terminal.console import Console
+from pushjuju.cli.terminal.output import Output
+from pushjuju.cli.work import drive, hints
 from pushjuju.core.errors import NotFound, NotPermitted
 from pushjuju.core.status import Agent, StatusKind
 from pushjuju.services.entities.basis.statuses import set_status
@@ -31,7 +32,7 @@ from pushjuju.workers.provision import precheck
 from tests.unit.services.world import UBUNTU, Charms, World
 
 Run = Callable[..., Any]
-SOURCES = Path(registry.__file__).parents[1]
+SOURCES = Path(registry.__file__).parents[2]
 _UNKNOWN = "1"  # what stands for a part of a text that is only known when it runs
 _END = re.compile(r" {2,}|[\n`'\"’;,:]|\. |\.$| <| \(| to |\)| and ")
 
@@ -105,7 +106,7 @@ def test_every_line_of_a_hint_can_be_typed() -> None:
     for path, text in texts():
         for found in re.finditer(r"^(?:pushjuju )?((?:[a-z]+-)*[a-z]+(?: \S+)*) {4}\S", text, re.MULTILINE):
             words = found[1].split()
-            if words[0] not in registry.words() or path.name == "configargs.py":
+            if words[0] not in registry.words() or path.name == "config_arguments.py":
                 continue
             command = root.get_command(None, words[0])  # type: ignore[arg-type]
             assert isinstance(command, Command), f"{path}: {text}"

@@ -14,7 +14,7 @@ HEAVY = (
 
 _PROBE = """
 import sys
-from pushjuju.cli import main
+from pushjuju.cli.app import main
 import io
 out = io.StringIO()
 env = {"PUSHJUJU_DATA": "."}
@@ -51,7 +51,8 @@ def test_what_asks_no_cloud_loads_no_clouds_library(words: list[str], tmp_path: 
 
 _EVERY = """
 import io, sys
-from pushjuju.cli import main, registry
+from pushjuju.cli.app import main
+from pushjuju.cli.commands import registry
 env = {"PUSHJUJU_DATA": sys.argv[1], "HOME": sys.argv[1], "PATH": "/usr/bin:/bin"}
 
 def run(*words):

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli import registry
-from pushjuju.cli.command import Cli, command
-from pushjuju.cli.commands import basics
-from pushjuju.cli.root import read_aliases
+from pushjuju.cli.app.root import read_aliases
+from pushjuju.cli.commands import registry
+from pushjuju.cli.commands.program import basics
+from pushjuju.cli.syntax.command import Cli, command
 from pushjuju.core.errors import NotFound, Silent
-from pushjuju.core.near import closest
+from pushjuju.core.suggest import closest
 
 Run = Callable[..., Any]
 

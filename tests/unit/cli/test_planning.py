@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli import blocking, drive, registry
-from pushjuju.cli.plannable import NOT_PLANNED, PLANNED
+from pushjuju.cli.commands import registry
+from pushjuju.cli.commands.plan.plannable import NOT_PLANNED, PLANNED
+from pushjuju.cli.work import blocking, drive
 from pushjuju.core.clock import SystemClock
 from pushjuju.core.storage import Directive
 from pushjuju.services.entities.action import actions

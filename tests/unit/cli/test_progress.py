@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli.console import Console
-from pushjuju.cli.livetree import Row, tree
-from pushjuju.cli.progress import ProgressEvent, progress, wants_output
-from pushjuju.cli.screen import Painter, cut, width
+from pushjuju.cli.terminal.console import Console
+from pushjuju.cli.terminal.livetree import Row, tree
+from pushjuju.cli.terminal.progress import ProgressEvent, progress, wants_output
+from pushjuju.cli.terminal.screen import Painter, cut, width
 from pushjuju.workers import background
 
 
@@ -199,7 +199,7 @@ def test_a_line_that_is_over_goes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_lines_that_a_narrower_terminal_has_broken_are_written_over(monkeypatch: pytest.MonkeyPatch) -> None:
     stream, columns = io.StringIO(), [80]
-    monkeypatch.setattr("pushjuju.cli.screen.size", lambda _: (columns[0], 24))
+    monkeypatch.setattr("pushjuju.cli.terminal.screen.size", lambda _: (columns[0], 24))
     painter = Painter(stream)
     painter.draw(["x" * 60, "short"])
     columns[0] = 25

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pushjuju.cli import providerkeys
+from pushjuju.cli.commands.config import provider_keys
 from pushjuju.core.errors import NotValid
 from pushjuju.plugins.types import Attr
 
@@ -13,11 +13,11 @@ PLACE = Attr(name="place", summary="Where")
 
 
 def test_a_value_that_is_no_choice_is_refused() -> None:
-    providerkeys.check({"disk": DISK, "place": PLACE}, {"disk": "thin", "place": "any", "other": 1})
+    provider_keys.check({"disk": DISK, "place": PLACE}, {"disk": "thin", "place": "any", "other": 1})
     with pytest.raises(NotValid, match=r'disk: expected one of \[thin thick\], got "fat"'):
-        providerkeys.check({"disk": DISK}, {"disk": "fat"})
+        provider_keys.check({"disk": DISK}, {"disk": "fat"})
 
 
 def test_names_that_nobody_knows() -> None:
     names = ("disk", "mode", "name", "ssh-jump-host", "set-before", "typo")
-    assert providerkeys.unknown(names, {"disk": DISK}, {"set-before": 1}) == ["typo"]
+    assert provider_keys.unknown(names, {"disk": DISK}, {"set-before": 1}) == ["typo"]

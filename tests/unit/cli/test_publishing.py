@@ -12,8 +12,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from pushjuju.cli.commands.publishing import FOLDER
-from pushjuju.cli.manpage import escaped
+from pushjuju.cli.commands.program.publishing import FOLDER
+from pushjuju.cli.help.manpage import escaped
 from pushjuju.core.clock import SystemClock
 from pushjuju.services.lifecycle import removal
 from pushjuju.services.requests import integrate

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pushjuju.cli.query.faults import BadQuery
-from pushjuju.cli.query.run import Asked, Query, Scope, Scopes
+from pushjuju.cli.commands.wait.query.faults import BadQuery
+from pushjuju.cli.commands.wait.query.run import Asked, Query, Scope, Scopes
 
 
 def _scope(kind: str, **values: Any) -> Scope:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from pushjuju.cli import drive
+from pushjuju.cli.work import drive
 from tests.unit.services.world import Charms, World
 
 Run = Callable[..., Any]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli import drive
+from pushjuju.cli.work import drive
 from tests.charms_tools.wheelhouse import wheel
 from tests.unit.charms.charmdirs import write_tree
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli import debugsession, drive, sshconfig
-from pushjuju.cli.commands import ssh
+from pushjuju.cli.commands.ssh import debug_session, sessions, ssh_config
+from pushjuju.cli.work import drive
 from pushjuju.services.entities.basis.context import open_context
 from pushjuju.store.datadir import DataDir
 
@@ -40,7 +40,7 @@ class Clients:
 @pytest.fixture
 def clients(monkeypatch: pytest.MonkeyPatch) -> Clients:
     found = Clients()
-    monkeypatch.setattr(ssh, "_wait", found.wait)
+    monkeypatch.setattr(sessions, "_wait", found.wait)
     return found
 
 
@@ -117,11 +117,11 @@ def test_what_a_person_says_of_a_host_that_was_taken_in(
     program.write_text(f"#!/bin/sh\nprintf '%s' '{said}'\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    own = sshconfig.own_settings("box")
-    assert sshconfig.goes_through(own)
-    assert not sshconfig.goes_through({"proxyjump": ["none"]})
-    item = sshconfig.target("juju-0", {"host": "box"}, user="", key=tmp_path / "ours", own=own)
-    text = sshconfig.config_text(
+    own = ssh_config.own_settings("box")
+    assert ssh_config.goes_through(own)
+    assert not ssh_config.goes_through({"proxyjump": ["none"]})
+    item = ssh_config.target("juju-0", {"host": "box"}, user="", key=tmp_path / "ours", own=own)
+    text = ssh_config.config_text(
         [item], known_hosts=[tmp_path / "k"], own_known_hosts=tmp_path / "k", check_host_keys=True
     )
     assert "  HostName 10.9.9.9\n" in text
@@ -185,7 +185,7 @@ def test_bad_input(lab: Run, argv: tuple[str, ...], status: int, text: str) -> N
 
 
 def test_words_of_a_session_stay_words(tmp_path: Path) -> None:
-    script = debugsession.script(
+    script = debug_session.script(
         "web/0", [], kind="code", at="$(touch x) 'y'", machine="0", base=str(tmp_path)
     )
     head = "\n".join(script.splitlines()[:6])

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli import drive
+from pushjuju.cli.work import drive
 from pushjuju.services.entities.basis.context import open_context
 from pushjuju.services.entities.model import models
 from pushjuju.store.datadir import DataDir

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli.statusdoc import is_empty
+from pushjuju.cli.work.status_document import is_empty
 from pushjuju.services.views.status.status_filter import filter_status
 
 _PATH = Path(__file__).parents[2] / "golden" / "status" / "document.py"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli.formatters import storage_table
+from pushjuju.cli.commands.storage import storage_table
 
 WRONG = [
     (("add-storage", "web/0"), "add-storage requires a unit and a storage directive"),

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from pushjuju.cli import drive
+from pushjuju.cli.work import drive
 from tests.charms_tools.hubstore import JAMMY, NOBLE, HubStore
 from tests.unit.services.twins import Twins
 from tests.unit.services.world import Charms

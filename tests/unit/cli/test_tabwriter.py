@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pushjuju.cli.formatters.ports import ports_text
-from pushjuju.cli.formatters.table import message, size_text
-from pushjuju.cli.paint import colours_on, paint
-from pushjuju.cli.tabwriter import TabWriter
+from pushjuju.cli.commands.status.ports import ports_text
+from pushjuju.cli.terminal.paint import colours_on, paint
+from pushjuju.cli.terminal.table import message, size_text
+from pushjuju.cli.terminal.tabwriter import TabWriter
 
 
 def test_a_column_is_as_wide_as_its_longest_closed_cell() -> None:

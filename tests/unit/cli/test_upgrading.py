@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli import drive, waiting
+from pushjuju.cli.work import drive, waiting
 from pushjuju.uniter.commit import commit
 from pushjuju.uniter.turn import take_turn
 from tests.unit.services.world import Charms, World, failed, ok

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli import drive
+from pushjuju.cli.work import drive
 from pushjuju.services.entities.machine import credential_validity
 from pushjuju.workers.machine import credentials
 from tests.unit.cli.conftest import Run

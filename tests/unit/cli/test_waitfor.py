@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli import drive, waiting
+from pushjuju.cli.work import drive, waiting
 from pushjuju.core.status import StatusKind
 from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.model import models
@@ -142,7 +142,7 @@ def test_a_model_is_available(lab: Run) -> None:
 def test_the_store_is_read_only_when_it_has_changed(
     lab: Run, played: Played, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pushjuju.cli.commands import waitfor
+    from pushjuju.cli.commands.wait import waitfor
 
     reads: list[str] = []
     real = waitfor._unit

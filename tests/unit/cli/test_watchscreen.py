@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pushjuju.cli.watchscreen import frame
+from pushjuju.cli.commands.status.watch_screen import frame
 
 
 def _plain(text: str) -> list[str]:

@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 import yaml
 
-from pushjuju.cli import blocking, drive, registry
-from pushjuju.cli.command import is_ignored
-from pushjuju.cli.root import Root
+from pushjuju.cli.app.root import Root
+from pushjuju.cli.commands import registry
+from pushjuju.cli.syntax.command import is_ignored
+from pushjuju.cli.work import blocking, drive
 from pushjuju.services.entities.basis import logs
 from pushjuju.services.entities.basis.context import open_context
 from pushjuju.store.datadir import DataDir
@@ -734,7 +735,7 @@ def test_what_people_are_told_to_type_is_ours() -> None:
     }
     words = "|".join(sorted((*registry.known(), *registry.ALIASES), key=len, reverse=True))
     typed = re.compile(rf"(?<![-\w/.])juju (?:{words})\b(?!/)")
-    for path in sorted(Path(registry.__file__).parents[1].rglob("*.py")):
+    for path in sorted(Path(registry.__file__).parents[2].rglob("*.py")):
         for text in texts(path):
             if typed.search(text):
                 assert kept.get(path.name, "?") in text, f"{path}: {text}"

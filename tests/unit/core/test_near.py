@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pushjuju.core.near import closest, did_you_mean, distance
+from pushjuju.core.suggest import closest, did_you_mean, distance
 
 
 @pytest.mark.parametrize(

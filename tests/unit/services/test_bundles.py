@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from pushjuju.cli import bundling
+from pushjuju.cli.commands.bundle import bundling
 from pushjuju.core.errors import NotFound, NotValid
 from pushjuju.portable.output import format_yaml
 from pushjuju.services.bundles import export, plan_files, planning

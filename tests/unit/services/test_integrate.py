@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli.formatters.status_tabular import tabular
-from pushjuju.cli.session import Session
-from pushjuju.cli.statusdoc import status_document
+from pushjuju.cli.commands.status.status_tabular import tabular
+from pushjuju.cli.work.session import Session
+from pushjuju.cli.work.status_document import status_document
 from pushjuju.core.base import Base
 from pushjuju.core.errors import AlreadyExists, PushjujuError
 from pushjuju.core.placement import Placement

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from pushjuju.cli import drive as of_drive
-from pushjuju.cli import main
+from pushjuju.cli.app import main
+from pushjuju.cli.work import drive as of_drive
 from pushjuju.core.clock import SystemClock
 from pushjuju.core.errors import ConnectionLost, CredentialInvalid, ProviderError
 from pushjuju.core.status import StatusKind

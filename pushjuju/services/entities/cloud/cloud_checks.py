@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pushjuju.core.clouds import KEYS, Cloud
 from pushjuju.core.errors import NotValid
-from pushjuju.core.near import closest, is_alike
+from pushjuju.core.suggest import closest, is_alike
 
 if TYPE_CHECKING:
     from pushjuju.plugins.types import Attr, ProviderType

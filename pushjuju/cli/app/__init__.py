@@ -1,0 +1,1 @@
+"""The program: its entry, the word after it, what becomes of errors."""

@@ -1,0 +1,160 @@
+"""The entry point: streams and environment in, exit status out; the only place that prints errors.
+
+Mirrors: juju/cmd cmd.go Main (3.6)
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TextIO
+
+from pushjuju.cli.app.root import Root
+from pushjuju.cli.syntax.command import Cli, Exited
+from pushjuju.cli.terminal.console import Console
+from pushjuju.cli.terminal.output import Output
+from pushjuju.core.errors import NotFound, PushjujuError, Refused, Silent, UsageError
+from pushjuju.store.files.waits import told_by
+
+INTERRUPTED = 130
+_UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # of a file that has no name: stdout
+_FULL = {
+    errno.ENOSPC: "`df -h` shows which disk is full: free some space there, then run the command again",
+    errno.EDQUOT: "free some of your quota, then run the command again",
+}
+_RESUME = (
+    "Interrupted. What was asked for is recorded and the work already started on machines goes on.\n"
+    "'{program} update-status' continues it, '{program} status' shows it."
+)
+
+
+def main() -> None:
+    """Run the command line of this process and exit."""
+    _speak_utf8()
+    status = run(
+        _words(sys.argv[1:]),
+        stdin=sys.stdin,
+        stdout=sys.stdout,
+        stderr=sys.stderr,
+        env=os.environ,
+        program=os.path.basename(sys.argv[0] or "pushjuju"),  # noqa: PTH119 - pathlib costs start-up time
+    )
+    sys.exit(status)
+
+
+def _speak_utf8() -> None:
+    """Let the streams be UTF-8 whatever the locale says, as Go's are: data is the same for every reader."""
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.encoding.lower() != "utf-8":
+            stream.reconfigure(encoding="utf-8", errors=stream.errors)
+
+
+def _words(argv: list[str]) -> list[str]:
+    """Return arguments as the UTF-8 that they are."""
+    if sys.getfilesystemencoding().lower() == "utf-8":
+        return argv
+    return [os.fsencode(word).decode("utf-8", "surrogateescape") for word in argv]
+
+
+def run(
+    argv: Sequence[str],
+    *,
+    stdin: TextIO,
+    stdout: TextIO,
+    stderr: TextIO,
+    env: Mapping[str, str],
+    program: str = "pushjuju",
+) -> int:
+    """Run one command line and return its exit status."""
+    console = Console(stdin=stdin, stdout=stdout, stderr=stderr, env=env)
+    name = program if program in ("juju", "pushjuju") else "pushjuju"
+    cli = Cli(console=console, output=Output(console), program=name)
+    try:
+        with told_by(console.info):
+            return _guarded(list(argv), cli)
+    finally:
+        for service in cli.extra.values():
+            close = getattr(service, "close", None)
+            if close is not None:
+                close()
+
+
+def _guarded(argv: list[str], cli: Cli) -> int:
+    try:
+        _check_text(argv)
+        _dispatch(argv, cli)
+    except PushjujuError as error:
+        return _failed(error, cli)
+    except KeyboardInterrupt:
+        cli.console.stderr.write("\n" + (cli.on_interrupt or _RESUME.format(program=cli.program)) + "\n")
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output went away (`| head`): as quiet as any Unix program.
+        _leave_stdout()
+        return 0
+    except OSError as error:
+        if error.filename is None and error.errno in _UNWRITABLE:
+            _leave_stdout()
+            what = f"write error: {(error.strerror or '').lower()}"
+            return _failed(PushjujuError(what, hint=_FULL.get(error.errno, "")), cli)
+        if error.filename is None:
+            return _crashed(error, argv, cli)
+        return _failed(_of_the_system(error), cli)
+    except Exception as error:  # noqa: BLE001 - the last resort of the program
+        return _crashed(error, argv, cli)
+    return 0
+
+
+def _leave_stdout() -> None:
+    """Let what is still to be written go nowhere, so that the end of the process does not fail on it."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _check_text(argv: Sequence[str]) -> None:
+    """Refuse arguments that are no text: nothing that we keep or ask for can have such a name.
+
+    Raises:
+        UsageError: One is not UTF-8.
+    """
+    for word in argv:
+        if not word.isascii() and any(0xD800 <= ord(letter) <= 0xDFFF for letter in word):
+            shown = word.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+            raise UsageError(f'argument "{shown}" is not valid UTF-8')
+
+
+def _of_the_system(error: OSError) -> PushjujuError:
+    """Return the error for a file that the system does not let us use."""
+    name, hint = str(error.filename), _FULL.get(error.errno or 0, "")
+    return PushjujuError(f"{name if len(name) <= 255 else name[:255] + '...'}: {error.strerror}", hint=hint)
+
+
+def _dispatch(argv: list[str], cli: Cli) -> None:
+    root = Root()
+    with root.make_context(cli.program, argv, obj=cli) as context:
+        root.invoke(context)
+
+
+def _failed(error: PushjujuError, cli: Cli) -> int:
+    if isinstance(error, (Silent, Exited)):
+        return error.exit_code
+    if not isinstance(error, (UsageError, Refused)):
+        cli.output.failed()
+    if cli.debug:
+        import logging
+
+        logging.getLogger("pushjuju.cli").debug("error stack", exc_info=error)
+    if isinstance(error, NotFound):
+        from pushjuju.cli.work import suggest
+
+        suggest.advise(error, cli)
+    cli.console.error(error)
+    return error.exit_code
+
+
+def _crashed(error: Exception, argv: list[str], cli: Cli) -> int:
+    from pushjuju.cli.app import crash
+
+    return _failed(crash.report(error, env=cli.env, now=cli.clock.now(), argv=argv), cli)

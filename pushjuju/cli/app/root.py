@@ -1,0 +1,146 @@
+"""The word after `pushjuju`: a command, a plugin on PATH, a user's alias, or a mistake.
+
+Commands are imported when their word is used, one module per group (see `registry.py`).
+Mirrors: juju/cmd supercommand.go, juju cmd/juju/commands/plugin.go (3.6)
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from pushjuju.cli.commands import registry
+from pushjuju.cli.help import helptext
+from pushjuju.cli.help.version import version_text
+from pushjuju.cli.syntax.command import GLOBAL_FLAGS, Cli, Command, Exited
+from pushjuju.cli.syntax.gnuflag import FlagSet, FlagSpec
+from pushjuju.core.errors import NotFound, UsageError
+from pushjuju.core.suggest import did_you_mean
+from pushjuju.portable.flags import HelpWanted
+from pushjuju.portable.quote import quote
+
+ROOT_FLAGS = (
+    FlagSpec(name="description", help="Show short description of plugin, if any"),
+    FlagSpec(name="no-alias", help="Do not process command aliases when running this command"),
+    FlagSpec(name="version", help="Show the command's version and exit"),
+)
+PURPOSE = "Real Juju machine charms on every machine that SSH reaches, without agents."
+
+
+class Root(click.Group):
+    """The program: global flags, then a word."""
+
+    def __init__(self) -> None:
+        super().__init__("pushjuju", add_help_option=False, help=PURPOSE)
+        self._modules = registry.words()
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Return the commands that are there."""
+        return sorted(self._modules)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> Command | None:  # noqa: ARG002 - click's
+        """Return a command by its name or alias, or None; imports its module."""
+        name = registry.ALIASES.get(cmd_name, cmd_name)
+        module_name = self._modules.get(name)
+        if module_name is None:
+            return None
+        module = importlib.import_module(f"pushjuju.cli.commands.{module_name}")
+        found = (entry for entry in vars(module).values() if isinstance(entry, Command))
+        return next((entry for entry in found if entry.name == name), None)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the flags in front of the command."""
+        flags = FlagSet((*GLOBAL_FLAGS, *ROOT_FLAGS))
+        try:
+            parsed = flags.parse(args, interspersed=False)
+        except HelpWanted:
+            parsed = flags.parse([])
+            parsed.args = ["help", *_word_behind_help(args)]
+        ctx.params, ctx.args = parsed.values, parsed.args
+        return parsed.args
+
+    def invoke(self, ctx: click.Context) -> None:
+        """Run what the command line asks for."""
+        cli = ctx.find_object(Cli)
+        assert cli is not None, "the entry point sets the object"
+        if ctx.params["version"]:
+            return cli.output.text(f"{version_text()}\n")
+        if ctx.params["description"]:
+            return cli.output.text(f"{PURPOSE}\n")
+        args = ctx.args if ctx.params["no_alias"] else _expanded(ctx.args, cli)
+        if not args:
+            return cli.output.text(helptext.basics(cli.program))
+        return self._run(ctx, cli, args)
+
+    def _run(self, ctx: click.Context, cli: Cli, args: Sequence[str]) -> None:
+        word, rest = args[0], list(args[1:])
+        found = self.get_command(ctx, word)
+        if found is None:
+            _run_plugin(word, rest)
+            raise self._unknown(word, cli)
+        try:
+            with found.make_context(word, rest, parent=ctx) as inner:
+                return found.invoke(inner)
+        except HelpWanted:
+            return cli.output.text(helptext.command(found, cli.program, alias=word))
+
+    def _unknown(self, word: str, cli: Cli) -> UsageError | NotFound:
+        if word.startswith("-"):
+            return UsageError(f"option provided but not defined: {word}")
+        name = cli.program
+        text = f'{name}: {quote(word)} is not a {name} command. See "{name} --help".'
+        near = did_you_mean(word, [*self._modules, *registry.ALIASES])
+        return NotFound(f"{text}\n{near}" if near else text)
+
+
+def _word_behind_help(args: Sequence[str]) -> list[str]:
+    """Return the first word that is no flag: `--help deploy` is `help deploy`."""
+    return [arg for arg in args if not arg.startswith("-")][:1]
+
+
+def _expanded(args: list[str], cli: Cli) -> list[str]:
+    """Replace the first word if the user's alias file names it."""
+    if not args:
+        return args
+    from pushjuju.store import datadir
+
+    aliases = read_aliases(datadir.locate(cli.env, Path.cwd()) / "aliases")
+    return [*aliases[args[0]], *args[1:]] if args[0] in aliases else args
+
+
+def read_aliases(path: Path) -> dict[str, list[str]]:
+    """Read `name = command arg ...` lines; a missing file, comments and other lines count for nothing."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return {}
+    found = {}
+    for line in lines:
+        name, equals, words = line.partition("=")
+        if equals and not line.lstrip().startswith("#") and name.strip() and words.split():
+            found[name.strip()] = words.split()
+    return found
+
+
+def _run_plugin(word: str, args: list[str]) -> None:
+    """Run `pushjuju-WORD` or `juju-WORD` from PATH; return if there is neither.
+
+    Raises:
+        Exited: It ran; carries its exit status.
+    """
+    if "/" in word or word.startswith("-"):
+        return
+    import shutil
+
+    from pushjuju.core import children
+
+    program = shutil.which(f"pushjuju-{word}") or shutil.which(f"juju-{word}")
+    if program is None:
+        return
+    pid = children.start_at_terminal(program, [program, *args])
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    raise Exited(status if status >= 0 else 128 - status)

@@ -1,0 +1,1 @@
+"""Actions, and commands that run on units and machines."""

@@ -1,0 +1,1 @@
+"""Applications and their units."""

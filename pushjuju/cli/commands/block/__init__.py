@@ -1,0 +1,1 @@
+"""Commands that are disabled for a model."""

@@ -1,0 +1,1 @@
+"""Branches of a model, which are not supported."""

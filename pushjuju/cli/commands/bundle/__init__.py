@@ -1,0 +1,1 @@
+"""Bundles: many applications at once."""

@@ -1,0 +1,1 @@
+"""Charms: in stores, in source trees, on this computer."""

@@ -1,0 +1,321 @@
+"""Where `deploy` and `refresh` get a charm from: a place that was typed, or the model's store."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pushjuju.charms.format.arguments import ArgumentKind, classify_argument
+from pushjuju.charms.format.url import parse_url
+from pushjuju.cli.commands.bundle import bundling
+from pushjuju.core.base import Base
+from pushjuju.core.errors import NotFound, NotValid
+
+if TYPE_CHECKING:
+    from pushjuju.charms.archive.pack import PackedCharm
+    from pushjuju.charms.values.model import Charm
+    from pushjuju.cli.syntax.command import Cli
+    from pushjuju.cli.work.session import Session
+    from pushjuju.core.charmstore import StoreResource
+    from pushjuju.plugins.charmtypes import CharmPlace
+    from pushjuju.services.supply.store_charms import CharmRequest, StoreOrigin
+
+GIT = "git+"
+_SCHEME = re.compile(r"([a-z][a-z0-9.-]*):.")
+_JUJUS = ("ch", "cs", "local")  # schemes of charm URLs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acquired:
+    """A charm that is here.
+
+    Attributes:
+        origin: The store that it comes from; None: a person gave it.
+        resources: Name -> what the store has for it.
+        files: Name -> file that a person gives.
+        asked: Name -> revision that a person asked for.
+        url: Under which the model knows it already; empty: it does not.
+        source: Whether it came as a source tree.
+    """
+
+    packed: PackedCharm
+    origin: StoreOrigin | None = None
+    resources: Mapping[str, StoreResource] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    asked: Mapping[str, int] = field(default_factory=dict)
+    url: str = ""
+    source: bool = False
+
+    @property
+    def name(self) -> str:
+        """The charm's name where it comes from; the name in a store may differ from that in the metadata."""
+        return self.origin.charm.name if self.origin else self.packed.charm.name
+
+    @property
+    def text(self) -> str:
+        """What lines about it say: `charm-hub charm "x", revision N in channel C`, without the revision."""
+        kind = "local" if self.origin is None else "charm-hub"
+        return f'{kind} charm "{self.name}"'
+
+
+def is_brought(argument: str) -> bool:
+    """Tell whether a charm argument has the form of a place that a plugin brings charms from."""
+    scheme = _SCHEME.match(argument)
+    return argument.startswith(GIT) or (scheme is not None and scheme[1] not in _JUJUS)
+
+
+def kind_of(cli: Cli, argument: str) -> ArgumentKind:
+    """Return what a charm argument names: a place, a charm that a model has already, or a store's.
+
+    Raises:
+        NotFound, NotValid: It names nothing; the message is Juju's.
+    """
+    if argument.startswith(GIT) or (is_brought(argument) and _place(cli, argument) is not None):
+        return ArgumentKind.LOCAL
+    return classify_argument(argument, lambda text: Path(text).exists()).kind
+
+
+def is_store_name(cli: Cli, argument: str) -> bool:
+    """Tell whether a charm argument names a store's charm; it raises what `kind_of` does."""
+    return kind_of(cli, argument) is ArgumentKind.CHARMHUB
+
+
+def uploaded(opened: Session, url: str) -> Acquired:
+    """Return a charm that was uploaded to the model before.
+
+    Raises:
+        NotFound: The model does not know it, or does not have it any more.
+
+    Mirrors: juju cmd/juju/application/deployer/charm.go predeployedLocalCharm (3.6)
+    """
+    from pushjuju.charms.archive.pack import PackedCharm
+    from pushjuju.services.entities.charm import charms
+
+    try:
+        with opened.ctx.store.read() as tx:
+            record, charm = charms.record(tx, opened.uuid, url), charms.get(tx, opened.uuid, url)
+    except NotFound as error:
+        raise NotFound(
+            f"cannot interpret as a redeployment of a local charm from the controller: {error.message}",
+            hint="a charm that no application has is forgotten: deploy its directory or file",
+        ) from None
+    packed = PackedCharm(
+        path=opened.ctx.controller.blobs.path(record.sha256), sha256=record.sha256, size=record.size,
+        members=(), charm=replace(charm, revision=record.revision, warnings=()),
+    )  # fmt: skip
+    return Acquired(packed=packed, url=url)
+
+
+Choose = Callable[["Charm"], tuple[Base, str]]
+"""Returns the base and architecture of the machines that a charm is for."""
+
+
+def from_place(
+    cli: Cli, argument: str, folder: Path, choose: Choose | None = None, *, scripts: bool = False
+) -> Acquired:
+    """Bring a charm from a path or a git repository, packed; a source tree is built first.
+
+    Args:
+        choose: Tells what machines it is for; None: those that the charm names, as usual.
+        scripts: Whether its scripts may be run in a machine that is thrown away.
+
+    Raises:
+        NotFound: There is none.
+        InvalidCharm: It is refused, or cannot be built here.
+        NotValid: It is not for these machines.
+    """
+    from pushjuju.charms.archive.pack import pack
+    from pushjuju.services.supply.charm_build import is_source
+
+    path = bring(cli, argument, folder)
+    origin = "" if is_brought(argument) else None
+    tree = built(cli, path, folder, choose, origin=origin, scripts=scripts)
+    return Acquired(packed=pack(tree, folder / "charm", origin=origin), source=is_source(path))
+
+
+def built(
+    cli: Cli,
+    path: Path,
+    folder: Path,
+    choose: Choose | None = None,
+    *,
+    origin: str | None = None,
+    alone: bool = False,
+    scripts: bool = False,
+) -> Path:
+    """Return a tree with its packages for a source tree that has none yet; any other path as it is.
+
+    Args:
+        choose: As for `from_place`.
+        origin: What stands before the names of files in errors; the path if None.
+        alone: Let the charm name these machines only.
+        scripts: Whether its scripts may be run in a machine that is thrown away.
+
+    Raises:
+        InvalidCharm: It is refused, or cannot be built here.
+        NotValid: It is not for these machines.
+    """
+    if not path.is_dir() or not (path / "charmcraft.yaml").is_file():
+        return path
+    from pushjuju.charms.archive.reader import read_charm
+    from pushjuju.services.entities.model import architectures
+    from pushjuju.services.supply import charm_build
+
+    if not charm_build.is_source(path):
+        return path
+    # Faults are told before anything is installed, and with the places where a person wrote them.
+    charm = read_charm(path, origin=origin).charm
+    base, arch = choose(charm) if choose else (usual_base(charm), "")
+    work = folder / "built"
+    work.mkdir()
+    return charm_build.built(
+        path,
+        work,
+        base=base,
+        arch=architectures.chosen(charm, base, arch),
+        environ=cli.env,
+        say=cli.console.info,
+        origin=origin,
+        alone=alone,
+        scripts=scripts,
+    )
+
+
+def usual_base(charm: Charm) -> Base:
+    """Return the base that a source tree is for when nobody says: Juju's default one, else its newest."""
+    from pushjuju.charms.values.charm_bases import DEFAULT_LTS, newest
+
+    bases = charm.bases()
+    return newest(bases) if bases and not any(item.matches(DEFAULT_LTS) for item in bases) else DEFAULT_LTS
+
+
+def bring(cli: Cli, argument: str, folder: Path) -> Path:
+    """Return the path of a charm on this computer, cloned there if it has to be.
+
+    Raises:
+        NotFound: There is none.
+        NotValid: It is no charm; the message is Juju's.
+    """
+    if not is_brought(argument):
+        return local_charm(argument)
+    place = _place(cli, argument)
+    if place is None:
+        if not argument.startswith(GIT):
+            parse_url(argument)  # says what it is not
+        raise NotValid(f'charm or bundle URL "{argument}" malformed')
+    work = folder / "brought"
+    work.mkdir()
+    return place.bring(work)
+
+
+def local_charm(argument: str) -> Path:
+    """Return the path of a local charm.
+
+    Raises:
+        NotFound: There is nothing.
+        NotValid: It is no local charm.
+    """
+    found = classify_argument(argument, lambda text: Path(text).exists())
+    if found.kind is ArgumentKind.UPLOADED:
+        raise NotValid(
+            f'charm "{argument}" cannot be used by its URL here', hint="name its directory or file"
+        )
+    if found.kind is not ArgumentKind.LOCAL:
+        raise NotFound(f'no charm was found at "{argument}"', hint="a path starts with . or /")
+    path = Path(found.path)
+    if bundling.names_bundle(argument):
+        raise NotValid(f"{argument} is a bundle, not a charm")
+    return path
+
+
+def _place(cli: Cli, argument: str) -> CharmPlace | None:
+    """Return what brings the charm at an address, or None when no plugin knows it."""
+    from pushjuju.plugins.charmtypes import SourceServices
+    from pushjuju.plugins.manager import PluginHost
+
+    host = PluginHost(environ=cli.env, warn=cli.console.warn)
+    return host.open_charm_place(argument, SourceServices(environ=cli.env))
+
+
+def split_resources(given: Mapping[str, str]) -> tuple[dict[str, str], dict[str, int]]:
+    """Return files and revisions of `--resource`; a number is a revision."""
+    numbers = {name: int(value) for name, value in given.items() if value.isascii() and value.isdigit()}
+    return {name: value for name, value in given.items() if name not in numbers}, numbers
+
+
+def from_store(
+    cli: Cli,
+    opened: Session,
+    request: CharmRequest,
+    given: Mapping[str, str],
+    folder: Path,
+    *,
+    keep: Collection[str] = (),
+) -> Acquired:
+    """Resolve a charm in the model's store and bring it here, with a line of progress for a slow download.
+
+    Args:
+        given: The values of `--resource`.
+        keep: Resources that stay as they are when the store says nothing of them.
+
+    Raises:
+        HubError: There is none, or the store is away; the message is Juju's.
+        NotValid: A name, channel, base or resource makes no sense.
+    """
+    from pushjuju.services.entities.application import resources
+    from pushjuju.services.supply import store_charms
+
+    files, numbers = split_resources(given)
+    store = store_charms.open_store(opened.ctx, opened.uuid)
+    origin = store_charms.resolve_one(opened.ctx, opened.uuid, request, store=store)
+    if origin.charm.kind == "bundle":
+        raise NotValid(f'expected charm, got bundle "{origin.charm.name}"')
+    with downloading(cli, f'charm "{origin.charm.name}" revision {origin.charm.revision}') as tell:
+        packed = store_charms.fetch(opened.ctx, store, origin, folder, tell, model=opened.uuid)
+    declared = packed.charm.meta.resources
+    resources.check_names(declared, list(given))
+    found = store_charms.pick_resources(store, origin, numbers, declared, keep=keep)
+    return Acquired(packed=packed, origin=origin, resources=found, files=files, asked=numbers)
+
+
+class downloading:  # noqa: N801 - used as a block
+    """A line that tells how far a download is, on a terminal; it is gone at the end."""
+
+    def __init__(self, cli: Cli, what: str) -> None:
+        self._stream = cli.console.stderr
+        self._what = what
+        self._shown = -1
+        self._on = self._stream.isatty() and not cli.console.quiet
+
+    def __enter__(self) -> Any:
+        return self.tell
+
+    def tell(self, here: int, whole: int) -> None:
+        """Show how much is here."""
+        percent = here * 100 // whole if whole else 0
+        if self._on and percent != self._shown:
+            self._shown = percent
+            self._stream.write(f"\r{self._what}: {percent:3d}% of {whole / 1e6:.1f} MB")
+            self._stream.flush()
+
+    def __exit__(self, *_error: object) -> None:
+        if self._shown >= 0:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+
+
+def deploy_request(argument: str, asked: Mapping[str, Any], base: Base | None, arch: str) -> CharmRequest:
+    """Return what `deploy NAME` asks a store for."""
+    from pushjuju.services.supply.store_charms import CharmRequest
+
+    return CharmRequest(
+        url=argument,
+        channel=asked["channel"],
+        revision=asked["revision"],
+        base=base,
+        arch=arch,
+        force=asked["force"],
+    )

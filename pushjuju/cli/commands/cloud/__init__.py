@@ -1,0 +1,1 @@
+"""Clouds and their regions."""

@@ -1,0 +1,1 @@
+"""Settings and constraints of applications, models and controllers."""

@@ -1,0 +1,74 @@
+"""Arguments of the config family: get one, get all, set, reset, from a file; and which of these go together.
+
+Pure. Mirrors: juju cmd/juju/config/config.go (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pushjuju.cli.syntax.values import pairs
+from pushjuju.core.errors import UsageError
+from pushjuju.portable.quote import quote
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigArgs:
+    """What a config command asks for.
+
+    Attributes:
+        key: The one key to get; empty for all.
+        values: Keys to set.
+        reset: Keys to reset.
+        file: YAML file to set from, or empty.
+    """
+
+    key: str = ""
+    values: Mapping[str, str] = field(default_factory=dict)
+    reset: tuple[str, ...] = ()
+    file: str = ""
+
+    @property
+    def change(self) -> bool:
+        """Whether anything is to be changed."""
+        return bool(self.values or self.reset or self.file)
+
+
+def parse(args: Sequence[str], *, file: str = "", reset: Sequence[str] = ()) -> ConfigArgs:
+    """Read the arguments behind the entity.
+
+    Raises:
+        UsageError: Getting and changing at once, several keys to get, a key twice, set and reset of one key.
+    """
+    keys = [arg for arg in args if "=" not in arg]
+    changes = pairs(arg for arg in args if "=" in arg)
+    actions = [
+        word
+        for word, asked in (
+            ("get value", bool(keys)),
+            ("reset keys", bool(reset)),
+            ("set from file", bool(file)),
+            ("set values", bool(changes)),
+        )
+        if asked
+    ]
+    if keys and len(actions) > 1:
+        raise UsageError(f"cannot {_listed(actions)} simultaneously")
+    if len(keys) > 1:
+        raise UsageError("cannot specify multiple keys to get")
+    for key in reset:
+        if "=" in key:
+            raise UsageError(
+                f"--reset accepts a comma delimited set of keys {quote('a,b,c')}, received: {quote(key)}"
+            )
+        if key in changes:
+            raise UsageError(f"cannot set and reset key {quote(key)} simultaneously")
+    return ConfigArgs(
+        key=keys[0] if keys else "", values=changes, reset=tuple(filter(None, reset)), file=file
+    )
+
+
+def _listed(words: Sequence[str]) -> str:
+    *first, last = words
+    return f"{', '.join(first)} and {last}"

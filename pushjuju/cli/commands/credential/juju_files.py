@@ -1,0 +1,103 @@
+"""Clouds and credentials of a Juju client here: taken over on request, never changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from pushjuju.cli.commands.credential import credentials
+from pushjuju.cli.syntax import values
+from pushjuju.cli.work.scope import Sides
+from pushjuju.core.clouds import Cloud, CloudCredentials, StoredCredential, read_clouds, read_credentials
+from pushjuju.core.errors import NotValid, PushjujuError
+from pushjuju.portable.quote import quote
+from pushjuju.services.entities.cloud import cloud_checks
+from pushjuju.services.entities.cloud import clouds as service
+from pushjuju.services.views import cloud_documents as documents
+
+CLOUDS = ("clouds.yaml", "public-clouds.yaml")
+CREDENTIALS = "credentials.yaml"
+
+
+def folder(environ: Mapping[str, str]) -> Path:
+    """Return where Juju's client keeps its files. Mirrors: juju juju/osenv/home.go (3.6)"""
+    if named := environ.get("JUJU_DATA"):
+        return Path(named)
+    home = environ.get("HOME") or str(Path.home())
+    return Path(environ.get("XDG_DATA_HOME") or f"{home}/.local/share") / "juju"
+
+
+def has_any(environ: Mapping[str, str]) -> bool:
+    """Return True when a Juju client has clouds or credentials of its own here."""
+    return any((folder(environ) / name).is_file() for name in (CLOUDS[0], CREDENTIALS))
+
+
+def take_over(where: Sides, source: Path) -> Iterator[str]:
+    """Copy the clouds and credentials that are not known here yet; yield what became of each.
+
+    Raises:
+        NotValid: A file is no YAML, or has another form.
+        NotFound: A file cannot be read.
+    """
+    for name in CLOUDS:
+        document = _document(source / name)
+        for cloud in read_clouds(document).values() if document else ():
+            yield from _cloud(where, cloud, quiet=name != CLOUDS[0])
+    document = _document(source / CREDENTIALS)
+    for name, listed in read_credentials(document).items() if document else ():
+        for each, item in listed.credentials.items():
+            yield _credential(where, name, each, item)
+        _defaults(where, name, listed)
+
+
+def _document(path: Path) -> object:
+    if not path.is_file():
+        return None
+    try:
+        return values.yaml_map(values.read_file(str(path)), str(path))
+    except NotValid as error:
+        raise NotValid(f"{path}: {error.message}") from None
+
+
+def _cloud(where: Sides, cloud: Cloud, *, quiet: bool) -> Iterator[str]:
+    """Take a cloud over; with `quiet` nothing is said of those that are left out."""
+    kind = documents.kind_of(where.host, cloud.type)
+    if cloud.name in documents.client_clouds(where.host, where.files):
+        said = f"cloud {quote(cloud.name)} is known here already"
+    elif kind is None:
+        said = f"cloud {quote(cloud.name)} is left out: clouds of type {quote(cloud.type)} are not supported"
+    else:
+        try:
+            cloud_checks.check(cloud, kind)
+            where.files.put_cloud(cloud.name, cloud.to_document())
+        except PushjujuError as error:
+            said = f"cloud {quote(cloud.name)} is left out: {error.message}"
+        else:
+            yield f"cloud {quote(cloud.name)} is taken over"
+            return
+    if not quiet:
+        yield said
+
+
+def _defaults(where: Sides, cloud: str, listed: CloudCredentials) -> None:
+    """Take over which region and credential a cloud is used with, unless that was chosen here."""
+    known = where.files.credentials(cloud)
+    if listed.default_region and not known.default_region:
+        where.files.set_default(cloud, "default-region", listed.default_region)
+    if listed.default_credential in known.credentials and not known.default_credential:
+        where.files.set_default(cloud, "default-credential", listed.default_credential)
+
+
+def _credential(where: Sides, cloud: str, name: str, item: StoredCredential) -> str:
+    """Take a credential over; return what became of it."""
+    said = f"credential {quote(name)} of cloud {quote(cloud)}"
+    if name in where.files.credentials(cloud).credentials:
+        return f"{said} is known here already"
+    try:
+        found, kind = credentials.known_cloud(where, cloud)
+        if item.auth_type not in service.auth_types(kind):
+            return f"{said} is left out: auth-type {quote(item.auth_type)} is not supported"
+        credentials.put(where.files, found.name, name, credentials.finished(cloud, name, item, kind), kind)
+    except PushjujuError as error:
+        return f"{said} is left out: {error.message}"
+    return f"{said} is taken over"

@@ -1,0 +1,1 @@
+"""Firewall rules under their old names."""

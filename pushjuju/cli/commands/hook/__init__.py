@@ -1,0 +1,1 @@
+"""What ran on units, and what would run again."""

@@ -1,0 +1,32 @@
+"""`machines` and `show-machine` as text. Pure. Mirrors: juju cmd/juju/machine (3.6)"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pushjuju.cli.commands.machine.machine_table import machine_table
+from pushjuju.cli.terminal.output import Formatter, render
+from pushjuju.cli.terminal.shapes import struct
+
+
+def formatters(*, colour: bool = False) -> dict[str, Formatter]:
+    """Return format name -> function from `{model, machines}` to text."""
+    return {
+        "tabular": lambda document: machine_table(document["machines"], colour=colour),
+        "yaml": lambda document: render("yaml", struct(document, "machines")),
+        "json": lambda document: render("json", struct(document, "machines")),
+    }
+
+
+def document(status: Mapping[str, Any], wanted: Iterable[str] = ()) -> dict[str, Any]:
+    """Return the machines of a status document.
+
+    Args:
+        status: The status document.
+        wanted: Ids of top-level machines; all when empty. Unknown ids are left out.
+    """
+    names = set(wanted)
+    machines = status.get("machines", {})
+    kept = {name: machine for name, machine in machines.items() if not names or name in names}
+    return {"model": status["model"]["name"], "machines": kept}

@@ -1,0 +1,75 @@
+"""Machines as a table: a section of `status`, and the whole of `machines`. Pure.
+
+Mirrors: juju cmd/juju/status/output_tabular.go printMachines (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pushjuju.cli.terminal.paint import CYAN, paint, paint_status
+from pushjuju.cli.terminal.table import heads, message, naturally
+from pushjuju.cli.terminal.tabwriter import TabWriter
+
+
+def machine_section(machines: Mapping[str, Any], *, colour: bool = False) -> str:
+    """Return the table of machines, containers behind their host; empty without machines.
+
+    Args:
+        machines: Machine id -> machine as in the status document.
+        colour: Whether to colour it.
+    """
+    if not machines:
+        return ""
+    return machine_table(machines, colour=colour)
+
+
+def machine_table(machines: Mapping[str, Any], *, colour: bool = False) -> str:
+    """Return the table of machines with its header even when there are none."""
+    table = TabWriter(colour=colour)
+    table.row(*heads("Machine", "State", "Address", "Inst id", "Base", "AZ", "Message"))
+    _add(table, machines)
+    return table.text()
+
+
+def _add(table: TabWriter, machines: Mapping[str, Any]) -> None:
+    for name, machine in naturally(machines):
+        word, text = state_of(machine)
+        table.row(
+            name,
+            paint_status(word),
+            paint(machine.get("dns-name", ""), CYAN),
+            machine.get("display-name") or machine.get("instance-id", ""),
+            base_text(machine.get("base", {})),
+            _zone(machine.get("hardware", "")),
+            message(text),
+        )
+        _add(table, machine.get("containers", {}))
+
+
+def state_of(machine: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the state word and the message to show.
+
+    A failed change of the machine's LXD profile hides its own state. The agent's own message follows: why a
+    machine without units is kept.
+    """
+    if "status-error" in machine:
+        return "error", machine["status-error"]
+    agent, change = machine.get("juju-status", {}), machine.get("modification-status", {})
+    if change.get("current") == "error":
+        return "error", change.get("message", "")
+    if "status-error" in agent:
+        return "error", agent["status-error"]
+    texts = (machine.get("machine-status", {}).get("message", ""), agent.get("message", ""))
+    return agent.get("current", ""), "; ".join(filter(None, texts))
+
+
+def base_text(base: Mapping[str, str]) -> str:
+    """Return `ubuntu@22.04`, or an empty text for no base."""
+    return f"{base['name']}@{base['channel']}" if base else ""
+
+
+def _zone(hardware: str) -> str:
+    found = (part.partition("=")[2] for part in hardware.split() if part.startswith("availability-zone="))
+    return next(found, "")

@@ -1,0 +1,98 @@
+"""`models` and `show-model` as text. Pure.
+
+Mirrors: juju cmd/juju/controller/listmodels.go, cmd/juju/model/show.go (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pushjuju.cli.terminal.output import Formatter, render
+from pushjuju.cli.terminal.paint import GREEN, paint, paint_status
+from pushjuju.cli.terminal.shapes import struct
+from pushjuju.cli.terminal.table import heads
+from pushjuju.cli.terminal.tabwriter import TabWriter
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """What the table says of a model's size; None where it is not known."""
+
+    machines: int | None = None
+    cores: int | None = None
+    units: int | None = None
+
+
+def formatters(
+    counts: Mapping[str, Counts], *, controller: str, user: str, uuid: bool = False, colour: bool = False
+) -> dict[str, Formatter]:
+    """Return format name -> function from the models document to text.
+
+    Args:
+        counts: Model UUID -> its counts.
+        controller: Its name.
+        user: Whose models are shown without their owner.
+        uuid: Whether the table has the UUID column.
+        colour: Whether to colour it.
+    """
+
+    def table(document: Any) -> str:
+        return _table(document, counts, user=user, uuid=uuid, colour=colour)
+
+    return {
+        "tabular": lambda document: f"Controller: {controller}\n\n{table(document)}",
+        "yaml": lambda document: render("yaml", struct(document, "models")),
+        "json": lambda document: render("json", struct(document, "models")),
+    }
+
+
+def _table(
+    document: Mapping[str, Any], counts: Mapping[str, Counts], *, user: str, uuid: bool, colour: bool
+) -> str:
+    shift = 1 if uuid else 0
+    table = TabWriter(right=(4 + shift, 5 + shift), colour=colour)
+    extra = ("UUID",) if uuid else ()
+    titles = ("Cloud/Region", "Type", "Status", "Machines", "Cores", "Units", "Access", "Last connection")
+    table.row(*heads("Model", *extra, *titles))
+    for model in document["models"]:
+        name = _own_name(model["name"], user)
+        if name == _own_name(document.get("current-model", ""), user):
+            name = paint(f"{name}*", GREEN)
+        count = counts.get(model["model-uuid"], Counts())
+        table.row(
+            name,
+            *((model["model-uuid"],) if uuid else ()),
+            "/".join(part for part in (model["cloud"], model.get("region", "")) if part),
+            model.get("type", ""),
+            paint_status(model.get("status", {}).get("current", "")),
+            *(_count(number) for number in (count.machines, count.cores, count.units)),
+            model["access"],
+            model["last-connection"],
+        )
+    return table.text()
+
+
+def _own_name(qualified: str, user: str) -> str:
+    owner, _, short = qualified.rpartition("/")
+    return short if owner in (user, "") else qualified
+
+
+def _count(number: int | None) -> str:
+    return "-" if number is None else str(number)
+
+
+def show_model(form: str, document: Mapping[str, Any]) -> str:
+    """Return the models of `show-model` (short name -> model) as yaml or json."""
+    return render(form, struct(document, "*show-model"))
+
+
+def switched(before: str, after: str) -> str:
+    """Return what `switch` says: `home:admin/a -> home:admin/b`, or that nothing changed."""
+    return f"{after} (no change)" if before == after else f"{before} -> {after}"
+
+
+def emptied(counts: Sequence[tuple[int, str]]) -> str:
+    """Return what destroy-model waits for: `2 machine(s), 1 application(s)`; zero counts are left out."""
+    return ", ".join(f"{number} {noun}(s)" for number, noun in counts if number)

@@ -1,0 +1,1 @@
+"""Offers, and applications of other models."""

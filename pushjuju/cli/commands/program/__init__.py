@@ -1,0 +1,1 @@
+"""The program itself: help, versions, schemas, plugins, its background work."""

@@ -1,0 +1,1 @@
+"""Secrets and where they are kept."""

@@ -1,0 +1,1 @@
+"""Network spaces and subnets."""

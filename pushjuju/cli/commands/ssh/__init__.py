@@ -1,0 +1,1 @@
+"""SSH to machines and units, and the keys that may."""

@@ -1,0 +1,1 @@
+"""Status, its history and the log."""

@@ -1,0 +1,77 @@
+"""`show-status-log` as text. Pure. Mirrors: juju cmd/juju/status/history.go (3.6)"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any, Protocol
+
+from pushjuju.cli.terminal.output import Formatter, render
+from pushjuju.cli.terminal.paint import paint_status
+from pushjuju.cli.terminal.table import heads
+from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.cli.terminal.times import rfc3339, since_text
+
+
+class Entry(Protocol):
+    """One line of a history."""
+
+    @property
+    def kind(self) -> str:
+        """Whose status: `workload`, `juju-unit`, ..."""
+        ...
+
+    @property
+    def status(self) -> str:
+        """The word."""
+        ...
+
+    @property
+    def message(self) -> str:
+        """The message; may be empty."""
+        ...
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """More; may be empty."""
+        ...
+
+    @property
+    def since(self) -> datetime:
+        """When it was set."""
+        ...
+
+
+def formatters(*, utc: bool, colour: bool = False) -> dict[str, Formatter]:
+    """Return format name -> function from history entries, oldest first, to text."""
+    return {
+        "tabular": lambda entries: table(entries, utc=utc, colour=colour),
+        "yaml": lambda entries: render("yaml", documents(entries)),
+        "json": lambda entries: render("json", documents(entries)),
+    }
+
+
+def table(entries: Iterable[Entry], *, utc: bool, colour: bool = False) -> str:
+    """Return the table."""
+    writer = TabWriter(colour=colour)
+    writer.row(*heads("Time", "Type", "Status", "Message"))
+    for entry in entries:
+        writer.row(since_text(entry.since, utc=utc), entry.kind, paint_status(entry.status), entry.message)
+    return writer.text()
+
+
+def documents(entries: Iterable[Entry]) -> list[dict[str, Any]]:
+    """Return the entries as yaml and json show them."""
+    from pushjuju.portable.gotypes import Moment, Struct
+
+    found: list[dict[str, Any]] = []
+    for entry in entries:
+        fields = {
+            "status": entry.status,
+            "message": entry.message,
+            "data": dict(entry.data),
+            "since": Moment(rfc3339(entry.since)),
+            "type": entry.kind,
+        }
+        found.append(Struct((key, value) for key, value in fields.items() if value))
+    return found

@@ -1,0 +1,66 @@
+"""Status in all its formats. Pure. Mirrors: juju cmd/juju/status/status.go (3.6)"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pushjuju.cli.terminal.output import Formatter
+
+FORMATS = ("tabular", "yaml", "json", "short", "oneline", "line", "summary")
+
+
+def formatters(
+    *, relations: Sequence[Mapping[str, Any]] | None = None, storage: bool = False, colour: bool = False
+) -> dict[str, Formatter]:
+    """Return format name -> function from the status document to text.
+
+    Args:
+        relations: Content of the relation section of the table, or None for none; see `status_tabular`.
+        storage: Whether the table has the storage section.
+        colour: Whether to colour.
+    """
+
+    # Each form is imported when it is asked for: status starts faster.
+    def tabular(document: Any) -> str:
+        from pushjuju.cli.commands.status.status_tabular import tabular
+
+        return tabular(document, relations=relations, storage=storage, colour=colour)
+
+    def oneline(document: Any) -> str:
+        from pushjuju.cli.commands.status.status_oneline import oneline
+
+        return oneline(document, colour=colour)
+
+    def summary(document: Any) -> str:
+        from pushjuju.cli.commands.status.status_summary import summary
+
+        return summary(document, colour=colour)
+
+    def yaml(document: Any) -> str:
+        from pushjuju.cli.terminal.shapes import arranged, naturally
+        from pushjuju.portable.yamltext import to_yaml
+
+        return to_yaml(arranged(document, "status", naturally), sort_keys=False)
+
+    return {
+        "tabular": tabular,
+        "summary": summary,
+        "short": oneline,
+        "oneline": oneline,
+        "line": oneline,
+        "yaml": yaml,
+        "json": json_text,
+    }
+
+
+def json_text(document: Mapping[str, Any]) -> str:
+    """Return the document as json; there is no number in it that Go would write in another way."""
+    import json
+
+    from pushjuju.cli.terminal.shapes import arranged, bytewise
+    from pushjuju.portable.jsontext import escape_json
+
+    sorted_maps = arranged(document, "status", bytewise)
+    text = json.dumps(sorted_maps, ensure_ascii=False, separators=(",", ":"), check_circular=False)
+    return escape_json(text) + "\n"

@@ -1,0 +1,221 @@
+"""Status as a table, section by section. Pure.
+
+Mirrors: juju cmd/juju/status/output_tabular.go (3.6)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pushjuju import JUJU_VERSION
+from pushjuju.cli.commands.machine.machine_table import machine_section
+from pushjuju.cli.commands.status import status_units
+from pushjuju.cli.commands.status.ports import ports_text
+from pushjuju.cli.commands.storage.storage_table import status_section
+from pushjuju.cli.terminal.paint import (
+    BRIGHT_MAGENTA,
+    CYAN,
+    GRAY,
+    GREEN,
+    MAGENTA,
+    RED,
+    YELLOW,
+    Joined,
+    paint,
+    paint_status,
+)
+from pushjuju.cli.terminal.table import heads, message, naturally
+from pushjuju.cli.terminal.tabwriter import TabWriter
+from pushjuju.portable.natural import natural_key
+
+_CHARM_URL = re.compile(r"(?:.*[:/])?(?P<name>[^/:]+?)(?:-(?P<revision>\d+))?")
+_RELATION_COLOURS = {"suspended": YELLOW, "suspending": YELLOW, "broken": RED, "error": RED}
+Document = Mapping[str, Any]
+Units = Sequence[status_units.UnitEntry]
+
+
+def tabular(
+    document: Document,
+    *,
+    relations: Sequence[Document] | None = None,
+    storage: bool = False,
+    colour: bool = False,
+) -> str:
+    """Return the tables of a status document.
+
+    Args:
+        document: As in `status --format json`.
+        relations: What the relation section shows, or None for no such section: dicts with `provider`,
+            `requirer` (both `application:endpoint`), `interface`, `type` (`regular`, `peer`,
+            `subordinate`), `status`, `message`.
+        storage: Whether to show the storage section.
+        colour: Whether to colour it.
+    """
+    applications = document.get("applications", {})
+    units = list(status_units.walk(applications))
+    sections = (
+        model_section(document, colour=colour),
+        saas_section(document.get("application-endpoints", {}), colour=colour),
+        application_section(applications, units, colour=colour),
+        unit_section(units, colour=colour),
+        machine_section(document.get("machines", {}), colour=colour),
+        offer_section(document.get("offers", {}), colour=colour),
+        relation_section(relations or (), colour=colour),
+        status_section(document.get("storage", {}), colour=colour) if storage else "",
+    )
+    return "\n".join(section for section in sections if section)
+
+
+def model_section(document: Document, *, colour: bool = False) -> str:
+    """Return the lines about the model; columns without content are left out."""
+    model = document["model"]
+    if "status-error" in model:
+        return f"{model['status-error']}\n"
+    place = "/".join(part for part in (model.get("cloud", ""), model.get("region", "")) if part)
+    version = model.get("version", "")
+    old = natural_key(version) < natural_key(JUJU_VERSION)
+    columns = [
+        ("Model", model["name"]),
+        ("Controller", model.get("controller", "")),
+        ("Cloud/Region", place),
+        ("Version", paint(version, YELLOW) if old else version),
+        ("SLA", model.get("sla", "")),
+        ("Timestamp", document.get("controller", {}).get("timestamp", "")),
+        ("Notes", _notes(model)),
+    ]
+    shown = [column for number, column in enumerate(columns) if number < 4 or column[1]]
+    table = TabWriter(colour=colour)
+    table.row(*heads(*(title for title, _ in shown)))
+    table.row(*(value for _, value in shown))
+    return table.text()
+
+
+def _notes(model: Document) -> str:
+    text = str(model.get("model-status", {}).get("message", ""))
+    newer = model.get("upgrade-available")
+    return text or (f"upgrade available: {newer}" if newer else "")
+
+
+def saas_section(remote: Document, *, colour: bool = False) -> str:
+    """Return the applications of other models."""
+    if not remote:
+        return ""
+    table = TabWriter(colour=colour)
+    table.row(*heads("SAAS", "Status", "Store", "URL"))
+    for name, application in naturally(remote):
+        store, _, url = application.get("url", "").rpartition(":")
+        status = application.get("application-status", {}).get("current", "")
+        table.row(name, paint_status(status), store or "local", url)
+    return table.text()
+
+
+def application_section(applications: Document, units: Units, *, colour: bool = False) -> str:
+    """Return the applications."""
+    if not applications:
+        return ""
+    scales = _scales(units)
+    table = TabWriter(right=(3, 6), colour=colour)
+    table.row(*heads("App", "Version", "Status", "Scale", "Charm", "Channel", "Rev", "Exposed", "Message"))
+    for name, application in naturally(applications):
+        table.row(name, *_application_cells(application, scales.get(name, (0, 0))))
+    return table.text()
+
+
+def _application_cells(application: Document, scale: tuple[int, int]) -> tuple[str, ...]:
+    if "status-error" in application:
+        return ("", "", "", "", "", "", "", message(application["status-error"]))
+    status = application.get("application-status", {})
+    current, wanted = scale
+    revision = str(application.get("charm-rev", ""))
+    return (
+        _short_version(application.get("version", "")),
+        paint_status(status.get("current", "")),
+        str(current) if current == wanted else paint(f"{current}/{wanted}", YELLOW),
+        application.get("charm-name", ""),
+        application.get("charm-channel", ""),
+        paint(revision, YELLOW) if application.get("can-upgrade-to") else revision,
+        paint("yes", GREEN) if application.get("exposed") else "no",
+        message(status.get("message", status.get("status-error", ""))),
+    )
+
+
+def _short_version(text: str) -> str:
+    line = text.split("\n", 1)[0]
+    return line if len(line) <= 15 else f"{line[:12]}..."
+
+
+def _scales(units: Units) -> dict[str, tuple[int, int]]:
+    """Return application -> (units that work, units), subordinates counted over all principals."""
+    found: dict[str, tuple[int, int]] = {}
+    for name, unit, _level in units:
+        application = name.partition("/")[0]
+        current, wanted = found.get(application, (0, 0))
+        found[application] = (current + status_units.works(unit), wanted + 1)
+    return found
+
+
+def unit_section(units: Units, *, colour: bool = False) -> str:
+    """Return the units, subordinates indented below their principals."""
+    if not units:
+        return ""
+    table = TabWriter(colour=colour)
+    table.row(*heads("Unit", "Workload", "Agent", "Machine", "Public address", "Ports", "Message"))
+    for name, unit, level in units:
+        table.row(
+            f"{'  ' * level}{name}{'*' if unit.get('leader') else ''}",
+            paint_status(status_units.workload_of(unit)),
+            paint_status(status_units.agent_of(unit)),
+            unit.get("machine", ""),
+            paint(unit.get("public-address", ""), CYAN),
+            paint(ports_text(unit.get("open-ports", ())), BRIGHT_MAGENTA),
+            message(status_units.shown_message(unit)),
+        )
+    return table.text()
+
+
+def offer_section(offers: Document, *, colour: bool = False) -> str:
+    """Return the offers, each endpoint on a line."""
+    if not offers:
+        return ""
+    table = TabWriter(colour=colour)
+    table.row(*heads("Offer", "Application", "Charm", "Rev", "Connected", "Endpoint", "Interface", "Role"))
+    for name, offer in naturally(offers):
+        charm, revision = charm_parts(offer.get("charm", ""))
+        connected = f"{offer.get('active-connected-count', 0)}/{offer.get('total-connected-count', 0)}"
+        lead: tuple[str, ...] = (name, offer.get("application", ""), charm, revision, connected)
+        for endpoint, entry in naturally(offer.get("endpoints", {})):
+            table.row(*lead, endpoint, entry.get("interface", ""), entry.get("role", ""))
+            lead = ("", "", "", "", "")
+    return table.text()
+
+
+def charm_parts(url: str) -> tuple[str, str]:
+    """Return name and revision of a charm URL: `ch:amd64/jammy/pg-14` gives `pg` and `14`."""
+    found = _CHARM_URL.fullmatch(url)
+    return (found["name"], found["revision"] or "") if found else (url, "")
+
+
+def relation_section(relations: Sequence[Document], *, colour: bool = False) -> str:
+    """Return the relations; see `tabular` for the keys."""
+    if not relations:
+        return ""
+    table = TabWriter(colour=colour)
+    table.row(*heads("Integration provider", "Requirer", "Interface", "Type", "Message"))
+    for relation in sorted(relations, key=lambda entry: (entry["provider"], entry["requirer"])):
+        ends = (_end(relation["provider"]), _end(relation["requirer"]))
+        cells = (*ends, relation["interface"], relation["type"])
+        status = relation.get("status", "")
+        if status in ("", "joined"):
+            table.closed(*cells)
+        else:
+            shown = paint(status, _RELATION_COLOURS.get(status, ""))
+            table.row(*cells, shown, paint(relation.get("message", ""), GRAY))
+    return table.text()
+
+
+def _end(text: str) -> str:
+    """Return `application:endpoint`, the endpoint in its colour."""
+    application, colon, endpoint = text.partition(":")
+    return Joined(application, paint(colon + endpoint, MAGENTA))

@@ -1,0 +1,76 @@
+"""`status --watch`: the same text again and again on a screen of its own.
+
+Mirrors: juju cmd/juju/status/status.go, with its viewer (3.6)
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from pushjuju.cli.terminal.paint import harmless
+from pushjuju.cli.terminal.screen import cut, size
+
+if TYPE_CHECKING:
+    from pushjuju.cli.syntax.command import Cli
+
+_LOOK_S = 0.1  # how often it is looked whether the window has another size
+_OWN_SCREEN, _OLD_SCREEN = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"
+
+Once = Callable[[], tuple[str, str]]
+
+
+def watch(cli: Cli, once: Once, seconds: float) -> None:
+    """Show a text every so often until Ctrl-C; on a terminal on a screen of its own.
+
+    Args:
+        once: Returns the text, and what is to be said below it.
+        seconds: The pause between two looks.
+    """
+    out = cli.console.stdout
+    if not out.isatty():
+        return _copies(cli, once, seconds)
+    out.write(_OWN_SCREEN)
+    try:
+        while True:
+            _show(cli, once(), seconds)
+    except KeyboardInterrupt:
+        return None  # how it is meant to end
+    finally:
+        out.write(_OLD_SCREEN)
+        out.flush()
+
+
+def _copies(cli: Cli, once: Once, seconds: float) -> None:
+    while True:
+        text, note = once()
+        cli.output.text(text)
+        if note:
+            cli.console.info(note)
+        time.sleep(seconds)
+        cli.output.text("\n")
+
+
+def _show(cli: Cli, found: tuple[str, str], seconds: float) -> None:
+    """Draw a text, again when the window changes, until it is time for the next one."""
+    out, end = cli.console.stdout, time.monotonic() + seconds
+    lines = harmless("".join(found)).splitlines()
+    drawn: tuple[int, int] | None = None
+    while (left := end - time.monotonic()) > 0:
+        now = size(out)
+        if now != drawn:
+            out.write(frame(lines, *now))
+            out.flush()
+            drawn = now
+        time.sleep(min(left, _LOOK_S))
+
+
+def frame(lines: list[str], columns: int, height: int) -> str:
+    """Return what draws lines over those of before: nothing is wiped first, so nothing flickers."""
+    shown = [cut(line, columns) for line in lines]
+    if len(shown) > height:
+        left = len(shown) - height + 1
+        shown = [*shown[: height - 1], cut(f"... {left} more lines", columns)]
+    body = "\x1b[K\r\n".join(shown)
+    return f"\x1b[?7l\x1b[H{body}\x1b[K\x1b[J\x1b[?7h"

@@ -1,0 +1,62 @@
+"""`users` and `show-user` as text. Pure. Mirrors: juju cmd/juju/user/{list,info}.go (3.6)"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pushjuju.cli.terminal.output import Formatter, render
+from pushjuju.cli.terminal.paint import GREEN, paint
+from pushjuju.cli.terminal.shapes import struct
+from pushjuju.cli.terminal.table import heads
+from pushjuju.cli.terminal.tabwriter import TabWriter
+
+
+def formatters(*, controller: str, user: str, colour: bool = False) -> dict[str, Formatter]:
+    """Return format name -> function from a list of users to text."""
+    return {
+        "tabular": lambda listed: f"Controller: {controller}\n\n{_table(listed, user, colour=colour)}",
+        "yaml": lambda listed: render("yaml", struct(listed, "[leaf")),
+        "json": lambda listed: render("json", struct(listed, "[leaf")),
+    }
+
+
+def _table(listed: Sequence[Mapping[str, Any]], user: str, *, colour: bool) -> str:
+    table = TabWriter(colour=colour)
+    table.row(*heads("Name", "Display name", "Access", "Date created", "Last connection"))
+    for item in listed:
+        table.row(
+            _name(item["user-name"], user),
+            item.get("display-name", ""),
+            item["access"],
+            item["date-created"],
+            item["last-connection"] + (" (disabled)" if item.get("disabled") else ""),
+        )
+    return table.text()
+
+
+def _name(name: str, user: str) -> str:
+    return paint(f"{name}*", GREEN) if name == user else name
+
+
+def model_formatters(*, user: str, colour: bool = False) -> dict[str, Formatter]:
+    """Return format name -> function from the users of a model (name -> user) to text."""
+    return {
+        "tabular": lambda named: _model_table(named, user, colour=colour),
+        "yaml": lambda named: render("yaml", struct(named, "*leaf")),
+        "json": lambda named: render("json", struct(named, "*leaf")),
+    }
+
+
+def _model_table(named: Mapping[str, Mapping[str, Any]], user: str, *, colour: bool) -> str:
+    table = TabWriter(colour=colour)
+    table.row(*heads("Name", "Display name", "Access", "Last connection"))
+    for name, item in sorted(named.items()):
+        cells = (item.get("display-name", ""), item["access"], item["last-connection"])
+        table.row(_name(name, user), *cells)
+    return table.text()
+
+
+def one(form: str, entry: Mapping[str, Any]) -> str:
+    """Return one user as yaml or json."""
+    return render(form, struct(entry))

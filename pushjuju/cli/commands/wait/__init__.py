@@ -1,0 +1,1 @@
+"""Waiting for an entity to be as a query says."""

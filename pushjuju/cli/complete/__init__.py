@@ -1,0 +1,1 @@
+"""What shells ask for at each TAB."""

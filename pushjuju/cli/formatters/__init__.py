@@ -1,4 +1,0 @@
-"""Documents to text: pure functions over plain dicts, apart from the commands that fetch them.
-
-No services, no streams, no time of their own.
-"""

@@ -1,0 +1,1 @@
+"""Help, the manual page and the version, as text."""

@@ -1,0 +1,1 @@
+"""Words, flags and values of a command line."""

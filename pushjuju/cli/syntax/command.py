@@ -1,0 +1,251 @@
+"""click's commands and options, with gnuflag's parser in place of click's own.
+
+A command is a function `(cli, args, **flags)`: `args` are the positional arguments, each flag
+comes as a keyword. Everything that is found wrong before the function runs is a `UsageError` (exit 2).
+
+Mirrors: juju/cmd cmd.go, supercommand.go (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import click
+
+from pushjuju.cli.syntax.gnuflag import FlagSet, FlagSpec, Kind
+from pushjuju.cli.terminal import logs
+from pushjuju.cli.terminal.console import Console
+from pushjuju.cli.terminal.output import Output
+from pushjuju.core.clock import Clock, SystemClock
+from pushjuju.core.errors import PushjujuError, UsageError
+from pushjuju.portable.flags import dashed
+from pushjuju.portable.quote import quote_list
+
+Function = Callable[..., None]
+_IGNORED = (
+    "Accepted and ignored",
+    "For Kubernetes only",
+    "There are no agents",
+)  # how such flags' help begins
+_NO_USE = ": of no use"  # ... or ends
+
+GLOBAL_FLAGS = (
+    FlagSpec(name="debug", help="Log at DEBUG to stderr (implies --show-log)"),
+    FlagSpec(name="verbose", short="v", help="Show more messages; clashes with --quiet"),
+    FlagSpec(name="quiet", short="q", help="Show no informational messages"),
+    FlagSpec(name="show-log", help="Copy the client's log to stderr"),
+    FlagSpec(
+        name="logging-config",
+        kind=Kind.STRING,
+        default="",
+        help="Logger levels, <root>=DEBUG;pushjuju.runner=TRACE",
+    ),
+    FlagSpec(name="log-file", kind=Kind.PATH, default="", help="Write the client's log to this file"),
+    FlagSpec(name="help", short="h", help="Show help on a command or other topic"),
+)
+
+
+class Exited(PushjujuError):
+    """A program that we started ended; its exit status is ours, and it has said all there is to say."""
+
+    message = ""
+
+    def __init__(self, status: int) -> None:
+        super().__init__("")
+        self.exit_code = status
+
+
+@dataclass(slots=True)
+class Cli:
+    """What a command has at hand besides its arguments.
+
+    Attributes:
+        console: Streams, environment, information lines, questions.
+        output: Data on stdout or in a file.
+        clock: The time.
+        program: The name by which we were called.
+        debug: `--debug`: errors come with their trace.
+        word: The command, by its own name.
+        given: Keys of the flags that were written on the command line.
+        on_interrupt: What Ctrl-C prints: how the work goes on.
+        rehearsal: The command runs on a copy of the store: nothing is to be worked, asked or written
+            elsewhere.
+        extra: Services opened for this call, by name; the entry point closes what has `close`.
+    """
+
+    console: Console
+    output: Output
+    clock: Clock = field(default_factory=SystemClock)
+    program: str = "pushjuju"
+    debug: bool = False
+    word: str = ""
+    given: frozenset[str] = frozenset()
+    on_interrupt: str = ""
+    rehearsal: bool = False
+    extra: MutableMapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def env(self) -> Mapping[str, str]:
+        """The process environment."""
+        return self.console.env
+
+
+class Flag(click.Option):
+    """A flag in click's tree; `spec` says how gnuflag reads it."""
+
+    def __init__(self, spec: FlagSpec) -> None:
+        self.spec = spec
+        names = [f"--{name}" if len(name) > 1 else f"-{name}" for name in spec.names]
+        super().__init__([spec.key, *names], is_flag=spec.boolean, help=spec.help, hidden=spec.hidden)
+
+
+class Command(click.Command):
+    """One command: its names, flags, texts and function.
+
+    Attributes:
+        aliases: Other words for it.
+        usage: The positional arguments as the help shows them.
+        summary: One line.
+        details: Paragraphs of the help.
+        examples: Lines of the help.
+        see_also: Names of related commands.
+        formats: The values of `--format`, default first; empty for a command without data.
+        at_least: How many positional arguments are needed, and the error text if there are fewer.
+        at_most: How many are allowed; None for any number.
+        interspersed: Whether flags may follow the first argument; false for the ssh family.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        function: Function,
+        *,
+        summary: str,
+        usage: str = "",
+        aliases: Iterable[str] = (),
+        flags: Iterable[FlagSpec] = (),
+        formats: Iterable[str] = (),
+        at_least: tuple[int, str] = (0, ""),
+        at_most: int | None = None,
+        interspersed: bool = True,
+        details: str = "",
+        examples: str = "",
+        see_also: Iterable[str] = (),
+    ) -> None:
+        self.formats = tuple(formats)
+        self.specs = (*flags, *_output_flags(self.formats))
+        super().__init__(
+            name,
+            params=[Flag(spec) for spec in self.specs],
+            callback=function,
+            add_help_option=False,
+            help=summary,
+            short_help=summary,
+        )
+        self.aliases = tuple(aliases)
+        self.usage = usage
+        self.summary = summary
+        self.details = details
+        self.examples = examples
+        self.see_also = tuple(see_also)
+        self.at_least = at_least
+        self.at_most = at_most
+        self.interspersed = interspersed
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the words after the command into `ctx.params`, by gnuflag's rules."""
+        before = ctx.parent.params if ctx.parent else {}
+        parsed = FlagSet((*self.specs, *GLOBAL_FLAGS)).parse(
+            args, interspersed=self.interspersed, start=before
+        )
+        self._count(parsed.args)
+        ctx.params = parsed.values
+        ctx.args = parsed.args
+        ctx.meta["given"] = frozenset(parsed.given)
+        return parsed.args
+
+    def _count(self, args: list[str]) -> None:
+        needed, text = self.at_least
+        if len(args) < needed:
+            raise UsageError(text)
+        if self.at_most is not None and len(args) > self.at_most:
+            raise UsageError(f"unrecognized args: {quote_list(args[self.at_most :])}")
+
+    def invoke(self, ctx: click.Context) -> None:
+        """Call the command's function."""
+        cli = ctx.find_object(Cli)
+        assert cli is not None, "the entry point sets the object"
+        cli.given, cli.word = ctx.meta["given"], self.name or ""
+        _apply_globals(cli, ctx.params)
+        self._tell_ignored(cli)
+        cli.output = self._output(cli, ctx.params)
+        own = {spec.key: ctx.params[spec.key] for spec in self.specs if not spec.void}
+        assert self.callback is not None, "every command has a function"
+        self.callback(cli, tuple(ctx.args), **own)
+
+    def _tell_ignored(self, cli: Cli) -> None:
+        """Name the flags that were given and have no meaning here."""
+        for spec in self.specs:
+            if spec.void and spec.key in cli.given and is_ignored(spec):
+                cli.console.info(f"{dashed(spec.name)} is ignored: {_why(spec.help)}")
+
+    def _output(self, cli: Cli, values: Mapping[str, Any]) -> Output:
+        if not self.formats:
+            return Output(cli.console)
+        colour = False if values.get("no_color") else True if values.get("color") else None
+        return Output(
+            cli.console,
+            form=values["format"],
+            path="" if cli.rehearsal else values["output"],
+            explicit="format" in cli.given,
+            colour=colour,
+            tints="no_color" in values,
+        )
+
+
+def is_ignored(spec: FlagSpec) -> bool:
+    """Tell whether a flag has no meaning here, as its help says."""
+    return spec.help.startswith(_IGNORED) or spec.help.endswith(_NO_USE)
+
+
+def _why(about: str) -> str:
+    """Return why a flag has no meaning, out of its help."""
+    text = about.removeprefix("Accepted and ignored").removeprefix(":").removesuffix(_NO_USE).strip()
+    return text or "it has no meaning here"
+
+
+def _apply_globals(cli: Cli, values: Mapping[str, Any]) -> None:
+    if values["verbose"] and values["quiet"]:
+        raise UsageError('"verbose" and "quiet" flags clash, please use one or the other, not both')
+    cli.console.verbose, cli.console.quiet = values["verbose"], values["quiet"]
+    cli.debug = values["debug"]
+    logs.configure(values, cli.env, cli.console.stderr)
+
+
+def _output_flags(formats: tuple[str, ...]) -> tuple[FlagSpec, ...]:
+    if not formats:
+        return ()
+    return (
+        FlagSpec(
+            name="format",
+            kind=Kind.STRING,
+            default=formats[0],
+            choices=formats,
+            void=True,
+            help=f"Specify output format ({'|'.join(sorted(formats))})",
+        ),
+        FlagSpec(
+            name="output", short="o", kind=Kind.PATH, default="", help="Specify an output file", void=True
+        ),
+    )
+
+
+def command(name: str, **settings: Any) -> Callable[[Function], Command]:
+    """Make a `Command` of the decorated function; the settings are those of `Command`."""
+
+    def made(function: Function) -> Command:
+        return Command(name, function, **settings)
+
+    return made

@@ -1,0 +1,245 @@
+"""Arguments with values: `key=value`, `key=@file`, YAML files, placements, constraints, bases.
+
+Everything here raises before anything is changed. Mirrors: juju/cmd args, juju cmd/juju (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TextIO
+
+from pushjuju.cli.terminal.console import Console
+from pushjuju.core import constraints as rules
+from pushjuju.core.base import Base
+from pushjuju.core.errors import NotFound, NotValid, UsageError
+from pushjuju.core.placement import Placement
+from pushjuju.core.storage import Directive, parse_directives
+from pushjuju.portable.names import is_application
+from pushjuju.portable.quote import quote
+
+MAX_FILE = 5 * 1024 * 1024  # bytes; Juju's limit for a value from a file
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What `--config` gives: key=value pairs and YAML files, in order."""
+
+    values: Mapping[str, str]
+    files: tuple[bytes, ...]
+
+
+def pair(text: str) -> tuple[str, str]:
+    """Split `key=value` at the first `=`.
+
+    Raises:
+        UsageError: It is no such pair.
+    """
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        raise UsageError(f'expected "key=value", got {quote(text)}')
+    return key, value
+
+
+def pairs(texts: Iterable[str]) -> dict[str, str]:
+    """Split several; a key may come once.
+
+    Raises:
+        UsageError: A text is no pair, or a key comes twice.
+    """
+    found: dict[str, str] = {}
+    for text in texts:
+        key, value = pair(text)
+        if key in found:
+            raise UsageError(f"key {quote(key)} specified more than once")
+        found[key] = value
+    return found
+
+
+def from_file(values: Mapping[str, str]) -> dict[str, str]:
+    """Replace each value `@file` by the file's text.
+
+    Raises:
+        NotValid: The file is missing, too large or no text.
+    """
+    return {key: _file_value(key, value) if value.startswith("@") else value for key, value in values.items()}
+
+
+def _file_value(key: str, value: str) -> str:
+    path = Path(value[1:]).expanduser()
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError as error:
+        raise NotValid(
+            f"cannot read option from file {quote(value[1:])}: open {path}: no such file or directory"
+        ) from error
+    except OSError as error:
+        raise NotValid(f"cannot read option from file {quote(value[1:])}: {error.strerror}") from error
+    if len(content) > MAX_FILE:
+        raise NotValid(f"size of option file is larger than 5M: {quote(key)}")
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        raise NotValid(f"value for option {quote(key)} contains non-UTF-8 sequences") from error
+
+
+def settings(texts: Iterable[str]) -> Settings:
+    """Read `--config`: a text with `=` is a pair, any other names a YAML file.
+
+    Raises:
+        NotFound: A file is missing.
+        NotValid: A value file cannot be read.
+    """
+    listed = list(texts)
+    values = dict(pair(text) for text in listed if "=" in text)
+    files = tuple(read_file(text) for text in listed if "=" not in text)
+    return Settings(values=from_file(values), files=files)
+
+
+def read_file(path: str, stdin: TextIO | None = None) -> bytes:
+    """Read a file that a flag names; `-` is stdin where that is allowed.
+
+    Raises:
+        NotFound: The file is missing or cannot be read.
+    """
+    if path == "-" and stdin is not None:
+        return stdin.read().encode()
+    try:
+        return Path(path).expanduser().read_bytes()
+    except OSError as error:
+        raise NotFound(f"open {path}: {(error.strerror or str(error)).lower()}") from error
+
+
+def public_keys(path: str) -> list[str]:
+    """Return the public keys of a file, or none without one. What else is in it is not shown.
+
+    Raises:
+        NotFound: The file is missing or cannot be read.
+        NotValid: A line of it is no public key.
+    """
+    from pushjuju.services.entities.model.ssh_keys import parse
+
+    found: list[str] = []
+    text = read_file(path).decode(errors="replace") if path else ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip() and not line.startswith("#"):
+            try:
+                found.append(parse(line.strip()).line)
+            except NotValid:
+                raise NotValid(
+                    f"{path}, line {number}: no public SSH key", hint="such as id_ed25519.pub"
+                ) from None
+    if path and not found:
+        raise NotValid(f"{path} holds no public SSH key", hint="such as id_ed25519.pub")
+    return found
+
+
+def yaml_map(content: bytes, name: str) -> dict[str, Any]:
+    """Read a YAML file that must hold one map.
+
+    Raises:
+        NotValid: It does not.
+    """
+    from pushjuju.charms.format.yamlsafe import load
+
+    found = load(content)
+    if found is None:
+        return {}
+    if not isinstance(found, dict):
+        raise NotValid(f"{name}: expected a map of settings")
+    return {str(key): value for key, value in found.items()}
+
+
+def model_settings(texts: Iterable[str]) -> dict[str, Any]:
+    """Read `--config` of add-model and bootstrap: flat files first, pairs over them.
+
+    Raises:
+        NotFound: A file is missing.
+        NotValid: A file holds no map.
+    """
+    listed = list(texts)
+    merged: dict[str, Any] = {}
+    for text in listed:
+        if "=" not in text:
+            merged.update(yaml_map(read_file(text), text))
+    merged.update(dict(pair(text) for text in listed if "=" in text))
+    return merged
+
+
+def placements(text: str) -> list[Placement]:
+    """Read `--to`: comma separated directives.
+
+    Raises:
+        UsageError: One is malformed; the message is Juju's.
+    """
+    try:
+        return [Placement.parse(part.strip()) for part in text.split(",")] if text else []
+    except NotValid as error:
+        raise UsageError(error.message) from error
+
+
+def constraints(texts: Sequence[str], console: Console) -> dict[str, Any]:
+    """Read `--constraints`, repeated or not; old names are taken with a warning.
+
+    Raises:
+        NotValid: Malformed, unknown or repeated; the message is Juju's.
+    """
+    joined = " ".join(texts)
+    if "cpu-cores=" in joined:
+        console.info('Warning: constraint "cpu-cores" is deprecated in favor of "cores".')
+    return rules.parse(joined)
+
+
+def base(base_text: str, series: str, console: Console) -> Base | None:
+    """Read `--base`, or the old `--series` with a warning; None when neither is given.
+
+    Raises:
+        UsageError: Both are given.
+        NotValid: Unknown or malformed.
+    """
+    if base_text and series:
+        raise UsageError("--series and --base cannot be specified together")
+    if series:
+        console.warn("series flag is deprecated, use --base instead")
+        return Base.from_series(series)
+    return Base.parse(base_text) if base_text else None
+
+
+def disks(words: Sequence[str]) -> list[Directive]:
+    """Read the values of `--disks`: directives without a name, several to a value, blank-separated.
+
+    Raises:
+        UsageError: One is none; the message is Juju's.
+    """
+    found = []
+    for word in words:
+        try:
+            found += [Directive.parse(part) for part in word.split()]
+        except NotValid as error:
+            text = f"cannot parse disk constraints: {error.message}"
+            raise UsageError(f'invalid value "{word}" for option --disks: {text}') from None
+    return found
+
+
+def storage(words: Sequence[str]) -> dict[str, Directive]:
+    """Read the values of `--storage`: store -> directive.
+
+    Raises:
+        UsageError: One is none, or a store comes twice; the message is Juju's.
+    """
+    try:
+        return parse_directives(words)
+    except NotValid as error:
+        raise UsageError(error.message) from None
+
+
+def application_name(args: tuple[str, ...]) -> str:
+    """Return the first argument as an application's name.
+
+    Raises:
+        UsageError: It is none; the message is Juju's.
+    """
+    if not is_application(args[0]):
+        raise UsageError(f'invalid application name "{args[0]}"')
+    return args[0]

@@ -1,0 +1,1 @@
+"""What a person sees: streams, tables, colours, progress, questions."""

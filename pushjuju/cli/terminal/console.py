@@ -1,0 +1,103 @@
+"""What a person reads beside the data: information, warnings, errors, questions; all on stderr.
+
+stdout belongs to the data; nothing here writes to it. Mirrors: juju/cmd cmd.go Context (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, TextIO
+
+from pushjuju.cli.terminal.paint import RED, YELLOW, colours_on, escape, harmless, paint
+from pushjuju.core.errors import Aborted, PushjujuError
+
+if TYPE_CHECKING:
+    from pushjuju.cli.terminal.screen import Painter
+
+
+class Console:
+    """The terminal, or what stands for it.
+
+    Attributes:
+        stdin: Answers to questions and `--file -`.
+        stdout: Data only.
+        stderr: Everything else.
+        env: The process environment.
+        quiet: `--quiet`: no informational lines.
+        verbose: `--verbose`: also the finer ones.
+        painter: Draws live progress at the moment; all else is written above it.
+    """
+
+    def __init__(self, *, stdin: TextIO, stdout: TextIO, stderr: TextIO, env: Mapping[str, str]) -> None:
+        self.stdin = stdin
+        self.stdout = stdout
+        self.stderr = stderr
+        self.env = env
+        self.quiet = False
+        self.verbose = False
+        self.painter: Painter | None = None
+
+    def info(self, text: str) -> None:
+        """Print an informational line unless `--quiet`."""
+        if not self.quiet:
+            self._line(text)
+
+    def detail(self, text: str) -> None:
+        """Print a line that only `--verbose` shows."""
+        if self.verbose:
+            self._line(text)
+
+    def warn(self, text: str) -> None:
+        """Print a warning; `--quiet` does not hide it."""
+        self._line(f"{self._paint('WARNING', YELLOW)} {text}")
+
+    def error(self, failure: PushjujuError) -> None:
+        """Print an error: Juju's line first, then the detail and the hint, if there are any."""
+        self._line(f"{self._paint('ERROR', RED)} {failure.message}")
+        for text in (failure.detail, failure.hint):
+            if text:
+                self._line(text)
+
+    def confirm(self, question: str, *, what: str) -> None:
+        """Ask a yes-or-no question; the end of input counts as no.
+
+        Args:
+            question: The text in front of the answer.
+            what: What is given up in the error (`unit removal`).
+
+        Raises:
+            Aborted: The answer is not yes.
+        """
+        if self._ask(question).lower() not in ("y", "yes"):
+            raise Aborted(f"{what}: aborted")
+
+    def confirm_name(self, question: str, *, name: str, what: str) -> None:
+        """Ask for the name of the thing that is about to go.
+
+        Raises:
+            Aborted: Another name was given.
+        """
+        if self._ask(question) != name:
+            raise Aborted(f"{what}: aborted")
+
+    def _ask(self, question: str) -> str:
+        with self.above_progress():
+            self.stderr.write(question)
+            self.stderr.flush()
+            return self.stdin.readline().strip()
+
+    def above_progress(self) -> AbstractContextManager[None]:
+        """Return the block within which a terminal may be written to."""
+        return nullcontext() if self.painter is None else self.painter.aside()
+
+    def _line(self, text: str) -> None:
+        if self.stderr.isatty():
+            text = harmless(text)
+        with self.above_progress():
+            self.stderr.write(text if text.endswith("\n") else f"{text}\n")
+            self.stderr.flush()
+
+    def _paint(self, text: str, colour: str) -> str:
+        on = colours_on(self.env, terminal=self.stderr.isatty())
+        return escape(paint(text, colour)) if on else text

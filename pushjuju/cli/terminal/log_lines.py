@@ -1,0 +1,195 @@
+"""`debug-log`: which records are shown, and each as a line. Pure.
+
+Mirrors: juju cmd/juju/commands/debuglog.go, apiserver/debuglog.go (3.6)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Protocol
+
+from pushjuju.cli.terminal.paint import CYAN, GRAY, GREEN, RED, YELLOW, escape, paint
+from pushjuju.core.clock import from_iso
+from pushjuju.core.names import is_machine, machine_tag, unit_tag
+from pushjuju.portable.loglevels import LEVELS
+from pushjuju.portable.names import is_unit
+
+CHOICES = LEVELS[:-1]  # Juju does not offer CRITICAL
+_TAG = re.compile(r"unit-.+-\d+|machine-\d+(?:-[a-z]+-\d+)*|controller-\d+|application-.+|model-.+")
+_COLOURS = {"WARNING": YELLOW, "ERROR": RED, "CRITICAL": RED, "INFO": GREEN, "DEBUG": GREEN, "TRACE": GREEN}
+
+
+class Record(Protocol):
+    """One record of the log; `time` is UTC as the store keeps it."""
+
+    @property
+    def time(self) -> str:
+        """When."""
+        ...
+
+    @property
+    def entity(self) -> str:
+        """Tag of who said it."""
+        ...
+
+    @property
+    def level(self) -> str:
+        """TRACE ... CRITICAL."""
+        ...
+
+    @property
+    def module(self) -> str:
+        """Dotted logger name."""
+        ...
+
+    @property
+    def location(self) -> str:
+        """`file:line`, may be empty."""
+        ...
+
+    @property
+    def labels(self) -> str:
+        """Comma list, may be empty."""
+        ...
+
+    @property
+    def message(self) -> str:
+        """The text."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """How a line looks."""
+
+    date: bool = False
+    milliseconds: bool = False
+    utc: bool = False
+    location: bool = False
+    colour: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Which records are shown: kinds are all-of, values of one kind any-of, exclusions win."""
+
+    level: str = ""
+    include: Sequence[str] = ()
+    exclude: Sequence[str] = ()
+    include_module: Sequence[str] = ()
+    exclude_module: Sequence[str] = ()
+    include_label: Sequence[str] = ()
+    exclude_label: Sequence[str] = ()
+
+    def predicate(self) -> Callable[[Record], bool]:
+        """Return the test for one record, patterns compiled."""
+        levels = self.levels()
+        wanted, unwanted = _either(self.include, _tag_pattern), _either(self.exclude, _tag_pattern)
+        modules, no_modules = (
+            _either(self.include_module, _module_pattern),
+            _either(self.exclude_module, _module_pattern),
+        )
+        labels, no_labels = _either(self.include_label, _glob), _either(self.exclude_label, _glob)
+
+        def shown(record: Record) -> bool:
+            if levels and record.level not in levels:
+                return False
+            if not _fits(record.entity, wanted, unwanted) or not _fits(record.module, modules, no_modules):
+                return False
+            if labels is None and no_labels is None:
+                return True
+            return _labelled([word for word in record.labels.split(",") if word], labels, no_labels)
+
+        return shown
+
+    def levels(self) -> tuple[str, ...]:
+        """Return the levels that are shown; none for all of them."""
+        return LEVELS[LEVELS.index(self.level) :] if self.level and self.level != LEVELS[0] else ()
+
+    def tags(self) -> tuple[str, ...]:
+        """Return the tags that alone can be shown, where all names mean one tag each; none: any."""
+        found = tuple("" if "*" in name else exact_tag(name) for name in self.include)
+        return found if all(found) and not any("," in tag for tag in found) else ()
+
+
+def _fits(text: str, wanted: re.Pattern[str] | None, unwanted: re.Pattern[str] | None) -> bool:
+    if wanted is not None and not wanted.fullmatch(text):
+        return False
+    return unwanted is None or not unwanted.fullmatch(text)
+
+
+def _labelled(
+    labels: Sequence[str], wanted: re.Pattern[str] | None, unwanted: re.Pattern[str] | None
+) -> bool:
+    if wanted is not None and not any(wanted.fullmatch(label) for label in labels):
+        return False
+    return unwanted is None or not any(unwanted.fullmatch(label) for label in labels)
+
+
+def _either(names: Sequence[str], pattern: Callable[[str], str]) -> re.Pattern[str] | None:
+    """Return one pattern for any of some names, or None for no names."""
+    return re.compile("|".join(pattern(name) for name in names)) if names else None
+
+
+def _glob(name: str) -> str:
+    return re.escape(name).replace(r"\*", ".*")
+
+
+def _module_pattern(name: str) -> str:
+    """Return the pattern of a logger and those below it."""
+    return rf"{_glob(name)}(?:\..*)?"
+
+
+def _tag_pattern(name: str) -> str:
+    """Return the pattern of one name: a tag with globs, a machine id, a unit, or an application's units."""
+    if "*" in name:
+        return (
+            rf"{_glob(name)}|{_glob(name.replace('/', '-'))}|(?:unit|machine)-{_glob(name.replace('/', '-'))}"
+        )
+    if tag := exact_tag(name):
+        return re.escape(tag)
+    return rf"unit-{re.escape(name)}-\d+|application-{re.escape(name)}"
+
+
+def exact_tag(name: str) -> str:
+    """Return the one tag that a name without globs means; empty for an application, whose units it means."""
+    if is_machine(name):
+        return machine_tag(name)
+    if is_unit(name):
+        return unit_tag(name)
+    return name if _TAG.fullmatch(name) else ""
+
+
+def line(record: Record, look: Look) -> str:
+    """Return a record as a line, without newline."""
+
+    def shown(text: str, colour: str) -> str:
+        return escape(paint(text, colour)) if look.colour else text
+
+    parts = [
+        f"{shown(record.entity, CYAN)}:",
+        time_text(record.time, look),
+        shown(record.level, _COLOURS.get(record.level, "")),
+        record.module,
+    ]
+    if look.location and record.location:
+        parts.append(shown(record.location, GRAY))
+    if record.labels:
+        parts.append(record.labels)
+    return " ".join((*parts, record.message))
+
+
+def time_text(time: str, look: Look) -> str:
+    """Return the time of a record, which is UTC with microseconds as the store keeps it."""
+    text = _second(time[:19], date=look.date, utc=look.utc)
+    return f"{text}.{time[20:23]}" if look.milliseconds else text
+
+
+@lru_cache(maxsize=256)  # lines of one second follow one another
+def _second(time: str, *, date: bool, utc: bool) -> str:
+    moment = from_iso(f"{time}Z")
+    shown = moment if utc else moment.astimezone()
+    return f"{shown:%Y-%m-%d %H:%M:%S}" if date else f"{shown:%H:%M:%S}"

@@ -1,0 +1,131 @@
+"""Data on stdout or in a file: one place for `--format` and `--output`.
+
+Commands hand over a plain document and, for their own formats, functions that write it as text.
+Mirrors: juju/cmd output.go (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pushjuju.cli.terminal.console import Console
+from pushjuju.cli.terminal.paint import colours_on, harmless
+
+Formatter = Callable[[Any], str]
+MACHINE_FORMATS = ("yaml", "json")
+
+
+class Output:
+    """Where the data of one command goes, and in which form.
+
+    Attributes:
+        form: The chosen format.
+        written: Whether anything was written.
+    """
+
+    def __init__(
+        self,
+        console: Console,
+        *,
+        form: str = "",
+        path: str = "",
+        explicit: bool = False,
+        colour: bool | None = None,
+        tints: bool = False,
+    ) -> None:
+        """Make it.
+
+        Args:
+            console: Gives stdout and the environment.
+            form: The value of `--format`, or its default.
+            path: The value of `--output`; empty for stdout.
+            explicit: Whether `--format` was written on the command line.
+            colour: True for `--color`, False for `--no-color`, None for neither.
+            tints: Whether yaml and json are coloured too (where the command has `--no-color`).
+        """
+        self._console = console
+        self._path = path
+        self._explicit = explicit
+        self._colour = colour
+        self._tints = tints
+        self.form = form
+        self.written = False
+
+    @property
+    def colour(self) -> bool:
+        """Whether this output is coloured."""
+        terminal = not self._path and self._console.stdout.isatty()
+        force, never = self._colour is True, self._colour is False
+        return colours_on(self._console.env, terminal=terminal, force=force, never=never)
+
+    def write(self, document: Any, formatters: Mapping[str, Formatter] | None = None) -> None:
+        """Write a document in the chosen format.
+
+        Args:
+            document: Plain dicts, lists, texts and numbers; None writes nothing.
+            formatters: Format name -> function to text, for formats beyond yaml, json and smart, or in
+                their place; the text ends with a newline unless it is empty.
+        """
+        self.text("" if document is None else self.rendered(document, formatters))
+
+    def rendered(self, document: Any, formatters: Mapping[str, Formatter] | None = None) -> str:
+        """Return what `write` would write."""
+        own = (formatters or {}).get(self.form)
+        return self._tinted(own(document) if own else render(self.form, document))
+
+    def _tinted(self, text: str) -> str:
+        """Colour yaml and json, for the commands that do so on a terminal."""
+        if not (self._tints and self.form in MACHINE_FORMATS and self.colour):
+            return text
+        from pushjuju.cli.terminal import tinted
+
+        return tinted.yaml_tinted(text) if self.form == "yaml" else tinted.json_tinted(text)
+
+    def text(self, text: str) -> None:
+        """Write a finished text."""
+        self.written = True
+        if self._path:
+            write_file(Path(self._path).expanduser(), text)
+        else:
+            with self._console.above_progress():
+                self._console.stdout.write(harmless(text) if self._console.stdout.isatty() else text)
+                self._console.stdout.flush()
+
+    def failed(self) -> None:
+        """Give parsers of stdout an empty document when the command failed before it wrote any."""
+        if self._explicit and not self.written and self.form in MACHINE_FORMATS:
+            self._console.stdout.write("{}\n")
+            self._console.stdout.flush()
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a file that a person named.
+
+    Raises:
+        OSError: With the file's name, which errors of writing lack.
+    """
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise
+
+
+def render(form: str, document: Any) -> str:
+    """Write a document as json, yaml or smart.
+
+    Plain dicts come out sorted, as Go sorts its maps; a `Struct` keeps its order.
+
+    Raises:
+        KeyError: There is no such general format; the command must bring its own function.
+    """
+    from pushjuju.portable import output
+
+    general: dict[str, Callable[[Any], str]] = {
+        "json": output.format_json,
+        "yaml": output.format_yaml,
+        "smart": output.format_smart,
+    }
+    return general[form](document)

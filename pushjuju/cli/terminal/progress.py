@@ -1,0 +1,145 @@
+"""Live progress of work: a tree that moves on a terminal, plain lines elsewhere.
+
+Fed with the workers' events; always on stderr.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from pushjuju.cli.terminal.console import Console
+from pushjuju.cli.terminal.livetree import Row, tree
+from pushjuju.cli.terminal.paint import colours_on
+from pushjuju.cli.terminal.screen import Painter, size
+from pushjuju.workers.events import Event as ProgressEvent
+
+_AFTER_S = 0.4  # what is over sooner draws nothing
+_EVERY_S = 0.12
+
+Report = Callable[[ProgressEvent], None]
+
+
+@contextmanager
+def progress(console: Console, *, lines: bool | None = None) -> Iterator[Report]:
+    """Show progress while the block runs.
+
+    Args:
+        lines: Whether each change is a line where stderr cannot be drawn on; None: where stdout or stderr is
+            a terminal. Scripts get what Juju prints, and no more; with `--verbose` each change is a line.
+
+    Yields:
+        The function to call with each event.
+    """
+    if console.quiet:
+        yield lambda _event: None
+    elif console.stderr.isatty() and console.env.get("TERM") != "dumb":
+        with _Screen(console) as screen:
+            yield screen.report
+    elif console.verbose or (_is_watched(console) if lines is None else lines):
+        yield _Lines(console).report
+    else:
+        yield lambda _event: None
+
+
+def _is_watched(console: Console) -> bool:
+    return console.stdout.isatty() or console.stderr.isatty()
+
+
+def wants_output(console: Console) -> bool:
+    """Tell whether somebody looks at the last lines that hooks print."""
+    return console.painter is not None or (console.verbose and not console.quiet)
+
+
+class _Lines:
+    """One line for each change."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._last: dict[str, str] = {}
+
+    def report(self, event: ProgressEvent) -> None:
+        """Print the event unless it repeats what was said of its entity."""
+        if event.line:
+            self._console.detail(f"{event.entity}: {event.line}")
+            return
+        text = event.text or event.state
+        if self._last.get(event.entity) != text:
+            self._last[event.entity] = text
+            self._console.info(f"{event.entity}: {text}")
+
+
+class _Screen:
+    """A tree at the bottom of the terminal that is gone at the end; a thread lets its times go on."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._rows: dict[str, Row] = {}
+        self._painter = Painter(console.stderr)
+        self._colour = colours_on(console.env, terminal=True)
+        self._since = time.monotonic()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._tick, name="progress", daemon=True)
+
+    def __enter__(self) -> _Screen:
+        self._console.painter = self._painter
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_failure: object) -> None:
+        self._over.set()
+        self._thread.join()
+        self._console.painter = None
+        self._painter.clear()
+
+    def report(self, event: ProgressEvent) -> None:
+        """Take an event in."""
+        with self._painter.lock:
+            row = self._rows.get(event.entity)
+            if row is None:
+                row = self._rows[event.entity] = Row(entity=event.entity, parent=event.parent)
+            if event.line:
+                row.line = event.line
+            else:
+                self._change(row, event)
+        if event.state == "done" and not event.line:
+            self._console.detail(f"{event.entity}: {event.text}")
+
+    def _change(self, row: Row, event: ProgressEvent) -> None:
+        text = event.text or event.state
+        if (row.text, row.state) != (text, event.state):
+            row.began, row.line = time.monotonic(), ""
+        row.text, row.state, row.parent = text, event.state, event.parent or row.parent
+        if row.parent:
+            self._at_hand(row.parent)
+
+    def _at_hand(self, machine: str) -> None:
+        """Note that units of a machine are worked: it is there."""
+        home = self._rows.get(machine)
+        if home is None:
+            self._rows[machine] = Row(entity=machine, state="done")
+        elif home.state in ("running", "waiting"):
+            home.text, home.state = "", "done"
+
+    def _tick(self) -> None:
+        wait = _AFTER_S
+        while not self._over.wait(wait):
+            wait = _EVERY_S
+            if not self._draw():
+                return
+
+    def _draw(self) -> bool:
+        """Draw the tree; False: the terminal is gone."""
+        room = size(self._console.stderr)[1] - 1
+        with self._painter.lock:
+            if not self._rows:
+                return True
+            rows = self._rows.values()
+            lines = tree(rows, now=time.monotonic(), since=self._since, room=room, colour=self._colour)
+            try:
+                self._painter.draw(lines)
+            except (OSError, ValueError):
+                return False
+        return True

@@ -1,0 +1,94 @@
+"""Tables as Juju prints them: elastic tab stops over runs of adjacent lines.
+
+Pure. Rules: a cell that is closed (by a TAB in the original) belongs to the column of the
+adjacent lines that close the same cell; the column is as wide as its longest cell and the padding. The text
+behind the last closed cell belongs to no column. A line without a closed cell ends the block.
+
+Mirrors: juju/ansiterm tabwriter (3.6), which follows Go's text/tabwriter
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from pushjuju.cli.terminal.paint import escape
+
+PADDING = 2
+
+
+class TabWriter:
+    """Collects the lines of one table.
+
+    Args:
+        right: Numbers of the columns that are aligned right; the padding stays behind them.
+        all_right: Every column is aligned right with the padding in front (Go's own AlignRight).
+        colour: Whether cells keep their colours.
+    """
+
+    def __init__(self, *, right: Collection[int] = (), all_right: bool = False, colour: bool = False) -> None:
+        self._right = frozenset(right)
+        self._all_right = all_right
+        self._colour = colour
+        self._plain = not (right or all_right or colour)
+        self._lines: list[tuple[str, ...]] = []
+
+    def row(self, *cells: str) -> None:
+        """Add a line; every cell but the last is closed."""
+        self._lines.append(cells)
+
+    def closed(self, *cells: str) -> None:
+        """Add a line whose last cell is closed too."""
+        self._lines.append((*cells, ""))
+
+    def text(self) -> str:
+        """Return the table: each line without trailing blanks, with a newline."""
+        out: list[str] = []
+        if len(set(map(len, self._lines))) == 1:  # the usual table: one block of lines, closed alike
+            columns = list(zip(*self._lines, strict=True))[:-1]
+            widths = [max(map(len, column)) + PADDING for column in columns]
+            for line in self._lines:
+                self._write(out, widths, line)
+        else:
+            self._format(out, [], 0, len(self._lines))
+        return "".join(out)
+
+    def _format(self, out: list[str], widths: list[int], start: int, end: int) -> None:
+        """Write lines `start` to `end`, whose first cells have the given widths.
+
+        A run of lines that close one more cell is written with that column's width, deeper in.
+        """
+        column, lines, at = len(widths), self._lines, start
+        while at < end:
+            if column >= len(lines[at]) - 1:
+                self._write(out, widths, lines[at])
+                at += 1
+                continue
+            stop, longest = at, 0
+            while stop < end and column < len(lines[stop]) - 1:
+                longest = max(longest, len(lines[stop][column]))
+                stop += 1
+            self._format(out, [*widths, longest + PADDING], at, stop)
+            at = stop
+
+    def _write(self, out: list[str], widths: Sequence[int], line: tuple[str, ...]) -> None:
+        if self._plain:
+            padded = "".join(map(str.ljust, line, widths)) + "".join(line[len(widths) :])
+            out.append(padded.rstrip(" ") + "\n")
+            return
+        parts = [
+            self._cell(number, cell, width)
+            for number, (cell, width) in enumerate(zip(line, widths, strict=False))
+        ]
+        parts.extend(self._shown(cell) for cell in line[len(widths) :])
+        out.append("".join(parts).rstrip(" ") + "\n")
+
+    def _cell(self, number: int, cell: str, width: int) -> str:
+        blanks = width - len(cell)
+        if self._all_right:
+            return " " * blanks + self._shown(cell)
+        if number in self._right:
+            return " " * (blanks - PADDING) + self._shown(cell) + " " * PADDING
+        return self._shown(cell) + " " * blanks
+
+    def _shown(self, cell: str) -> str:
+        return escape(cell) if self._colour else cell

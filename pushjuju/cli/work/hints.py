@@ -1,0 +1,171 @@
+"""How a person goes on after work that failed: commands that exist and help at that moment."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from pushjuju.cli.terminal.times import clock_text
+from pushjuju.cli.work import session
+from pushjuju.core.clock import from_iso
+from pushjuju.core.life import Life
+from pushjuju.core.status import Agent, StatusKind
+from pushjuju.services.entities.application import applications, units
+from pushjuju.services.entities.basis import statuses
+from pushjuju.services.entities.machine import credential_validity, machine_work, machines
+from pushjuju.services.entities.model import models
+from pushjuju.services.lifecycle import removal
+from pushjuju.store.queue import SqliteWorkQueue, machine_key
+from pushjuju.store.rows.records import Application, Machine, Model, Unit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pushjuju.cli.syntax.command import Cli
+    from pushjuju.services.entities.basis.context import Context
+    from pushjuju.store.tx import Tx
+
+
+def model_flag(cli: Cli, ctx: Context, model: Model) -> str:
+    """Return the flag that names a model in a command; empty for the current one."""
+    name = f"{ctx.controller.name}:{model.qualified}"
+    return "" if session.position(cli) == name else f" -m {name}"
+
+
+def in_model(line: str, at: str) -> str:
+    """Return a command with the flag that names its model."""
+    word, space, rest = line.partition(" ")
+    return f"{word}{at}{space}{rest}"
+
+
+def after_failure(cli: Cli, ctx: Context, model: str, *, unit: str = "", machine: str = "") -> str:
+    """Return what a person can do, one command a line.
+
+    Args:
+        cli: The call.
+        ctx: The controller.
+        model: UUID.
+        unit: The unit that is in error or was set aside, if one is.
+        machine: The machine that could not be started or used, if one could not.
+    """
+    with ctx.store.read() as tx:
+        found = tx.find(Model, "model_by_uuid", uuid=model)
+    if found is None:  # gone meanwhile: another process has ended it
+        return ""
+    at = model_flag(cli, ctx, found)
+    lines = _of_unit(ctx, model, unit, at) if unit else _of_machine(ctx, found, machine, at)
+    return "\n".join(f"{cli.program} {line}" for line in lines)
+
+
+def deadline(ctx: Context, model: str, subject: str = "") -> str:
+    """Return when something that is forced away goes at the latest: `machine 0 goes at 13:36:28Z`.
+
+    Args:
+        ctx: The controller.
+        model: UUID.
+        subject: `machine 0`, `web/0`; empty for all that is forced away in the model.
+    """
+    ends = removal.forced_ends(ctx, model)
+    mine = [end for end in ends if subject in ("", removal.forced_subject(end.kind, end.entity))]
+    if not mine:
+        return ""
+    last = mine[-1]
+    what = subject or removal.forced_subject(last.kind, last.entity)
+    return f"{what} goes at {clock_text(from_iso(last.due), utc=False)}"
+
+
+def to_new_charm(cli: Cli, ctx: Context, model: str, name: str, place: tuple[str, ...]) -> str:
+    """Return how units in error take an application's new charm; empty when none of them lacks it.
+
+    Args:
+        cli: The call.
+        ctx: The controller.
+        model: UUID.
+        name: The application.
+        place: The words that said which charm.
+    """
+    with ctx.store.read() as tx:
+        application = applications.get(tx, model, name)
+        late = [unit for unit in units.of_application(tx, model, name) if _lacks(tx, unit, application)]
+        found = models.get(tx, model)
+    if not late:
+        return ""
+    words = shlex.join([name, *place, "--force-units"])
+    at = model_flag(cli, ctx, found)
+    return f"{cli.program} refresh{at} {words}    gives units in error the new charm as well"
+
+
+def _lacks(tx: Tx, unit: Unit, application: Application) -> bool:
+    agent = statuses.get_status(tx, unit.model, StatusKind.AGENT, unit.name)
+    in_error = agent is not None and agent.status == Agent.ERROR
+    return in_error and unit.charm_url not in ("", application.charm_url)
+
+
+def _of_unit(ctx: Context, model: str, name: str, at: str) -> Iterable[str]:
+    """Yield how to go on with a unit in error; one that is to go can also go without its hook."""
+    with ctx.store.read() as tx:
+        unit = tx.find(Unit, "unit_get", model=model, name=name)
+        owner = tx.find(Application, "application_get", model=model, name=name.partition("/")[0])
+        agent = statuses.get_status(tx, model, StatusKind.AGENT, name)
+    yield f"debug-log{at} --replay --include {name}    shows its log"
+    if unit is not None and agent is not None and agent.status != Agent.ERROR:
+        yield from _again(ctx, model, unit.machine or "", at)  # no hook waits for `resolved`
+        return
+    yield f"resolved{at} {name}    tries the hook again"
+    if unit is None or unit.life == Life.ALIVE:
+        return
+    yield f"resolved{at} {name} --no-retry    goes on without the hook"
+    if owner is not None and owner.life != Life.ALIVE:
+        yield f"remove-application{at} {owner.name} --force    ends it without its hooks, when they fail"
+    else:
+        yield f"remove-unit{at} {name} --force    ends it without its hooks, when they fail"
+
+
+def _of_machine(ctx: Context, model: Model, machine: str, at: str) -> Iterable[str]:
+    with ctx.store.read() as tx:
+        suspended = bool(credential_validity.reason(tx, model))
+        given_up = machine in machines.not_started(tx, model.uuid)
+        going = tx.find(Machine, "machine_get", model=model.uuid, id=machine)
+        inside = [item.id for item in machines.containers_on(tx, model.uuid, machine)]
+    if suspended:
+        yield f"update-credential {model.cloud} {model.credential}    lets the machines be tried again"
+    elif given_up:
+        yield f"retry-provisioning{at} {machine}    tries it again"
+    elif going is not None and going.life != Life.ALIVE:
+        yield from _of_dying(ctx, model, inside or [machine], at)
+    else:
+        yield from _again(ctx, model.uuid, machine, at)
+    if model.life != Life.ALIVE:
+        yield _of_model(ctx, model)
+
+
+def _of_model(ctx: Context, model: Model) -> str:
+    """Return how a model that is to go goes; it is named, as it is not the current one any more."""
+    name = f"{ctx.controller.name}:{model.qualified}"
+    if end := deadline(ctx, model.uuid):
+        return f"explain -m {name}    {end}"
+    return f"destroy-model {name} --force    ends it, whatever is left"
+
+
+def _of_dying(ctx: Context, model: Model, stuck: list[str], at: str) -> Iterable[str]:
+    """Yield how machines go: by themselves when that was asked for already, else by force."""
+    ends = [deadline(ctx, model.uuid, f"machine {name}") for name in stuck]
+    told = "; ".join(text for text in ends if text) or "tells what it waits for, and who works on it"
+    yield f"explain{at} {' '.join(stuck)}    {told}"
+    left = [name for name, end in zip(stuck, ends, strict=True) if not end]
+    if left and model.life == Life.ALIVE:
+        yield f"remove-machine{at} {' '.join(left)} --force    puts it out of the model, whatever is left"
+
+
+def _again(ctx: Context, model: str, machine: str, at: str) -> Iterable[str]:
+    """Yield how work that failed goes on: when a process tries it again, or that somebody must."""
+    what = f"explain{at}{' ' if machine else ''}{machine}    tells what is known"
+    waiting = machine_work.waiting_process(ctx)
+    if not waiting:
+        yield f"update-status{at}    tries it again; nobody is working on it"
+        yield what
+        return
+    key = machine_key(model, machine)
+    due = next((item.due for item in SqliteWorkQueue(ctx.store, "").items(key) if item.key == key), None)
+    when = f" at {clock_text(due, utc=False)}" if due else ""
+    yield f"{what}; process {waiting} tries it again{when}"

@@ -1,0 +1,268 @@
+"""Which controller and which model a command means, and opening them.
+
+Mirrors: juju cmd/modelcmd/modelcommand.go, controller.go (3.6)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pushjuju.cli.work import blocking
+from pushjuju.core.errors import NotValid, PushjujuError
+from pushjuju.services.entities.basis import blocks
+from pushjuju.services.entities.basis.context import Context, open_context
+from pushjuju.services.entities.model import controllers, models
+from pushjuju.store.datadir import DataDir, locate
+from pushjuju.store.files.unfinished import Unfinished
+from pushjuju.store.queue import next_lease
+from pushjuju.store.rows.model import Model
+
+if TYPE_CHECKING:
+    from pushjuju.cli.syntax.command import Cli
+
+FIRST_CLOUD = "local"
+FIRST_MODEL = "default"
+_SWEPT = "swept"
+_UNFINISHED = "unfinished controller"  # the mark of a controller that this call makes
+_FIRST_CLAIM = "first claim"  # the number of the next claim when this call began
+_FIRST = "first model"  # the session of a controller that this call made
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """An opened controller and one of its models."""
+
+    ctx: Context
+    model: Model
+
+    @property
+    def uuid(self) -> str:
+        """The model's UUID: what services want."""
+        return self.model.uuid
+
+    @property
+    def identifier(self) -> str:
+        """`admin/shop`, as messages name the model."""
+        return self.model.qualified
+
+
+def data_dir(cli: Cli) -> DataDir:
+    """Return the data directory of this call; what a dead process left unfinished there is gone."""
+    found = DataDir(locate(cli.env, Path.cwd()))
+    if _SWEPT not in cli.extra:
+        cli.extra[_SWEPT] = True
+        for name in controllers.sweep(found):
+            cli.console.info(f'Controller "{name}" is gone: the command that made it was cut off')
+    return found
+
+
+def open_controller(cli: Cli, name: str = "") -> Context:
+    """Open a controller: the named one, else `JUJU_CONTROLLER`'s, else the current one.
+
+    Raises:
+        NotFound: None of these.
+    """
+    folder = data_dir(cli)
+    chosen = controllers.current(folder, name or None, cli.env)
+    key = f"controller {chosen}"
+    if key not in cli.extra:
+        cli.extra[key] = open_context(folder, chosen, clock=cli.clock, environ=cli.env)
+        if not cli.rehearsal:  # a plan tells what its command does
+            models.add_controllers_own(cli.extra[key])
+    found = cli.extra[key]
+    assert isinstance(found, Context), "the key is ours alone"
+    found.store.require_file()  # whoever looks again and again must not be shown what was
+    return found
+
+
+def warn_of_controller(cli: Cli, name: str, error: PushjujuError, what: str = "") -> None:
+    """Warn, once in a call, that a controller among others cannot be read.
+
+    Args:
+        cli: The call.
+        name: The controller.
+        error: Why it cannot be read.
+        what: What is done about it.
+    """
+    key = f"warned of {name}"
+    if key not in cli.extra:
+        cli.extra[key] = True
+        lines = (f"controller {name}: {error.message}", error.detail, what, error.hint)
+        cli.console.warn("\n".join(line for line in lines if line))
+
+
+def split_model(text: str) -> tuple[str, str]:
+    """Return (controller, model) of `[controller:]model`; either may be empty."""
+    controller, colon, model = text.partition(":")
+    return (controller, model) if colon else ("", text)
+
+
+def open_model(cli: Cli, text: str = "") -> Session:
+    """Open a model: `-m`, else `JUJU_MODEL`, else the current one.
+
+    Args:
+        cli: The call.
+        text: `[controller:][owner/]model`, a UUID or the start of one; empty when not given.
+
+    Raises:
+        NotFound: No such controller or model, or none in focus.
+        NotValid: `JUJU_MODEL` and `JUJU_CONTROLLER` contradict each other.
+        Blocked: Somebody has disabled the command for the model.
+    """
+    controller, model = split_model(text or cli.env.get("JUJU_MODEL", ""))
+    chosen = cli.env.get("JUJU_CONTROLLER", "")
+    if not text and controller and chosen and controller != chosen:
+        raise NotValid(
+            f"controller name from JUJU_MODEL ({controller}) conflicts with value in "
+            f"JUJU_CONTROLLER ({chosen})"
+        )
+    ctx = open_controller(cli, controller)
+    opened = Session(ctx=ctx, model=models.resolve(ctx, model or None))
+    if _FIRST_CLAIM not in cli.extra:
+        with ctx.store.read() as tx:
+            cli.extra[_FIRST_CLAIM] = next_lease(tx)
+    cli.extra["model"] = opened
+    blocking.require(opened.ctx, opened.model, cli.word)
+    return opened
+
+
+def require_change(opened: Session) -> None:
+    """Check that a model may be changed.
+
+    Raises:
+        Blocked: That is disabled; the text is Juju's.
+    """
+    with opened.ctx.store.read() as tx:
+        blocks.require(tx, opened.uuid, blocks.CHANGE)
+
+
+def first_claim(cli: Cli) -> int | None:
+    """Return the lowest number of a claim by which what this call wants may be worked; None: unknown.
+
+    It is of the time before the call wrote anything: a background process may be faster than the call itself.
+    """
+    found = cli.extra.get(_FIRST_CLAIM)
+    return found if isinstance(found, int) else None
+
+
+def open_or_make_model(cli: Cli, text: str = "") -> Session:
+    """Open a model as `open_model` does; without any controller make one on this computer, and say so."""
+    if any_controller(cli, text):
+        return open_model(cli, text)
+    make_controller(cli, FIRST_CLOUD, FIRST_CLOUD)
+    ctx = open_controller(cli, FIRST_CLOUD)
+    model = models.add_model(ctx, FIRST_MODEL)
+    focus(ctx, model)
+    cli.console.info(
+        f'No controller yet: made controller "{FIRST_CLOUD}" for machines on this computer, '
+        f'with model "{FIRST_MODEL}"'
+    )
+    made = Session(ctx=ctx, model=model)
+    cli.extra[_FIRST] = made
+    return made
+
+
+def any_controller(cli: Cli, text: str = "") -> bool:
+    """Tell whether a model that somebody named, or the current one, has to be there already."""
+    named = text or cli.env.get("JUJU_MODEL") or cli.env.get("JUJU_CONTROLLER")
+    return bool(named or data_dir(cli).controllers())
+
+
+@contextmanager
+def undone_if_refused(cli: Cli, *, anyway: bool = False) -> Iterator[None]:
+    """Take away the first controller again, if the block made it and then fails: nothing is half done.
+
+    Args:
+        anyway: Also when it does not fail: nothing was to be done.
+    """
+    failed = True
+    try:
+        yield
+        failed = False
+    finally:
+        made = cli.extra.pop(_FIRST, None)
+        if isinstance(made, Session) and (failed or anyway) and not controllers.used(made.ctx.controller):
+            cli.extra.pop(f"controller {FIRST_CLOUD}", None)
+            made.ctx.close()
+            controllers.remove(data_dir(cli), FIRST_CLOUD)
+            cli.console.info(f'Controller "{FIRST_CLOUD}" is gone again: nothing was deployed')
+        mark = cli.extra.pop(_UNFINISHED, None)
+        if isinstance(mark, Unfinished):
+            mark.close()
+
+
+def make_controller(
+    cli: Cli,
+    cloud: str,
+    name: str | None,
+    *,
+    config: dict[str, object] | None = None,
+    switch: bool = True,
+    credential: str = "",
+) -> str:
+    """Make a controller and return its name; it becomes the current one unless `switch` is false.
+
+    It counts as unfinished until the call ends, so that the next one takes it away if this one is killed.
+
+    Raises:
+        NotFound: No such cloud.
+        AlreadyExists: The name is taken.
+    """
+    from pushjuju.plugins.manager import PluginHost
+
+    folder = data_dir(cli)
+    host = PluginHost(environ=cli.env, warn=cli.console.warn)
+
+    def begin(chosen: str) -> None:
+        cli.extra[_UNFINISHED] = controllers.marked(folder, chosen)
+
+    made = controllers.bootstrap(
+        folder,
+        cloud,
+        name,
+        now=cli.clock.now(),
+        config=config,
+        host=host,
+        credential=credential,
+        begin=begin,
+    )
+    if switch:
+        with moving(cli):
+            folder.set_current_controller(made.name)
+    return made.name
+
+
+def focus(ctx: Context, model: Model) -> None:
+    """Make a model the current one of its controller."""
+    ctx.controller.set("current-model", model.qualified)
+
+
+def current_model(ctx: Context) -> str:
+    """Return the current model of a controller as `owner/name`, or an empty text."""
+    return str(ctx.controller.settings().get("current-model") or "")
+
+
+@contextmanager
+def moving(cli: Cli) -> Iterator[None]:
+    """Remember where we were before the block went elsewhere: `switch -` goes back there."""
+    before = position(cli)
+    yield
+    if before and before != position(cli):
+        data_dir(cli).set_main("previous", before)
+
+
+def position(cli: Cli) -> str:
+    """Return where we are: `home:admin/shop`, `home` without a model, or an empty text."""
+    folder = data_dir(cli)
+    name = folder.current_controller()
+    if not name:
+        return ""
+    try:
+        model = str(folder.controller(name).settings().get("current-model") or "")
+    except PushjujuError:  # it is gone, or damaged: people get away from there all the same
+        return name
+    return f"{name}:{model}" if model else name

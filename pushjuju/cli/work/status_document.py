@@ -1,0 +1,24 @@
+"""The status document as commands show it: with finished texts for times."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pushjuju.cli.terminal.times import clock_text, stored_text
+from pushjuju.cli.work.session import Session
+from pushjuju.services.views.status import document as status
+
+
+def status_document(opened: Session, *, utc: bool) -> dict[str, Any]:
+    """Return the status of a model, times as `status` shows them."""
+    found = status.document(opened.ctx, opened.model, stored_text(utc=utc))
+    found["controller"] = {"timestamp": clock_text(found["controller"]["timestamp"], utc=utc)}
+    return found
+
+
+def is_empty(document: Mapping[str, Any]) -> bool:
+    """Tell whether a status document shows nothing but the model."""
+    return not any(
+        document.get(key) for key in ("machines", "applications", "application-endpoints", "offers")
+    )
