@@ -18,13 +18,14 @@ class StorageType:
     """A kind of storage that a plugin provides; a pool names one, with attributes.
 
     Attributes:
-        kinds: What it makes by itself; a filesystem on a `block` type is made on a volume of it.
-        scope: `machine`: it lives on one machine and goes with it; `model`: it outlives machines.
-        releasable: It can be let go without being destroyed, and imported again.
-        default: What is asked for by size or count alone comes from it, where the model names no other.
-        with_machine: It comes with a new machine only, whose request holds it (`StartRequest.volumes`).
-        pools: Pools that are there without being made: name -> attributes.
-        attributes: What a pool may say.
+        kinds: What the provider makes itself; a filesystem of a `block` type is made on a volume of that
+            type.
+        scope: `machine`: the storage belongs to one machine and ends with it; `model`: it outlives machines.
+        releasable: The storage can be released without being destroyed, and imported again.
+        default: The type for storage directives without a pool, where the model names no other.
+        with_machine: The storage is made only with a new machine, in its request (`StartRequest.volumes`).
+        pools: Pools that exist without being created: name -> attributes.
+        attributes: The attributes that a pool may have.
     """
 
     name: str
@@ -127,7 +128,7 @@ class MachineStorage(Protocol):
     """
 
     def create(self, item: StorageItem) -> str:
-        """Make it; prints `size`."""
+        """Return a script that makes the storage and prints `size`."""
         ...
 
     def attach(self, item: StorageItem) -> str:

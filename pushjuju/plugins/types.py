@@ -142,7 +142,7 @@ class ContainerHost(Protocol):
         ...
 
     async def run(self, script: str, *, timeout_s: float = 60.0) -> ScriptResult:
-        """Run a POSIX shell script there as root; its errors are those of `RemoteRunner.run_script`."""
+        """Run a POSIX shell script on the host as root; its errors are those of `RemoteRunner.run_script`."""
         ...
 
     async def relay(self, program: str) -> Path:
@@ -606,7 +606,7 @@ class SecretBackendType:
 
 
 class SecretBackend(Protocol):
-    """Keeps the content of secrets; every method may wait for the network, in a thread of its own."""
+    """A secret backend: keeps the content of secrets. Methods run in a thread of their own and may block."""
 
     def ping(self) -> None:
         """Check that the backend is there and takes our credentials.

@@ -48,7 +48,7 @@ class HostKeyFile:
     path: Path
 
     def find(self, name: str, *, word: str = "") -> list[str]:
-        """Return the keys known under a name; `word`: only those with it as a comment."""
+        """Return the keys known under a name; with `word`, only keys that have it as their comment."""
         try:
             text = self.path.read_text("utf-8")
         except FileNotFoundError:

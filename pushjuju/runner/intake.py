@@ -98,7 +98,7 @@ def cost(event: Mapping[str, Any]) -> int:
 
 
 def known_fields(message: Document, size: int) -> Document:
-    """Return what is known of a result: nobody keeps the rest. A small one is not worth looking at."""
+    """Return the known fields of a result and drop all others; a small result is returned as it is."""
     if size < limits.LARGE:
         return message
     found = {key: message[key] for key in _FIELDS if key in message}
@@ -150,10 +150,10 @@ def live_cost(call: Mapping[str, Any]) -> int:
 
 
 def requests_of(items: object) -> dict[str, Document]:
-    """Return requests of `juju-exec` by their id.
+    """Return the requests of `juju-exec` by their ids.
 
     Raises:
-        BadFrame: They are none, or too large.
+        BadFrame: The requests are malformed or too large.
     """
     if not isinstance(items, list) or len(items) > limits.REQUESTS:
         raise Odd("requests are not a list, or too many")

@@ -43,7 +43,7 @@ def log_in_at_once(conn: asyncssh.SSHClientConnection) -> bool:
 
 
 def _sign_at_once(inside: Any) -> None:
-    """Leave out the question whether a key would do."""
+    """Sign at once, without first asking the server whether it accepts the key."""
     send = inside.send_userauth_request
 
     async def send_userauth_request(method: bytes, *args: bytes, **options: Any) -> None:

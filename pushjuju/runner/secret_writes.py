@@ -1,6 +1,6 @@
-"""What a hook wrote of secrets, read with distrust: shape and size; see `intake`.
+"""The secrets that a hook wrote, checked for form and size as in `intake`.
 
-No text of an error ever holds a value.
+No error text ever holds the content of a secret.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ Clock = Callable[[], float]
 
 
 class Bucket:
-    """An amount that runs off with time."""
+    """An amount that decreases with time."""
 
     def __init__(self, most: float, each_s: float, now: Clock = time.monotonic) -> None:
         self._most = most

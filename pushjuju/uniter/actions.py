@@ -60,7 +60,7 @@ def settled_in_model(
 
 
 def _bad_action(tx: Tx, view: View, operation: Operation) -> str:
-    """Return why the unit's charm cannot run an action; it may be another one than when it was asked for."""
+    """Return why the unit's charm cannot run an action; the charm may have changed since the request."""
     task = actions.get_task(tx, view.unit.model, int(operation.action_id))
     try:
         spec = actions.spec_of(tx, view.unit, task.action)

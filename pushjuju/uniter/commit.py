@@ -138,7 +138,7 @@ def _parts(good: Sequence[tuple[int, Event]]) -> Iterator[list[tuple[int, Event]
 
 
 def _printed(ctx: Context, operation_id: str, result: Result) -> list[tuple[int, Event]]:
-    """Return the lines that an action printed, where they are many; they follow its other messages."""
+    """Return the lines that an action printed, when there are many; they follow its other messages."""
     if not any(_is_long(result, stream) for stream in STREAMS):
         return []
     with ctx.store.read() as tx:

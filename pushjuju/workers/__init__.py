@@ -1,5 +1,5 @@
-"""Loops over the work queue: they decide nothing of Juju's rules, they carry out.
+"""Loops over the work queue. They carry out what Juju's rules decide elsewhere.
 
  `drive` claims keys; `worker` works a machine; `provisioner` makes and ends machines; `cleaner`
-finishes removals; `background` keeps a process at it.
+finishes removals; `background` keeps a process working.
 """

@@ -41,7 +41,7 @@ class HostLink:
         self._relays: dict[str, tuple[Path, asyncio.AbstractServer]] = {}
 
     async def _connection(self) -> Connection:
-        """Return the open connection, or open one.
+        """Return the connection to the host; open it when it is not open yet.
 
         Raises:
             TransportError: No way in.

@@ -147,7 +147,7 @@ def _crontab(argument: str, *, stdin: str = "") -> str:
 
 
 def _from_cron_file() -> str:
-    """Return the file of /etc/cron.d that does it for this user, or nothing."""
+    """Return the file of /etc/cron.d that works this data directory as this user, or nothing."""
     try:
         lines = _CRON_FILE.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

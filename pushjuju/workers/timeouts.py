@@ -41,7 +41,7 @@ async def within(seconds: float, call: Awaitable[T]) -> T:
     """Wait for a provider's answer.
 
     Raises:
-        ProviderError: It did not come in time.
+        ProviderError: The answer did not come in time.
         PushjujuError: What the provider raises.
     """
     limit = asyncio.timeout(seconds)

@@ -274,7 +274,7 @@ _UPSERT = (
 
 
 def _metadata(args: Args) -> Meta:
-    """Return what flags say of a secret; what is not given is left out."""
+    """Return the metadata of a secret that flags set; flags that are not given are left out."""
     found = {key: args[key] for key in ("label", "description") if args[key]}
     if args["expire"]:
         found["expire"] = _expiry(args["expire"])

@@ -52,7 +52,7 @@ class Rootfs:
         return f"{_HEAD}[ -d {path} ] || die {path} is gone\necho source={path}\n"
 
     def detach(self, item: StorageItem) -> str:  # noqa: ARG002
-        """Leave it as it is."""
+        """Return a script that changes nothing: there is nothing to detach."""
         return _HEAD
 
     def destroy(self, item: StorageItem) -> str:

@@ -1,7 +1,7 @@
-"""What a successful hook wrote goes into the model: all of it, or the hook has failed.
+"""Write the changes of a successful hook into the model: all changes, or else the hook has failed.
 
-The machine has checked it for the charm; here it is checked again, because nobody knows who holds the
-machine. What comes in has the shape that `runner.intake.read_result` gives it.
+The machine has checked the changes for the charm. They are checked again here, because the machine may have
+been taken over. They come in the form that `runner.intake.read_result` returns.
 
 Mirrors: juju apiserver/facades/agent/uniter CommitHookChanges (3.6)
 """

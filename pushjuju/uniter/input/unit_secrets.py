@@ -52,7 +52,7 @@ def with_secrets(tx: Tx, unit: Unit, local: LocalState, remote: RemoteState, *, 
 
 
 def _with_far(tx: Tx, unit: Unit, local: LocalState, remote: RemoteState) -> RemoteState:
-    """Add what a unit reads of other models; only news of it counts, as for secrets of its own."""
+    """Add the secrets of other models that a unit reads; only new revisions count, as for its own secrets."""
     read: set[str] = set()
     news: dict[str, ConsumedSecret] = {}
     for alias, row in remote_secrets.consumed(tx, unit):

@@ -46,7 +46,7 @@ def remote_storage(tx: Tx, unit: Unit, charm: Charm) -> dict[str, RemoteStorage]
 
 
 def storage_context(remote: RemoteState, hook: HookInfo | None) -> dict[str, Any]:
-    """Return what the tools of a hook know of storage; nothing where there is none."""
+    """Return what the tools of a hook know about storage; empty for a unit without storage."""
     if not remote.storage:
         return {}
     found: dict[str, Any] = {

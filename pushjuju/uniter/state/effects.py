@@ -69,7 +69,7 @@ def commit_effects(
 
 
 def _series_after(kind: HookKind, *, missing: bool) -> Effect:
-    """Return the news of a series hook that is over, in Juju's words."""
+    """Return the message for a finished hook of `upgrade-machine`, in Juju's words."""
     text = f"{kind} hook not found, skipping" if missing else f"{kind} completed"
     return Effect(kind=EffectKind.SERIES_STATUS, message=SERIES_AFTER[kind], data={"message": text})
 

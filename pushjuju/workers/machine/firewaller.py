@@ -173,7 +173,7 @@ class Firewaller:
                 )
 
     def _look(self, session: MachineSession) -> _Wanted:
-        """Return what is wanted now, with the way by which this controller came in kept open."""
+        """Return the rules that are wanted now, with a rule that lets this controller's SSH connection in."""
         peer, said = intake.ssh_reached(str(session.hello.get("ssh", "")))
         with self._ctx.store.write() as tx:
             tx.run("firewall_add", **self._key)

@@ -92,7 +92,7 @@ def _note(runtime: Runtime, machine: Machine, error: RemoteFailed) -> None:
 
 
 async def clear(runtime: Runtime, machine: Machine) -> None:
-    """Take the model's keys from a machine that goes on without us; one that is forced away may be silent."""
+    """Remove the model's keys from a machine that leaves the model; when forced, it need not answer."""
     with runtime.ctx.store.read() as tx:
         if not machine.last_seen or not ssh_keys.ever(tx, machine.model):
             return

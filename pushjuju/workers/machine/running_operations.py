@@ -19,7 +19,7 @@ LOOK_S = 1.0  # how often a visit looks whether what runs is still wanted, and w
 
 
 class RunningOperations:
-    """Operations that are under way at once."""
+    """The operations that run on a machine at this moment."""
 
     def __init__(self) -> None:
         self._tasks: dict[str, asyncio.Task[None]] = {}

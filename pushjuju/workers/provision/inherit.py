@@ -37,7 +37,7 @@ done
 
 
 async def from_host(runtime: Runtime, machine: Machine) -> dict[str, Any]:
-    """Return the keys of cloud-config that a new machine has from its host; none for one without a host.
+    """Return the keys of cloud-config that a container inherits from its host; empty for other machines.
 
     Raises:
         ProviderError: The host cannot tell.

@@ -89,7 +89,7 @@ class Ec2Provider:
         """Refuse a placement, a type or a zone that is not there.
 
         Raises:
-            NotValid: One of these.
+            NotValid: The placement, the type or the zone does not exist.
         """
         instance_types.pick((await self._known_types()).values(), constraints, region=self._cloud.region)
         kind, value = _placement(placement)

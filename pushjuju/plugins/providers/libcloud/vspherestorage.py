@@ -42,7 +42,7 @@ class VsphereStorage:
         """Leave it: it is the machine's until it is destroyed."""
 
     async def destroy(self, item: StorageItem) -> None:
-        """Take it from the machine and delete it; what is gone is no error."""
+        """Detach a volume from its machine and delete it; a volume that is gone already is no error."""
         vm = item.instance_id or item.provider_id.partition("/")[0]
         if not vm or await self._provider.seen(vm) is None:
             return  # it went with its machine

@@ -66,9 +66,8 @@ def _label(item: StorageItem) -> str:
 def chosen(document: Mapping[str, Any], volumes: Sequence[StorageItem]) -> dict[str, str]:
     """Return the annotations that record which disk each volume is.
 
-        MAAS names the disks in its answer to an allocation; a process that finds the machine later has no
-        such answer
-    and chooses the disks here as well.
+    MAAS names the disks in its answer to an allocation; a process that finds the machine later has no such
+    answer and chooses the disks here as well.
     """
     told = document.get("constraints_by_type")
     by_label = told.get("storage") if isinstance(told, Mapping) else None

@@ -375,7 +375,7 @@ def _list(answer: Any) -> list[Mapping[str, Any]]:
     """Return a list of documents.
 
     Raises:
-        ProviderError: The answer is none; the endpoint may be another program's.
+        ProviderError: The answer is not a list; the endpoint may belong to another program.
     """
     if not isinstance(answer, list) or not all(isinstance(item, Mapping) for item in answer):
         raise ProviderError(_NONSENSE)

@@ -48,7 +48,7 @@ def hooks(local: LocalState, remote: RemoteState) -> Verdict:
 
 
 def _failed(local: LocalState, remote: RemoteState, hook: HookInfo) -> Decision:
-    """Answer for a hook that failed, or whose fate is unknown."""
+    """Return the decision for a hook that failed, or whose result is unknown."""
     report = hook_error(hook, remote)
     if remote.force_charm and charm_modified(local, remote):
         if not remote.profile_ready:  # the charm may need the profile as soon as it is there

@@ -255,7 +255,7 @@ class HasVolumes(ABC):
 
     @abstractmethod
     def detach_volume(self, driver: Any, volume: Volume, instance: str) -> None:
-        """Ask for it to be taken from an instance."""
+        """Ask the cloud to detach a volume from an instance."""
 
     @abstractmethod
     def delete_volume(self, driver: Any, volume: Volume) -> None:
