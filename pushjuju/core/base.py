@@ -78,7 +78,7 @@ class Base:
         return self.track if self.risk == "stable" else f"{self.track}/{self.risk}"
 
     def matches(self, other: Base) -> bool:
-        """Tell whether both mean one release; the risk does not count."""
+        """Return True when both bases are the same release; the risk does not count."""
         return (self.os, self.track) == (other.os, other.track)
 
     def __str__(self) -> str:

@@ -22,7 +22,7 @@ class Platform:
 
     @classmethod
     def of(cls, base: Base | None, arch: str = DEFAULT_ARCH) -> Platform:
-        """Return the platform of a base; None: not known."""
+        """Return the platform of a base; without a base, the OS and track stay unknown."""
         return cls(arch=arch, os=base.os, track=base.track) if base else cls(arch=arch)
 
     @property
@@ -46,13 +46,13 @@ class Held:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """One charm or bundle that a store is asked for.
+    """One charm or bundle to look up in a store.
 
     Attributes:
-        channel: None: the charm's default one.
-        revision: -1: the newest of the channel; a number excludes the channel in what is sent.
-        held: The charm that is there already: a refresh.
-        resources: Name -> revision of resources that are wanted with a revision of the charm.
+        channel: The channel, or None for the charm's default channel.
+        revision: A revision, or -1 for the newest of the channel. A request with a revision sends no channel.
+        held: The charm that the application has already, for a refresh.
+        resources: Resource name -> the revision that is wanted instead of the one released with the charm.
     """
 
     name: str

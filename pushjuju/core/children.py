@@ -40,13 +40,13 @@ _KEPT = frozenset(
 
 
 def environment(environ: Mapping[str, str] | None = None, *, keep: Iterable[str] = ()) -> dict[str, str]:
-    """Return the part of an environment that a program of ours may have.
+    """Return the part of an environment that a program started by pushjuju may have.
 
     Names that load code into programs, hold credentials or lead to a person's agents are left out, and so are
     directories of `PATH` that depend on where the program runs.
 
     Args:
-        environ: The environment; that of this process when None.
+        environ: The environment, or None for that of this process.
         keep: Further names; one that ends with `_` stands for all names that begin so.
     """
     given = os.environ if environ is None else environ

@@ -81,9 +81,10 @@ def inherited_names(text: str) -> list[str]:
 
 
 def merge(own: Mapping[str, Any], wanted: Mapping[str, Any]) -> dict[str, Any]:
-    """Return our document with the model's: packages and files behind, commands around, the rest over ours.
+    """Merge cloud-init data: the model's packages and files come last, its commands first and last.
 
-    Juju writes its own files by commands, and so leaves `write_files` to the model; here both are kept.
+    Any other key of the model replaces pushjuju's. Juju writes its own files by commands and so leaves
+    `write_files` to the model; pushjuju keeps the files of both.
     """
     found = {**own, **{key: value for key, value in wanted.items() if key not in _JOINED}}
     if isinstance(own.get("write_files"), list) and isinstance(wanted.get("write_files"), list):

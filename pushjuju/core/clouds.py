@@ -26,12 +26,12 @@ KEYS = (
 
 
 def is_cloud(name: str) -> bool:
-    """Tell whether a text can name a cloud."""
+    """Return True when a text can name a cloud."""
     return bool(_CLOUD.fullmatch(name))
 
 
 def is_credential(name: str) -> bool:
-    """Tell whether a text can name a credential."""
+    """Return True when a text can name a credential."""
     return bool(_CREDENTIAL.fullmatch(name)) and name not in _RESERVED
 
 
@@ -195,7 +195,7 @@ def read_cloud_credentials(cloud: str, document: Any) -> CloudCredentials:
     """Read the credentials of one cloud.
 
     Raises:
-        NotValid: It has another form; no value is ever part of the message.
+        NotValid: The entry has another form. The message never contains a value, which may be secret.
     """
     table = _map(f"credentials of cloud {cloud}", document)
     heads = {key: _text(f"credentials of cloud {cloud}: {key}", table.pop(key, "")) for key in _RESERVED}

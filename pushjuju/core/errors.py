@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 
 class PushjujuError(Exception):
-    """Something that a person can read failed.
+    """An error whose message is written for users.
 
     Attributes:
         message: One sentence: what failed, on which entity.
@@ -333,7 +333,7 @@ class HostKeyChanged(TransportError):
 
 
 class AuthFailed(TransportError):
-    """The machine refuses the keys offered."""
+    """The machine's SSH server refuses all keys that were offered."""
 
     message = "the machine refuses the login"
     code = "auth-failed"

@@ -48,13 +48,13 @@ class IngressRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineRules:
-    """All that may reach a machine; the rest may not.
+    """Everything that may reach a machine; all other traffic is refused.
 
     Attributes:
-        ingress: What is open to whom, sorted.
-        mates: Addresses of the model's machines: they may reach everything.
+        ingress: Which ports are open to which networks, sorted.
+        mates: Addresses of the model's machines, which may reach every port.
         ssh: CIDRs that may reach the machine's SSH port.
-        ssh_port: That port, as the machine itself knows it.
+        ssh_port: The SSH port that the machine itself listens on.
     """
 
     ingress: tuple[IngressRule, ...] = ()
@@ -119,8 +119,8 @@ def unit_ingress(
 
     Args:
         opened: What the unit has open.
-        exposures: Those of its application; none: nothing is reached from outside.
-        subnets: Space -> its CIDRs; a space that is not there has none.
+        exposures: The exposed endpoints of its application. Without any, no port can be reached from outside.
+        subnets: Space -> its CIDRs; an unknown space has no CIDRs.
     """
     named = {item.endpoint for item in exposures}
     rules = []
@@ -133,7 +133,7 @@ def unit_ingress(
 
 
 def _is_meant(exposed: str, endpoint: str, named: Collection[str]) -> bool:
-    """Tell whether an exposure covers a range that is open for an endpoint."""
+    """Return True when an exposure covers a range that is open for an endpoint."""
     if exposed != ALL_ENDPOINTS:
         return endpoint in (exposed, ALL_ENDPOINTS)
     return endpoint == ALL_ENDPOINTS or endpoint not in named

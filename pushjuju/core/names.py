@@ -50,43 +50,43 @@ class UnitName:
 
 
 def is_storage(text: str) -> bool:
-    """Tell whether a text can name a storage or a device of a charm: Juju's form is that of applications."""
+    """Return True when a text can name a charm's storage or device, by the rules for application names."""
     return names.is_application(text)
 
 
 def is_file(text: str) -> bool:
-    """Tell whether a text can be the name of a file that commands and people meet."""
+    """Return True when a text can be a file name that is safe to print and to pass to commands."""
     odd = not text.isprintable() or "/" in text or text.startswith((".", "-"))
     return 0 < len(text.encode()) <= _FILE_MOST and not odd
 
 
 def is_controller(text: str) -> bool:
-    """Tell whether a text can name a controller."""
+    """Return True when a text can name a controller."""
     return bool(_CONTROLLER.fullmatch(text))
 
 
 def is_space(text: str) -> bool:
-    """Tell whether a text can name a network space."""
+    """Return True when a text can name a network space."""
     return bool(_SPACE.fullmatch(text))
 
 
 def is_machine(text: str) -> bool:
-    """Tell whether a text can be a machine id (`3`, `0/lxd/1`)."""
+    """Return True when a text can be a machine id (`3`, `0/lxd/1`)."""
     return bool(_MACHINE.fullmatch(text))
 
 
 def is_endpoint(text: str) -> bool:
-    """Tell whether a text can name an endpoint."""
+    """Return True when a text can name an endpoint."""
     return len(text) <= _FILE_MOST and bool(_ENDPOINT.fullmatch(text))
 
 
 def is_model(text: str) -> bool:
-    """Tell whether a text can name a model."""
+    """Return True when a text can name a model."""
     return len(text) <= _MODEL_MOST and bool(_MODEL.fullmatch(text))
 
 
 def is_user(text: str) -> bool:
-    """Tell whether a text can name a local user."""
+    """Return True when a text can name a local user."""
     return bool(_USER.fullmatch(text))
 
 

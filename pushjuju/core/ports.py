@@ -22,7 +22,7 @@ class PortRange:
     to_port: int
 
     def conflicts_with(self, other: PortRange) -> bool:
-        """Tell whether both claim a port."""
+        """Return True when both ranges claim the same port."""
         if self.protocol != other.protocol:
             return False
         return self.from_port <= other.to_port and other.from_port <= self.to_port

@@ -38,7 +38,7 @@ class OwnerKind(StrEnum):
 
 
 class Rotation(StrEnum):
-    """How often the owner of a secret is told to make a new revision."""
+    """How often the owner of a secret gets a secret-rotate hook, to make a new revision."""
 
     NEVER = "never"
     HOURLY = "hourly"
@@ -83,10 +83,10 @@ def uri(secret: str) -> str:
 
 
 def parse_uri(text: str) -> tuple[str, str]:
-    """Return (model UUID or nothing, id) of a secret's URI.
+    """Return (model UUID, id) of a secret's URI; the UUID is empty when the URI names no model.
 
     Raises:
-        NotValid: It is none; the message is Juju's.
+        NotValid: The text is no URI of a secret; the message is Juju's.
     """
     found = _URI.fullmatch(text)
     if found is None:
@@ -95,12 +95,12 @@ def parse_uri(text: str) -> tuple[str, str]:
 
 
 def is_id(text: str) -> bool:
-    """Tell whether a text is the bare id of a secret."""
+    """Return True when a text is the id of a secret, without `secret:` before it."""
     return re.fullmatch(_ID, text) is not None
 
 
 def is_uri(text: str) -> bool:
-    """Tell whether a text is a secret's URI in any of its forms."""
+    """Return True when a text is a secret's URI in any of its forms."""
     return _URI.fullmatch(text) is not None
 
 

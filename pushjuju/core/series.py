@@ -32,6 +32,6 @@ class SeriesStatus(StrEnum):
         return self in (SeriesStatus.VALIDATE, SeriesStatus.PREPARE_COMPLETED)
 
     def is_after(self, other: SeriesStatus) -> bool:
-        """Tell whether this word comes later than another one; an upgrade never goes back."""
+        """Return True when this step of an upgrade comes after another step; an upgrade never goes back."""
         order = list(SeriesStatus)
         return order.index(self) > order.index(other)

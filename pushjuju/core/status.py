@@ -100,7 +100,7 @@ MODEL_SUSPENDED = "suspended"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatusInfo:
-    """One status: word, message, data, and since when (None: unknown)."""
+    """One status: word, message, data, and the time since when it holds, or None when that is unknown."""
 
     status: str
     message: str = ""
@@ -109,7 +109,7 @@ class StatusInfo:
 
 
 def most_severe(words: Iterable[str]) -> int | None:
-    """Return which of some units' status words stands for the application; None: none is worth showing."""
+    """Return the index of the status that stands for all, or None when no status is worth showing."""
     found, most = None, _SEVERITY[Workload.UNKNOWN]
     for at, word in enumerate(words):
         severity = _SEVERITY.get(word, 0)

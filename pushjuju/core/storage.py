@@ -34,7 +34,7 @@ class Kind(StrEnum):
 
 
 class Scope(StrEnum):
-    """What storage lives with: one machine, or the model."""
+    """Whether storage belongs to one machine and ends with it, or belongs to the model."""
 
     MACHINE = "machine"
     MODEL = "model"
@@ -145,7 +145,7 @@ def parse_directives(words: Iterable[str], *, bare: bool = False) -> dict[str, D
 
 
 def is_pool(text: str) -> bool:
-    """Tell whether a text can name a pool."""
+    """Return True when a text can name a pool."""
     return bool(_POOL.fullmatch(text))
 
 

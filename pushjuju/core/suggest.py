@@ -36,7 +36,7 @@ def closest(word: str, known: Iterable[str]) -> str:
 
 
 def is_alike(word: str, near: str) -> bool:
-    """Tell whether a word may be a slip for another: one of few letters is near to anything short."""
+    """Return True when a word may be a typing error for another; short words allow fewer errors."""
     return 0 < distance(word, near) < len(word)
 
 

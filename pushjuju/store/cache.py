@@ -68,15 +68,17 @@ Place = tuple[str, ...]  # a table, and what its rows have in the columns that t
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Effects:
-    """What a statement touches.
+    """Which rows and columns a statement reads and writes.
 
     Attributes:
-        reads: What its answer depends on: (table, columns).
-        writes: What it changes, by way of foreign keys as well: (table, column); an empty column: rows.
-        kept: Its answer depends on nothing else, and it changes nothing.
+        reads: What the answer depends on: (table, columns).
+        writes: What the statement changes, also by foreign keys: (table, column). An empty column means whole
+            rows.
+        kept: True when the answer depends on nothing else and the statement changes nothing, so it can be
+            cached.
         cells: The reads, with the keys under which writes are noted: (table, ((table, column), ...)).
-        row: (table, parameters): what it touches of this table is in the rows of these alone.
-        loose: The tables where what it changes may be in any row.
+        row: (table, parameters): in this table the statement uses only the rows that the parameters select.
+        loose: The tables in which the statement may change any row.
     """
 
     reads: tuple[tuple[str, tuple[str, ...]], ...]
@@ -87,7 +89,7 @@ class Effects:
     loose: tuple[str, ...]
 
     def place(self, params: Mapping[str, Any]) -> Place | None:
-        """Return which rows it touches with these parameters; None: it may be any."""
+        """Return the rows that the statement uses with these parameters, or None when it may use any row."""
         if self.row is None:
             return None
         return _place(self.row[0], [params[name] for name in self.row[1]])
@@ -110,7 +112,7 @@ class Analyst:
         return sqlite3.SQLITE_OK
 
     def ask(self, statement: str) -> Effects:
-        """Tell what a statement touches; it is not run."""
+        """Return which rows and columns a statement reads and writes, without running the statement."""
         self._seen.clear()
         self._connection.execute(f"EXPLAIN {statement}", _Nothing())
         columns: dict[str, set[str]] = {}
@@ -148,7 +150,7 @@ Entry = tuple[int, Effects, Place | None, Any]  # moment, statement, the rows th
 def _row_of(
     text: str, reads: Mapping[str, object], writes: Collection[tuple[str, str]]
 ) -> tuple[str, tuple[str, ...]] | None:
-    """Return the table of which a statement touches only the rows of some parameters, and these."""
+    """Return the table in which a statement uses only rows that parameters select, with these parameters."""
     if _NOT_PLAIN.search(text) or text.count("SELECT") != (not writes):
         return None
     target = _TARGET.match(text)
@@ -161,7 +163,7 @@ def _row_of(
 
 
 def _compared(text: str) -> dict[str, str]:
-    """Return what a statement asks of all rows that it touches: column -> parameter that it equals."""
+    """Return the conditions on every row that a statement uses: column -> the parameter that it equals."""
     condition = _TAIL.sub("", text.partition(" WHERE ")[2])
     found = (re.fullmatch(r"(\w+) = :(\w+)", part.strip()) for part in condition.split(" AND "))
     return {match[1]: match[2] for match in found if match}
@@ -264,7 +266,7 @@ class Memo:
         self._conclusions.clear()
 
     def effects(self, statement: str) -> Effects:
-        """Return what a statement touches."""
+        """Return which rows and columns a statement reads and writes."""
         found = self._effects.get(statement)
         if found is None:
             found = self._effects[statement] = self._analyst.ask(statement)
@@ -294,12 +296,12 @@ class Memo:
         return entry[3] if entry is not None and self._holds(entry[0], entry[1], entry[2]) else None
 
     def know(self, key: Hashable, statement: str, params: Mapping[str, Any], answer: object) -> None:
-        """Keep what a statement answers by now: whoever wrote it knows."""
+        """Keep the answer that a statement gives from now on; the caller wrote the rows and so knows it."""
         effects = self.effects(statement)
         self._answers.put(key, (self._now, effects, effects.place(params), answer))
 
     def _holds(self, moment: int, effects: Effects, place: Place | None) -> bool:
-        """Tell whether nothing was written since a moment that a statement reads."""
+        """Return True when nothing that a statement reads was written since a moment."""
         if moment == self._now:
             return True
         touched, written = self._touched, self._written

@@ -44,7 +44,7 @@ class CloudFiles:
         self._edit(CLOUDS, change)
 
     def remove_cloud(self, name: str) -> bool:
-        """Take a cloud away; tell whether it was there."""
+        """Remove a cloud; return True when the cloud was there."""
         if name not in self.clouds():
             return False
         self._edit(CLOUDS, lambda whole: whole["clouds"].pop(name))

@@ -38,7 +38,10 @@ def locate(env: Mapping[str, str], cwd: Path) -> Path:
 
 
 def _is_file(path: Path) -> bool:
-    """Tell whether a file is there; not one in a folder that we may not enter: `sudo -u` keeps the folder."""
+    """Return True when a file exists and can be reached.
+
+    After `sudo -u` the data directory may still be that of the first user, which the second may not enter.
+    """
     try:
         return path.is_file()
     except PermissionError:
@@ -159,7 +162,7 @@ class DataDir:
         return str(name) if name else None
 
     def set_current_controller(self, name: str | None) -> None:
-        """Choose the current controller; None: none."""
+        """Choose the current controller, or no controller when the name is None."""
         self.set_main("current-controller", name)
 
     def set_main(self, key: str, value: str | None) -> None:

@@ -89,10 +89,11 @@ class Store:
 
     @classmethod
     def _open_on_full_disk(cls, path: Path, told: StoreError) -> Store:
-        """Open what a store holds now, for reading only.
+        """Open a store for reading only, with what it holds now.
 
         Raises:
-            StoreError: It cannot be read either; what is told is why it could not be opened.
+            StoreError: The store cannot be read either; the error is the first one, which says why it could
+                not be opened.
         """
         try:
             connection, stamp = full.copied(path)
@@ -303,7 +304,7 @@ class Store:
 
 
 def _loop_runs() -> bool:
-    """Tell whether somebody would come to commit later."""
+    """Return True when an event loop runs, which can do a commit later."""
     import asyncio
 
     try:
@@ -373,7 +374,7 @@ def _configure(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Return what tells a file from the next one of its name; None: there is no file."""
+    """Return device and inode, which differ when another file has the name, or None when there is no file."""
     try:
         found = path.stat()
     except OSError:

@@ -15,7 +15,7 @@ FROM_COPY = "pushjuju restore-backup FILE    restores it from a copy"
 
 
 def is_of_the_file(error: BaseException) -> TypeGuard[sqlite3.Error]:
-    """Tell whether the store is at fault (full, locked, damaged), not the statement."""
+    """Return True when the file is the cause (full, locked, damaged), not the statement."""
     return isinstance(error, sqlite3.OperationalError) or type(error) is sqlite3.DatabaseError
 
 
@@ -46,20 +46,20 @@ def explain_error(error: sqlite3.Error, path: Path) -> StoreError:
 
 
 def _is_read_only(path: Path) -> bool:
-    """Tell whether a file is in a folder that takes no others: SQLite needs some there, also to read."""
+    """Return True when no file can be created beside a store: SQLite needs such files even to read."""
     import os
 
     return path.exists() and not os.access(path.parent, os.W_OK)
 
 
 def is_full(error: sqlite3.Error, path: Path) -> bool:
-    """Tell whether there is no room for what SQLite wanted to write: also the files beside a store."""
+    """Return True when the disk is full for SQLite: for a store, or for the files beside the store."""
     text = str(error)
     return "full" in text or ("disk I/O" in text and _no_room(path))
 
 
 def _no_room(path: Path) -> bool:
-    """Tell whether the disk of a file has no room for the least that SQLite writes."""
+    """Return True when the disk of a file has no room for the smallest write of SQLite."""
     import shutil
 
     try:

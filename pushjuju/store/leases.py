@@ -1,8 +1,8 @@
-"""The store in the hands of whoever holds a lease.
+"""The store as the holder of a lease uses it.
 
-A process that was frozen, or whose clock stood still, believes in a lease that another one has taken over
-meanwhile. So belief counts for nothing: each writing transaction looks for the lease's number before it does
-anything else, and the store lets one process write at a time.
+A process that was frozen, or whose clock stood still, may think that it still holds a lease that another
+process has taken over. So each writing transaction first checks the number of the lease, and the store lets
+only one process write at a time.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class LeasedStore(Store):
-    """Writes only as long as the claim holds; reads as ever."""
+    """A store that writes only as long as the claim holds, and reads at any time."""
 
     def __init__(self, store: Store, claim: Claim) -> None:
         super().__init__(store.path, store._connection)

@@ -1,8 +1,8 @@
 """The durable work queue: "look again at this key".
 
-A touch never carries what to do, only where to look; the worker decides from a fresh snapshot. One key is
-worked by one worker at a time: a claim is a lease with a heartbeat, and the lease of a dead process is free.
-Each claim has a number of its own, so that one who lost its lease without knowing cannot write (`lease.py`).
+A wake never says what to do, only where to look; the worker decides from a fresh snapshot. One worker at a
+time works a key: a claim is a lease with a heartbeat, and the lease of a dead process is free. Each claim has
+its own number, so that a worker that lost its lease without noticing cannot write (`leases.py`).
 `WorkQueue` is the seam for a distributed job engine.
 """
 
@@ -54,13 +54,13 @@ class Claim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkItem:
-    """A row of the queue as people see it.
+    """A row of the queue as users see it.
 
     Attributes:
-        due: When it is to be worked; None: when something touches it.
-        owner: The process whose lease it is; a process that is known to be dead may stand here as well.
-        leased_until: When that lease ends unless it is renewed.
-        failed: What it asks for could not be done when it was worked last.
+        due: When a worker shall work the key, or None to wait until the key is woken.
+        owner: The process that holds the lease, which may be dead already.
+        leased_until: When the lease ends unless it is renewed.
+        failed: True when the last worker could not do what the key asks for.
     """
 
     key: str
@@ -79,7 +79,7 @@ class WorkItem:
 
 
 class WorkQueue(Protocol):
-    """Where work waits: touch, claim, heartbeat, finish."""
+    """Where work waits: wake a key, claim it, renew the claim, finish."""
 
     def touch(self, tx: Tx, key: str, due: datetime, reason: str = "") -> None:
         """Make a key due; an earlier due time stays."""
@@ -103,15 +103,15 @@ class WorkQueue(Protocol):
         ...
 
     def anything_due(self, prefix: str, now: datetime) -> bool:
-        """Tell whether a key is due, in anybody's hands or in none."""
+        """Return True when a key is due, whether a worker holds it or not."""
         ...
 
     def anything_asked(self, prefix: str, now: datetime, since: datetime, left: Resting) -> bool:
-        """Tell whether a key is due for another reason than that its time has come since a moment."""
+        """Return True when a key is due for a reason other than a due time that has come since a moment."""
         ...
 
     def heartbeat(self, claim: Claim, now: datetime) -> bool:
-        """Renew a lease; False: it was lost."""
+        """Renew a lease; return False when the lease was lost."""
         ...
 
     def finish(
@@ -124,7 +124,7 @@ class WorkQueue(Protocol):
         reason: str = "",
         failed: bool = False,
     ) -> None:
-        """Give a key back, due again at `due` (None: when touched)."""
+        """Give a key back, due again at `due`, or when it is woken if `due` is None."""
         ...
 
 
@@ -171,10 +171,10 @@ def clock_is_right(tx: Tx, now: datetime) -> None:
 
 
 def failed_since(tx: Tx, prefix: str, since: int) -> dict[str, str]:
-    """Return what failed, key -> reason, when it was worked last, by whomever.
+    """Return the keys whose last work failed, each with the reason.
 
     Args:
-        prefix: Of the keys.
+        prefix: How the keys begin.
         since: The lowest number of a claim that counts.
     """
     return {row["key"]: row["reason"] for row in tx.rows("work_failed", prefix=prefix, since=since)}
@@ -194,12 +194,12 @@ def work_item(row: Row) -> WorkItem:
 
 
 def process_owner() -> str:
-    """Return the name of this process: host, pid and start time, so that a reused pid is told apart."""
+    """Return the name of this process: host, pid and start time (a pid may be used again)."""
     return f"{os.uname().nodename}:{os.getpid()}:{_started(os.getpid())}"
 
 
 def owner_alive(owner: str) -> bool:
-    """Tell whether the process of a claim may still live; unknown hosts count as alive."""
+    """Return True when the process of a claim may still run; a process on another host counts as running."""
     host, _, rest = owner.rpartition(":")
     host, _, pid = host.rpartition(":")
     if host != os.uname().nodename or not pid.isdigit():
@@ -262,7 +262,7 @@ class SqliteWorkQueue:
             return [self._take(tx, row, now) for row in self._next(tx, prefix, now, most, busy, left)]
 
     def anything_due(self, prefix: str, now: datetime) -> bool:
-        """Tell whether a key is due, in anybody's hands or in none."""
+        """Return True when a key is due, whether a worker holds it or not."""
         with self._store.read() as tx:
             return tx.row("work_any_due", prefix=prefix, now=to_iso(now)) is not None
 
@@ -333,7 +333,7 @@ class SqliteWorkQueue:
         )
 
     def heartbeat(self, claim: Claim, now: datetime) -> bool:
-        """Renew a lease; False: it was lost."""
+        """Renew a lease; return False when the lease was lost."""
         with self._store.write() as tx:
             until = to_iso(now + timedelta(seconds=LEASE_S))
             return bool(tx.run("work_heartbeat", key=claim.key, lease=claim.lease, leased_until=until))
@@ -349,11 +349,12 @@ class SqliteWorkQueue:
         failed: bool = False,
         later: bool = False,
     ) -> None:
-        """Give a key back, due again at `due` (None: when touched).
+        """Give a key back, due again at `due`, or when it is woken if `due` is None.
 
         Args:
-            failed: What it asks for could not be done.
-            later: It may become durable with the next shared commit; until then it is still ours to others.
+            failed: True when the worker could not do what the key asks for.
+            later: True when the write may wait for the next shared commit; until then other processes see the
+                key as held.
         """
         with self._store.write(later=later) as tx:
             tx.run(

@@ -40,7 +40,7 @@ def _builder(record: Hashable, columns: tuple[str, ...]) -> Callable[[Iterable[A
 
 
 def _put(kind: Any, name: str, known: Mapping[str, bool]) -> Callable[[Any, Any], None]:
-    """Return what writes a column into a record; columns that it has no field for are left out."""
+    """Return the function that writes a column into a record; a column without a field is left out."""
     if name not in known:
         return _leave_out
     put = slots(kind)[name][1]
@@ -170,7 +170,7 @@ class Tx:
         self._connection.execute(statement, values)
 
     def meaning(self, read: Callable[[str], R], text: str) -> R:
-        """Return what a text means by `read(text)`, or as it was told or found before."""
+        """Return `read(text)`, or the value that was computed or passed to `means` before."""
         if self._memo is None:
             return read(text)
         found: R | None = self._memo.values.get((read, text))
@@ -180,7 +180,7 @@ class Tx:
         return found
 
     def means(self, read: Callable[[str], R], text: str, value: R) -> None:
-        """Tell what `read(text)` would come to, for whoever asks next."""
+        """Keep the value that `read(text)` would return, for the next caller of `meaning`."""
         if self._memo is not None:
             self._memo.values.put((read, text), value)
 

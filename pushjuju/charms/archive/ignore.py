@@ -45,12 +45,12 @@ def built_in_rules() -> tuple[Rule, ...]:
 
 
 def ignored(rules: Iterable[Rule], path: str, *, is_dir: bool) -> bool:
-    """Tell whether a path stays out; the last rule that matches decides.
+    """Return True when a path is left out of the archive; the last rule that matches decides.
 
     Args:
         rules: Built-in rules, then the charm's.
         path: Relative to the root, with `/`.
-        is_dir: Whether it is a directory. An ignored directory is not looked into by the caller.
+        is_dir: Whether the path is a directory. The caller does not look into an ignored directory.
     """
     out = False
     for rule in rules:

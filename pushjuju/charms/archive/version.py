@@ -1,8 +1,8 @@
 """The version text of a charm directory, from its version control.
 
-The settings that lie in a tree may name programs, and whoever made the tree wrote them. So git is asked
-through a directory of our own that has the tree's objects and index but not its settings; the others are told
-to pass over theirs.
+The settings inside a tree may name programs to run, and the author of the tree wrote those settings. So git
+is called with a temporary directory that has the tree's objects and index but not its settings; the other
+tools get options that make them ignore the settings of the tree.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ def generate(
 
     Args:
         data: Bytes of `charmcraft.yaml`.
-        present: Tells whether the tree has a path of its own.
+        present: Returns True when the tree has its own file at a path.
         problems: Takes every fault; what is wrong is left out of the files.
         linked: Whether hooks of the tree are links to its entry point.
     """
@@ -113,7 +113,7 @@ def entry(data: bytes) -> str:
 
 
 def makes_dispatch(data: bytes, present: Callable[[str], bool], *, linked: bool = False) -> bool:
-    """Return True when packing gives the project a `dispatch` of ours; arguments as for `generate`."""
+    """Return True when packing adds a `dispatch` script to the project; arguments as for `generate`."""
     project = _project(data, _pass_over) or {}
     return _makes_dispatch(project, _entry(project), present, linked=linked)
 
@@ -149,7 +149,7 @@ def _entry(project: Mapping[str, Any]) -> str:
 
 
 def _pass_over(_key: str, _text: str) -> None:
-    """What is wrong was told when the charm was read."""
+    """Ignore a problem: the problem was reported when the charm was read."""
 
 
 def names_architectures(data: bytes) -> bool:

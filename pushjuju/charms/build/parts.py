@@ -323,7 +323,7 @@ def _take_locked(
 
 
 def _of_index(source: Any) -> bool:
-    """Tell whether a package comes from an index of packages; Poetry writes nothing for PyPI."""
+    """Return True when a package comes from a package index; Poetry names no source for PyPI."""
     return source is None or (isinstance(source, dict) and "registry" in source)
 
 

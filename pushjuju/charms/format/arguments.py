@@ -33,7 +33,7 @@ def classify_argument(argument: str, exists: Callable[[str], bool]) -> CharmArgu
 
     Args:
         argument: As typed.
-        exists: Tells whether a path is there.
+        exists: Returns True when a path exists.
 
     Raises:
         NotFound: A path with nothing there.
@@ -57,5 +57,5 @@ def classify_argument(argument: str, exists: Callable[[str], bool]) -> CharmArgu
 
 
 def is_path(argument: str) -> bool:
-    """Tell whether an argument names a file; a plain relative name never does."""
+    """Return True when an argument names a file; a plain relative name never does."""
     return argument.startswith((".", "/"))

@@ -81,7 +81,7 @@ def model_features(juju_version: str) -> dict[str, Version | None]:
     """Return what a machine model offers: feature -> its version.
 
     Args:
-        juju_version: The Juju version that charms are told, such as `3.6.14`.
+        juju_version: The Juju version that charms see, such as `3.6.14`.
     """
     return {"juju": agent_version(juju_version)}
 

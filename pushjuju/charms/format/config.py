@@ -126,7 +126,7 @@ def _each(values: Mapping[str, Any], read: Callable[[str, Any], Any]) -> Setting
     """Return all values as they are read.
 
     Raises:
-        NotValid: Some cannot be; all of them are told.
+        NotValid: Some values are wrong; the message names all of them.
     """
     found: Settings = {}
     faults: list[NotValid] = []

@@ -190,5 +190,5 @@ def read_version(data: bytes) -> str:
 
 
 def clean_version(text: str) -> str:
-    """Return a version text as status may show it."""
+    """Return a charm's version text, cleaned for display in `status`."""
     return text.strip().removeprefix(_VCS_PREFIX)[:VERSION_LENGTH]

@@ -14,10 +14,11 @@ def check_features(charm: Charm, *, juju_version: str = JUJU_VERSION) -> None:
 
     Args:
         charm: The charm to deploy or to refresh to.
-        juju_version: The Juju version that charms are told.
+        juju_version: The Juju version that charms see.
 
     Raises:
-        NotValid: The model does not fit; the message is Juju's. `--force` means: do not call this.
+        NotValid: The model does not fit the charm; the message is Juju's. With `--force` the check is not
+            called.
     """
     if charm.lxd_profile:
         try:

@@ -106,7 +106,7 @@ def _channel(name: str, value: Any, path: str, report: Report) -> Base | None:
 
 
 def _string(value: Any, path: str, report: Report) -> str | None:
-    """Return a text, empty for none; None: it is something else, and that was reported."""
+    """Return a text, empty when the value is missing, or None after reporting a value of another type."""
     if value is not None and not isinstance(value, str):
         report(path, f"{path}: expected string, got {typed(value)}")
         return None
@@ -122,7 +122,7 @@ def _with_channel(name: str, channel: str) -> Base | None:
 
 
 def _arches(value: Any, path: str, report: Report) -> tuple[str, ...] | None:
-    """Return the architectures, none for any; None: some are wrong."""
+    """Return the architectures, empty when any will do, or None when some are wrong."""
     found = []
     for number, item in enumerate(_list(value, path, report)):
         text = _string(item, f"{path}[{number}]", report)

@@ -211,9 +211,9 @@ def read_metadata(
 
 
 def _coerce(raw: Any, problems: Problems) -> tuple[dict[str, Any], frozenset[str]] | None:
-    """Return what has the right shape, with defaults for the rest, and the keys that have something wrong.
+    """Return the values of the right type, with defaults for the others, and the keys of the wrong values.
 
-    None: the document is no map of names at all.
+    Return None when the document is not a map with names as keys.
     """
     wrong = set()
 

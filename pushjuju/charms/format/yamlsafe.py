@@ -47,13 +47,14 @@ class Mark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """One document with the places of its values.
+    """A YAML document with the position of each value in the file.
 
     Attributes:
         root: The plain data.
-        marks: Identity of a list or map in the data -> index or key -> mark. An alias shares its container.
-        line: Where the document begins.
-        doubled: What Juju's strict reader says of keys that come twice; the later value counts.
+        marks: id() of a list or map in the data -> index or key -> position. An alias shares the container's
+            id.
+        line: The line at which the document begins.
+        doubled: The errors of Juju's strict reader for duplicate keys; here the later value counts.
     """
 
     root: Any

@@ -55,7 +55,7 @@ def text(item: Any, *keys: str) -> str:
 
 
 def number(item: Any, *keys: str) -> int:
-    """Return the number at a path in a document; 0 where there is none."""
+    """Return the number at a path in a document, or 0 when the document has no number there."""
     for key in keys:
         item = item.get(key) if isinstance(item, Mapping) else None
     return item if isinstance(item, int) and not isinstance(item, bool) else 0

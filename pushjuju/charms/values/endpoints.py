@@ -93,11 +93,11 @@ def ordered(endpoints: Sequence[Bound]) -> list[Bound]:
 
 
 def infer_endpoints(first: str, second: str, find: Callable[[str], Side | None]) -> Pair:
-    """Return the one pair of endpoints that two arguments can mean.
+    """Return the only pair of endpoints that the two arguments of `integrate` can name.
 
     Args:
         first: `APP[:ENDPOINT]`.
-        second: The other one.
+        second: The second argument, of the same form.
         find: Returns an application of the model.
 
     Raises:
@@ -221,7 +221,7 @@ def _check_side(item: Bound) -> None:
 
 
 def implements(side: Side, endpoint: Endpoint) -> bool:
-    """Tell whether an application's charm has an endpoint of this role, interface and scope."""
+    """Return True when an application's charm has an endpoint with this role, interface and scope."""
     if endpoint.implicit:
         return True
     group = {Role.PROVIDER: side.provides, Role.REQUIRER: side.requires, Role.PEER: side.peers}[endpoint.role]

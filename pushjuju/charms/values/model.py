@@ -24,7 +24,7 @@ class Role(StrEnum):
 
 
 class Scope(StrEnum):
-    """Whom an endpoint may see: all units, or those on one principal."""
+    """Which remote units an endpoint sees: all units, or only those of the same principal unit."""
 
     GLOBAL = "global"
     CONTAINER = "container"
@@ -64,7 +64,7 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StorageMeta:
-    """A storage need. `minimum_size` is in MiB (0 = the provider decides), `count_max` -1 is no bound."""
+    """Storage that a charm declares; `minimum_size` is in MiB (0: any size), `count_max` -1: no limit."""
 
     name: str
     type: str

@@ -28,9 +28,9 @@ class Request:
     """How a model is exported.
 
     Attributes:
-        defaults: Also options that nobody set.
-        series: Series beside bases.
-        beside: The folder that uploaded charms and resources are written to; None: they are not.
+        defaults: True to write also the options that nobody set.
+        series: True to write series beside bases.
+        beside: The folder for uploaded charms and resources, or None to leave those out.
     """
 
     defaults: bool = False

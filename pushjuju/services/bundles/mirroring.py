@@ -157,7 +157,7 @@ def of_bundle(path: Path, arch: str) -> list[Wanted]:
     """Return the store's charms that a bundle names, with its channels, revisions, bases and resources.
 
     Raises:
-        NotFound, NotValid: It is not there, or not right; everything wrong is told.
+        NotFound, NotValid: The bundle is not there, or breaks rules; the message names every fault.
     """
     from pushjuju.services.bundles.read.bases import application_base
     from pushjuju.services.bundles.read.load import load
@@ -207,7 +207,7 @@ def _put(
     environ: Mapping[str, str],
     tell: Tell | None,
 ) -> bool:
-    """Bring a file into the mirror by way of the cache; tell whether it is new there."""
+    """Copy a file through the cache into the mirror; return True when the mirror did not have the file."""
     if target.exists():
         return False
     source = cached(environ, store, item, what, tell)

@@ -106,8 +106,8 @@ def prepare(ctx: Context, model: str, loaded: Loaded, wishes: Wishes) -> Prepare
     """Return what has to be done for a bundle.
 
     Raises:
-        BundleFaulty: It breaks rules, names charms that are not there or do not fit, or asks its charms for
-            what they do not have; all of it is told.
+        BundleFaulty: The bundle breaks rules, names charms that are not there or do not fit, or uses options
+            or endpoints that its charms lack. The message names every fault.
         HubError, NotFound, NotValid: One charm is not there or does not fit, and nothing else is wrong.
         NotValid: Machines that do not fit; nobody trusts the applications.
     """
@@ -339,10 +339,10 @@ def machine_needs(prepared: Prepared) -> list[tuple[Base, dict[str, Any]]]:
 def carry_out(
     ctx: Context, model: str, prepared: Prepared, check: Callable[[Tx], None] | None = None
 ) -> list[str]:
-    """Record a plan; what is recorded is worked off by whoever drives the model.
+    """Record the steps of a plan in the store; the process that drives the model carries them out.
 
     Returns:
-        The applications that it is about.
+        The applications that the plan is about.
 
     Raises:
         PushjujuError: A step is not possible; nothing is changed.

@@ -1,6 +1,7 @@
-"""What `apply --prune` takes away.
+"""What `apply --prune` removes.
 
-Each step goes the way of the command of its name: units by their hooks, storage stays unless it was said.
+Each step does what the command of its name does: hooks end the units, and storage stays unless the user asked
+to destroy it.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def remove_application(tx: Tx, model: str, args: Mapping[str, Any], now: datetim
 
 
 def remove_machine(tx: Tx, model: str, args: Mapping[str, Any], now: datetime) -> None:
-    """Make a machine go that hosts nothing, with the storage on it if that was said."""
+    """Remove a machine that hosts nothing, with its storage if the user asked for that."""
     machine = machines.get(tx, model, args["machine"])
     if machine.life == Life.ALIVE and not machines.units_on(tx, model, machine.id):
         if args.get("destroy-storage"):

@@ -213,7 +213,7 @@ def _new_machine(work: _Work, change: Change, base: Base, constraints: Mapping[s
 
 
 def _deployed(work: _Work) -> dict[str, Mapping[str, Any]]:
-    """Return what is said of the applications that are deployed."""
+    """Return the documents of the applications that the plan deploys."""
     return {
         change.args["application"]: change.args
         for change in work.order.changes

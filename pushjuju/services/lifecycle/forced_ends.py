@@ -14,7 +14,7 @@ def forced_ends(ctx: Context, model: str) -> list[Cleanup]:
 
 
 def any_ahead(ctx: Context) -> bool:
-    """Tell whether a model of a controller waits for a forced end."""
+    """Return True when any model of a controller has a forced removal that waits for its time."""
     with ctx.store.read() as tx:
         return any(ends_ahead(tx, row["model"]) for row in tx.rows("cleanup_models"))
 

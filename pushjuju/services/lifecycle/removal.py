@@ -344,17 +344,18 @@ def destroy_model(
     *,
     destroy_storage: bool | None = None,
 ) -> None:
-    """Make a model go: its applications, its machines, then itself.
+    """Start the removal of a model: its applications, its machines, then the model itself.
 
     Args:
         tx: The transaction.
-        model: Which.
+        model: The model's UUID.
         now: The time.
-        force: How it is forced.
-        destroy_storage: What becomes of storage that outlives units; None: there must be none.
+        force: How to force the removal, or None for no force.
+        destroy_storage: True to destroy storage that outlives units, False to release it, None to refuse when
+            there is any.
 
-    Raises:
-        Conflict: There is such storage, and nothing was said; or it cannot be let go.
+        Raises:
+            Conflict: There is such storage and no choice was made, or the storage cannot be released.
 
     Mirrors: juju state/model.go Destroy (3.6)
     """
@@ -374,14 +375,14 @@ def destroy_model(
 
 
 def _is_empty(tx: Tx, machine: Machine) -> bool:
-    """Tell whether a machine has neither units nor containers that stay."""
+    """Return True when a machine has neither units nor containers that will stay."""
     hosted = machines.containers_on(tx, machine.model, machine.id)
     alive = [item for item in hosted if item.life == Life.ALIVE]
     return not (alive or machines.units_on(tx, machine.model, machine.id))
 
 
 def _end_of_other_models(tx: Tx, model: Model, now: datetime, force: Force | None) -> None:
-    """End what ties a model to others: its offers go, whoever is related to them; it consumes no more.
+    """End the ties of a model to others: its offers, with their relations, and what the model consumes.
 
     Mirrors: juju state/cleanup.go removeOffersForDyingModel, removeRemoteApplicationsForDyingModel (3.6)
     """
@@ -496,7 +497,7 @@ def plan_applications(tx: Tx, model: str, names: list[str]) -> list[Application]
     """Return the applications that `remove-application` names.
 
     Raises:
-        NotFound: No such application.
+        NotFound: An application does not exist.
     """
     return [
         tx.get(Application, "application_get", f'application "{name}" not found', model=model, name=name)

@@ -30,19 +30,19 @@ into another Juju model.
 
 
 def begin(tx: Tx, model: Model, now: datetime, *, destroy: bool | None) -> None:
-    """Let all storage of a model go.
+    """Start the removal of all storage of a model.
 
-    What a unit has on its machine goes with the machine, as in Juju; what outlives units only when that is
-    said.
+    Storage on a unit's machine ends with the machine, as in Juju; storage that outlives units needs the
+    user's choice.
 
     Args:
         tx: The transaction.
-        model: Which.
+        model: The model.
         now: The time.
-        destroy: Whether it is destroyed, or let go; None: nothing was said.
+        destroy: True to destroy the storage, False to release it, or None when the user made no choice.
 
-    Raises:
-        Conflict: There is storage that outlives units, and nothing was said, or it cannot be let go.
+        Raises:
+            Conflict: There is storage that outlives units, and no choice was made or it cannot be released.
     """
     if not tx.scalar("storage_any", model=model.uuid):
         return

@@ -59,10 +59,10 @@ def consume_in(ctx: Context, tx: Tx, model: str, url: OfferUrl, alias: str = "")
 
 
 def side_of(tx: Tx, model: str, name: str) -> Side | None:
-    """Return what a model consumes as a side of relations, or None.
+    """Return a consumed application as one side of a relation, or None when there is no such application.
 
     Raises:
-        NotValid: The offer is gone; the message is Juju's.
+        NotValid: The offer was removed; the message is Juju's.
     """
     found = remote_applications.find(tx, model, name)
     if found is None:
@@ -193,7 +193,7 @@ def proxy_name(model: str, application: str, offer: str) -> str:
 
 
 def config_changed(tx: Tx, model: str, now: datetime) -> None:
-    """Let other models look at from where a model comes to them, and at whom it lets in."""
+    """Wake the related models: the networks from which a model connects, or that it lets in, have changed."""
     for relation in tx.list(Relation, "relation_to_other_models", model=model):
         relations.touch_firewalls(tx, relation, now, "model config changed")
 

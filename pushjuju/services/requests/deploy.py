@@ -49,11 +49,11 @@ class DeployRequest:
         resources: Name -> file to upload.
         bind: Endpoint -> name of its space; the default has an empty endpoint.
         count: Number of units; 0 for a subordinate.
-        storage: Store of the charm -> what is asked for.
-        attach_storage: Storage that the one unit gets.
-        origin: The store that the charm comes from; None: a person gave it.
-        store_resources: Resources whose content is in that store; it is fetched when a unit wants it.
-        url: Under which the model knows the charm already; empty: it is taken in.
+        storage: Name of the charm's storage -> the directives that are asked for.
+        attach_storage: Existing storage that the one unit gets.
+        origin: The store that the charm comes from, or None for a charm from a local path.
+        store_resources: Resources whose content is in that store; it is fetched when a unit asks for it.
+        url: The URL of a charm that the model has already, or empty to add the charm to the model.
     """
 
     application: str
@@ -146,10 +146,10 @@ def deploy(ctx: Context, model: str, request: DeployRequest, *, rehearse: bool =
 
 
 def _charm_of(ctx: Context, tx: Tx, model: str, request: DeployRequest) -> tuple[str, int]:
-    """Return URL and revision of the charm; one that the model does not know yet is taken in.
+    """Return URL and revision of the charm, after adding the charm to the model when its URL is empty.
 
     Raises:
-        NotFound: It was to be known, and is not.
+        NotFound: The request names a charm by URL, and the model does not have that charm.
     """
     if not request.url:
         return add_charm(ctx, tx, model, request.packed, request.origin)

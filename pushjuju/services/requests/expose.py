@@ -28,16 +28,16 @@ def expose(
     spaces: Sequence[str] = (),
     cidrs: Sequence[str] = (),
 ) -> None:
-    """Let an application's open ports be reached; what is said of an endpoint replaces what was said before.
+    """Expose an application's open ports; the settings of an endpoint replace its earlier settings.
 
     Args:
-        endpoints: None: all that nothing else is said of.
-        spaces: Names; their subnets may reach it.
-        cidrs: Networks that may. No space and no network: everybody.
+        endpoints: Names of endpoints, or empty for all endpoints without settings of their own.
+        spaces: Names of spaces whose subnets may reach the ports.
+        cidrs: Networks that may reach the ports. Without spaces and networks, every address may.
 
     Raises:
-        NotFound: No such application, endpoint or space.
-        NotValid: A CIDR that is none, or the application goes.
+        NotFound: There is no such application, endpoint or space.
+        NotValid: A CIDR is wrong, or the application is being removed.
     """
     wanted = _wanted(endpoints, spaces, cidrs)
     with ctx.store.write() as tx:
@@ -105,14 +105,14 @@ def _require_alive(application: Application, *, exposed: bool) -> None:
 
 
 def unexpose(ctx: Context, model: str, name: str, endpoints: Sequence[str] = ()) -> None:
-    """Let an application's ports be reached no more; with its last exposure it is not exposed at all.
+    """Remove exposure settings of an application, which is not exposed any more after the last.
 
     Args:
-        endpoints: Only what was said of these; none: all of it.
+        endpoints: The endpoints whose settings to remove, or empty for all endpoints.
 
     Raises:
-        NotFound: No such application or endpoint.
-        NotValid: An endpoint that is not exposed, or the application goes.
+        NotFound: There is no such application or endpoint.
+        NotValid: An endpoint is not exposed, or the application is being removed.
     """
     with ctx.store.write() as tx:
         models.get(tx, model)

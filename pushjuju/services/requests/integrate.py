@@ -98,7 +98,7 @@ def find(tx: Tx, model: str, arguments: Sequence[str]) -> Relation:
 
 
 def is_id(text: str) -> bool:
-    """Tell whether a text can be the id of a relation."""
+    """Return True when a text can be a relation id."""
     return text.isascii() and text.isdigit() and len(text) < _DIGITS and int(text) <= _MOST
 
 

@@ -37,18 +37,19 @@ class RefreshRequest:
     """What `refresh` asks for.
 
     Attributes:
-        switch: The charm may be another one.
-        force_units: Units in error take the charm at once.
-        force: Rules of safety are waived.
-        values: Settings that go with it, as texts.
-        file: Settings as YAML.
+        switch: True when the charm may have another name than the present charm.
+        force_units: True to upgrade units in error too, at once.
+        force: True to skip the checks whether the new charm fits.
+        values: Settings for the new charm, as texts.
+        file: Settings for the new charm, as YAML.
         resources: Name -> file to upload.
-        storage: Store that the new charm brings -> what is asked for.
+        storage: Name of the new charm's storage -> the directives that are asked for.
         bind: Endpoint -> name of its space.
-        origin: The store that the charm comes from; None: a person gave it.
-        store_resources: Name -> what that store has for the charm's resources.
-        asked_resources: Names of those that were asked for by revision.
-        base: What future units run on; None: as before. Units that are there stay on their machines' base.
+        origin: The store that the charm comes from, or None for a charm from a local path.
+        store_resources: Resource name -> what that store has for the charm.
+        asked_resources: Names of the resources whose revision the user asked for.
+        base: The base of future units, or None for the same base as before. Existing units keep their
+            machines' base.
     """
 
     application: str

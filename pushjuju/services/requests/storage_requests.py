@@ -30,11 +30,11 @@ from pushjuju.store.tx import Tx
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What came of one thing that was asked; `error` None: it was done.
+    """The result of one request about storage; `error` is None when it was done.
 
     Attributes:
-        subject: The storage, or the store that some was asked for.
-        units: Who must do something now.
+        subject: The id of the storage, or the name of the charm's storage for a new one.
+        units: The units that have work to do now.
     """
 
     subject: str

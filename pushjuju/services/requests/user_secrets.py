@@ -33,7 +33,7 @@ def add(ctx: Context, model: str, name: str, content: Content, description: str 
 
 
 def goes_to_backend(ctx: Context, model: str) -> bool:
-    """Tell whether new content of a model is still to be brought to a backend."""
+    """Return True when a model keeps new content in a backend, so that it has to be sent there."""
     with ctx.store.read() as tx:
         return bool(secrets.active_backend(tx, model))
 

@@ -255,7 +255,7 @@ def _check_pending(root: Path, pending: Path, target: Path, *, origin: str | Non
 
 
 def _read(root: Path, name: str) -> bytes | None:
-    """Return a file of the tree; None: it is not there, or leads out of it."""
+    """Return the bytes of a file in the tree, or None when it is missing or links out of the tree."""
     path = root / name
     if not path.is_file() or not path.resolve().is_relative_to(root.resolve()):
         return None

@@ -17,12 +17,12 @@ from pushjuju.store.tx import Tx
 
 
 def find(tx: Tx, model: str, application: str) -> ApplicationOrigin | None:
-    """Return where an application's charm came from; None: from a person."""
+    """Return the store that an application's charm came from, or None for a charm from a local path."""
     return tx.find(ApplicationOrigin, "origin_get", model=model, application=application)
 
 
 def put(tx: Tx, application: Application, origin: StoreOrigin | None) -> None:
-    """Keep where an application's charm comes from now; None: from a person."""
+    """Keep the store that an application's charm comes from now, or None for a charm from a local path."""
     if origin is None:
         tx.run("origin_delete", model=application.model, application=application.name)
         tx.run("resource_latest_clear", model=application.model, application=application.name)
@@ -43,7 +43,7 @@ def follow(tx: Tx, known: ApplicationOrigin, channel: Channel) -> None:
 
 
 def held(known: ApplicationOrigin) -> Held:
-    """Return what a store is told of an application that has one of its charms."""
+    """Return what a request to a store says about an application that has one of its charms."""
     return Held(
         id=known.id,
         revision=known.revision,

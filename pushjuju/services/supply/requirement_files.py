@@ -152,7 +152,7 @@ def place_of(line: str) -> str:
 
 
 def _is_place(word: str, *, option: bool) -> bool:
-    """Tell whether pip would take a word for a path."""
+    """Return True when pip would read a word as a path."""
     if "://" in word or (word.startswith("-") and not option):
         return False
     return option or "/" in word or word.startswith(".") or word.lower().endswith(_ARCHIVES)

@@ -86,7 +86,7 @@ class Target:
 
     @property
     def markers(self) -> Mapping[str, str]:
-        """What environment markers are read against."""
+        """The values against which environment markers of requirements are evaluated."""
         return {
             "python_version": self.version,
             "python_full_version": self.python,
@@ -112,7 +112,7 @@ def run(words: Sequence[str], markers: Mapping[str, str], *, quiet: bool = True)
 
     Args:
         words: Its arguments.
-        markers: What environment markers are read against.
+        markers: The values against which environment markers of requirements are evaluated.
         quiet: Whether it tells only what goes wrong.
 
     Raises:

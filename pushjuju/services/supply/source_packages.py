@@ -47,7 +47,7 @@ class Described:
 
 
 def is_source(path: Path) -> bool:
-    """Return True for a folder or an archive with sources of a package."""
+    """Return True when a path is a folder or an archive with the sources of a Python package."""
     if path.is_dir():
         return any((path / name).is_file() for name in ("pyproject.toml", "setup.py", "setup.cfg"))
     return path.name.endswith(_ARCHIVES)

@@ -56,19 +56,20 @@ _NOT_THERE = ("name-not-found", "not-found", "id-not-found")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CharmRequest:
-    """One charm or bundle of a store, as a person or a bundle names it.
+    """One charm or bundle of a store, as a user or a bundle names it.
 
     Attributes:
         url: Its name, or `ch:` and the name.
-        channel: As written; empty: the charm's default one.
-        revision: -1: the newest of the channel.
-        base: The base that is asked for; None: chosen among the charm's.
-        arch: Of the machines that it is for.
-        kind: `charm` or `bundle`; empty: either.
-        held: What the application has already: a refresh.
-        force: A base that the charm does not name will do.
-        keep_base: The base is given by what is there already: whether the charm fits it is not judged here.
-        resources: Name -> revision of its resources.
+        channel: The channel as written, or empty for the charm's default channel.
+        revision: A revision, or -1 for the newest of the channel.
+        base: The base that is asked for, or None to choose one of the charm's.
+        arch: The architecture of the machines.
+        kind: `charm` or `bundle`, or empty for either.
+        held: For a refresh, the charm that the application has already.
+        force: True to accept a base that the charm does not name.
+        keep_base: True when existing units fix the base, so that it is not checked here whether the charm
+            fits.
+        resources: Resource name -> revision.
     """
 
     url: str
@@ -140,13 +141,13 @@ def open_store(ctx: Context, model: str, *, patient: bool = True) -> CharmStore:
 def resolve(
     ctx: Context, model: str, requests: Sequence[CharmRequest], *, store: CharmStore | None = None
 ) -> list[StoreOrigin | PushjujuError]:
-    """Return for each request which revision it means, or why there is none; in their order.
+    """Return the revision for each request, or the error why there is none, in the order of the requests.
 
-    All of them are asked in one request; at most two more follow for charms whose base has to be chosen.
+    The store gets one request for all of them, and at most two more for charms whose base has to be chosen.
     Names, channels and bases are checked before anything is sent.
 
     Args:
-        store: An opened one; None: the model's.
+        store: An open charm store, or None for the model's.
 
     Raises:
         HubError: The store as a whole cannot be asked.
@@ -216,10 +217,10 @@ def extra_bases(ctx: Context) -> tuple[Base, ...]:
 def placed_platform(
     ctx: Context, model: str, placements: Sequence[Placement], requested: Base | None
 ) -> Platform | None:
-    """Return the base and architecture of the machines that units are placed on; None: no such machine.
+    """Return base and architecture of the machines in placements, or None when they name no existing machine.
 
     Raises:
-        NotValid: They differ, or are not those that are asked for; the messages are Juju's.
+        NotValid: The machines differ, or have another base than the one asked for; the messages are Juju's.
     """
     named = {str(item.parent or item.value) for item in placements if item.kind is PlacementKind.MACHINE}
     with ctx.store.read() as tx:
@@ -317,7 +318,7 @@ def _suggest(
 
 
 def suggested(store: CharmStore, name: str, error: HubError) -> HubError:
-    """Return an error that names the charm, and those that are called alike if there is none of that name."""
+    """Return an error that names the charm and, when the store has no such charm, charms of similar names."""
     if error.reason in _NOT_THERE and not error.hint:
         if names := alike(store, name):
             error.hint = f"did you mean: {', '.join(names)}"
@@ -416,9 +417,10 @@ def fetch(
 
 
 def _stored(ctx: Context, model: str, origin: StoreOrigin, target: Path) -> PackedCharm | None:
-    """Copy a charm that an application of a model has of this very archive; None: there is none.
+    """Copy the charm of an application that was deployed from the same archive, or return None without one.
 
-    What the model stores is packed anew, under another hash; the archive's own is kept with the application.
+    The model stores charms packed again, with another hash; the archive's own hash is kept with the
+    application.
     """
     wanted = origin.charm.download.sha256 or origin.charm.download.sha384
     if not model or not wanted:

@@ -48,15 +48,15 @@ ALLOW = (
 def install(
     root: Path, plan: BuildPlan, target: Target, out: Path, *, say: Say, build: Build | None = None
 ) -> None:
-    """Install the packages of a plan into `out/venv`; what the machine has to build comes to `out/pending`.
+    """Install the packages of a plan into `out/venv`; packages for the machine to build go to `out/pending`.
 
     Args:
         root: The source tree.
-        plan: What it asks for.
-        target: What the packages are for.
+        plan: The packages that the tree asks for.
+        target: The Python and the platform that the packages are for.
         out: An empty folder.
-        say: Told of packages that are not ready.
-        build: Builds a wheel of an archive where that does no harm; None: machines build it.
+        say: Gets a line about packages that are not built yet.
+        build: Builds a wheel from an archive in a sandbox, or None to leave building to the machines.
 
     Raises:
         NotFound: There is no pip on this computer.
@@ -100,7 +100,7 @@ def _files(root: Path, plan: BuildPlan, folder: Path, sources: Sources) -> list[
 
 
 def _without_wheel(ran: children.Ended, words: Sequence[str], target: Target) -> list[str]:
-    """Return the lines that pip found no wheel for; those of a constraint are told to who asks again."""
+    """Return the lines for which pip found no wheel."""
     missing = _MISSING.search(ran.stderr)
     if missing:
         return [missing[1].strip()]
@@ -120,15 +120,15 @@ def _words(plan: BuildPlan, target: Target, out: Path, found: Path, files: Seque
 
 @dataclass(slots=True)
 class Sources:
-    """Packages that come as sources. None is built on this computer, as building runs what is in them.
+    """Packages that come as sources. None is built on this computer, as a build runs code of the package.
 
     Attributes:
         found: The folder of wheels that pip looks into.
         pending: The folder of sources that the machine builds.
         work: A folder for what is brought here.
-        build: Builds a wheel of an archive where that does no harm; None: machines build it.
+        build: Builds a wheel from an archive in a sandbox, or None to leave building to the machines.
         named: All lines of requirements and constraints, which narrow the versions.
-        left: The pins of what machines build.
+        left: The pinned versions of the packages that machines build.
     """
 
     plan: BuildPlan
@@ -144,10 +144,10 @@ class Sources:
     _tools: dict[tuple[str, ...], list[Path]] = field(default_factory=dict)
 
     def fetch(self, line: str) -> bool:
-        """Take the sources that an index has for a requirement; false: there are none, or they were taken.
+        """Download the sources of a requirement; return False when the index has none or they are there.
 
         Raises:
-            InvalidCharm: They cannot be used.
+            InvalidCharm: The sources cannot be used.
         """
         folder = self._folder()
         limits = json.dumps(requirement_files.limits(line, self.named))

@@ -133,7 +133,7 @@ def shown(credential: StoredCredential, kind: ProviderType | None, *, secrets: b
     """Return the attributes of a credential that may be shown.
 
     Raises:
-        NotValid: Its auth type is none of the cloud's, so that nobody knows what is secret.
+        NotValid: The cloud has no such auth type, so that it is unknown which attributes are secret.
     """
     if secrets:
         return dict(credential.attributes)

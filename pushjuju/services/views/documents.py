@@ -129,8 +129,8 @@ def models_document(ctx: Context, *, user: str = "", every: bool = False) -> dic
     """Return the document of `models`.
 
     Args:
-        user: Whose models; those of who works the controller when empty.
-        every: All models, whoever may use them.
+        user: The user whose models to list, or empty for the current user.
+        every: True to list all models, also those that the user has no access to.
 
     Raises:
         NotFound: There is no such user.
@@ -161,7 +161,7 @@ def _seen_by(entry: dict[str, Any], user: str, ctx: Context, shared: dict[str, s
 
 
 def model_users(ctx: Context, model: Model) -> dict[str, dict[str, Any]]:
-    """Return who may use a model: user -> display-name, access, last-connection (None: never)."""
+    """Return the users of a model: user -> display-name, access, last-connection (None before the first)."""
     with ctx.store.read() as tx:
         shared = users.access_to(tx, users.Kind.MODEL, model.uuid)
         named = {person.name: person.display_name for person in tx.list(Person, "person_list")}

@@ -1,4 +1,4 @@
-"""Why things are as they are, and how to go on: what `explain` tells.
+"""Why things are as they are, and how to continue: the data of `explain`.
 
 Sources: the last decision kept with each unit, statuses, what runs on the machines, leases, the removals that
 wait, and the reasons in the work queue.

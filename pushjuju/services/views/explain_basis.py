@@ -1,4 +1,4 @@
-"""What `explain` tells of, and what it is told from: one look at a model."""
+"""The entities that `explain` describes, read from a model in one transaction."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Reason:
     Attributes:
         subject: `web/0`, `web`, `machine 0`, `storage data/0`, `model`.
         doing: What was decided: `run config-changed hook`, `idle`, `waiting`.
-        reason: Why, and who decided; may be empty.
-        due: When it is looked at again; None: when something changes.
+        reason: Why, and which resolver decided; may be empty.
+        due: When a worker looks again, or None when only a change makes it look.
         attempts: Failures in a row.
         running: What runs at this moment under the machine's lock, with its unit.
         since: Since when that runs, or since when the machine cannot be used.
@@ -87,14 +87,14 @@ class Seen:
     decide: Decide
 
     def is_due(self, item: WorkItem | None) -> bool:
-        """Tell whether something is to be worked now."""
+        """Return True when a key is due now."""
         return item is not None and item.due is not None and item.due <= self.now
 
     def hands_of(self, item: WorkItem | None, *, retried: bool = False) -> Hands | None:
-        """Return who works on something; None: it is at rest.
+        """Return which process works on a key, or None when there is no work to do.
 
         Args:
-            retried: It failed, and is tried again at its time.
+            retried: True when the work failed and is tried again at its time.
         """
         if item is None or item.due is None:
             return None
@@ -111,7 +111,7 @@ class Trouble:
 
 
 def read(ctx: Context, tx: Tx, model: str, decide: Decide) -> Seen:
-    """Read what is told of a model."""
+    """Read everything that `explain` shows of a model."""
     machines, loops = {}, []
     for item in (work_item(row) for row in tx.rows("work_list", prefix=model)):
         _, kind, name = (*item.key.split("/", 2), "", "")[:3]
@@ -135,7 +135,7 @@ def read(ctx: Context, tx: Tx, model: str, decide: Decide) -> Seen:
 
 
 def trouble(tx: Tx, seen: Seen, name: str | None) -> Trouble | None:
-    """Return why nothing can be done on a machine; None: nothing is known to be wrong with it."""
+    """Return why nothing can be done on a machine, or None when no trouble of the machine is known."""
     machine = seen.machines.get(name or "")
     status = statuses.get_status(tx, machine.model, StatusKind.INSTANCE, machine.id) if machine else None
     if machine is None or status is None:

@@ -125,7 +125,7 @@ def _keys(model: str, value: str) -> Iterator[tuple[Key, Mapping[str, Any]]]:
 
 
 def _settings(settings: Mapping[str, Any]) -> Iterator[tuple[Key, Mapping[str, Any]]]:
-    """Yield what a controller and its new models are told; never a secret."""
+    """Yield the settings of a controller and of its new models, without secrets."""
     config = settings.get("config", {})
     for name, value in config.items():
         if name not in (model_defaults.CONTROLLER, model_defaults.REGIONS):
@@ -145,9 +145,10 @@ def differences(before: Inventory, after: Inventory, gone: Sequence[Gone] = ()) 
     """Return what was added and changed, kind by kind, in natural order of the names; then what was removed.
 
     Args:
-        before: How it would be otherwise.
-        after: How it is.
-        gone: What went, in that order: removals are told in it. What is not there comes first.
+        before: The inventory without the change.
+        after: The inventory with the change.
+        gone: What was removed, in the order in which the removals are listed. Entities that are not in it
+            come first.
     """
     everything = (*before.items(), *after.items())
     names = {key[1]: str(fields["name"]) for key, fields in everything if key[0] == "model"}
@@ -199,7 +200,7 @@ def _title(kind: str) -> str:
 def _goes_without_saying(
     change: Change, owners: Collection[tuple[str, str, str]], models: Collection[str]
 ) -> bool:
-    """Tell whether a change is part of a greater one: of an application, or of a model that goes."""
+    """Return True when a change is part of a larger one: of an application, or of a model that is removed."""
     owner = change.name.partition(" ")[0].partition(":")[0]
     if change.kind in _WITH_APPLICATION and (change.model, owner, "remove") in owners:
         return True

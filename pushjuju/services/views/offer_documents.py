@@ -154,7 +154,7 @@ def _connection(ctx: Context, tx: Tx, item: Offer, relation: Relation) -> dict[s
 
 
 def _users(tx: Tx, item: Offer) -> dict[str, dict[str, str]]:
-    """Return who has which access; who is none of ours has no name to show."""
+    """Return the access of each user; a user of an identity provider has no display name."""
     found = {}
     for user, access in offers.users(tx, item).items():
         name = {} if "@" in user else {"display-name": user}

@@ -34,7 +34,7 @@ class Filter:
     statuses: Sequence[str] = ()
 
     def takes(self, tasks: Sequence[Task], status: str) -> bool:
-        """Tell whether an operation with these tasks is wanted."""
+        """Return True when the filter keeps an operation with these tasks."""
         units = {task.receiver for task in tasks if task.kind == Receiver.UNIT}
         present = (
             (self.applications, {UnitName.parse(unit).application for unit in units}),

@@ -53,7 +53,7 @@ class Blobs:
         return path
 
     def find(self, sha256: str) -> Path | None:
-        """Return where a blob lies; None: it is not there."""
+        """Return the path of a blob, or None when the blob is not stored."""
         path = self.root / sha256[:2] / sha256
         return path if path.exists() else None
 

@@ -47,7 +47,7 @@ def copy_into(copy: sqlite3.Connection, path: Path) -> Stamp:
 
 
 def stamp(path: Path) -> Stamp:
-    """Return what changes when a store is written to, whoever does so."""
+    """Return a value that changes when any process writes to a store."""
     return tuple(_of(path.with_name(path.name + ending)) for ending in ("", "-wal"))
 
 

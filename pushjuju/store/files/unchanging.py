@@ -18,7 +18,7 @@ _UNREAD = ("-wal", "-journal")  # what is in there would not be read
 
 
 def is_unchanging(path: Path) -> bool:
-    """Tell whether nobody on this computer can write to a store, and all of it is in its one file."""
+    """Return True when no process on this computer can write to a store, and all its data is in one file."""
     if any(_size(path.with_name(path.name + ending)) for ending in _UNREAD):
         return False
     return _is_read_only(path)
@@ -38,7 +38,7 @@ def _size(path: Path) -> int:
 
 
 def _is_read_only(path: Path) -> bool:
-    """Tell whether the file system itself is read-only, not only the way that leads to it."""
+    """Return True when the file system itself is read-only, not only one mount of it."""
     try:
         device, lines = path.stat().st_dev, _MOUNTS.read_text().splitlines()
     except OSError:

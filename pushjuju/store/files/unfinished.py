@@ -71,7 +71,7 @@ def taken_over(folder: Path, name: str) -> Iterator[bool]:
 
 
 def _is(path: Path, handle: int) -> bool:
-    """Tell whether a path still names the file that is open."""
+    """Return True when a path still names the open file."""
     try:
         return os.path.samestat(path.stat(), os.fstat(handle))
     except OSError:

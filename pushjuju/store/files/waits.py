@@ -1,4 +1,4 @@
-"""Waiting for a file that another process has locked: told after a second, with who has it."""
+"""Waiting for a locked file; after a second the user sees which process holds the lock."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ def told_by(tell: Callable[[str], None]) -> Iterator[None]:
 
 
 def patiently(connection: sqlite3.Connection, path: Path, most_s: float, work: Callable[[], R]) -> R:
-    """Return what comes of something that needs a lock; a wait of more than a second is told.
+    """Return the result of work that needs a lock; a wait of more than a second is reported to the user.
 
     Args:
-        connection: Its busy time-out is a second, or `most_s` if that is less.
+        connection: The connection, with a busy time-out of a second, or `most_s` if that is less.
         path: The store.
-        most_s: How long is waited in all.
-        work: Needs the lock first of all: it is done again from the start.
+        most_s: The longest wait in all.
+        work: Takes the lock before it does anything else, so that it can be tried again from the start.
 
     Raises:
-        sqlite3.OperationalError: Another process has it for longer.
+        sqlite3.OperationalError: Another process holds the lock for longer.
     """
     try:
         return work()
@@ -65,7 +65,7 @@ def patiently(connection: sqlite3.Connection, path: Path, most_s: float, work: C
 
 
 def is_busy(error: Exception) -> bool:
-    """Tell whether SQLite says that another process has the lock that was wanted."""
+    """Return True when SQLite says that another process holds the lock."""
     import sqlite3
 
     if not isinstance(error, sqlite3.Error):
@@ -88,7 +88,7 @@ def holder(path: Path) -> str:
 
 
 def _holds(line: str, path: Path) -> bool:
-    """Tell whether a line of /proc/locks is a lock that keeps writers of a store waiting."""
+    """Return True when a line of /proc/locks is a lock for which writers of a store wait."""
     words = line.split()
     if len(words) != 8 or words[1] != "POSIX" or words[3] != _EXCLUSIVE:
         return False  # among them those that wait themselves: they have an arrow in front

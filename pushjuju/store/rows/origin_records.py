@@ -13,9 +13,9 @@ class ApplicationOrigin:
         source: Name of the source type, `charm-hub`.
         id: The charm's id there.
         hash: SHA-256 of the archive as the store has it.
-        channel: The one that is followed, with track and risk.
-        latest_url: A newer revision in that channel; empty: none is known.
-        looked: When the store was last asked; None: never.
+        channel: The channel that the application follows, with track and risk.
+        latest_url: A newer revision in that channel, or empty when no newer revision is known.
+        looked: When the store was last asked, or None when it never was.
     """
 
     model: str

@@ -145,7 +145,7 @@ class MachineUpgrade:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineUpgradeMessage:
-    """What is told of an upgrade, in order; it names the machine or unit that it is about."""
+    """A message of a machine's upgrade, in order; the text names the machine or unit."""
 
     id: int
     model: str

@@ -56,7 +56,7 @@ class _Site:
     judged: Judged
 
     def refuse(self, error: PushjujuError | str, *path: str) -> None:
-        """Note what is wrong with a value; one that is wrong by itself was told."""
+        """Note an error of a value, unless the value is wrong by itself, which was reported before."""
         composed = self.loaded.composed
         if all(fault.path != path for fault in self.loaded.faults):
             text = error if isinstance(error, str) else error.message
@@ -80,12 +80,13 @@ def judge(
     storage: Mapping[str, Mapping[str, Directive]],
     without: Collection[str] = (),
 ) -> Judged:
-    """Hold what a bundle says of applications that are there against these.
+    """Compare what a bundle says of existing applications with these applications.
 
     Args:
-        charms: Application -> its charm, or the one that it gets; what that does not have is told elsewhere.
-        storage: Application -> store -> directive that was given besides.
-        without: Applications whose charm or constraints make no sense already.
+        charms: Application -> its charm after the bundle; options that the charm lacks are reported
+            elsewhere.
+        storage: Application -> store -> directive that the command line gave.
+        without: Applications to pass over: their charm or constraints are known to be wrong.
     """
     site = _Site(ctx=ctx, tx=tx, model=model, loaded=loaded, judged=Judged())
     bundle = loaded.bundle
@@ -112,7 +113,7 @@ def judge(
 
 
 def _same_offer(one: str, two: str) -> bool:
-    """Tell whether two URLs mean one offer; the controller, and the owner, may be left out."""
+    """Return True when two URLs name the same offer; each may leave out the controller and the owner."""
     try:
         first, second = offerurl.parse(one), offerurl.parse(two)
     except NotValid:

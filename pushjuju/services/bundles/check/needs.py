@@ -1,6 +1,6 @@
 """What a bundle needs of its model and of this computer: spaces, pools, files of resources.
 
-Juju finds these in the middle of a deploy; here they are told with everything else that is wrong.
+Juju finds what is missing in the middle of a deploy; pushjuju reports it with all other errors, before.
 """
 
 from __future__ import annotations

@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resolved:
-    """Which revisions the names of a bundle mean.
+    """The revisions that a store has for the charm names of a bundle.
 
     Attributes:
         origins: Application -> what the store answered.
-        lines: What people are told of it.
-        failed: Application -> why the store has nothing for it; the messages are Juju's.
+        lines: What the command prints about them.
+        failed: Application -> why the store has no revision for it; the messages are Juju's.
     """
 
     origins: Mapping[str, StoreOrigin] = field(default_factory=dict)
@@ -67,13 +67,13 @@ def resolve(
     force: bool,
     without: Collection[str] = (),
 ) -> Resolved:
-    """Ask the store which revisions are meant; nobody is asked where the model has them all.
+    """Ask the store for the revisions that a bundle names, unless the model has all of them.
 
     Args:
-        without: Applications whose charm is not looked for: how the bundle names it is wrong.
+        without: Applications whose charm is not looked up, as the bundle names it wrongly.
 
     Raises:
-        HubError: The store is away.
+        HubError: The store cannot be reached.
     """
     wanted = [
         app
@@ -118,7 +118,7 @@ def _same_charm(facts: ModelFacts, app: Application) -> bool:
 
 
 def _has(facts: ModelFacts, app: Application) -> bool:
-    """Tell whether an application has exactly the charm that a bundle names."""
+    """Return True when an application has exactly the charm that a bundle names."""
     there = facts.applications.get(app.name)
     if there is None or there.charm != app.charm_name or app.revision is None:
         return False

@@ -38,10 +38,11 @@ class Options:
     """How a model is exported.
 
     Attributes:
-        defaults: Also options that nobody set.
-        series: Series beside bases.
-        charm_path: What stands for an uploaded charm; by default its URL.
-        resource_paths: Application -> resource -> path of what was uploaded; none are written without.
+        defaults: True to write also the options that nobody set.
+        series: True to write series beside bases.
+        charm_path: Returns the text that the bundle names for an uploaded charm; by default the charm's URL.
+        resource_paths: Application -> resource -> path of the uploaded file. Other uploaded files are left
+            out.
     """
 
     defaults: bool = False

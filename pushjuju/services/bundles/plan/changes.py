@@ -17,7 +17,7 @@ BUNDLE_URL = "bundleURL"  # the annotation that tells of which bundle of a store
 
 
 class Method(StrEnum):
-    """What a step does; the last ones are ours."""
+    """What a step does; the last steps are pushjuju's own, the others Juju's."""
 
     ADD_CHARM = "addCharm"
     DEPLOY = "deploy"

@@ -190,7 +190,7 @@ def _machines(
 
 
 def _by_units(bundle: Bundle, model: ModelFacts, machine: str) -> bool:
-    """Tell whether a machine is there for units alone that the bundle places on no machine."""
+    """Return True when a machine only hosts units that the bundle places on no machine."""
     here = [
         name
         for name, app in model.applications.items()
@@ -201,7 +201,7 @@ def _by_units(bundle: Bundle, model: ModelFacts, machine: str) -> bool:
 
 
 def _has_free_units(bundle: Bundle, name: str) -> bool:
-    """Tell whether units of an application are placed on no machine that the bundle names."""
+    """Return True when the bundle leaves open on which machine some unit of an application runs."""
     app = bundle.applications.get(name)
     if app is None:
         return False

@@ -84,7 +84,7 @@ def bindings_beyond(app: Application, there: ApplicationFacts) -> dict[str, str]
 
 
 def has_access(known: str, wanted: str) -> bool:
-    """Tell whether a level of access, or none, is as much as another."""
+    """Return True when a level of access includes another level; no access includes only itself."""
     return known == wanted or (wanted in _ORDER and _rank(known) > _rank(wanted))
 
 

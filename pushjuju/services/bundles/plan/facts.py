@@ -79,7 +79,7 @@ class ApplicationFacts:
         return self.charm.startswith("local:")
 
     def space_of(self, endpoint: str) -> str:
-        """Return the space of an endpoint, or of all that nothing is said of."""
+        """Return the space of an endpoint, or the application's default space when the endpoint has none."""
         bound = self.endpoints_bound
         return bound.get(endpoint) or bound.get(ALL) or "alpha"
 
@@ -103,15 +103,15 @@ class MachineFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFacts:
-    """A model.
+    """What a plan needs to know of a model.
 
     Attributes:
         relations: Pairs of `app:endpoint`, the requirer's side first; peers left out.
         sequences: `machine`, `application-NAME`, `machine-N/lxd` -> the next number.
         saas: Name -> URL.
-        default_base: What the model was told, or empty.
-        arch: The architecture of charms whose constraints name none.
-        constraints: Those of the model, which new machines get beneath their own.
+        default_base: The model's `default-base`, or empty.
+        arch: The architecture of charms whose constraints name no architecture.
+        constraints: The model's constraints, which hold for new machines unless their own say otherwise.
     """
 
     applications: Mapping[str, ApplicationFacts] = field(default_factory=dict)
@@ -124,7 +124,7 @@ class ModelFacts:
     constraints: Mapping[str, Any] = field(default_factory=dict)
 
     def has_relation(self, first: str, second: str) -> bool:
-        """Tell whether two endpoints are related."""
+        """Return True when two endpoints are related."""
         return (first, second) in self.relations or (second, first) in self.relations
 
     def digest(self) -> str:

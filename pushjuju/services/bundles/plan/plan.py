@@ -251,12 +251,12 @@ def _bindings(planner: _Planner, app: Application, there: ApplicationFacts, requ
 
 
 def same_constraints(text: str, known: Mapping[str, Any]) -> bool:
-    """Tell whether constraints as text mean those that are known."""
+    """Return True when a text has the same constraints as those that are known."""
     return rules.render(rules.parse(text)) == rules.render(known)
 
 
 def same_exposures(one: Mapping[str, Exposed], two: Mapping[str, Exposed]) -> bool:
-    """Tell whether both say the same, in any order."""
+    """Return True when both expose the same endpoints to the same networks, in any order."""
     return _plain(one) == _plain(two)
 
 
@@ -280,12 +280,12 @@ def _options(planner: _Planner, app: Application, there: ApplicationFacts) -> No
 
 
 def _has_option(there: ApplicationFacts, key: str, value: Any) -> bool:
-    """Tell whether an option is what a bundle says; null is the charm's default."""
+    """Return True when an option has the bundle's value already; null is the charm's default."""
     return key not in there.settings if value is None else same_value(value, there.effective.get(key))
 
 
 def same_value(wanted: Any, known: Any) -> bool:
-    """Tell whether an option has a value already: a number may be written with or without a fraction."""
+    """Return True when two values of an option are equal; a number may have a fraction of zero."""
     if isinstance(wanted, bool) or isinstance(known, bool):
         return wanted is known
     if isinstance(wanted, str) != isinstance(known, str) and None not in (wanted, known):
@@ -294,10 +294,10 @@ def same_value(wanted: Any, known: Any) -> bool:
 
 
 def _upgrades(planner: _Planner, app: Application, there: ApplicationFacts) -> bool:
-    """Tell whether an application gets another charm.
+    """Return True when an application gets another charm.
 
     Raises:
-        NotValid: It would need one that it cannot get; the messages are Juju's.
+        NotValid: The application cannot change to that charm; the messages are Juju's.
     """
     if app.is_local:
         return False
@@ -429,10 +429,10 @@ def _relations(planner: _Planner) -> None:
 
 
 def _related(model: ModelFacts, first: str, second: str) -> bool:
-    """Tell whether two applications are related where the bundle leaves an endpoint out.
+    """Return True when two applications are related where the bundle leaves an endpoint out.
 
-    Juju adds such a relation each time and passes over that it exists; with the same outcome this leaves a
-    second deploy nothing to do.
+    Juju adds such a relation each time and ignores the error that the relation exists. The outcome here is
+    the same, but a second deploy has nothing left to do.
     """
     if ":" in first and ":" in second:
         return False

@@ -274,6 +274,6 @@ def _line_of(text: str) -> int:
 
 
 def has_series(bundle: Bundle) -> bool:
-    """Tell whether a bundle uses the old form of bases anywhere."""
+    """Return True when a bundle names a series, the old form of bases, anywhere."""
     owners = [bundle, *bundle.applications.values(), *bundle.machines.values()]
     return any(cast("Bundle", owner).series for owner in owners)

@@ -43,12 +43,12 @@ class Loaded:
 
 
 def load(path: Path, overlays: Sequence[str] = ()) -> Loaded:
-    """Read a bundle that is right by itself from a file, directory or archive.
+    """Read a bundle from a file, directory or archive, and verify what can be verified without a model.
 
     Raises:
-        NotFound: Nothing is there.
-        NotValid: It cannot be read.
-        BundleFaulty: It breaks rules; all of them are told.
+        NotFound: The path does not exist.
+        NotValid: The bundle cannot be read.
+        BundleFaulty: The bundle breaks rules; the message names every fault.
     """
     return _sound(examine(path, overlays))
 
@@ -67,8 +67,8 @@ def assemble(main: Source, overlays: Sequence[Source] = (), include: Include = s
     """Merge and verify what was read.
 
     Raises:
-        NotValid: It cannot be merged.
-        BundleFaulty: It breaks rules; all of them are told.
+        NotValid: An overlay cannot be merged.
+        BundleFaulty: The bundle breaks rules; the message names every fault.
     """
     return _sound(look_at(main, overlays, include))
 

@@ -77,10 +77,10 @@ def in_circle(waits: Mapping[str, Set[str]]) -> list[str]:
 
 
 def is_machine(text: str) -> bool:
-    """Tell whether a text can be the id of a machine in a bundle."""
+    """Return True when a text can be the id of a machine in a bundle."""
     return bool(_MACHINE.fullmatch(text))
 
 
 def repeats(target: Target) -> bool:
-    """Tell whether a last directive holds for all further units: a machine or unit has room for one."""
+    """Return True when a last directive holds for all further units: new machines, or any unit's machine."""
     return target.machine == NEW or bool(target.application and target.unit < 0)

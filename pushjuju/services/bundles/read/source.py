@@ -33,7 +33,7 @@ class Source:
 
 
 def is_bundle(path: Path) -> bool:
-    """Tell whether a path is a bundle: a YAML file, or a directory or archive with bundle.yaml in it."""
+    """Return True when a path is a bundle: a YAML file, or a directory or archive with bundle.yaml in it."""
     if path.is_dir():
         return (path / NAME).is_file() and not (path / "metadata.yaml").is_file()
     if path.suffix in (".yaml", ".yml"):

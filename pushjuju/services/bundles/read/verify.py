@@ -1,4 +1,4 @@
-"""The rules of bundles; every one that is broken is told.
+"""The rules of bundles; a bundle gets a report of every rule that it breaks.
 
 Mirrors: juju/charm v12 bundledata.go Verify, VerifyLocal (the rules, the texts)
 """
@@ -68,11 +68,11 @@ def check(composed: Composed, *, exists: Exists | None = None, base_only: bool =
 
     Args:
         composed: A bundle, alone or with its overlays.
-        exists: Tells whether a charm's path is there; None asks the file system.
-        base_only: It is the first document alone.
+        exists: Returns True when a charm's path exists, or None to look in the file system.
+        base_only: True when the bundle is the first document alone, without overlays.
 
-    Raises:
-        BundleFaulty: It breaks rules; all of them are told.
+        Raises:
+            BundleFaulty: The bundle breaks rules; the message names every fault.
     """
     bundle, faults = verify(composed, exists=exists, base_only=base_only)
     if faults:

@@ -40,7 +40,7 @@ class ActionRequest:
 
     Attributes:
         receivers: Units, or `application/leader`.
-        parallel, execution_group: None: as the charm says.
+        parallel, execution_group: The user's choice, or None to take the charm's.
     """
 
     action: str
@@ -354,6 +354,6 @@ def cancel_all(tx: Tx, model: str, kind: Receiver, receiver: str, reason: str, n
 
 
 def is_aborting(tx: Tx, model: str, number: int) -> bool:
-    """Tell whether somebody wants a running task to end."""
+    """Return True when a user has cancelled a running task."""
     found = tx.find(Task, "task_get", model=model, id=number)
     return found is not None and found.status == TaskStatus.ABORTING

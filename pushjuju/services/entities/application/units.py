@@ -176,7 +176,7 @@ def add_units(
 
 
 def in_error(tx: Tx, model: str, unit: str) -> bool:
-    """Tell whether a unit waits for somebody to resolve it."""
+    """Return True when a unit waits for `resolved`."""
     agent = statuses.get_status(tx, model, StatusKind.AGENT, unit)
     return agent is not None and agent.status == Agent.ERROR
 

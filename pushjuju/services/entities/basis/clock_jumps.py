@@ -1,10 +1,10 @@
-"""A clock that was ahead and is set right: what it made due later than anybody meant.
+"""Repair of due times after a clock that was ahead has been set back.
 
-The store keeps the latest moment at which any process took work (see `store.queue`). Where that lies ahead of
-the present, the clock went back, and due times may lie hours or years ahead. Work is looked at again then,
-retries come at once, update-status after its interval, forced ends after the wait that was asked for,
-rotations of secrets after their period at the latest. A clock that was behind needs nothing: what it made due
-is due.
+The store keeps the latest moment at which any process took work (see `store.queue`). When that moment is in
+the future, the clock went back, and due times may be hours or years too late. Then workers read their models
+again, retries come at once, update-status after its interval, forced ends after the wait that was asked for,
+rotations of secrets after their period at the latest. A clock that was behind needs no repair: its due times
+have passed.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ SLACK = timedelta(seconds=5)  # clocks are trimmed
 
 
 def after_jump(ctx: Context, latest: datetime | None = None) -> bool:
-    """Bring due times near where the clock went back; return True when it did.
+    """Bring due times forward after the clock went back; return True when the clock did.
 
     Args:
-        latest: The latest moment that this process has seen; None: look in the store alone.
+        latest: The latest moment that this process has seen, or None to look only at the times in the store.
     """
     now = ctx.clock.now()
     if latest is not None and latest - now > SLACK:

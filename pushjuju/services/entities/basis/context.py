@@ -32,7 +32,8 @@ class Context:
     Attributes:
         environ: The process environment, for plugins.
         random: Draws jitter; seeded in tests.
-        routine_until: update-status that becomes due later is left to others; None: to nobody.
+        routine_until: An update-status hook that becomes due later is left to other processes, or None to
+            leave none.
     """
 
     datadir: DataDir

@@ -26,7 +26,7 @@ def summary(writes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def statuses(events: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return the workload statuses that a hook set, in their order; what is said again at once counts once.
+    """Return the workload statuses that a hook set, in order; a status that is repeated at once counts once.
 
     Args:
         events: As `runner.intake.read_events` gives them, without the values of secrets.

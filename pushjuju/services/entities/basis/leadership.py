@@ -24,7 +24,7 @@ def holder(tx: Tx, model: str, application: str) -> str | None:
 
 
 def claim(tx: Tx, unit: Unit, now: datetime) -> bool:
-    """Take the lease if it is free, or its holder lost; tell whether this unit leads now."""
+    """Take the leadership if no unit has it, or its holder is lost; return True when this unit leads now."""
     present = holder(tx, unit.model, unit.application)
     if present is not None and (present == unit.name or not is_lost(tx, unit.model, present)):
         return present == unit.name
@@ -37,9 +37,9 @@ def claim(tx: Tx, unit: Unit, now: datetime) -> bool:
 
 
 def is_lost(tx: Tx, model: str, name: str) -> bool:
-    """Tell whether a holder could not be reached for longer than the lease.
+    """Return True when the leader's machine could not be reached for longer than the lease.
 
-    Only failed contacts count, so nothing runs out while no controller works.
+    Only failed contacts count, so no leadership expires while no process works the model.
     """
     other = tx.find(Unit, "unit_get", model=model, name=name)
     machine = tx.find(Machine, "machine_get", model=model, id=other.machine) if other else None
@@ -50,7 +50,7 @@ def is_lost(tx: Tx, model: str, name: str) -> bool:
 
 
 def _is_pinned(tx: Tx, holder: Unit | None) -> bool:
-    """Tell whether a leadership stays where it is: a unit's machine is being upgraded to another base."""
+    """Return True when the leadership must not move, as the leader's machine is upgraded to another base."""
     return holder is not None and bool(
         tx.scalar("application_in_upgrade", model=holder.model, application=holder.application)
     )

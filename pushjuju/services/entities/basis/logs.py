@@ -60,17 +60,17 @@ def append(
 
 
 def has(tx: Tx, model: str, entity: str) -> bool:
-    """Tell whether there is a line of an entity; `entity` is a tag, `*` in it means anything."""
+    """Return True when the log has a line of an entity; `entity` is a tag, in which `*` matches any text."""
     return tx.scalar("log_has", model=model, entity=entity) is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Among:
-    """Which lines are read at all: the store leaves the others out while it walks.
+    """Which lines the store reads at all; it skips the others while it reads.
 
     Attributes:
-        levels: Words; none: all.
-        entities: Tags; none: all.
+        levels: Names of levels, or empty for all levels.
+        entities: Tags, or empty for all entities.
     """
 
     levels: tuple[str, ...] = ()

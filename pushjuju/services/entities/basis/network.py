@@ -71,7 +71,7 @@ def _entry(nic: Mapping[str, Any], address: Mapping[str, Any], scope: str, gatew
 
 
 def is_known(machine: Machine, addresses: list[dict[str, Any]]) -> bool:
-    """Tell whether a machine's addresses are those that it has told before."""
+    """Return True when a machine reports the same addresses as before."""
     before = [{key: value for key, value in entry.items() if key not in _OURS} for entry in machine.addresses]
     return before == addresses
 
@@ -113,7 +113,7 @@ def _first(found: Sequence[_Entry], scope: str) -> _Entry | None:
 
 
 def is_subnet(cidr: str) -> bool:
-    """Tell whether a CIDR is a network, not just an address."""
+    """Return True when a CIDR is a network and not a single address."""
     network = ipaddress.ip_network(cidr)
     return network.prefixlen < network.max_prefixlen
 

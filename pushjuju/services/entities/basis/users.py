@@ -50,15 +50,15 @@ LEVELS: Mapping[Kind, tuple[str, ...]] = {
 
 
 def is_name(text: str) -> bool:
-    """Tell whether a text can name a local user."""
+    """Return True when a text can name a local user."""
     return len(text) <= _LONGEST and _NAME.fullmatch(text) is not None
 
 
 def canonical(text: str) -> str:
-    """Return a user's name as it is kept: `kim`, or `bob@external` for one whom somebody else knows.
+    """Return a user's name as it is stored: `kim`, or `bob@external` for a user of an identity provider.
 
     Raises:
-        NotValid: It is no name of a user; the message is Juju's.
+        NotValid: The text cannot name a user; the message is Juju's.
 
     Mirrors: juju names user.go (v5)
     """
@@ -69,12 +69,12 @@ def canonical(text: str) -> str:
 
 
 def is_external(name: str) -> bool:
-    """Tell whether a user is one of another identity provider: nobody adds them, they have access or not."""
+    """Return True when an identity provider knows the user: such users are not added, only granted access."""
     return "@" in name
 
 
 def exists(tx: Tx, name: str) -> bool:
-    """Tell whether there is a user of that name."""
+    """Return True when there is a user of that name."""
     return name == DEFAULT_USER or tx.find(Person, "person_get", name=name) is not None
 
 
@@ -252,7 +252,7 @@ def grant(tx: Tx, person: str, level: str, kind: Kind, target: str) -> None:
 
     Raises:
         NotFound: There is no such user.
-        NotValid: The user has that much already, or the name cannot be one; the messages are Juju's.
+        NotValid: The user has that access already, or the name is not valid; the messages are Juju's.
     """
     person = canonical(person)
     require_or_external(tx, person)

@@ -1,6 +1,6 @@
-"""Who must look again when something changed.
+"""Which workers must read the model again when something changed.
 
-A touch names the worker of a machine or a loop of the model; never what to do there.
+A wake names the worker of a machine or a loop of the model, but never what to do there.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Payloads that charms register: containers and the like; deprecated in Juju.
+"""Payloads that charms register: containers and similar programs; deprecated in Juju.
 
 Mirrors: juju state/payloads.go (3.6)
 """

@@ -39,11 +39,11 @@ def definition(places: Folders, name: str, host: PluginHost | None = None) -> Cl
 
     Args:
         places: Where to look.
-        host: Plugins, whose public clouds count too; None: only what is defined here.
+        host: The plugins, whose public clouds count too, or None for only the clouds that users defined.
 
     Raises:
         NotFound: There is no such cloud.
-        NotValid: Its definition is wrong, or says no type.
+        NotValid: The definition is wrong, or has no type.
     """
     for place in places:
         if name in place.clouds():
@@ -88,7 +88,7 @@ def split(cloud: str) -> tuple[str, str]:
 
 
 def choose_region(places: Folders, cloud: Cloud, asked: str) -> str:
-    """Return the region that is meant: the asked one, the cloud's default, its first, or `default`.
+    """Return the region to use: the one asked for, else the cloud's default, its first region, or `default`.
 
     Raises:
         NotFound: The cloud has no such region.
@@ -102,11 +102,11 @@ def choose_region(places: Folders, cloud: Cloud, asked: str) -> str:
 
 
 def choose_credential(places: Folders, cloud: str, asked: str = "") -> str:
-    """Return the name of the credential that is meant: the asked one, the default, or the only one.
+    """Return the name of the credential to use: the one asked for, else the default or the only credential.
 
     Raises:
-        NotFound: The asked one is not there.
-        NotValid: None was asked for, and there are several; the text is Juju's.
+        NotFound: There is no credential of the name that was asked for.
+        NotValid: No credential was asked for, and there are several; the text is Juju's.
     """
     known: dict[str, StoredCredential] = {}
     default = ""

@@ -1,9 +1,9 @@
 """The upgrade of a machine to another base, in two steps: a person does the rest by hand.
 
-`prepare` locks the machine and lets its units run pre-series-upgrade; then they rest until `complete`, which
-lets them run post-series-upgrade, sets the machine's base and takes the lock away. The units drive it: each
-tells how far it is (`unit_is`), and the last one takes the machine on. The state is in the store alone, so
-whoever works the model next goes on with it.
+`prepare` locks the machine and lets its units run pre-series-upgrade; then the units rest until `complete`,
+which lets them run post-series-upgrade, sets the machine's base and releases the lock. Each unit reports how
+far it is (`unit_is`), and the last unit moves the machine to the next step. The state is in the store alone,
+so any process that works the model can continue the upgrade.
 
 Mirrors: juju apiserver/facades/client/machinemanager/upgradebase.go, state/machine_upgradeseries.go,
 worker/upgradeseries/worker.go (3.6)
@@ -80,7 +80,7 @@ def require_unlocked(tx: Tx, model: str, machine_id: str) -> None:
 
 
 def messages(tx: Tx, model: str, machine_id: str, after: int = 0) -> list[MachineUpgradeMessage]:
-    """Return what was said of the newest upgrade of a machine, from a message on."""
+    """Return the messages of a machine's newest upgrade that follow a given message."""
     return tx.list(
         MachineUpgradeMessage, "machine_upgrade_message_list", model=model, machine=machine_id, after=after
     )
@@ -247,7 +247,7 @@ def complete(ctx: Context, model: str, machine_id: str) -> None:
 
     Raises:
         NotFound: There is no such machine, or it was never prepared.
-        Conflict: It is not prepared yet, or the units are told already; the message is Juju's.
+        Conflict: The machine is not prepared yet, or was completed already; the message is Juju's.
     """
     now = ctx.clock.now()
     with ctx.store.write() as tx:

@@ -23,7 +23,7 @@ from pushjuju.services.entities.basis.context import Context
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A key: its type, its default (None: none), and whether it may change.
+    """A key: its type, its default (or None), and whether users may change it after bootstrap.
 
     Types: `bool`, `int`, `string`, `duration`, `size`.
     """
@@ -98,7 +98,7 @@ _SECRET = ("object-store-s3-static-secret", "object-store-s3-static-session")
 
 
 def may_change(key: str) -> bool:
-    """Tell whether a key can be set after bootstrap."""
+    """Return True when a key can be set after bootstrap."""
     return key in SETTINGS and SETTINGS[key].changes
 
 

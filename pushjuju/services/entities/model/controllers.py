@@ -122,10 +122,10 @@ def sweep(datadir: DataDir) -> list[str]:
 
 
 def used(controller: ControllerDir) -> bool:
-    """Tell whether a controller has more than one empty model.
+    """Return True when a controller has more than one model, or a model that is not empty.
 
     Raises:
-        StoreError: Its store cannot be read.
+        StoreError: The store of the controller cannot be read.
     """
     store = Store.open(controller.store_path)
     try:

@@ -57,7 +57,7 @@ def mode(tx: Tx, model: str) -> Mode:
 
 
 def is_asked_for(tx: Tx, model: str) -> bool:
-    """Tell whether the one who made a model chose how it is guarded; else it is the default."""
+    """Return True when the user set the firewall mode of a model; otherwise the mode is the default."""
     return MODE in model_config.stored(tx, model)
 
 
@@ -265,9 +265,9 @@ def ssh_allow(tx: Tx, model: str) -> list[str]:
 
 
 def _ssh(tx: Tx, model: str, peers: Iterable[str]) -> tuple[str, ...]:
-    """Return who may reach the SSH port: whoever people allow, and in any case those who work the machine.
+    """Return the networks that may reach the SSH port: those that users allow, and those of the controllers.
 
-    As long as nobody knows from where that is done, everybody may.
+    As long as no address of a controller is known, every address may.
     """
     allowed, peers = collapsed(ssh_allow(tx, model)), tuple(peers)
     if set(EVERYWHERE) <= set(allowed) or not peers:
@@ -284,12 +284,12 @@ def split(text: str) -> list[str]:
 
 
 def state(tx: Tx, model: str, machine: str) -> MachineFirewall | None:
-    """Return what is known of a machine's firewall; None: nothing was ever done."""
+    """Return what is known of a machine's firewall, or None when no rule was ever applied."""
     return tx.find(MachineFirewall, "firewall_get", model=model, machine=machine)
 
 
 def reached(tx: Tx, known: MachineFirewall, peer: str, port: int) -> MachineFirewall | None:
-    """Note from where a machine's SSH port was reached, the latest last; None: that is no news."""
+    """Note the address from which a machine's SSH port was reached; return None when nothing changed."""
     peers = [*(other for other in known.peers if other != peer), *([peer] if peer else [])][-limits.PEERS :]
     if sorted(peers) == sorted(known.peers) and port == known.ssh_port:
         return None

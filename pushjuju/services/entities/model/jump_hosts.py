@@ -34,7 +34,7 @@ def to(tx: Tx, model: str, ssh: Mapping[str, Any]) -> tuple[jumps.Hop, ...]:
 
 
 def is_asked_for(tx: Tx, model: str) -> bool:
-    """Tell whether a model wants every SSH session to go through a jump host."""
+    """Return True when a model wants every SSH session to go through a jump host."""
     return bool(model_config.get(tx, model, ALWAYS))
 
 

@@ -337,7 +337,7 @@ def effective(
         tx: The transaction.
         model: UUID.
         inherited: `controller` and `region` -> what models take from there: a model that has the same value
-            is said to have it from there, as Juju does. The nearest comes last.
+            is shown with that source, as in Juju. The nearest comes last.
     """
     merged = {key: {"value": item.default, "source": "default"} for key, item in ATTRIBUTES.items()}
     for key, value in stored(tx, model).items():
@@ -362,8 +362,8 @@ def change(
         model: UUID.
         values: Key -> new value.
         reset: Keys that get their default again.
-        new: The model is just being made: all may be chosen.
-        inherited: What a new model takes: the default of a key that is reset.
+        new: True while the model is created, when every key may be set.
+        inherited: The values that a new model would get, which a key that is reset gets too.
 
     Raises:
         NotValid: A value does not fit, or a key cannot be changed.
@@ -399,10 +399,10 @@ def _check_together(tx: Tx, model: str) -> None:
 
 
 def _is_same(tx: Tx, model: str, key: str, value: Any) -> bool:
-    """Tell whether a fixed key has a value already, so that nothing is to be done.
+    """Return True when a key that cannot change has this value already, so that nothing is left to do.
 
     Raises:
-        NotValid: It has another one; the message is Juju's.
+        NotValid: The key has another value; the message is Juju's.
     """
     present = get(tx, model, key)
     if present != value:

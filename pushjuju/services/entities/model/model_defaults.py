@@ -47,12 +47,12 @@ def of_cloud(settings: Mapping[str, Any], cloud: str) -> dict[str, Any]:
 
 
 def of_region(settings: Mapping[str, Any], cloud: str, region: str) -> dict[str, Any]:
-    """Return what is said for one region alone."""
+    """Return the defaults that are set for one region alone."""
     return _placed(settings).get(f"{cloud}/{region}", {})
 
 
 def regions(settings: Mapping[str, Any], cloud: str) -> dict[str, dict[str, Any]]:
-    """Return region -> what is said for it alone."""
+    """Return region -> the defaults that are set for that region alone."""
     prefix = f"{cloud}/"
     placed = _placed(settings)
     return {name.removeprefix(prefix): table for name, table in placed.items() if name.startswith(prefix)}

@@ -275,7 +275,7 @@ def purge(tx: Tx, model: str) -> None:
 
 
 def being_worked(ctx: Context, model: str) -> bool:
-    """Tell whether anything of a model is due now, or in somebody's hands."""
+    """Return True when any work of a model is due now, or a process works it."""
     now = to_iso(ctx.clock.now())
     with ctx.store.read() as tx:
         rows = tx.rows("work_list", prefix=model)

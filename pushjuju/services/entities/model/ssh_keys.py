@@ -86,7 +86,7 @@ def lines(tx: Tx, model: str) -> list[str]:
 
 
 def ever(tx: Tx, model: str) -> bool:
-    """Tell whether a model has, or had, keys."""
+    """Return True when a model has or once had SSH keys."""
     return tx.scalar("model_config_get", model=model, key=KEY) is not None
 
 

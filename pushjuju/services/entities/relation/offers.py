@@ -63,7 +63,7 @@ def url_of(model: Model, offer: Offer) -> str:
 
 
 def users(tx: Tx, offer: Offer) -> dict[str, str]:
-    """Return user -> access: the one who works the controller, everybody, and whom somebody granted some."""
+    """Return user -> access: the controller's own user, `everyone`, and every user who was granted access."""
     granted = people.access_to(tx, people.Kind.OFFER, offer.uuid)
     found = {DEFAULT_USER: "admin", EVERYONE: people.EVERYONES, **granted}
     return {user: level for user, level in found.items() if level}
@@ -191,16 +191,16 @@ def _count(number: int, noun: str) -> str:
 
 
 def remove(tx: Tx, item: Offer, now: datetime, end: End | None = None) -> None:
-    """Take an offer back; those who consume it are told.
+    """Remove an offer; the models that consume it see the offer as terminated.
 
     Args:
         tx: The transaction.
         item: The offer.
         now: The time.
-        end: Ends the relations to it; None: there may be none.
+        end: Ends the relations to the offer, or None to refuse when there are any.
 
-    Raises:
-        Conflict: Others are related to it; the message is Juju's.
+        Raises:
+            Conflict: The offer has relations; the message is Juju's.
     """
     found = connections(tx, item)
     if found and end is None:
@@ -239,15 +239,15 @@ def remove_of_application(tx: Tx, application: Application, now: datetime, end: 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """Which offers are meant; what is empty does not narrow.
+    """Which offers to find; an empty attribute does not narrow the search.
 
     Attributes:
         name: The offer's name, whole.
         part: Part of the offer's name.
-        interface: Of one of its endpoints.
+        interface: The interface of one of its endpoints.
         consumer: A user who may consume it.
         connected: A user with a relation to it.
-        active: It has relations.
+        active: True for offers with relations only.
     """
 
     name: str = ""

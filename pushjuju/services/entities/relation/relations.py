@@ -1,8 +1,8 @@
 """Relations: making peers, scopes, bags, ends. Mirrors: juju state/relation*.go (3.6).
 
-A relation between models has a row in each, with both sides' units in scope and all bags in both: whoever
-reads needs to know of one model only. What is written in one is written in the other in the same transaction,
-under the names that the other one uses.
+A relation between models has a row in each model, with both sides' units in scope and all bags in both, so
+that a reader needs only one model. What is written in one model is written in the other in the same
+transaction, under the names that the other model uses.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def remote_endpoint(sides: list[RelationEndpoint], application: str) -> Relation
 
 
 def is_peer(sides: Iterable[RelationEndpoint]) -> bool:
-    """Tell whether these are the sides of a peer relation."""
+    """Return True when these endpoints make a peer relation."""
     return any(side.role == Role.PEER for side in sides)
 
 
@@ -81,7 +81,7 @@ def scopes(tx: Tx, model: str, relation: int) -> list[RelationScope]:
 
 
 def is_entered(tx: Tx, model: str, relation: int) -> bool:
-    """Tell whether a unit is in scope."""
+    """Return True when any unit is in scope."""
     return tx.row("scope_any", model=model, relation=relation) is not None
 
 
@@ -147,12 +147,12 @@ def merged(present: Mapping[str, str], changes: Mapping[str, str | None]) -> dic
 def update_bag(
     tx: Tx, relation: Relation, entity: str, changes: Mapping[str, str | None], now: datetime
 ) -> bool:
-    """Merge changes into the bag of a unit or application of this model; None or empty deletes a key.
+    """Merge changes into the bag of a unit or application of this model; None or an empty text deletes a key.
 
-    Those who see it look again.
+    The units that see the bag are woken.
 
     Returns:
-        Whether anything changed; what is set to its old value does not count.
+        True when a value changed. A key that gets its old value again does not count.
     """
     old = bag(tx, relation.model, relation.id, entity)
     new = merged(old, changes)
@@ -205,9 +205,9 @@ def _everywhere(tx: Tx, relation: Relation, unit: str) -> list[tuple[str, int, s
 
 
 def touch_firewalls(tx: Tx, relation: Relation, now: datetime, reason: str) -> None:
-    """Let the machines of both sides of a relation between models look at their rules again.
+    """Wake the provider's machines in a relation between models, so that they update their firewall rules.
 
-    The side that is not let in is told so, in the status of the relation.
+    The status of the relation says when the other side's firewall refuses this side.
     """
     other = far(tx, relation)
     if other is None:

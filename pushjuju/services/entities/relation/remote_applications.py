@@ -1,7 +1,7 @@
-"""Applications of other models, as a model sees them: what it consumes, and proxies of those who consume.
+"""Applications of other models, as a model sees them: those that it consumes, and proxies of its consumers.
 
-What is consumed is called SAAS in `status`. Its status is that of the application that is
-offered: whoever changes that one tells those who consume it.
+A consumed application is called SAAS in `status`. Its status is that of the offered application: a change
+there is copied to every model that consumes the offer.
 
 Mirrors: juju state/remoteapplication.go, apiserver/facades/client/application Consume (3.6)
 """
@@ -105,12 +105,12 @@ def add(
 
 
 def _is_over(tx: Tx, remote: RemoteApplication) -> bool:
-    """Tell whether the offer is gone and nothing is left to end."""
+    """Return True when the offer was removed and no relation is left to end."""
     return is_terminated(tx, remote) and not relations.of_application(tx, remote.model, remote.name)
 
 
 def is_terminated(tx: Tx, remote: RemoteApplication) -> bool:
-    """Tell whether the offer that is consumed was removed."""
+    """Return True when the consumed offer was removed."""
     status = statuses.get_status(tx, remote.model, StatusKind.APPLICATION, remote.name)
     return status is not None and status.status == Workload.TERMINATED and status.message == TERMINATED
 

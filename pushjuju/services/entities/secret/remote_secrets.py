@@ -39,7 +39,7 @@ def uri(model: str, secret: str) -> str:
 
 
 def is_far(text: str) -> bool:
-    """Tell whether a URI, as units note it, is one of another model."""
+    """Return True when a URI, as units keep it, names a secret of another model."""
     return text.startswith("secret://")
 
 
@@ -84,7 +84,7 @@ def labelled(tx: Tx, unit: Unit, label: str) -> Seen | None:
 
 
 def reads(tx: Tx, unit: Unit) -> bool:
-    """Tell whether a unit's application has ever read a secret of another model."""
+    """Return True when a unit's application has ever read a secret of another model."""
     found = tx.find(Application, "application_get", model=unit.model, name=unit.application)
     return found is not None and found.secrets >= READS_FAR
 

@@ -302,7 +302,7 @@ def _write(tx: Tx, row: SecretRow) -> None:
 
 
 def _is_new(ctx: Context, tx: Tx, row: SecretRow, content: Content) -> bool:
-    """Tell whether content differs from the latest revision's."""
+    """Return True when the content differs from the latest revision's."""
     found = tx.find(RevisionRow, "secret_revision_get", model=row.model, secret=row.id, revision=row.latest)
     return found is None or stored(ctx, found).checksum != content.checksum()
 
@@ -404,7 +404,7 @@ def revoke(tx: Tx, row: SecretRow, target: str) -> None:
 
 
 def may_read(tx: Tx, unit: Unit, row: SecretRow) -> bool:
-    """Tell whether a unit may read a secret: its own, its application's, or granted to either."""
+    """Return True when a unit may read a secret: its own, its application's, or granted to either."""
     if row.owner in (unit.name, unit.application) and row.owner_kind != OwnerKind.MODEL:
         return True
     return any(
@@ -500,7 +500,7 @@ def touch_owner(tx: Tx, row: SecretRow, now: datetime, reason: str) -> None:
 
 
 def touch_obsolete(tx: Tx, row: SecretRow, now: datetime) -> None:
-    """Wake up whoever cares for revisions that nobody reads any more, when there are any."""
+    """Wake the owner of a secret, or the worker that prunes it, when nobody reads some of its revisions."""
     if tx.row("secret_obsolete", model=row.model, secret=row.id) is None:
         return
     reason = f"nobody reads an old revision of secret {row.id}"

@@ -424,11 +424,11 @@ def check_more(tx: Tx, unit: Unit, store: StorageMeta, count: int) -> None:
 
 
 def home_of(tx: Tx, model: str, ids: Iterable[str]) -> str | None:
-    """Return the machine that storage lives on, if it does: whoever shall have it must go there.
+    """Return the machine to which storage is bound, or None. A unit that gets such storage must run there.
 
     Raises:
-        NotFound: No such storage.
-        Conflict: Storage of two machines.
+        NotFound: There is no such storage.
+        Conflict: The storage is on two machines.
     """
     homes = {backing.machine for storage in ids for backing in backings(tx, get(tx, model, storage))} - {""}
     if len(homes) > 1:
@@ -534,7 +534,7 @@ def remove(
 
 
 def doom(tx: Tx, instance: StorageInstance, *, destroy: bool) -> None:
-    """Mark an instance as one that goes when nobody has it any more; what was said first counts."""
+    """Mark an instance for removal once no unit has it; the first choice to destroy or release it counts."""
     if instance.life == Life.ALIVE:
         tx.run(
             "storage_instance_set_life", model=instance.model, id=instance.id, life=Life.DYING,
@@ -543,9 +543,9 @@ def doom(tx: Tx, instance: StorageInstance, *, destroy: bool) -> None:
 
 
 def advance(tx: Tx, model: str, storage: str, now: datetime) -> None:
-    """Go on with the removal of an instance that goes: what is behind it first, then itself.
+    """Continue the removal of a dying instance: first its volume and filesystem, then itself.
 
-    Whoever took away something that it waited for calls this.
+    Every function that removes something for which the instance waited calls this one.
     """
     instance = tx.find(StorageInstance, "storage_instance_get", model=model, id=storage)
     if instance is None or instance.life == Life.ALIVE or attachments(tx, instance):

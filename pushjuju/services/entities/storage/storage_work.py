@@ -59,7 +59,7 @@ class Todo:
 
     @property
     def due(self) -> datetime | None:
-        """When it is to be tried again; None: at once."""
+        """Return when the step is to be tried again, or None to try at once."""
         text = self.host.due if self.host is not None and self.step in _OF_HOST else self.backing.due
         return from_iso(text) if text else None
 
@@ -116,7 +116,7 @@ def _next(
 
 
 def _is_attached(machine: Machine, host: BackingAttachment | None) -> bool:
-    """Tell whether a machine has something in its present boot."""
+    """Return True when a volume or filesystem was attached to a machine in its present boot."""
     return host is not None and bool(host.attached) and host.boot_id == machine.boot_id
 
 
@@ -176,7 +176,7 @@ def label(backing: Backing) -> str:
 
 
 def item_of(tx: Tx, backing: Backing, host: BackingAttachment | None) -> StorageItem:
-    """Return a volume or filesystem as its provider is told of it."""
+    """Return a volume or filesystem as its provider gets it."""
     model = tx.get(Model, "model_by_uuid", f"model {backing.model} not found", uuid=backing.model)
     machine = (
         tx.find(Machine, "machine_get", model=backing.model, id=host.machine) if host is not None else None
@@ -203,7 +203,7 @@ def item_of(tx: Tx, backing: Backing, host: BackingAttachment | None) -> Storage
 
 
 def begin(tx: Tx, todo: Todo, now: datetime) -> bool:
-    """Note that a step is under way; False: it is not wanted any more."""
+    """Note that a step has begun; return False when the step is not wanted any more."""
     backing, host = todo.backing, todo.host
     present = tx.find(Backing, "backing_get", model=backing.model, kind=backing.kind, id=backing.id)
     if present is None or (host is not None and _present(tx, host) is None):
@@ -239,7 +239,7 @@ def seen(tx: Tx, host: BackingAttachment, where: StorageSeen) -> None:
 
 
 def attached(tx: Tx, backing: Backing, host: BackingAttachment, boot_id: str, now: datetime) -> None:
-    """Note that a machine has it; whoever waited for it may go on."""
+    """Note that a volume or filesystem is attached to a machine, and wake the units that waited for it."""
     tx.run(
         "backing_attachment_set_attached", model=host.model, kind=host.kind, id=host.id,
         machine=host.machine, boot_id=boot_id,

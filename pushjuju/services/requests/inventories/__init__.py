@@ -1,7 +1,7 @@
 """Hosts in files of other tools: ssh_config, Ansible inventories, Terraform states.
 
-Only read, never run; what a file says is checked as what a person types is. All faults of a file are told at
-once.
+The files are only read, never run. Their values are checked like those that a user types, and one message
+names all faults of a file.
 """
 
 from __future__ import annotations
@@ -32,11 +32,13 @@ def read(
 
     Args:
         name: What the file is called in messages.
-        folder: Where it is: other files that it names are looked for there; None: nowhere.
-        note: Told of what is left out, and of what the file says and add-machine does not do.
+        folder: The folder of the file, in which the files that it names are found, or None to read no other
+            file.
+        note: Gets a line for each host that is left out, and for each setting that add-machine does not use.
 
-    Raises:
-        NotValid: It is of no kind that is known, names no host, or has faults: all of them, a line each.
+        Raises:
+            NotValid: The file is of an unknown kind, names no host, or has faults, which are named one per
+                line.
     """
     faults = Faults(name)
     found = list(itertools.islice(_hosts(text, faults, folder), MOST + 1))

@@ -165,7 +165,7 @@ def _files(folder: Path, name: str) -> list[Path]:
 
 
 def _is_read(path: Path) -> bool:
-    """Tell whether Ansible reads a file of a folder: not hidden ones, copies of editors, and other kinds."""
+    """Return True when Ansible reads a file of a folder: no hidden file, editor's copy or other suffix."""
     hidden = any(part.startswith(".") or part.endswith("~") for part in path.parts)
     return not hidden and path.suffix in _ENDS
 

@@ -163,7 +163,7 @@ def _machines(rows: Rows, parent: str | None) -> dict[str, Any]:
 
 
 def _silent(rows: Rows, machine: MachineRow) -> bool:
-    """Tell whether a machine counts as down: seen stopped or gone, or without an answer for so long."""
+    """Return True when a machine counts as down: seen stopped or gone, or without an answer for too long."""
     seen = _seen(rows, StatusKind.INSTANCE, machine.id, _PENDING)
     if seen.status == InstanceStatus.STOPPED:
         return True

@@ -200,7 +200,7 @@ def _unit_matches(name: str, unit: Document, patterns: Sequence[str]) -> bool:
 
 
 def _name_matches(name: str, pattern: str) -> bool:
-    """Tell whether a unit name fits a glob; `*` stops at the slash."""
+    """Return True when a unit name matches a glob, in which `*` stops at the slash."""
     full = pattern if "/" in pattern else f"{pattern}/*"
     return re.fullmatch(full.replace("*", "[^/]*"), name) is not None
 
@@ -277,7 +277,7 @@ def _with(document: Document, key: str, value: Mapping[str, Any]) -> dict[str, A
 
 
 def _is_disk_of(kept: Kept, entry: Document) -> bool:
-    """Tell whether a volume is no unit's, and is on a machine that stays."""
+    """Return True when a volume belongs to no unit and is on a machine that the filter keeps."""
     return "storage" not in entry and bool(
         kept.machines & set(entry.get("attachments", {}).get("machines", {}))
     )
