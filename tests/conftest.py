@@ -80,6 +80,12 @@ def shop(tmp_path: Path, empty_shop: Path, packs: Charms) -> Iterator[World]:
 
 
 @pytest.fixture
+def runtime(shop: World) -> World:
+    """Return the world `shop`, as tests of the uniter and the workers call it."""
+    return shop
+
+
+@pytest.fixture
 def hub() -> Iterator[HubStore]:
     """A stand-in for Charmhub: the real one is not reachable from here."""
     from tests.charms_tools.hubstore import running

@@ -67,8 +67,12 @@ ACTION_RESULTS = 16 * MIB  # characters of an action's results as JSON: the larg
 
 # --- what a unit keeps in the model -----------------------------------------------------------------------
 
-STATE = 2 * MIB  # bytes of charm state: Juju's max-charm-state-size
+STATE = 2 * MIB  # bytes of charm state where the controller's max-charm-state-size says nothing
+AGENT_STATE = 512 * KIB  # bytes of what a unit remembers of its own, the same of max-agent-state-size
+UNIT_STATE = 16 * MIB  # bytes that each of both may have whatever these settings say
+STATE_TRAVELS = 128 * KIB  # bytes of charm state up to which each hook takes it along; beyond, tools ask
 STATE_KEY = 256  # bytes
+STATE_OVERHEAD = 8  # bytes that Juju's encoding adds to each key with its value
 SETTINGS = STATE // 8  # keys that a hook writes into its state, and into a bag
 RELATIONS = 10_000  # relations that it writes into
 STATE_VALUE = 64 * KIB  # bytes

@@ -175,7 +175,7 @@ def commit_action(ctx: Context, tx: Tx, view: View, operation: Operation, result
         return TERMINATED
     task = actions.get_task(tx, view.unit.model, int(operation.action_id))
     ending = judge(task, result)
-    if ending.keeps and (problem := refusal(tx, view, writes)):
+    if ending.keeps and (problem := refusal(ctx, tx, view, writes)):
         ending = _not_committed(ending, problem)
     if ending.keeps:
         flush(ctx, tx, view, operation, writes)

@@ -21,12 +21,13 @@ from pushjuju.core.life import Life
 from pushjuju.core.names import unit_tag
 from pushjuju.core.status import CHARM_STATUSES, Agent, StatusKind
 from pushjuju.core.tasks import EXEC
+from pushjuju.core.values import changed
 from pushjuju.portable import loglevels
 from pushjuju.runner import intake
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.basis import hook_changes, leadership, logs, statuses, wake
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.entities.model import model_config
+from pushjuju.services.entities.model import controller_config, model_config
 from pushjuju.services.entities.secret.secret_masks import Mask, mask_of, plain
 from pushjuju.store.rows.records import Operation as OperationRecord
 from pushjuju.store.tx import Tx
@@ -34,7 +35,7 @@ from pushjuju.uniter.actions import commit_action, commit_commands, task_number
 from pushjuju.uniter.ahead import drop, promote
 from pushjuju.uniter.apply.flush import flush, refusal
 from pushjuju.uniter.apply.perform import perform
-from pushjuju.uniter.decide import LocalState, Operation, OperationName
+from pushjuju.uniter.decide import LocalState, Operation, OperationName, text_of
 from pushjuju.uniter.dispatch import read_operation
 from pushjuju.uniter.input.snapshot import View, look, store_local
 from pushjuju.uniter.requests import commit_request
@@ -50,6 +51,7 @@ from pushjuju.uniter.state.operation import (
 
 _FREE_TEXTS = ("message", "line", "version")
 STREAMS = ("stdout", "stderr")
+_COLLECTIONS = ("relations", "storage", "secret_revisions", "secret_obsolete_revisions")  # of a unit's memory
 _DEPLOYS = (OperationName.INSTALL, OperationName.UPGRADE)
 UNITER_LOGGER = "juju.worker.uniter.operation"
 CONFLICT = "conflict"  # the code of an upgrade that the machine could not unpack
@@ -313,7 +315,7 @@ def _commit_unit(ctx: Context, tx: Tx, found: OperationRecord, result: Result) -
         error = commit_request(ctx, tx, view, operation, result)
         reboot = _ask_reboot(ctx, tx, view) if result.get("reboot") else ""
         return Committed(ok=not error, message=error, reboot=reboot, error=error)
-    outcome, problem = _judge(tx, view, operation, result)
+    outcome, problem = _judge(ctx, tx, view, operation, result)
     following = ""
     writes = result.get("writes") or {}
     local = executed(view.local, operation, outcome, status_set=bool(writes.get("status_set")))
@@ -385,7 +387,7 @@ def _ask_reboot(ctx: Context, tx: Tx, view: View) -> str:
     return reboot.id
 
 
-def _judge(tx: Tx, view: View, operation: Operation, result: Result) -> tuple[Outcome, str]:
+def _judge(ctx: Context, tx: Tx, view: View, operation: Operation, result: Result) -> tuple[Outcome, str]:
     """Return the outcome and, for a failure, its reason."""
     word, reboot = str(result.get("outcome", "")), result.get("reboot") or ""
     if operation.name is not OperationName.RUN_HOOK:
@@ -403,11 +405,21 @@ def _judge(tx: Tx, view: View, operation: Operation, result: Result) -> tuple[Ou
         return Outcome.TERMINATED, ""
     if word not in ("ok", "missing"):
         return Outcome.FAILED, _reason(result)
-    if problem := refusal(tx, view, result.get("writes") or {}):
+    if problem := refusal(ctx, tx, view, result.get("writes") or {}) or _memory_refused(ctx, view, operation):
         return Outcome.FAILED, problem
     if reboot == "after":
         return Outcome.REBOOT_AFTER, ""
     return (Outcome.MISSING if word == "missing" else Outcome.OK), ""
+
+
+def _memory_refused(ctx: Context, view: View, operation: Operation) -> str:
+    """Return why a unit cannot remember that a hook is done; what does not grow may stay."""
+    done = committed(executed(view.local, operation, Outcome.OK), operation)
+    as_before = changed(done, **{name: getattr(view.local, name) for name in _COLLECTIONS})
+    most = controller_config.max_agent_state(ctx)
+    if len(text_of(done)) <= max(most, len(text_of(as_before))):
+        return ""
+    return f"persisting uniter state: max allowed size ({most}) exceeded"
 
 
 def _reason(result: Result) -> str:

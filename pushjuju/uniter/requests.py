@@ -204,7 +204,7 @@ def commit_request(ctx: Context, tx: Tx, view: View, operation: Operation, resul
     """
     writes = result.get("writes") or {}
     error = judge(result)
-    if not error and (error := refusal(tx, view, writes)):
+    if not error and (error := refusal(ctx, tx, view, writes)):
         writes = {"status_set": writes.get("status_set")}
     elif not error:
         flush(ctx, tx, view, operation, writes)

@@ -19,7 +19,7 @@ from pushjuju.services.entities.secret import secret_reads
 from pushjuju.services.entities.secret.secret_reads import Later
 from pushjuju.store.rows.records import Bag, Relation, Unit
 from pushjuju.store.tx import Tx
-from pushjuju.uniter.input.hookcontext import application_status, goal_state
+from pushjuju.uniter.input.hookcontext import application_status, charm_state, goal_state
 from pushjuju.uniter.input.snapshot import look
 
 if TYPE_CHECKING:
@@ -157,6 +157,12 @@ def _relation_get(_: Context, tx: Tx, unit: Unit, words: list[str]) -> Mapping[s
     return bag.data
 
 
+def _state_get(_: Context, tx: Tx, unit: Unit, words: list[str]) -> Mapping[str, Any]:
+    """Read a charm's state that is too large to travel with each hook."""
+    _exactly(words, 0)
+    return charm_state(tx, unit)
+
+
 def _credential_get(ctx: Context, tx: Tx, unit: Unit, words: list[str]) -> Mapping[str, Any]:
     """Tell the credential of the model's cloud to a unit of an application that is trusted with it."""
     _exactly(words, 0)
@@ -208,6 +214,7 @@ _TOOLS: dict[str, Tool] = {
     "leader-set": _leader_set,
     "relation-get": _relation_get,
     "secret-get": _secret_get,
+    "state-get": _state_get,
     "status-get": _status_get,
     "payload-register": _payload_register,
     "payload-unregister": _payload_unregister,

@@ -29,7 +29,7 @@ from pushjuju.workers import live
 from pushjuju.workers.machine import contact
 from tests.fuzz.conftest import Stage
 from tests.unit.services.world import World, event, ok, status_event
-from tests.unit.workers.fakes import Session, Shop, lane
+from tests.unit.workers.fakes import Session, Shop, worker
 
 PEERS, SITE = 0, 1  # relations of the stage: web with itself, web with db
 NOT_LEADER = 'prerequisites failed: "web/1" is not leader of "web"'
@@ -237,10 +237,10 @@ def test_a_hook_ends_no_task(world: World, stage: Stage) -> None:
 
 
 async def call(world: World, unit: str, *words: str) -> tuple[int, bytes, bytes]:
-    """Let a unit's next hook make a live call, through the lane of its machine."""
+    """Let a unit's next hook make a live call, through the worker of its machine."""
     machine = world.unit(unit).machine or ""
     world.box(machine).will("update-status", {"live": [(words[0], list(words[1:]))]}, unit=unit)
-    await lane(Shop(world), machine)
+    await worker(Shop(world), machine)
     answer: tuple[int, bytes, bytes] = world.box(machine).answers[-1]
     return answer
 
@@ -371,7 +371,7 @@ async def test_nothing_is_told_of_operations_of_other_machines(
         return spy
 
     monkeypatch.setattr(shop, "session", session)
-    await lane(shop, "1")
+    await worker(shop, "1")
     assert not [item for item in box.answered if "secret" in item[1]]
 
 
@@ -388,7 +388,7 @@ async def test_an_open_operation_of_another_machine_is_neither_fetched_nor_forgo
         return spy
 
     monkeypatch.setattr(shop, "session", session)
-    await lane(shop, "1")
+    await worker(shop, "1")
     assert [item.id for item in world.open_operations()] == [prepared.id]
     assert state(world, "web/0") == {}
 
@@ -396,7 +396,7 @@ async def test_an_open_operation_of_another_machine_is_neither_fetched_nor_forgo
 async def test_requests_for_a_unit_of_another_machine_are_not_run(world: World) -> None:
     box = world.box("1")
     box.requests["r1-1"] = {"id": "r1-1", "unit": "web/0", "script": "id"}
-    await lane(Shop(world), "1")
+    await worker(Shop(world), "1")
     assert not [frame for frame in (*box.frames, *world.box("0").frames) if frame.get("script") == "id"]
     box.requests.clear()
 

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from pushjuju.core import limits
+from pushjuju.core.errors import NotValid
 from pushjuju.core.placement import Placement
 from pushjuju.services.entities.application import units
 from pushjuju.services.entities.basis import leadership
-from pushjuju.services.entities.model import model_config
+from pushjuju.services.entities.model import controller_config, model_config
 from pushjuju.services.entities.relation import relations
 from tests.unit.services.world import World, ok
 
@@ -268,6 +269,53 @@ def test_state_is_measured_with_what_is_there(runtime: World) -> None:
     done = _writes(runtime, state={"y": BIG, "z": BIG})
     assert done.message == "persisting charm state: max allowed size (2097152) exceeded"
     assert "y" not in _state(runtime)
+
+
+@pytest.mark.parametrize(
+    ("most", "fits", "refused"),
+    [(100, 80, 92), (0, 3 * limits.MIB, limits.UNIT_STATE), (4 * limits.MIB, 3 * limits.MIB, 5 * limits.MIB)],
+)
+def test_charm_state_obeys_the_setting_of_the_controller(
+    runtime: World, most: int, fits: int, refused: int
+) -> None:
+    """0 lifts Juju's limit, and leaves the bound of what a machine may make the controller keep."""
+    controller_config.change(runtime.ctx, {"max-charm-state-size": most})
+    runtime.active()
+    assert _writes(runtime, state=_state_of(fits)).ok
+    done = _writes(runtime, state=_state_of(refused))
+    assert done.message == f"persisting charm state: max allowed size ({most or limits.UNIT_STATE}) exceeded"
+    assert sum(map(len, _state(runtime).values())) <= fits
+
+
+def _state_of(size: int) -> dict[str, str]:
+    """Return a state of so many bytes beside what its keys cost."""
+    piece = limits.STATE_VALUE
+    whole, rest = divmod(size, piece)
+    return {**{f"k{number}": "x" * piece for number in range(whole)}, "k": "x" * rest}
+
+
+def test_what_a_unit_remembers_obeys_the_setting_of_the_controller(runtime: World) -> None:
+    """The hook that makes it too large has failed; with a larger limit it is repeated, and taken."""
+    runtime.active(count=1)
+    units.add_units(runtime.ctx, runtime.model, "web", 1, ())
+    runtime.box("1")
+    runtime.until("start", "web/1")
+    controller_config.change(runtime.ctx, {"max-agent-state-size": 10})
+    done = runtime.hook("cluster-relation-joined", ok())
+    assert (done.ok, done.message) == (False, "persisting uniter state: max allowed size (10) exceeded")
+    assert runtime.turn().prepared is None
+    assert runtime.agent()[0] == "error"
+    controller_config.change(runtime.ctx, {"max-agent-state-size": 0})
+    runtime.clock.advance(400)
+    assert runtime.hook("cluster-relation-joined", ok()).ok
+
+
+def test_both_limits_of_state_are_checked_together(runtime: World) -> None:
+    with pytest.raises(NotValid, match=r"combined value should not exceed mongo's 16M .* got 17000000"):
+        controller_config.change(
+            runtime.ctx, {"max-charm-state-size": "14000000", "max-agent-state-size": "3000000"}
+        )
+    assert controller_config.document(runtime.ctx)["max-charm-state-size"] == limits.STATE
 
 
 def test_too_large_state_may_still_shrink_otherwise(runtime: World) -> None:

@@ -74,7 +74,6 @@ def test_whole_context_of_the_first_hook(runtime: World) -> None:
         "ports": {"unit": [], "machine": []},
         "network": {"relations": {}, "private_address": "10.0.0.2", "public_address": "10.0.0.2"},
         "state": {},
-        "max_state_size": 2097152,
         "action": None,
     }
     later = {"payload_classes", "storage", "secrets", "trusted"}  # what other families of tools may add
@@ -223,6 +222,26 @@ def test_charm_state(runtime: World) -> None:
     runtime.clock.advance(400)
     runtime.hook("update-status", ok(writes={"state": {"k": "v", "e": ""}}))
     assert _context(runtime)["state"] == {"k": "v", "e": ""}
+
+
+def test_large_charm_state_stays_with_the_controller_until_it_is_asked_for(runtime: World) -> None:
+    """A hook that does not read it pays nothing for it, however large: no statement reads its rows."""
+    runtime.active()
+    runtime.clock.advance(400)
+    state = {f"key-{number}": "v" for number in range(50_000)}
+    assert runtime.hook("update-status", ok(writes={"state": state})).message == ""
+    asked: list[str] = []
+    runtime.ctx.store._connection.set_trace_callback(asked.append)
+    runtime.clock.advance(400)
+    prepared = runtime.until("update-status")
+    context = prepared.frame["context"]
+    runtime.commit(prepared, ok(writes={"state": {"key-0": None, "key-x": "new"}}))
+    runtime.ctx.store._connection.set_trace_callback(None)
+    assert context["state"] is None
+    assert not [statement for statement in asked if "SELECT key, value FROM charm_state" in statement]
+    found = _asked(runtime, "state-get")
+    assert found == {**{key: "v" for key in state if key != "key-0"}, "key-x": "new"}
+    assert len(json.dumps(context)) < 10_000
 
 
 def test_egress_of_the_model(runtime: World) -> None:

@@ -1,6 +1,7 @@
 """state-get, state-set and state-delete: what a unit keeps with the controller.
 
-Loaded with the snapshot; writes are buffered and read back within the run.
+Loaded with the snapshot, or, where it is large, when it is first read; writes are buffered and read back
+within the run.
 
 Mirrors: juju worker/uniter/runner/jujuc/state-*.go, core/quota (3.6)
 """
@@ -31,7 +32,11 @@ MAX_VALUE = 65536  # bytes
 
 def _state(ctx: ToolContext) -> dict[str, str]:
     """Return the stored state with this run's pending changes."""
-    merged = dict(ctx.context.get("state") or {})
+    stored = ctx.context.get("state")
+    if stored is None:
+        stored = ctx.reads.get("state") or ctx.ask_data("state-get", [])
+        ctx.reads["state"] = stored
+    merged = dict(stored)
     for key, value in ctx.writes.get("state", {}).items():
         if value is None:
             merged.pop(key, None)

@@ -81,6 +81,13 @@ DELETE FROM unit WHERE model = :model AND name = :name
 -- name: charm_state_list
 SELECT key, value FROM charm_state WHERE model = :model AND unit = :unit ORDER BY key
 
+-- name: charm_state_get
+SELECT value FROM charm_state WHERE model = :model AND unit = :unit AND key = :key
+
+-- name: charm_state_size
+SELECT count(*) AS keys, coalesce(sum(length(CAST(key AS BLOB)) + length(CAST(value AS BLOB))), 0) AS bytes
+FROM charm_state WHERE model = :model AND unit = :unit
+
 -- name: charm_state_set
 INSERT INTO charm_state (model, unit, key, value) VALUES (:model, :unit, :key, :value)
 ON CONFLICT (model, unit, key) DO UPDATE SET value = :value

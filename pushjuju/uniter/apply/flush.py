@@ -15,7 +15,7 @@ from pushjuju.core import limits
 from pushjuju.core.ports import OpenPort, PortRange, changed, conflict
 from pushjuju.services.entities.basis import wake
 from pushjuju.services.entities.basis.context import Context
-from pushjuju.services.entities.model import firewall
+from pushjuju.services.entities.model import controller_config, firewall
 from pushjuju.services.entities.relation import relations
 from pushjuju.store.rows.records import Port
 from pushjuju.store.tx import Tx
@@ -27,15 +27,15 @@ from pushjuju.uniter.input.unit_storage import flush_storage, storage_refused
 
 Writes = Mapping[str, Any]
 _TOLD = ("egress-subnets", "ingress-address", "private-address")  # of addresses, in a relation
-_STATE_OVERHEAD = 8  # bytes that Juju's encoding adds to each key with its value
+_ONE_BY_ONE = 100  # keys of charm state that are looked up alone; for more all of them are read
 
 
-def refusal(tx: Tx, view: View, writes: Writes) -> str:
+def refusal(ctx: Context, tx: Tx, view: View, writes: Writes) -> str:
     """Return why a hook's changes cannot be taken, or an empty text; changes nothing."""
     return (
         _relations_refused(tx, view, writes)
         or _ports_refused(tx, view, writes)
-        or _state_refused(tx, view, writes)
+        or _state_refused(ctx, tx, view, writes)
         or storage_refused(tx, view.unit, view.charm, writes.get("storage", {}))
         or secrets_refused(tx, view.unit, writes, leader=view.remote.leader)
     )
@@ -197,32 +197,44 @@ def _columns(view: View, port: OpenPort) -> dict[str, Any]:
 # --- charm state ------------------------------------------------------------------------------------------
 
 
-def _wanted_state(tx: Tx, view: View, writes: Writes) -> dict[str, str]:
-    rows = tx.rows("charm_state_list", model=view.unit.model, unit=view.unit.name)
-    state: dict[str, str | None] = {row["key"]: row["value"] for row in rows}
-    state.update(writes.get("state", {}))
-    return {key: value for key, value in state.items() if value is not None}
+def _stored_state(tx: Tx, view: View, names: Collection[str]) -> dict[str, str]:
+    """Return what is stored under some keys, without those that are not there."""
+    key = {"model": view.unit.model, "unit": view.unit.name}
+    if len(names) > _ONE_BY_ONE:
+        return {row["key"]: row["value"] for row in tx.rows("charm_state_list", **key) if row["key"] in names}
+    found = ((name, tx.row("charm_state_get", **key, key=name)) for name in names)
+    return {name: row["value"] for name, row in found if row is not None}
 
 
-def _state_refused(tx: Tx, view: View, writes: Writes) -> str:
-    if not writes.get("state"):
+def _state_refused(ctx: Context, tx: Tx, view: View, writes: Writes) -> str:
+    changes: Mapping[str, str | None] = writes.get("state") or {}
+    if not changes:
         return ""
-    for key, value in writes["state"].items():
+    for key, value in changes.items():
         if len(key.encode()) > limits.STATE_KEY:
             return f"persisting charm state: max allowed key length ({limits.STATE_KEY}) exceeded"
         if value is not None and len(value.encode()) > limits.STATE_VALUE:
             return f"persisting charm state: max allowed value length ({limits.STATE_VALUE}) exceeded"
-    wanted = _wanted_state(tx, view, writes)
-    if _size(wanted) + len(wanted) * _STATE_OVERHEAD > limits.STATE:
-        return f"persisting charm state: max allowed size ({limits.STATE}) exceeded"
+    most = controller_config.max_charm_state(ctx)
+    if _state_after(tx, view, changes) > most:
+        return f"persisting charm state: max allowed size ({most}) exceeded"
     return ""
+
+
+def _state_after(tx: Tx, view: View, changes: Mapping[str, str | None]) -> int:
+    """Return how many bytes the state has with these changes; what they leave alone is not read."""
+    before = tx.row("charm_state_size", model=view.unit.model, unit=view.unit.name)
+    old = _stored_state(tx, view, changes.keys())
+    new = {key: value for key, value in changes.items() if value is not None}
+    size = _size(new) - _size(old) + (len(new) - len(old)) * limits.STATE_OVERHEAD
+    return size + (before["bytes"] + before["keys"] * limits.STATE_OVERHEAD if before else 0)
 
 
 def _flush_state(tx: Tx, view: View, writes: Writes) -> None:
     if not writes.get("state"):
         return
     key = {"model": view.unit.model, "unit": view.unit.name}
-    present = {row["key"]: row["value"] for row in tx.rows("charm_state_list", **key)}
+    present = _stored_state(tx, view, writes["state"].keys())
     for name, value in writes["state"].items():
         if value is None and name in present:
             tx.run("charm_state_delete", **key, key=name)

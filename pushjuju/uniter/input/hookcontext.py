@@ -50,8 +50,7 @@ def hook_context(tx: Tx, view: View, operation: Operation, model: Model) -> dict
         "endpoints": binding_names(view.charm),
         "ports": _ports(tx, unit),
         "network": _network(tx, view),
-        "state": _charm_state(tx, unit),
-        "max_state_size": limits.STATE,
+        "state": _state_along(tx, unit),
         "payload_classes": {name: item.type for name, item in view.charm.meta.payloads.items()},
         "action": None,
         **storage_context(view.remote, hook),
@@ -268,7 +267,15 @@ def _egress(
     return found
 
 
-def _charm_state(tx: Tx, unit: Unit) -> dict[str, str]:
+def _state_along(tx: Tx, unit: Unit) -> dict[str, str] | None:
+    """Return the charm's state, or None when it is large: the tools ask for it, as few hooks read it."""
+    found = tx.row("charm_state_size", model=unit.model, unit=unit.name)
+    small = found is None or found["bytes"] + found["keys"] * limits.STATE_OVERHEAD <= limits.STATE_TRAVELS
+    return charm_state(tx, unit) if small else None
+
+
+def charm_state(tx: Tx, unit: Unit) -> dict[str, str]:
+    """Return what a charm keeps with the controller."""
     return {row["key"]: row["value"] for row in tx.rows("charm_state_list", model=unit.model, unit=unit.name)}
 
 

@@ -137,7 +137,6 @@ SNAPSHOT: dict[str, Any] = {
         "public_address": "203.0.113.5",
     },
     "state": {},
-    "max_state_size": 2097152,
     "payload_classes": {},
     "storage": {},
     "secrets": {},

@@ -18,6 +18,17 @@ def test_status_of_the_application_is_asked_for_once(hook: HookRun) -> None:
     assert hook.live == [("status-get", ["--application"])]
 
 
+def test_large_state_is_asked_for_once_and_shows_what_was_written(hook: HookRun) -> None:
+    hook.context["state"] = None
+    hook.live_answer = (0, b'{"a": "1", "b": "2"}', b"")
+    hook.ok("state-set c=3")
+    hook.ok("state-delete b")
+    assert hook.live == []
+    assert hook.ok("state-get a") == "1\n"
+    assert hook.ok("state-get --format=json") == '{"a":"1","c":"3"}\n'
+    assert hook.live == [("state-get", [])]
+
+
 def test_own_status_is_there_without_asking(hook: HookRun) -> None:
     assert hook.ok("status-get") == "active\n"
     assert hook.live == []

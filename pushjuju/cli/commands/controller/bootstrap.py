@@ -17,7 +17,7 @@ from pushjuju.core.errors import UsageError
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.cloud import clouds
-from pushjuju.services.entities.model import constraints, model_config, models
+from pushjuju.services.entities.model import constraints, controller_config, model_config, models
 from pushjuju.store.rows.model import Model
 
 
@@ -167,6 +167,7 @@ def _check(cli: Cli, asked: dict[str, Any], config: dict[str, Any]) -> None:
     if asked["storage_pool"]:
         _pool(asked["storage_pool"])
     model_config.parse_values(model_keys(config))
+    controller_config.parse_values(config)
 
 
 def model_keys(config: dict[str, Any]) -> dict[str, Any]:

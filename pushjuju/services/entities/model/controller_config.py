@@ -1,7 +1,7 @@
 """The settings of a controller: keys, types, defaults, and what may change.
 
 Kept in controller.toml under `config`, where `bootstrap --config` puts them. What concerns an API server, a
-database or agents is kept and shown, and of no effect here.
+database or the processes of agents is kept and shown, and of no effect here.
 
 Mirrors: juju controller/config.go, configschema.go (3.6)
 """
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pushjuju.charms.values.goform import typed
+from pushjuju.core import limits
 from pushjuju.core.constraints import parse_size
 from pushjuju.core.errors import NotValid
 from pushjuju.portable.durations import parse_duration
@@ -62,8 +63,8 @@ SETTINGS: Mapping[str, Setting] = {
     "juju-mgmt-space": Setting("string"),
     "jujud-controller-snap-source": Setting("string", "legacy", changes=False),
     "login-token-refresh-url": Setting("string", None, changes=False),
-    "max-agent-state-size": Setting("int", 524288),
-    "max-charm-state-size": Setting("int", 2097152),
+    "max-agent-state-size": Setting("int", limits.AGENT_STATE),
+    "max-charm-state-size": Setting("int", limits.STATE),
     "max-debug-log-duration": Setting("duration", "24h0m0s"),
     "max-prune-txn-batch-size": Setting("int", 1000000),
     "max-prune-txn-passes": Setting("int", 100),
@@ -94,6 +95,7 @@ SETTINGS: Mapping[str, Setting] = {
     "state-port": Setting("int", None, changes=False),
     "system-ssh-keys": Setting("string", None, changes=False),
 }
+_STATE_SIZES = ("max-charm-state-size", "max-agent-state-size")
 _SECRET = ("object-store-s3-static-secret", "object-store-s3-static-session")
 
 
@@ -133,6 +135,17 @@ def parse_value(key: str, value: Any) -> Any:
     return text
 
 
+def parse_values(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of a configuration's entries that belong to controllers, as their keys' types.
+
+    Raises:
+        NotValid: A value does not fit.
+    """
+    parsed = {key: parse_value(key, value) for key, value in values.items() if key in SETTINGS}
+    check_state_sizes(parsed)
+    return parsed
+
+
 def document(ctx: Context) -> dict[str, Any]:
     """Return key -> value: what was set, and the defaults; no secrets."""
     settings = ctx.controller.settings()
@@ -150,9 +163,42 @@ def change(ctx: Context, values: Mapping[str, Any]) -> None:
     Raises:
         NotValid: A value does not fit.
     """
-    parsed = {key: parse_value(key, value) for key, value in values.items()}
+    parsed = parse_values(values)
 
     def edit(settings: MutableMapping[str, Any]) -> None:
-        settings.setdefault("config", {}).update(parsed)
+        config = settings.setdefault("config", {})
+        config.update(parsed)
+        check_state_sizes(config)
 
     ctx.controller.change(edit)
+
+
+def check_state_sizes(config: Mapping[str, Any]) -> None:
+    """Check both limits of what a unit keeps in the model together.
+
+    Raises:
+        NotValid: They are more than a record of Juju's database holds; the message is Juju's.
+    """
+    both = sum(int(config.get(key, SETTINGS[key].default)) for key in _STATE_SIZES)
+    if both > limits.UNIT_STATE:
+        raise NotValid(
+            "invalid max charm/agent state sizes: combined value should not exceed mongo's 16M per-document"
+            f" limit, got {both}"
+        )
+
+
+def max_charm_state(ctx: Context) -> int:
+    """Return how many bytes the state of a unit's charm may have."""
+    return _state_size(ctx, "max-charm-state-size")
+
+
+def max_agent_state(ctx: Context) -> int:
+    """Return how many bytes may describe what a unit itself remembers."""
+    return _state_size(ctx, "max-agent-state-size")
+
+
+def _state_size(ctx: Context, key: str) -> int:
+    """Return a limit; 0 turns the setting off, and leaves the bound that nobody can lift."""
+    config = ctx.controller.settings().get("config", {})
+    size = int(parse_value(key, config.get(key, SETTINGS[key].default)))
+    return min(size or limits.UNIT_STATE, limits.UNIT_STATE)
