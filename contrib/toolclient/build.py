@@ -17,7 +17,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 SOURCE = HERE / "client.c"
-TARGET = HERE.parents[1] / "pushjuju" / "runner" / "remote" / "nativeclient.py"
+TARGET = HERE.parents[1] / "pushjuju" / "runner" / "remote" / "tools" / "nativeclient.py"
 COMPILERS = {"x86_64": "x86_64-linux-gnu-gcc", "aarch64": "aarch64-linux-gnu-gcc"}
 FLAGS = [
     "-Os", "-Wall", "-Wextra", "-Werror", "-ffreestanding", "-fno-builtin", "-nostdlib", "-static", "-no-pie",

@@ -1,7 +1,7 @@
 /* Hook tool client of pushjuju: passes the call to the process that runs the hook.
  *
  * No libc, no loader: it starts in a third of the time of /bin/true. The wire is told in
- * pushjuju/runner/remote/toolclient.py, beside the same client in Perl and in Python, which stand in on other
+ * pushjuju/runner/remote/tools/toolclient.py, beside the same client in Perl and in Python, which stand in on other
  * processors. Built by `make toolclient`.
  */
 

@@ -1,8 +1,8 @@
 """Which controller holds a machine: one small file on the machine names it.
 
 The file is made in one step, so of two controllers that want the same machine at the same moment one gets it.
-The program that runs on machines checks it at each contact (`runner/remote/holder.py`); the scripts here do
-so where that program is not there yet.
+The program that runs on machines checks it at each contact (`runner/remote/disk/holder.py`); the scripts here
+do so where that program is not there yet.
 """
 
 from __future__ import annotations

@@ -20,13 +20,14 @@ from typing import Any, Self
 
 from pushjuju.core import limits
 from pushjuju.core.errors import BadAnswer, ConnectionLost, DiskFull, Overtaken, RemoteFailed, Unreachable
-from pushjuju.runner import bootstrap, delta, intake
-from pushjuju.runner.heard import Ahead, OnEvent, OnLive, Pending, Room, held_by
-from pushjuju.runner.packer import Program, pack
-from pushjuju.runner.remote import wire
+from pushjuju.runner.push import bootstrap, delta
+from pushjuju.runner.push.heard import Ahead, OnEvent, OnLive, Pending, Room, held_by
+from pushjuju.runner.push.packer import Program, pack
+from pushjuju.runner.remote.base import wire
+from pushjuju.runner.ssh.transport import Connector
 from pushjuju.runner.target import MachineTarget
-from pushjuju.runner.transport import Connector
-from pushjuju.runner.waste import Answers, Waste
+from pushjuju.runner.trust import intake
+from pushjuju.runner.trust.waste import Answers, Waste
 
 TAIL = 0
 """The number of what is no event: the last line that a hook printed, for somebody who looks on."""

@@ -23,7 +23,7 @@ from pushjuju.core.status import CHARM_STATUSES, Agent, StatusKind
 from pushjuju.core.tasks import EXEC
 from pushjuju.core.values import changed
 from pushjuju.portable import loglevels
-from pushjuju.runner import intake
+from pushjuju.runner.trust import intake
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.basis import hook_changes, leadership, logs, statuses, wake
 from pushjuju.services.entities.basis.context import Context

@@ -17,8 +17,8 @@ from pathlib import Path
 
 from pushjuju.core.errors import ConnectionLost, SudoRefused, Unreachable
 from pushjuju.plugins.types import ScriptResult
+from pushjuju.runner.ssh.transport import Connection, Connector
 from pushjuju.runner.target import MachineTarget
-from pushjuju.runner.transport import Connection, Connector
 from pushjuju.workers.reach import AS_ROOT, NO_SUDO, run_command
 
 _PIECE = 65536

@@ -14,8 +14,8 @@ from pushjuju.core.errors import BadAnswer, ConnectionLost, SudoRefused, Unreach
 from pushjuju.core.jumps import Hop
 from pushjuju.core.names import machine_tag, parent_machine
 from pushjuju.plugins.types import ScriptResult, SSHTarget
+from pushjuju.runner.ssh.transport import Connector
 from pushjuju.runner.target import MachineTarget
-from pushjuju.runner.transport import Connector
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import jump_hosts
 from pushjuju.store.rows.records import Machine

@@ -27,11 +27,11 @@ from pushjuju.plugins.types import (
     StorageProvider,
     no_warning,
 )
-from pushjuju.runner.packer import Program, pack, tool_names
+from pushjuju.runner.push.packer import Program, pack, tool_names
 from pushjuju.runner.session import MachineSession, open_session
+from pushjuju.runner.ssh.transport import Connector
 from pushjuju.runner.target import MachineTarget
-from pushjuju.runner.transport import Connector
-from pushjuju.runner.waste import Waste
+from pushjuju.runner.trust.waste import Waste
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import machines
 from pushjuju.services.entities.model import firewall, model_config, models

@@ -15,12 +15,12 @@ from typing import Any
 
 from pushjuju.core.status import InstanceStatus
 from pushjuju.plugins.types import Instance, SSHTarget, Started, StartRequest
-from pushjuju.runner import bootstrap
-from pushjuju.runner.packer import pack
-from pushjuju.runner.remote import wire
+from pushjuju.runner.push import bootstrap
+from pushjuju.runner.push.packer import pack
+from pushjuju.runner.remote.base import wire
 from pushjuju.runner.session import MachineSession
+from pushjuju.runner.ssh.transport import Connector
 from pushjuju.runner.target import MachineTarget
-from pushjuju.runner.transport import Connector
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.store.rows.records import Machine
 from pushjuju.workers.driver import Driver

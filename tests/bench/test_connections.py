@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from pushjuju.runner.packer import Program, pack
+from pushjuju.runner.push.packer import Program, pack
 from pushjuju.runner.session import open_session
+from pushjuju.runner.ssh.transport import Connector
 from pushjuju.runner.target import MachineTarget
-from pushjuju.runner.transport import Connector
 from pushjuju.workers.runtime import HANDSHAKES
 from tests.bench.figures import Report
 from tests.ssh.conftest import SSHD, Sshd, new_sshd

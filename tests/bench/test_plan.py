@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from pushjuju.runner.packer import pack
+from pushjuju.runner.push.packer import pack
 from pushjuju.runner.session import MachineSession, open_session
 from pushjuju.runner.target import MachineTarget
 from tests.bench.figures import Report

@@ -14,7 +14,7 @@ import pytest
 from pushjuju.core.errors import AlreadyExists, AuthFailed, ConnectionLost, SudoRefused, Unreachable
 from pushjuju.core.status import StatusKind
 from pushjuju.plugins.types import SSHTarget
-from pushjuju.runner.packer import Program, pack
+from pushjuju.runner.push.packer import Program, pack
 from pushjuju.runner.session import open_session
 from pushjuju.runner.target import MachineTarget
 from pushjuju.services.lifecycle import removal

@@ -17,13 +17,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pushjuju.runner import bootstrap
-from pushjuju.runner.heard import Ahead, Pending
-from pushjuju.runner.packer import pack
-from pushjuju.runner.remote import wire
+from pushjuju.runner.push import bootstrap
+from pushjuju.runner.push.heard import Ahead, Pending
+from pushjuju.runner.push.packer import pack
+from pushjuju.runner.remote.base import wire
 from pushjuju.runner.session import MachineSession
+from pushjuju.runner.ssh.transport import Connector
 from pushjuju.runner.target import MachineTarget
-from pushjuju.runner.transport import Connector
 from tests.fuzz import dear
 
 PIECE = 32 * 1024  # bytes of an SSH packet

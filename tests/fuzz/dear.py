@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from pushjuju.runner.remote import wire
+from pushjuju.runner.remote.base import wire
 
 MIB = 1 << 20
 SMALL = 1 << 20  # of an attack that repeats itself: bytes of one of its frames, inflated

@@ -19,7 +19,7 @@ from pushjuju.charms.archive.reader import read_charm
 from pushjuju.charms.archive.unpack import unpack
 from pushjuju.charms.format.yamlsafe import load
 from pushjuju.core.errors import InvalidCharm, NotValid
-from pushjuju.runner.remote import unzip
+from pushjuju.runner.remote.disk import unzip
 from tests.fuzz.hostile import ODD, TEXTS, fuzz
 from tests.unit.services.world import Charms
 

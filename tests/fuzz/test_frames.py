@@ -17,12 +17,13 @@ from hypothesis import strategies as st
 
 from pushjuju.core import limits
 from pushjuju.core.errors import BadAnswer, ConnectionLost, Overtaken, PushjujuError
-from pushjuju.runner import bootstrap, frames, intake
 from pushjuju.runner import session as session_module
-from pushjuju.runner.packer import pack
-from pushjuju.runner.remote import wire
+from pushjuju.runner.push import bootstrap
+from pushjuju.runner.push.packer import pack
+from pushjuju.runner.remote.base import wire
 from pushjuju.runner.session import MachineSession
 from pushjuju.runner.target import MachineTarget
+from pushjuju.runner.trust import frames, intake
 from tests.fuzz.hostile import ODD, deep, fuzz, spoilt
 from tests.fuzz.test_results import ACTION, EVENTS, HOOK, NUMBERED
 from tests.unit.services.world import Box

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pushjuju.portable import jsontext
-from pushjuju.runner import intake
-from pushjuju.runner.remote import goyaml
-from pushjuju.runner.remote.toolcontext import ToolContext
+from pushjuju.runner.remote.tools import goyaml
+from pushjuju.runner.remote.tools.toolcontext import ToolContext
+from pushjuju.runner.trust import intake
 from tests.fuzz.hostile import TEXTS, fuzz
 from tests.unit.hooktools.conftest import REGISTRY, SNAPSHOT, HookRun
 

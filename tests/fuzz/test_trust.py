@@ -14,8 +14,9 @@ from pushjuju.core.status import StatusKind
 from pushjuju.plugins.hooks import actions as action_tools
 from pushjuju.plugins.hooks import payloads as payload_tools
 from pushjuju.plugins.hooks import state as state_tools
-from pushjuju.runner import intake
-from pushjuju.runner.remote import host, output, wire
+from pushjuju.runner.remote.base import output, wire
+from pushjuju.runner.remote.operation import host
+from pushjuju.runner.trust import intake
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.action.actions import ActionRequest
 from pushjuju.services.entities.application import applications, units

@@ -21,10 +21,10 @@ from typing import Any
 
 import pytest
 
-from pushjuju.runner.packer import Program, pack
+from pushjuju.runner.push.packer import Program, pack
 from pushjuju.runner.session import MachineSession, open_session
+from pushjuju.runner.ssh.transport import Connector
 from pushjuju.runner.target import MachineTarget
-from pushjuju.runner.transport import Connector
 
 SSHD = shutil.which("sshd") or ("/usr/sbin/sshd" if Path("/usr/sbin/sshd").exists() else "")
 

@@ -29,9 +29,9 @@ from pushjuju.core.errors import (
     SudoRefused,
     Unreachable,
 )
-from pushjuju.runner.hostkeys import HostKeyFile, entry_name
+from pushjuju.runner.ssh.hostkeys import HostKeyFile, entry_name
+from pushjuju.runner.ssh.transport import Connector
 from pushjuju.runner.target import MachineTarget
-from pushjuju.runner.transport import Connector
 from pushjuju.workers import reach
 
 from .conftest import Machine, Sshd, free_port, hook_op, make_key, new_sshd, until

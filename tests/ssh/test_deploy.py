@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from pushjuju.runner import bootstrap
-from pushjuju.runner.remote import wire
+from pushjuju.runner.push import bootstrap
+from pushjuju.runner.remote.base import wire
 from pushjuju.runner.session import MachineSession
 
 from .conftest import Machine, charm_zip, hook_op, lines

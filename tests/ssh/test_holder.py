@@ -9,7 +9,7 @@ import pytest
 
 from pushjuju.core.errors import HeldElsewhere
 from pushjuju.core.holding import MARKER, owner_line
-from pushjuju.runner.remote import layout
+from pushjuju.runner.remote.base import layout
 
 from .conftest import Machine, hook_op
 

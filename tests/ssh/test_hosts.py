@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pushjuju.core.errors import Unreachable
-from pushjuju.runner.transport import Connector
+from pushjuju.runner.ssh.transport import Connector
 from pushjuju.workers.hosts import HostLink
 from tests.ssh.conftest import Machine, until
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pushjuju.runner.remote import journal
+from pushjuju.runner.remote.disk import journal
 
 from .conftest import Machine, hook_op
 

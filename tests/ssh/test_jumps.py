@@ -16,8 +16,8 @@ import pytest
 from pushjuju.cli.app import main
 from pushjuju.cli.work import drive
 from pushjuju.core.errors import HostKeyChanged, Unreachable
+from pushjuju.runner.ssh.transport import Connector
 from pushjuju.runner.target import MachineTarget
-from pushjuju.runner.transport import Connector
 from pushjuju.services.entities.basis.context import Context, open_context
 from pushjuju.store.datadir import DataDir
 from pushjuju.store.tx import Tx

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from pushjuju.core.errors import Overtaken
-from pushjuju.runner.packer import pack
+from pushjuju.runner.push.packer import pack
 from pushjuju.runner.session import MachineSession
 
 from .conftest import Machine, hook_op, listed

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from pushjuju.core.errors import DiskFull, RemoteFailed
-from pushjuju.runner.packer import pack
+from pushjuju.runner.push.packer import pack
 from tests.waiting import stays, until
 
 from .conftest import Machine, charm_zip, hook_op, lines, logs

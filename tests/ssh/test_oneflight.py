@@ -12,9 +12,9 @@ import asyncssh
 import pytest
 
 from pushjuju.core.errors import AuthFailed
-from pushjuju.runner import oneflight, transport
+from pushjuju.runner.ssh import oneflight, transport
+from pushjuju.runner.ssh.transport import Connector
 from pushjuju.runner.target import MachineTarget
-from pushjuju.runner.transport import Connector
 
 from .conftest import Sshd, make_key
 

@@ -23,8 +23,8 @@ from asyncssh.packet import Boolean, String, UInt32
 
 from pushjuju.core import limits
 from pushjuju.core.errors import Unreachable
+from pushjuju.runner.ssh.transport import Connector
 from pushjuju.runner.target import MachineTarget
-from pushjuju.runner.transport import Connector
 from tests.fuzz.attacked import memory
 from tests.waiting import until
 

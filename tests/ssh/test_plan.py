@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pushjuju.plugins.hooks import status
-from pushjuju.runner.packer import pack
+from pushjuju.runner.push.packer import pack
 from pushjuju.runner.session import MachineSession
 from tests.waiting import stays
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from pushjuju.core.errors import RemoteFailed
-from pushjuju.runner import bootstrap
-from pushjuju.runner.packer import pack
+from pushjuju.runner.push import bootstrap
+from pushjuju.runner.push.packer import pack
 
 from .conftest import Machine, hook_op, lines
 from .test_deploy import V0, deploy

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from pushjuju.runner.remote import journal
+from pushjuju.runner.remote.disk import journal
 
 from .conftest import Machine, hook_op
 

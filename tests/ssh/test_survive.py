@@ -19,8 +19,8 @@ from typing import Any
 import pytest
 
 from pushjuju.core.errors import ConnectionLost
-from pushjuju.runner.packer import pack
-from pushjuju.runner.remote import journal
+from pushjuju.runner.push.packer import pack
+from pushjuju.runner.remote.disk import journal
 from pushjuju.runner.session import MachineSession
 from tests.waiting import stays
 
@@ -179,7 +179,7 @@ async def test_controller_process_is_killed(machine: Machine, tmp_path: Path) ->
 CONTROLLER = """
 import asyncio, json, sys
 from pathlib import Path
-from pushjuju.runner.packer import pack
+from pushjuju.runner.push.packer import pack
 from pushjuju.runner.session import open_session
 from pushjuju.runner.target import MachineTarget
 

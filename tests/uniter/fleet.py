@@ -21,7 +21,7 @@ from pushjuju.core.firewall import MachineRules
 from pushjuju.core.status import InstanceStatus
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.plugins.types import Firewall, GuardedMachine, Instance, SSHTarget, Started, StartRequest
-from pushjuju.runner.remote import host
+from pushjuju.runner.remote.base import results
 from pushjuju.runner.session import ExecResult
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.model import firewall
@@ -50,7 +50,7 @@ def pause() -> Iterator[None]:
 def is_quiet(result: Mapping[str, Any]) -> bool:
     """Tell whether what follows a hook in a plan may begin, as the real machine does."""
     plain = {"events": [], **result}
-    return host.is_quiet({"outcome": "ok", "reboot": "", "writes": {}, **plain}) and not plain.get("asked")
+    return results.is_quiet({"outcome": "ok", "reboot": "", "writes": {}, **plain}) and not plain.get("asked")
 
 
 def left_out(frame: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pushjuju.runner.intake import read_result
+from pushjuju.runner.trust.intake import read_result
 from pushjuju.workers import live
 from tests.unit.services.world import World, ok
 from tests.uniter.scribe import add, begin, rows

@@ -96,7 +96,7 @@ def main() -> None:
             receive(home)
         sys.path[:0] = [home]
         try:
-            from pushjuju.runner.remote import attach
+            from pushjuju.runner.remote.server import attach
         except (ImportError, SyntaxError, ValueError):
             remove(home)  # a damaged copy
             continue

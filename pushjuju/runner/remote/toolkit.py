@@ -28,13 +28,13 @@ from pushjuju.portable.quote import (
     quote_list,
     trim,
 )
-from pushjuju.runner.remote.toolcontext import Args, ToolContext, ToolError, file_error, usage_error
+from pushjuju.runner.remote.tools.toolcontext import Args, ToolContext, ToolError, file_error, usage_error
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable, Iterable, Mapping, Sequence
 
-    from pushjuju.runner.remote.toolcontext import Live
+    from pushjuju.runner.remote.tools.toolcontext import Live
 
     Run = Callable[["ToolContext", "Args"], Any]
 
@@ -215,7 +215,7 @@ def read_settings(ctx: ToolContext, name: str) -> dict[str, str]:
     """Read the settings of `--file`: a YAML or JSON map of scalars, taken as written."""
     if not name:
         return {}
-    from pushjuju.runner.remote import goyaml
+    from pushjuju.runner.remote.tools import goyaml
 
     try:
         return goyaml.read_settings(ctx.read_input(name))

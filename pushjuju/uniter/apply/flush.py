@@ -1,7 +1,7 @@
 """Write the changes of a successful hook into the model: all changes, or else the hook has failed.
 
 The machine has checked the changes for the charm. They are checked again here, because the machine may have
-been taken over. They come in the form that `runner.intake.read_result` returns.
+been taken over. They come in the form that `runner.trust.intake.read_result` returns.
 
 Mirrors: juju apiserver/facades/agent/uniter CommitHookChanges (3.6)
 """

@@ -17,8 +17,8 @@ from pushjuju.core.clock import from_iso, to_iso
 from pushjuju.core.errors import Overtaken, RemoteFailed
 from pushjuju.core.firewall import MachineRules
 from pushjuju.plugins.types import Firewall, GuardedMachine, ScriptResult
-from pushjuju.runner import intake
 from pushjuju.runner.session import MachineSession
+from pushjuju.runner.trust import intake
 from pushjuju.services.entities.basis import logs
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine import credential_validity

@@ -31,8 +31,8 @@ from pushjuju.core.errors import (
 from pushjuju.core.life import Life
 from pushjuju.core.names import unit_tag
 from pushjuju.core.status import Agent
-from pushjuju.runner import intake
 from pushjuju.runner.session import MachineSession
+from pushjuju.runner.trust import intake
 from pushjuju.services.entities.action import actions
 from pushjuju.services.entities.basis import logs, statuses
 from pushjuju.services.entities.basis.context import Context

@@ -9,8 +9,8 @@ from typing import Any
 
 from pushjuju.core import limits
 from pushjuju.core.errors import StoreError
-from pushjuju.runner import intake
 from pushjuju.runner.session import TAIL
+from pushjuju.runner.trust import intake
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.uniter.commit import take_events
 

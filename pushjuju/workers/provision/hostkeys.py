@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pushjuju.runner.hostkeys import HostKeyFile, entry_name
+from pushjuju.runner.ssh.hostkeys import HostKeyFile, entry_name
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.store.rows.records import Machine
 from pushjuju.workers.reach import key_alias

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import yaml
 
-from pushjuju.runner.remote.toolclient import PERL_CLIENT, native_client
+from pushjuju.runner.remote.tools.toolclient import PERL_CLIENT, native_client
 from tests.bench.fleet.bed import Bed
 
 HERE = Path(__file__).parent

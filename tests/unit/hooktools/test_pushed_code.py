@@ -13,7 +13,12 @@ ROOT = Path(__file__).parents[3]
 MODULES = sorted((ROOT / "pushjuju" / "plugins" / "hooks").glob("[a-z]*.py"))
 REMOTE = ROOT / "pushjuju" / "runner" / "remote"
 PORTABLE = sorted((ROOT / "pushjuju" / "portable").glob("*.py"))
-INTERFACE = [*PORTABLE, *sorted(REMOTE.glob("go*.py")), REMOTE / "toolkit.py", REMOTE / "toolcontext.py"]
+INTERFACE = [
+    *PORTABLE,
+    *sorted(REMOTE.rglob("go*.py")),
+    REMOTE / "toolkit.py",
+    *REMOTE.rglob("toolcontext.py"),
+]
 HEAVY = (
     "json",
     "re",

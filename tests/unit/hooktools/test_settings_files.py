@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pushjuju.portable.yamltext import to_yaml
-from pushjuju.runner.remote.goyaml import YamlError, read_settings
+from pushjuju.runner.remote.tools.goyaml import YamlError, read_settings
 
 GOOD: list[tuple[str, dict[str, str]]] = [
     ("", {}),

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from pushjuju.core import limits
-from pushjuju.runner.heard import Ahead, Room
-from pushjuju.runner.remote import wire
+from pushjuju.runner.push.heard import Ahead, Room
+from pushjuju.runner.remote.base import wire
 
 LINK: Any = object()
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from pushjuju.runner.remote import debugging
+from pushjuju.runner.remote.operation import debugging
 
 # Starts the window's shell, and never asks how it ended: what has ended stays a zombie.
 TMUX = f"""#!{sys.executable}

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pushjuju.runner.delta import Piece, behind, pieces
-from pushjuju.runner.remote.blobs import Receiver, sha256
+from pushjuju.runner.push.delta import Piece, behind, pieces
+from pushjuju.runner.remote.disk.blobs import Receiver, sha256
 
 
 def archive(path: Path, files: Mapping[str, bytes]) -> Path:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pushjuju.core import limits
-from pushjuju.runner import frames
-from pushjuju.runner.remote import wire
+from pushjuju.runner.remote.base import wire
+from pushjuju.runner.trust import frames
 
 TREES = st.recursive(
     st.none() | st.integers() | st.text(alphabet='a"\\,:[{\n☃', max_size=12),

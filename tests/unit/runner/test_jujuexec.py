@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from pushjuju.portable.flags import HelpWanted
-from pushjuju.runner.remote import jujuexec
-from pushjuju.runner.remote.jujuexec import Failed, parse
+from pushjuju.runner.remote.tools import jujuexec
+from pushjuju.runner.remote.tools.jujuexec import Failed, parse
 
 ONE, TWO = ["web/0"], ["agent/3", "web/0"]
 PLAIN = {

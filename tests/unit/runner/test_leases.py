@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pushjuju.runner.remote.layout import BadName
-from pushjuju.runner.remote.leases import Leases
+from pushjuju.runner.remote.base.layout import BadName
+from pushjuju.runner.remote.disk.leases import Leases
 
 
 def op(number: int, model: str = "m1") -> dict[str, object]:

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from pushjuju.runner.remote.host import Host, log_event
+from pushjuju.runner.remote.base.results import log_event
+from pushjuju.runner.remote.operation.host import Host
 
 
 def output(stream: str) -> dict[str, Any]:

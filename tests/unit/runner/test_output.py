@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pushjuju.runner.remote import output
+from pushjuju.runner.remote.base import output
 
 
 def collect(pieces: list[bytes], limit: int = output.EVENT_LIMIT) -> tuple[list[bytes], list[int]]:

@@ -15,10 +15,14 @@ from pathlib import Path
 import pytest
 
 from pushjuju.core.errors import NotValid
-from pushjuju.runner import bootstrap
-from pushjuju.runner.hostkeys import HostKeyFile, entry_name, fingerprint
-from pushjuju.runner.packer import REMOTE, pack
-from pushjuju.runner.remote import deploy, facts, journal, layout, nativeclient, toolclient
+from pushjuju.runner.push import bootstrap
+from pushjuju.runner.push.packer import REMOTE, pack
+from pushjuju.runner.remote.base import layout
+from pushjuju.runner.remote.disk import journal
+from pushjuju.runner.remote.operation import deploy
+from pushjuju.runner.remote.server import facts
+from pushjuju.runner.remote.tools import nativeclient, toolclient
+from pushjuju.runner.ssh.hostkeys import HostKeyFile, entry_name, fingerprint
 
 # Heavy to import, and not needed: the program must start within milliseconds.
 HEAVY = {
@@ -118,7 +122,8 @@ def test_program_is_named_by_its_content(tmp_path: Path) -> None:
 
 def test_program_imports_nothing_heavy() -> None:
     code = "import sys; sys.path.insert(0, sys.argv[1])"
-    code += "; from pushjuju.runner.remote import attach, hookrun, server; print(' '.join(sys.modules))"
+    code += "; from pushjuju.runner.remote.operation import hookrun"
+    code += "; from pushjuju.runner.remote.server import attach, loop; print(' '.join(sys.modules))"
     root = str(Path(__file__).parents[3])
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-c", code, root], capture_output=True, text=True, check=True
@@ -127,7 +132,7 @@ def test_program_imports_nothing_heavy() -> None:
 
 
 def test_program_imports_only_itself_and_the_standard_library() -> None:
-    for path in REMOTE.glob("*.py"):
+    for path in REMOTE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             names = []
             if isinstance(node, ast.Import):
@@ -191,7 +196,7 @@ def test_tools_of_juju_are_complete_and_plain() -> None:
 
 def test_clients_compile() -> None:
     compile(toolclient.client_source("python").split("\n", 1)[1], "client", "exec")
-    if toolclient.has_perl():
+    if layout.has_perl():
         done = subprocess.run(
             ["perl", "-wc", "-"], input=toolclient.PERL_CLIENT, capture_output=True, text=True, check=True
         )

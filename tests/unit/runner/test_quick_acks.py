@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from pushjuju.runner import transport
-from pushjuju.runner.transport import QuickAcks
+from pushjuju.runner.ssh import transport
+from pushjuju.runner.ssh.transport import QuickAcks
 from tests.waiting import until
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pushjuju.runner.remote.resources import UnitFiles
+from pushjuju.runner.remote.disk.resources import UnitFiles
 
 CONTENT = os.urandom(3_000_000)
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pushjuju.runner.remote import unzip
+from pushjuju.runner.remote.disk import unzip
 
 LINK, FIFO, DEVICE, SOCKET = 0o120777, 0o010644, 0o060644, 0o140644
 

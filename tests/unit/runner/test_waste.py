@@ -8,8 +8,8 @@ import time
 import pytest
 
 from pushjuju.core import limits
-from pushjuju.runner.remote import wire
-from pushjuju.runner.waste import Answers, Waste
+from pushjuju.runner.remote.base import wire
+from pushjuju.runner.trust.waste import Answers, Waste
 
 
 class Clock:

@@ -17,7 +17,7 @@ from pushjuju.core.errors import (
 )
 from pushjuju.core.placement import Placement
 from pushjuju.core.status import InstanceStatus, StatusKind
-from pushjuju.runner.hostkeys import HostKeyFile
+from pushjuju.runner.ssh.hostkeys import HostKeyFile
 from pushjuju.services.entities.application import applications, units
 from pushjuju.services.entities.basis import leadership, logs, statuses
 from pushjuju.services.entities.machine import machines

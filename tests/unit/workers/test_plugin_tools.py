@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from pushjuju.plugins.types import HookToolFamily
-from pushjuju.runner.packer import pack
-from pushjuju.runner.remote import hookrun
+from pushjuju.runner.push.packer import pack
+from pushjuju.runner.remote.operation import hookrun
 from pushjuju.runner.remote.toolkit import Tool, run_tool
 from pushjuju.workers import live
 from pushjuju.workers.runtime import _answered, _sources

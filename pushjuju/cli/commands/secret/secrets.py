@@ -72,7 +72,7 @@ def _settings(name: str, data: bytes) -> dict[str, str]:
     Raises:
         NotValid: It is none.
     """
-    from pushjuju.runner.remote import goyaml
+    from pushjuju.runner.remote.tools import goyaml
 
     if len(data) > limits.SECRET:
         raise NotValid(f"secret content in file {quote(name)} too large: {len(data)} bytes")

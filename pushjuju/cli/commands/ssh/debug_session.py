@@ -1,6 +1,6 @@
 """What `debug-hooks` runs on the machine: a tmux session, and a lock that lives as long as its terminal.
 
-Pure. The machine's side is `runner.remote.debugging`: hooks open their windows there.
+Pure. The machine's side is `runner.remote.operation.debugging`: hooks open their windows there.
 Mirrors: juju worker/uniter/runner/debug/client.go (3.6)
 """
 

@@ -16,7 +16,7 @@ def summary(writes: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is kept of a hook's writes; empty when it wrote nothing but a status.
 
     Args:
-        writes: As `runner.intake.read_result` gives them.
+        writes: As `runner.trust.intake.read_result` gives them.
     """
     found: dict[str, Any] = {}
     for kind, told in _TOLD.items():
@@ -29,7 +29,7 @@ def statuses(events: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return the workload statuses that a hook set, in order; a status that is repeated at once counts once.
 
     Args:
-        events: As `runner.intake.read_events` gives them, without the values of secrets.
+        events: As `runner.trust.intake.read_events` gives them, without the values of secrets.
     """
     found: list[str] = []
     for event in events:

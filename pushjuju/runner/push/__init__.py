@@ -1,0 +1,1 @@
+"""Bring the program to a machine, start it, and hear what its operations say."""

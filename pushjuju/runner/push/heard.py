@@ -1,0 +1,207 @@
+"""What a machine has said of its operations, as long as somebody waits for it.
+
+All of it is counted, for each operation and for the contact: a machine may say what it likes as often as it
+likes, but what is kept of it has an end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pushjuju.core import limits
+from pushjuju.runner.remote.base import wire
+from pushjuju.runner.trust import frames, intake
+
+if TYPE_CHECKING:
+    from pushjuju.runner.push.bootstrap import Link
+
+Document = dict[str, Any]
+
+OnEvent = Callable[[int, Document], None]
+"""Called with the sequence number and the event, once per event and session, in order."""
+
+OnLive = Callable[[Document], Awaitable[tuple[int, bytes, bytes]]]
+"""Answers a live hook tool call (``tool``, ``argv``, ``stdin`` as bytes, ``cwd``) with rc, stdout, stderr."""
+
+_TOO_MUCH = "more messages of one operation than it may keep"
+
+
+class Room:
+    """How much memory is taken by all that is kept of one contact."""
+
+    def __init__(self) -> None:
+        self.taken = 0
+
+    def take(self, size: int) -> None:
+        """Take some.
+
+        Raises:
+            BadFrame: There is no more.
+        """
+        self.taken += size
+        if self.taken > limits.KEPT:
+            raise wire.BadFrame("more messages at once than are kept")
+
+
+class _Heard:
+    """What is kept of one operation, and what that comes to."""
+
+    def __init__(self, room: Room) -> None:
+        self._room = room
+        self._kept = 0
+        self.spent = 0  # what the events come to
+        self.asking = 0  # what live calls without an answer come to
+
+    def _keep(self, size: int) -> None:
+        self._kept += size
+        self._room.take(size)
+
+    def _spend(self, size: int) -> None:
+        self.spent += size
+        if self.spent > limits.EVENTS:
+            raise wire.BadFrame(_TOO_MUCH)
+        self._keep(size)
+
+    def forget(self) -> None:
+        """Give the room back: nobody needs it any more."""
+        self._room.take(-self._kept)
+        self._kept = 0
+
+
+class Pending(_Heard):
+    """An operation somebody waits for."""
+
+    def __init__(self, room: Room, on_event: OnEvent | None, on_live: OnLive | None) -> None:
+        super().__init__(room)
+        self.on_event = on_event
+        self.on_live = on_live
+        self.events: dict[int, Document] = {}
+        self.calls: deque[Document] = deque()  # that nobody has begun to answer
+        self._asked: dict[int, int] = {}  # number of each call without an answer -> what it comes to
+        self.answering = 0  # how many are being answered
+        self.result: asyncio.Future[Document] = asyncio.get_running_loop().create_future()
+
+    def take(self, events: Sequence[tuple[int, Document]]) -> int:
+        """Take events; those seen before are dropped.
+
+        Returns:
+            What the new ones come to.
+
+        Raises:
+            BadFrame: There is no end of them.
+        """
+        before = self.spent
+        for seq, event in events:
+            if seq not in self.events:
+                self._spend(intake.cost(event))
+                self.events[seq] = event
+                self.tell(seq, event)
+        return self.spent - before
+
+    def tell(self, seq: int, event: Document) -> None:
+        """Call the listener; its error is the caller's of `run`, never the connection's."""
+        if self.on_event is None or self.result.done():
+            return
+        try:
+            self.on_event(seq, event)
+        except Exception as error:  # noqa: BLE001 - handed on
+            self.result.set_exception(error)
+
+    def ask(self, call: Document) -> int:
+        """Take a call that is to be answered; one that is being answered already is dropped.
+
+        Returns:
+            What it comes to.
+
+        Raises:
+            BadFrame: It is one too many.
+        """
+        if call["call"] in self._asked:
+            return 0
+        size = intake.live_cost(call)
+        if self.asking + size > limits.LIVE_CALLS:
+            raise wire.BadFrame("more hook tool calls at once than may wait")
+        self._asked[call["call"]] = size
+        self.asking += size
+        self.calls.append(call)
+        return size
+
+    def answered(self, call: Document) -> None:
+        """Take note that a call has its answer."""
+        self.asking -= self._asked.pop(call["call"])
+
+    def finish(self, message: Document) -> int:
+        """Take the result, once.
+
+        Returns:
+            What its events come to.
+        """
+        found = self.take(intake.numbered(message, "events"))
+        if not self.result.done():
+            message["events"] = [{"seq": seq, "e": self.events[seq]} for seq in sorted(self.events)]
+            self.result.set_result(message)
+        return found
+
+    def forget(self) -> None:
+        """Give the room back, and answer nothing more."""
+        super().forget()
+        self.calls.clear()
+
+
+class Ahead(_Heard):
+    """The messages of an operation that was sent right after another, kept until its result is waited for.
+
+    Attributes:
+        link: The connection that the operation was sent on.
+        messages: The messages that came, of each only the fields that are known, and its size.
+    """
+
+    def __init__(self, room: Room, link: Link) -> None:
+        super().__init__(room)
+        self.link = link
+        self.messages: list[tuple[Document, int]] = []
+        self._ended = False
+
+    def take(self, message: Document, size: int) -> int:
+        """Keep a message; after a result nothing more is to be said.
+
+        Returns:
+            What it comes to.
+
+        Raises:
+            BadFrame: It is none, or there is no end of them.
+        """
+        kind = message.get("t")
+        if self._ended:
+            return 0
+        if kind == "live":
+            return self._take_call(message, size)
+        key = "es" if kind == "event" else "events"
+        events = intake.numbered(message, key)
+        spent = sum(intake.cost(event) for _, event in events)
+        self._spend(spent)
+        kept = {"t": kind, "id": message.get("id")} if kind == "event" else intake.known_fields(message, size)
+        held = 0 if kind == "event" else held_by(kept, size)
+        self._keep(held)
+        self._ended = kind != "event"
+        self.messages.append(({**kept, key: [{"seq": seq, "e": event} for seq, event in events]}, size))
+        return spent + held
+
+    def _take_call(self, message: Document, size: int) -> int:
+        call = intake.live_call(message)
+        self.asking += intake.live_cost(call)
+        if self.asking > limits.LIVE_CALLS:
+            raise wire.BadFrame(_TOO_MUCH)
+        self._keep(intake.live_cost(call))
+        self.messages.append(({**intake.known_call(message), "t": "live", "id": message.get("id")}, size))
+        return intake.live_cost(call)
+
+
+def held_by(message: Document, size: int) -> int:
+    """Return what a result comes to beside its events; a small one is not worth looking at."""
+    if size < limits.LARGE:
+        return size
+    return frames.weight({key: value for key, value in message.items() if key != "events"})

@@ -1,0 +1,60 @@
+"""Results and events of operations, errors as one line, and the two clocks."""
+
+from __future__ import annotations
+
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def log_event(level: str, module: str, message: str) -> dict[str, Any]:
+    """Return a log event."""
+    return {"k": "log", "level": level, "module": module, "message": message, "time": wall_time()}
+
+
+def monotonic() -> float:
+    """Return seconds of a clock that never jumps."""
+    return time.monotonic()
+
+
+def wall_time() -> float:
+    """Return seconds since the epoch."""
+    return time.time()
+
+
+def error_result(message: str, errno: int | None = None) -> dict[str, Any]:
+    """Return the result of an operation that could not be done."""
+    return dict(plain_result("error", message=message), errno=errno)
+
+
+def plain_result(outcome: str = "ok", via: str | None = None, message: str = "") -> dict[str, Any]:
+    """Return a result without writes."""
+    result: dict[str, Any] = {
+        "outcome": outcome,
+        "exit": None,
+        "signal": None,
+        "via": via,
+        "message": message,
+    }
+    result.update(writes={}, reboot="")
+    return result
+
+
+def is_quiet(result: dict[str, Any]) -> bool:
+    """Return True when an operation ended well and left the model as it was, but for statuses and logs."""
+    if result["outcome"] not in ("ok", "missing") or result["reboot"]:
+        return False
+    return not any(_says(value) for key, value in result["writes"].items() if key != "status_set")
+
+
+def _says(value: Any) -> bool:
+    return any(_says(item) for item in value.values()) if isinstance(value, dict) else bool(value)
+
+
+def describe(error: BaseException) -> str:
+    """Return one line about an exception, with the file it is about."""
+    if isinstance(error, OSError) and error.strerror:
+        return "%s: %s" % (error.filename, error.strerror) if error.filename else error.strerror
+    return "%s: %s" % (type(error).__name__, error)

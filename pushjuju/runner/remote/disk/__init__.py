@@ -1,0 +1,1 @@
+"""Files of pushjuju on the machine, and archives."""

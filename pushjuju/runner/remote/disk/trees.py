@@ -1,0 +1,20 @@
+"""Directory trees on the machine."""
+
+from __future__ import annotations
+
+import os
+
+
+def remove_tree(path: str) -> None:
+    """Delete a directory and all below it, never through a link; fine when it is not there."""
+    try:
+        with os.scandir(path) as entries:
+            items = list(entries)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    for item in items:
+        if item.is_dir(follow_symlinks=False):
+            remove_tree(item.path)
+        else:
+            os.unlink(item.path)
+    os.rmdir(path)

@@ -1,0 +1,384 @@
+"""Run a hook, an action, commands in a unit's context, or a plain command.
+
+Mirrors: juju worker/uniter/runner/runner.go, worker/uniter/operation/runhook.go (3.6).
+"""
+
+from __future__ import annotations
+
+import os
+
+from pushjuju.runner.remote.base import layout, output, signals
+from pushjuju.runner.remote.base.results import plain_result, wall_time
+from pushjuju.runner.remote.operation import debugging
+from pushjuju.runner.remote.operation.host import RUNNER_LOGGER, Host, Refused
+from pushjuju.runner.remote.operation.process import Child, Ended
+from pushjuju.runner.remote.operation.toolserver import ToolServer
+from pushjuju.runner.remote.tools import toolclient
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+KEPT_ON_FAILURE = (
+    "action",
+)  # results and messages of an action; everything else that is buffered is dropped
+VIA_TEXT = {"dispatch": "hook dispatching script: dispatch", "hook": "explicit, bespoke hook script"}
+
+
+def new_writes() -> dict[str, Any]:
+    """Return the empty buffer of what a run changes."""
+    return {
+        "relations": {},
+        "ports": {"open": [], "close": []},
+        "state": {},
+        "reboot": "",
+        "status_set": False,
+    }
+
+
+def run(host: Host) -> dict[str, Any]:
+    """Run a hook, an action or commands of a unit."""
+    unit = str(host.op["unit"])
+    charm = host.paths.charm(unit)
+    kind = host.op["kind"]
+    if kind != "commands" and not os.path.exists(charm + "/metadata.yaml"):
+        return _missing_charm(host)
+    name = str(host.op.get("hook") or host.op.get("action") or "")
+    if kind == "commands":
+        return _run_commands(host, unit, charm)
+    path, via = find_handler(charm, name, "actions" if kind == "action" else "hooks")
+    if via is None:
+        if kind == "hook":
+            host.log("INFO", 'skipped "%s" hook (missing)' % name)
+        return plain_result("missing", via=None)
+    if kind == "action":
+        return _run_action(host, unit, charm, path, via)
+    return _run_hook(host, unit, charm, name, path, via)
+
+
+def find_handler(charm: str, name: str, folder: str) -> tuple[str, str | None]:
+    """Return the program for a hook or action and how it was found; via None when there is none.
+
+    Raises:
+        Refused: The name is not a plain file name.
+    """
+    if not name or "/" in name or name.startswith("."):
+        raise Refused('bad name "%s"' % name)
+    dispatch = charm + "/dispatch"
+    if os.path.exists(dispatch):
+        return dispatch, "dispatch"
+    path = charm + "/" + folder + "/" + name
+    if os.path.exists(path):
+        return path, "hook"
+    return "", None
+
+
+def _missing_charm(host: Host) -> dict[str, Any]:
+    host.log("ERROR", "charm missing from disk")
+    return plain_result("failed", message="charm missing from disk")
+
+
+def environment(host: Host, unit: str, context_id: str) -> dict[str, str]:
+    """Return the process environment: the controller's, with the paths of this machine."""
+    given = host.op.get("env") or {}
+    env = {str(key): str(value) for key, value in given.items()}
+    charm = host.paths.charm(unit)
+    tools = host.paths.unit_tools(unit)
+    search = env.get("PATH") or layout.AGENT_PATH
+    rest = [part for part in search.split(":") if not part.endswith("/tools/" + layout.unit_tag(unit))]
+    env.update(
+        CHARM_DIR=charm,
+        JUJU_CHARM_DIR=charm,
+        JUJU_CONTEXT_ID=context_id,
+        JUJU_AGENT_SOCKET_ADDRESS=host.paths.socket(unit),
+        JUJU_AGENT_SOCKET_NETWORK="unix",
+        PATH=":".join([tools] + rest),
+    )
+    return env
+
+
+def _context_id(host: Host, unit: str) -> str:
+    given = (host.op.get("env") or {}).get("JUJU_CONTEXT_ID")
+    if given:
+        return str(given)
+    name = "run-commands" if host.op["kind"] == "commands" else host.op.get("hook") or host.op.get("action")
+    return "%s-%s-%s" % (unit, name, os.urandom(16).hex())
+
+
+class _Run:
+    """What hooks, actions and commands of a unit have in common: environment, tools, the process."""
+
+    def __init__(self, host: Host, unit: str, sinks: Any) -> None:
+        self.host = host
+        self.writes = new_writes()
+        self.reads: dict[str, Any] = {"masks": host.masks}
+        if host.status:
+            host.op["context"]["status"] = {"unit": host.status}
+        context_id = _context_id(host, unit)
+        self.env = environment(host, unit, context_id)
+        registry = load_registry(host.paths.program) if host.registry is None else host.registry
+        names = list(registry) + list(host.op.get("tools") or ())
+        toolclient.ensure_tools(host.paths, unit, names, str(host.options.get("client", "")))
+        self._jujud()
+        self.child = Child(host, sinks)
+        self.tools = ToolServer(host, registry, host.paths.socket(unit), context_id, self.writes, self.reads)
+        self.tools.on_reboot_now = lambda: self.child.kill(signals.KILL)
+
+    def _jujud(self) -> None:
+        version = self.env.get("JUJU_VERSION", "")
+        if version:
+            machine = os.uname().machine
+            arch = {"x86_64": "amd64", "aarch64": "arm64", "ppc64le": "ppc64el"}.get(machine, machine)
+            full = "%s-ubuntu-%s" % (version, arch)
+            toolclient.ensure_jujud(self.host.paths, self.env.get("JUJU_MACHINE_ID", ""), full)
+
+    def go(self, argv: list[str], cwd: str, timeout: float | None = None) -> Ended | str:
+        """Run the process; a text is why it could not be started."""
+        self.tools.open()
+        try:
+            self.child.start(argv, self.env, cwd)
+            return self.child.wait(timeout)
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            return "fork/exec %s: %s" % (argv[0], str(reason).lower())
+        finally:
+            self.child.close()
+            self.tools.close()
+
+    def hook_or_window(self, unit: str, name: str, path: str, charm: str) -> Ended | str:
+        """Run a hook or an action: by itself, or in the hands of a person who waits for it."""
+        session = debugging.find(self.host.paths, unit, name)
+        if session is None:
+            return self.go([path], charm)
+        noun = str(self.host.op["kind"])
+        self.host.log("INFO", '%s "%s" waits in a debug session' % (noun, name))
+        window = debugging.Window(session, noun, name, path, self.env)
+        self.env = window.env
+        try:
+            return self.go(window.argv, charm)
+        finally:
+            window.close()
+
+    def result(self, ended: Ended | str, via: str | None) -> dict[str, Any]:
+        """Return the result in terms of Juju's outcomes."""
+        if isinstance(ended, str):
+            return plain_result("failed", via=via, message=ended)
+        outcome, message = judge(ended, self.host.cancelled)
+        writes = self.writes
+        self.host.status = self.reads.get("status_set", {}).get("unit") or self.host.status
+        if outcome != "ok" and not (self.host.op["kind"] == "commands" and outcome == "failed"):
+            now = "now" if writes["reboot"] == "now" else ""
+            kept = {key: writes[key] for key in KEPT_ON_FAILURE if key in writes}
+            writes = dict(kept, status_set=writes.get("status_set", False), reboot=now)
+        result = plain_result(outcome, via=via, message=message)
+        result.update(exit=ended.exit, signal=ended.signal, writes=writes, reboot=writes["reboot"])
+        return result
+
+
+def judge(ended: Ended, cancelled: int) -> tuple[str, str]:
+    """Return outcome and message of an ended process (hook-tools reference 1.5)."""
+    if ended.timed_out:
+        return "interrupted", "command cancelled"
+    if cancelled and (ended.signal is not None or ended.exit != 0):
+        return "interrupted", "terminated"
+    if ended.exit == 0:
+        return "ok", ""
+    if ended.signal is None:
+        return "failed", "exit status %d" % (ended.exit or 0)
+    message = "signal: " + signals.text(ended.signal)
+    if ended.signal in (signals.TERM, signals.KILL):
+        return "terminated", message
+    return "failed", message
+
+
+def _run_hook(host: Host, unit: str, charm: str, name: str, path: str, via: str) -> dict[str, Any]:
+    budget = output.Budget(int(host.options.get("output_limit", output.EVENT_LIMIT)))
+    streams = []
+    for stream in ("stdout", "stderr"):
+        streams.append(output.LineStream(_line_emitter(host, stream), budget))
+    run_ = _Run(host, unit, (streams[0].feed, streams[1].feed))
+    ended = run_.hook_or_window(unit, name, path, charm)
+    for number, stream in enumerate(("stdout", "stderr")):
+        streams[number].close(_left_out_note(host, stream, budget.limit))
+    result = run_.result(ended, via)
+    if result["outcome"] == "ok":
+        host.log("INFO", 'ran "%s" hook (via %s)' % (name, VIA_TEXT[via]))
+    else:
+        host.log("ERROR", 'hook "%s" (via %s) failed: %s' % (name, VIA_TEXT[via], result["message"]))
+    return result
+
+
+def _line_emitter(host: Host, stream: str) -> Any:
+    def emit(line: bytes) -> None:
+        text = line.decode("utf-8", "replace")
+        host.emit({"k": "output", "stream": stream, "line": text, "time": wall_time()})
+
+    return emit
+
+
+def _left_out_note(host: Host, stream: str, limit: int) -> Any:
+    def note(lost: int) -> None:
+        text = "hook printed more than %d bytes: %d bytes of its %s are left out before the lines that follow"
+        host.log("WARNING", text % (limit, lost, stream), RUNNER_LOGGER)
+
+    return note
+
+
+def _captured(result: dict[str, Any], captures: list[output.Capture]) -> dict[str, Any]:
+    for number, name in enumerate(("stdout", "stderr")):
+        text, encoding = output.as_text(captures[number].value())
+        result[name] = text
+        if encoding:
+            result[name + "-encoding"] = encoding
+    return result
+
+
+def _run_action(host: Host, unit: str, charm: str, path: str, via: str) -> dict[str, Any]:
+    captures = [output.Capture(), output.Capture()]
+    run_ = _Run(host, unit, (captures[0].feed, captures[1].feed))
+    ended = run_.hook_or_window(unit, str(host.op["action"]), path, charm)
+    return _captured(run_.result(ended, via), captures)
+
+
+def _script(host: Host, text: str) -> str:
+    """Write commands to a file of their own; its directory is removed by the caller."""
+    directory = "%s/run-%d" % (host.paths.base, os.getpid())
+    os.mkdir(directory, 0o700)
+    with open(directory + "/script.sh", "w", encoding="utf-8", errors="surrogateescape") as file:
+        file.write(text)
+    return directory + "/script.sh"
+
+
+def _remove_script(path: str) -> None:
+    os.unlink(path)
+    os.rmdir(os.path.dirname(path))
+
+
+def _shell() -> str:
+    return "/bin/bash" if os.access("/bin/bash", os.X_OK) else "/bin/sh"
+
+
+def _timeout(host: Host) -> float | None:
+    value = host.op.get("timeout")
+    return float(value) if value else None
+
+
+def _run_commands(host: Host, unit: str, charm: str) -> dict[str, Any]:
+    captures = [output.Capture(), output.Capture()]
+    run_ = _Run(host, unit, (captures[0].feed, captures[1].feed))
+    cwd = charm if os.path.isdir(charm) else "/"
+    path = _script(host, str(host.op.get("script", "")))
+    try:
+        ended = run_.go([_shell(), path], cwd, _timeout(host))
+    finally:
+        _remove_script(path)
+    result = run_.result(ended, None)
+    return _captured(result, captures)
+
+
+def run_plain(host: Host) -> dict[str, Any]:
+    """Run a command without unit context, as root in ``/``."""
+    captures = [output.Capture(), output.Capture()]
+    env = {"PATH": layout.AGENT_PATH, "LANG": "C.UTF-8", "HOME": "/root"}
+    env.update({str(key): str(value) for key, value in (host.op.get("env") or {}).items()})
+    child = Child(host, (captures[0].feed, captures[1].feed))
+    path = ""
+    if host.op.get("argv"):
+        argv = [str(word) for word in host.op["argv"]]
+        argv[0] = which(argv[0], env["PATH"])
+    else:
+        path = _script(host, str(host.op.get("script", "")))
+        argv = [_shell(), path]
+    try:
+        child.start(argv, env, str(host.op.get("cwd") or "/"), _stdin(host))
+        ended = child.wait(_timeout(host))
+    finally:
+        child.close()
+        if path:
+            _remove_script(path)
+    outcome, message = judge(ended, host.cancelled)
+    result = plain_result(outcome, message=message)
+    result.update(exit=ended.exit, signal=ended.signal)
+    return _captured(result, captures)
+
+
+def _stdin(host: Host) -> int:
+    text = host.op.get("stdin")
+    if text is None:
+        return -1
+    fd = os.open(host.paths.base, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    data = memoryview(str(text).encode("utf-8", "surrogateescape"))
+    while data:
+        data = data[os.write(fd, data) :]
+    os.lseek(fd, 0, os.SEEK_SET)
+    return fd
+
+
+def which(name: str, search: str) -> str:
+    """Return the path of a program.
+
+    Raises:
+        Refused: There is none.
+    """
+    if "/" in name:
+        return name
+    for directory in search.split(":"):
+        path = directory + "/" + name
+        if os.access(path, os.X_OK) and not os.path.isdir(path):
+            return path
+    raise Refused('exec: "%s": executable file not found in $PATH' % name)
+
+
+class Registry(dict):  # type: ignore[type-arg]
+    """Hook tools by name; the module of a family is imported when one of its tools is first asked for."""
+
+    def __init__(self, families: dict[str, str]) -> None:
+        super().__init__(dict.fromkeys(families))
+        self._families = families
+
+    def __getitem__(self, name: str) -> Any:
+        tool = super().__getitem__(name)
+        if tool is None:
+            tool = self._import(name)
+        return tool
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return a tool, importing its family."""
+        return self[name] if name in self else default
+
+    def _import(self, name: str) -> Any:
+        module = import_module(self._families[name])
+        for known, tool in module.TOOLS.items():
+            if self._families.get(known) == self._families[name]:  # else another family has that name
+                self[known] = tool
+        return super().__getitem__(name)
+
+
+def import_module(name: str) -> Any:
+    """Import a module by its dotted name (importlib itself is heavier than what it would import)."""
+    module = __import__(name)
+    for part in name.split(".")[1:]:
+        module = getattr(module, part)
+    return module
+
+
+def load_registry(program: str) -> Registry:
+    """Return the hook tools that were pushed with the program."""
+    from pushjuju.portable.jsontext import loads
+
+    text = layout.read_text(program + "/tools.json", "{}")
+    families = loads(text)
+    return Registry({str(name): str(module) for name, module in families.items()})
+
+
+def preload(program: str) -> Registry:
+    """Import everything a hook needs, before the first fork, so that every hook shares it."""
+    from pushjuju.runner.remote import toolkit  # noqa: F401
+
+    registry = load_registry(program)
+    for name in registry:
+        try:
+            registry.get(name)
+        except Exception:
+            pass  # the hook that needs the broken family will say so
+    return registry

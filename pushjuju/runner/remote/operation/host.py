@@ -1,0 +1,424 @@
+"""The process of one operation.
+
+The server forks one of these per operation. It holds the operation's journal, runs the hook or command,
+answers its hook tools, and writes the result; it needs the server only to talk to the controller. When the
+server dies it goes on alone and looks for a new server, so nothing that a hook did is lost.
+"""
+
+from __future__ import annotations
+
+import _socket
+import fcntl
+import os
+import select
+
+from pushjuju.portable import loglevels
+from pushjuju.portable.jsontext import dumps
+from pushjuju.runner.remote.base import layout, signals, wire
+from pushjuju.runner.remote.base.results import is_quiet, log_event, monotonic, wall_time
+from pushjuju.runner.remote.disk import journal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+EVENT_DELAY = 0.02  # seconds that an event waits for company; a short hook is one frame in, one frame out
+EVENTS_PER_FRAME = 256
+LOG_LIMIT = 8 * 1024 * 1024  # bytes of events other than output that one operation keeps
+RECONNECT_EVERY = 0.25
+TAIL_EVERY = 0.3  # seconds between two lines that are only shown
+TAIL_LETTERS = 400
+LOCK_EVERY = 0.02
+OPERATION_LOGGER = "juju.worker.uniter.operation"
+RUNNER_LOGGER = "pushjuju.runner"
+
+
+class Refused(Exception):
+    """The operation cannot be done; the text is the answer."""
+
+
+class Known(Exception):
+    """Another process has begun this operation: its server died and came back, or there are two servers."""
+
+
+class Interrupted(Refused):
+    """The user cancelled the operation before it did anything."""
+
+
+class Withdrawn(Refused):
+    """Nobody waits any more for the commands that juju-exec asked for."""
+
+
+class Host:
+    """One operation being run.
+
+    Attributes:
+        op: The operation frame of the controller.
+        options: Options of the server.
+        lock: Name of the lock it runs under; empty for none.
+        boot_id: The running boot of the machine.
+        paths: Where things live.
+        registry: Hook tools by name; None when the server has not loaded them.
+        begun: When it began, seconds since the epoch.
+        cancelled: Signal number asked for by the user; 0 while nobody did.
+        status: The unit's workload status as the charm set it last in this plan; None for as in the context.
+    """
+
+    def __init__(
+        self, op: dict[str, Any], setting: dict[str, Any], paths: layout.Layout, channel: Any, registry: Any
+    ) -> None:
+        self.op = op
+        self.options: dict[str, Any] = setting["options"]
+        self.lock = str(setting["lock"])
+        self.boot_id = str(setting["boot_id"])
+        self.paths = paths
+        self.registry = registry
+        self.cancelled = 0
+        self.status: Any = setting.get("status")
+        self.asked = False  # the controller: it may have changed the model
+        self.on_cancel: Callable[[int], None] | None = None
+        self.live_results: dict[int, dict[str, Any]] = {}
+        self.output_left_out = 0
+        self.unsaved = ""
+        self._channel: Any = channel
+        self._channel_fd: int = channel.fileno()
+        self._reader = wire.Reader()
+        self._poll = select.poll()
+        self._handlers: dict[int, Callable[[], None]] = {}
+        self._looks = 0  # how often was looked what is ready
+        self._seq = 0
+        self._pending: list[dict[str, Any]] = []
+        self._pending_since = 0.0
+        self._event_delay = float(self.options.get("event_delay", EVENT_DELAY))
+        self._log_left = LOG_LIMIT
+        self.masks: list[str] = []  # values of secrets: no event shows them
+        self._logging = str(op.get("logging", ""))
+        self._output_logger = "unit.%s.%s" % (op.get("unit", ""), op.get("hook") or op.get("action") or "")
+        self._kept: dict[tuple[str, str], bool] = {}
+        self._live_frames: dict[int, bytes] = {}
+        self._next_reconnect = 0.0
+        self._tail = ""
+        self._next_tail = 0.0
+        self._journal: journal.Writer | None = None
+        self._lock_fd = -1
+        self.begun = 0.0
+        self.held = False
+        self.watch(self._channel_fd, self._read_channel)
+
+    # -- waiting ---------------------------------------------------------------------------------------------
+
+    def watch(self, fd: int, handler: Callable[[], None]) -> None:
+        """Call a handler whenever a descriptor is readable or closed."""
+        self._handlers[fd] = handler
+        self._poll.register(fd, select.POLLIN)
+
+    def unwatch(self, fd: int) -> None:
+        """Stop watching a descriptor."""
+        if self._handlers.pop(fd, None) is not None:
+            self._poll.unregister(fd)
+
+    def pump(self, timeout: float | None) -> None:
+        """Wait for something to happen, at most ``timeout`` seconds, and handle it."""
+        limits = [] if timeout is None else [timeout]
+        now = monotonic()
+        if self._pending:
+            limits.append(self._pending_since + self._event_delay - now)
+        if self._tail:
+            limits.append(self._next_tail - now)
+        if self._channel is None:
+            limits.append(self._next_reconnect - now)
+        wait = max(min(limits), 0.0) if limits else None
+        ready = self._poll.poll(None if wait is None else int(wait * 1000) + (1 if wait else 0))
+        self._looks = look = self._looks + 1
+        for fd, _ in ready:
+            handler = self._handlers.get(fd)
+            if handler is not None:
+                handler()
+            if self._looks != look:
+                break  # it waited in here itself, and may have read what was ready: reading again would block
+        now = monotonic()
+        if self._pending and now >= self._pending_since + self._event_delay:
+            self.flush_events()
+        if self._tail and now >= self._next_tail:
+            self._send_tail()
+        if self._channel is None and now >= self._next_reconnect:
+            self._reconnect()
+
+    # -- the server ------------------------------------------------------------------------------------------
+
+    def _read_channel(self) -> None:
+        try:
+            data = os.read(self._channel_fd, 1 << 20)
+            frames = self._reader.feed(data)
+        except (OSError, wire.BadFrame):
+            data, frames = b"", []
+        for kind, payload in frames:
+            message = wire.unpack(wire.RAW, payload)
+            if kind == wire.CANCEL:
+                self._cancel(int(message.get("signal", signals.KILL)))
+            elif kind == wire.LIVE_RESULT:
+                self.live_results[int(message["call"])] = message
+        if not data:
+            self._lose_channel()
+
+    def _cancel(self, signal: int) -> None:
+        self.cancelled = signal
+        if self.on_cancel is not None:
+            self.on_cancel(signal)
+
+    def _lose_channel(self) -> None:
+        if self._channel is None:
+            return
+        self.unwatch(self._channel_fd)
+        self._channel.close()
+        self._channel = None
+        self._reader = wire.Reader()
+        self._next_reconnect = monotonic() + RECONNECT_EVERY
+
+    def _reconnect(self) -> None:
+        self._next_reconnect = monotonic() + RECONNECT_EVERY
+        channel = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM | _socket.SOCK_CLOEXEC)
+        here = os.open(".", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.chdir(self.paths.program)  # a relative path is never too long for a socket address
+            channel.connect("server.sock")
+        except OSError:
+            channel.close()
+            return
+        finally:
+            os.fchdir(here)
+            os.close(here)
+        self._channel = channel
+        self._channel_fd = channel.fileno()
+        self.watch(self._channel_fd, self._read_channel)
+        hello = dumps({"host": self.op["id"], "pid": os.getpid(), "unsaved": bool(self.unsaved)})
+        self._send(wire.HELLO, hello.encode("ascii"))
+        for frame in list(self._live_frames.values()):
+            self._send(wire.LIVE, frame)
+
+    def _send(self, kind: int, payload: bytes) -> bool:
+        if self._channel is None:
+            return False
+        try:
+            self._channel.sendall(wire.frame(kind, payload))
+        except OSError:
+            self._lose_channel()
+            return False
+        return True
+
+    # -- events ----------------------------------------------------------------------------------------------
+
+    def emit(self, event: dict[str, Any]) -> None:
+        """Record an event; it is on its way to the controller within moments."""
+        if self._logging and not self._is_kept(event):
+            if "tail" in self.op and event["k"] == "output":
+                self._show(event["line"])
+            return
+        event.setdefault("time", wall_time())
+        if self.masks:
+            event = self._masked(event)
+        if event.get("k") != "output":
+            if self._log_left <= 0:
+                return
+            self._log_left -= 64 + len(str(event.get("message", "")))
+            if self._log_left <= 0:
+                event = log_event("WARNING", RUNNER_LOGGER, "too many log messages: the rest is left out")
+        self._seq += 1
+        if not self._pending:
+            self._pending_since = monotonic()
+        self._pending.append({"seq": self._seq, "e": event})
+        if len(self._pending) >= EVENTS_PER_FRAME:
+            self.flush_events()
+
+    def _show(self, line: str) -> None:
+        """Let somebody who looks on see the last line of those that nobody keeps; now and then."""
+        if line.strip():
+            if not self._tail:
+                self._next_tail = max(self._next_tail, monotonic() + TAIL_EVERY)
+            self._tail = line[:TAIL_LETTERS]
+
+    def _send_tail(self) -> None:
+        line, self._tail = self._masked({"line": self._tail})["line"], ""
+        frame = {"t": "event", "id": self.op["id"], "seq": 0, "es": [], "tail": line}
+        self._send(wire.EVENT, wire.pack(frame))
+
+    def _masked(self, event: dict[str, Any]) -> dict[str, Any]:
+        """Return an event without the values of secrets that this run has read or written."""
+        found = dict(event)
+        for key in ("message", "line", "version"):
+            text = found.get(key)
+            if isinstance(text, str):
+                for value in self.masks:
+                    text = text.replace(value, "*****")
+                found[key] = text
+        return found
+
+    def _is_kept(self, event: dict[str, Any]) -> bool:
+        """Tell whether the controller would store a log line or a line of output; other events it takes."""
+        if event["k"] == "log":
+            module, level = event["module"], event["level"]
+        elif event["k"] == "output":
+            module, level = self._output_logger, "WARNING" if event["stream"] == "stderr" else "DEBUG"
+        else:
+            return True
+        found = self._kept.get((module, level))
+        if found is None:
+            found = self._kept[module, level] = loglevels.kept(self._logging, module, level)
+        return found
+
+    def log(self, level: str, message: str, module: str = OPERATION_LOGGER) -> None:
+        """Record a log message."""
+        self.emit(log_event(level, module, message))
+
+    def flush_events(self) -> None:
+        """Write pending events to the journal and send them."""
+        events, self._pending = self._pending, []
+        if not events:
+            return
+        self._record("events", events)
+        frame = wire.pack({"t": "event", "id": self.op["id"], "seq": events[0]["seq"], "es": events})
+        self._send(wire.EVENT, frame)
+
+    def _record(self, key: str, value: Any, sync: bool = False) -> None:
+        if self._journal is None:
+            return
+        try:
+            self._journal.write(key, value, sync)
+        except OSError as error:
+            self.unsaved = error.strerror or str(error)
+
+    def started(self, pid: int) -> None:
+        """Record the process that does the work, so that it can be found if this process is killed."""
+        self._record("child", {"pid": pid, "start": layout.process_start(pid)})
+
+    # -- live calls ------------------------------------------------------------------------------------------
+
+    def ask_controller(self, call: int, message: dict[str, Any]) -> dict[str, Any] | None:
+        """Ask the controller and wait for the answer; None when it did not come in time."""
+        self.flush_events()
+        self.asked = True
+        frame = wire.pack(dict(message, t="live", id=self.op["id"], call=call))
+        self._live_frames[call] = frame
+        self._send(wire.LIVE, frame)
+        limit = float(self.options.get("live_timeout", 300))
+        alone_since = monotonic()
+        while call not in self.live_results:
+            if self._channel is not None:
+                alone_since = monotonic()  # the server counts the time without a controller
+            elif monotonic() - alone_since > limit:
+                break
+            if self.cancelled:
+                break
+            self.pump(1.0)
+        del self._live_frames[call]
+        return self.live_results.pop(call, None)
+
+    # -- life of the operation -------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """Take the machine lock and write the journal's first line: the id is never started again."""
+        if self.lock:
+            self._take_lock(self.lock)
+        writer = self._take_id()
+        record: dict[str, Any] = {
+            key: self.op[key] for key in ("id", "kind", "unit", "hook", "url", "request") if key in self.op
+        }
+        record.update(boot_id=self.boot_id, started=wall_time(), lock=self.lock, host=os.getpid())
+        record["program"] = self.paths.version
+        try:
+            writer.begin(record)
+        except OSError:
+            writer.discard()
+            raise
+        self._journal = writer
+        self.begun = record["started"]
+        if "request" in self.op:
+            self._take_request(str(self.op["request"]))
+
+    def _take_request(self, request: str) -> None:
+        """Begin a request of juju-exec, which from now on cannot be withdrawn.
+
+        Raises:
+            Withdrawn: It was.
+        """
+        from pushjuju.runner.remote.disk import requests
+
+        if not requests.claim(self.paths.base, request):
+            raise Withdrawn("nobody waits for it any more")
+
+    def _take_id(self) -> journal.Writer:
+        """Make the journal file of the operation: whoever makes it runs the operation, nobody else.
+
+        Raises:
+            Known: Somebody else did.
+        """
+        self.pump(0)
+        if self._channel is None:
+            raise SystemExit(
+                0
+            )  # the server died before anything began: the next one gets the operation again
+        try:
+            return journal.Writer(self.paths.journal, str(self.op["id"]))
+        except FileExistsError:
+            raise Known from None
+
+    def _take_lock(self, lock: str) -> None:
+        name = self.paths.machine_lock
+        if lock != "machine":
+            name += "-" + journal.file_name(lock)[3:]
+        self._lock_fd = os.open(name, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        while True:
+            try:
+                fcntl.flock(self._lock_fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except OSError:
+                if self.cancelled:
+                    raise Interrupted("cancelled before it started") from None
+                if self._channel is None:
+                    raise SystemExit(0) from None
+            self.pump(LOCK_EVERY)
+
+    def finish(self, result: dict[str, Any]) -> None:
+        """Write the result, send it, and wait until it is safe to end."""
+        events, self._pending = self._pending, []
+        result.setdefault("started", self.begun or None)
+        result["ended"] = wall_time()
+        if events:
+            self._record("events", events)
+        self._record("result", result, True)
+        if self._lock_fd >= 0:
+            os.close(self._lock_fd)  # before anybody hears of the end and starts the next hook
+        if self.unsaved:
+            note = "the journal could not be written (%s): the result is kept in memory" % self.unsaved
+            self._seq += 1
+            events.append({"seq": self._seq, "e": log_event("WARNING", RUNNER_LOGGER, note)})
+        frame = wire.pack(dict(result, t="result", id=self.op["id"], events=events))
+        if self._journal is None or not self.unsaved:
+            if "then" in self.op and not self.asked and is_quiet(result):
+                self._send(wire.QUIET, dumps({"status": self.status}).encode("ascii"))
+            self._send(wire.RESULT, frame)
+            return
+        self._hold(result, frame)
+
+    def close(self) -> bool:
+        """Let go of everything of this operation; tell whether the process may take another one."""
+        if self._journal is not None:
+            os.close(self._journal.fd)
+        os.chdir("/")
+        return self._channel is not None and not self.held
+
+    def _hold(self, result: dict[str, Any], frame: bytes) -> None:
+        """Keep a result that no disk takes, until the controller has it or the disk takes it."""
+        self.held = True
+        end = monotonic() + float(self.options.get("unsaved_timeout", 3600))
+        sent = self._send(wire.UNSAVED, frame)
+        while monotonic() < end:
+            self.pump(1.0)
+            if self._channel is None:
+                sent = False
+            elif not sent:
+                sent = self._send(wire.UNSAVED, frame)
+            self.unsaved = ""
+            self._record("result", result, True)
+            if not self.unsaved or not os.path.exists(self.paths.journal):
+                return

@@ -1,0 +1,281 @@
+"""The socket that a hook's tools talk to.
+
+Answers from the snapshot that came with the hook; writes are buffered. Calls are answered one at a time, in
+the order they came, while pipes and the server are still listened to.
+
+Mirrors: juju worker/uniter/runner/jujuc/server.go (3.6).
+"""
+
+from __future__ import annotations
+
+import _socket
+import os
+
+from pushjuju.runner.remote.base import output
+from pushjuju.runner.remote.base.results import describe
+from pushjuju.runner.remote.operation.host import Host
+from pushjuju.runner.remote.tools import toolclient
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+STDIN_LIMIT = 64 * 1024 * 1024  # also of a call's arguments
+
+
+class Gone(Exception):
+    """The caller of a tool went away."""
+
+
+class _Call:
+    """One connection of a client.
+
+    Attributes:
+        buffer: What came and was not looked at yet.
+        waste: Bytes still to come of an input that is too large: they are read, so that the client hears why.
+    """
+
+    def __init__(self, conn: Any) -> None:
+        self.conn = conn
+        self.fd = conn.fileno()
+        self.buffer = bytearray()
+        self.closed = False
+        self.too_large = False
+        self.waste = 0
+
+    def feed(self, data: bytes) -> None:
+        """Take bytes in."""
+        if self.too_large:
+            self.waste = max(0, self.waste - len(data))
+            return
+        self.buffer += data
+        if len(self.buffer) >= 4 and self.size() > STDIN_LIMIT:
+            self.too_large = True
+            self.waste = 4 + self.size() - len(self.buffer)
+            self.buffer.clear()
+
+    def take(self, size: int) -> bytes:
+        data = bytes(self.buffer[:size])
+        del self.buffer[:size]
+        return data
+
+    def complete(self) -> bool:
+        """Tell whether a length and that many bytes are there."""
+        return len(self.buffer) >= 4 and len(self.buffer) >= 4 + self.size()
+
+    def size(self) -> int:
+        return int.from_bytes(self.buffer[:4], "big")
+
+
+class ToolServer:
+    """The tool socket of one run."""
+
+    def __init__(
+        self,
+        host: Host,
+        registry: Any,
+        path: str,
+        context_id: str,
+        writes: dict[str, Any],
+        reads: dict[str, Any],
+    ) -> None:
+        self._host = host
+        self._registry = registry
+        self._path = path
+        self._context_id = context_id
+        self._writes = writes
+        self._reads = reads
+        self._queue: list[_Call] = []
+        self._calls: dict[int, _Call] = {}
+        self._busy = False
+        self._live_number = 0
+        self._listener: Any = None
+        self.on_reboot_now: Callable[[], None] = lambda: None
+
+    def open(self) -> None:
+        """Listen; only root may connect."""
+        try:
+            os.unlink(self._path)
+        except FileNotFoundError:
+            pass
+        listener = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM | _socket.SOCK_CLOEXEC)
+        mask = os.umask(0o177)
+        try:
+            listener.bind(self._path)
+        finally:
+            os.umask(mask)
+        listener.listen(64)
+        listener.setblocking(False)
+        self._listener = listener
+        self._host.watch(listener.fileno(), self._accept)
+
+    def close(self) -> None:
+        """Stop listening and hang up on everybody."""
+        self._host.unwatch(self._listener.fileno())
+        self._listener.close()
+        for call in list(self._calls.values()):
+            self._drop(call)
+        try:
+            os.unlink(self._path)
+        except OSError:
+            pass
+
+    def _accept(self) -> None:
+        try:
+            fd = self._listener._accept()[0]
+        except OSError:
+            return
+        call = _Call(_socket.socket(fileno=fd))
+        self._calls[call.fd] = call
+        self._host.watch(call.fd, lambda: self._read(call))
+        call.conn.setblocking(False)
+        self._read(call)
+
+    def _read(self, call: _Call) -> None:
+        try:
+            data = call.conn.recv(1 << 20)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self._drop(call)
+            return
+        call.feed(data)
+        if call in self._queue:
+            return  # its standard input, for which it is asked
+        if call.too_large:
+            self._drop(call)  # no client of ours: so many arguments cannot be passed to a program
+        elif call.complete():
+            self._queue.append(call)
+            self._work()
+
+    def _drop(self, call: _Call) -> None:
+        if call.closed:
+            return
+        call.closed = True
+        self._host.unwatch(call.fd)
+        self._calls.pop(call.fd, None)
+        call.conn.close()
+
+    def _work(self) -> None:
+        if self._busy:
+            return
+        self._busy = True
+        try:
+            while self._queue:
+                call = self._queue[0]
+                if not call.closed:
+                    self._serve(call)
+                self._queue.remove(call)
+                self._drop(call)
+                if self._writes.get("reboot") == "now":
+                    self.on_reboot_now()
+        finally:
+            self._busy = False
+
+    def _serve(self, call: _Call) -> None:
+        try:
+            rc, out, err = self._answer(call)
+        except Gone:
+            return
+        reply = (
+            b"R" + bytes((rc & 255,)) + len(out).to_bytes(4, "big") + out + len(err).to_bytes(4, "big") + err
+        )
+        try:
+            call.conn.setblocking(True)
+            call.conn.sendall(reply)
+        except OSError:
+            pass
+
+    def _answer(self, call: _Call) -> tuple[int, bytes, bytes]:
+        body = call.take(4 + call.size())[4:]
+        parts = body.split(b"\0")
+        if len(parts) < 3:
+            return 1, b"", b"ERROR bad request: incomplete call\n"
+        context_id, cwd, name = (part.decode("utf-8", "surrogateescape") for part in parts[:3])
+        if context_id != self._context_id:
+            text = 'ERROR bad request: wrong context ID; got "%s"\n' % context_id
+            return 1, b"", text.encode("utf-8", "surrogateescape")
+        if name not in self._registry:
+            text = "ERROR bad request: unknown command: %s\n" % name
+            if name in toolclient.TOOL_NAMES:
+                text = "ERROR %s is not supported yet by pushjuju\n" % name
+            return 1, b"", text.encode("utf-8", "surrogateescape")
+        argv = [part.decode("utf-8", "surrogateescape") for part in parts[3:]]
+        self._host.log("DEBUG", 'running hook tool "%s"' % name, "jujuc")
+        return self._run(call, name, argv, cwd)
+
+    def _run(self, call: _Call, name: str, argv: list[str], cwd: str) -> tuple[int, bytes, bytes]:
+        from pushjuju.runner.remote import toolkit
+
+        try:
+            rc, out, err = toolkit.run_tool(
+                self._registry,
+                name,
+                argv,
+                self._host.op.get("context") or {},
+                self._writes,
+                stdin=lambda: self._stdin(call),
+                cwd=cwd,
+                emit=self._host.emit,
+                live=self._live,
+                reads=self._reads,
+                files=self._files() if name == "resource-get" else None,
+            )
+        except Gone:
+            raise
+        except Exception as error:
+            return 1, b"", ("ERROR %s\n" % describe(error)).encode("utf-8", "replace")
+        return int(rc), bytes(out), bytes(err)
+
+    def _files(self) -> Any:
+        from pushjuju.runner.remote.disk.resources import UnitFiles
+
+        paths = self._host.paths
+        return UnitFiles(paths.agent(str(self._host.op["unit"])), paths.blobs)
+
+    def _stdin(self, call: _Call) -> bytes:
+        """Ask the client for its stdin and wait for all of it.
+
+        Raises:
+            ToolError: It is too large.
+        """
+        from pushjuju.runner.remote.toolkit import ToolError
+
+        try:
+            call.conn.sendall(b"I")
+        except OSError:
+            raise Gone from None
+        while not call.complete():
+            if call.closed:
+                raise Gone
+            if call.too_large and not call.waste:
+                raise ToolError("standard input is larger than %d bytes" % STDIN_LIMIT)
+            self._host.pump(None)
+        return call.take(4 + call.size())[4:]
+
+    def _live(self, name: str, argv: list[str], stdin: bytes, cwd: str) -> tuple[int, bytes, bytes]:
+        """Have the controller answer a call."""
+        self._live_number += 1
+        text, encoding = output.as_text(stdin)
+        message: dict[str, Any] = {"tool": name, "argv": list(argv), "stdin": text, "cwd": cwd}
+        if encoding:
+            message["stdin-encoding"] = encoding
+        answer = self._host.ask_controller(self._live_number, message)
+        if answer is None:
+            return (
+                1,
+                b"",
+                b"ERROR no controller is attached and %s needs one\n" % name.encode("ascii", "replace"),
+            )
+        return int(answer.get("rc", 1)), _bytes(answer, "stdout"), _bytes(answer, "stderr")
+
+
+def _bytes(answer: dict[str, Any], key: str) -> bytes:
+    text = str(answer.get(key) or "")
+    if answer.get(key + "-encoding") == "base64":
+        import binascii
+
+        return binascii.a2b_base64(text)
+    return text.encode("utf-8", "surrogateescape")

@@ -1,0 +1,106 @@
+"""Wait for operations in a process of their own, and run each to its end."""
+
+from __future__ import annotations
+
+import _socket
+import os
+import sys
+
+from pushjuju.portable.jsontext import loads
+from pushjuju.runner.remote.base import layout, wire
+from pushjuju.runner.remote.base.results import describe, error_result, plain_result
+from pushjuju.runner.remote.operation import hookrun
+from pushjuju.runner.remote.operation.host import Host, Interrupted, Known, Refused, Withdrawn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def run(paths: layout.Layout, channel_fd: int, registry: Any) -> None:
+    """Wait in this (forked) process for operations, and run each to its end.
+
+    The server forks one of these ahead of time, and uses it again: a fork costs more than all else of a hook.
+    """
+    os.setsid()
+    os.umask(0o022)
+    channel = _socket.socket(fileno=channel_fd)
+    while True:
+        layout.name_process("pushjuju-spare")
+        start = _next_start(channel)
+        if start is None:
+            return
+        setting_line, _, message = start.partition(b"\n")
+        op = wire.unpack(message[0], message[1:])
+        layout.name_process("pushjuju-hook")
+        host = Host(op, loads(setting_line.decode("ascii")), paths, channel, registry)
+        try:
+            host.finish(_outcome(host))
+        except Known:
+            channel.sendall(wire.frame(wire.KNOWN, b"{}"))
+            return
+        if not host.close():
+            return
+
+
+def _next_start(channel: Any) -> bytes | None:
+    """Wait for the next operation; None when the server hung up.
+
+    Only one is sent at a time. What else arrives was meant for the one before.
+    """
+    reader = wire.Reader()
+    while True:
+        try:
+            data = channel.recv(1 << 20)
+        except OSError:
+            return None
+        if not data:
+            return None
+        for kind, payload in reader.feed(data):
+            if kind == wire.START:
+                return payload
+
+
+def _outcome(host: Host) -> dict[str, Any]:
+    try:
+        host.begin()
+        return _work(host)
+    except Known:
+        raise
+    except Withdrawn as refused:
+        return plain_result("withdrawn", message=str(refused))
+    except Interrupted as refused:
+        return plain_result("interrupted", message=str(refused))
+    except Refused as refused:
+        return error_result(str(refused))
+    except OSError as error:
+        return error_result(describe(error), error.errno)
+    except Exception as error:
+        return dict(error_result("runner: " + describe(error)), trace=_trace())
+
+
+def _work(host: Host) -> dict[str, Any]:
+    kind = str(host.op.get("kind", ""))
+    if kind in ("hook", "action", "commands"):
+        return hookrun.run(host)
+    if kind == "exec":
+        return hookrun.run_plain(host)
+    if kind == "deploy":
+        from pushjuju.runner.remote.operation import deploy
+
+        return deploy.run(host)
+    if kind in ("remove-unit", "reboot"):
+        from pushjuju.runner.remote.operation import machine
+
+        return machine.run(host)
+    raise Refused('unknown kind of operation "%s"' % kind)
+
+
+def _trace() -> str:
+    trace = sys.exc_info()[2]
+    lines = []
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        lines.append("%s:%d %s" % (os.path.basename(code.co_filename), trace.tb_lineno, code.co_name))
+        trace = trace.tb_next
+    return " < ".join(reversed(lines))

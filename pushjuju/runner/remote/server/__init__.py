@@ -1,0 +1,1 @@
+"""The server of a machine, and the way in to it."""

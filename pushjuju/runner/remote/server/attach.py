@@ -1,0 +1,164 @@
+"""Attach an SSH channel to the machine's server, starting the server if there is none.
+
+The channel's descriptors are handed to the server, so that no byte is copied on the way; this process then
+only keeps the SSH session open until the server lets go.
+"""
+
+from __future__ import annotations
+
+import _socket
+import os
+import sys
+
+from pushjuju.portable.jsontext import dumps, loads
+from pushjuju.runner.remote.base import layout, wire
+from pushjuju.runner.remote.disk import holder
+from pushjuju.runner.remote.server import facts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+PATIENCE = 10.0  # seconds; a server that is just ending holds its lock for moments
+
+
+def main(program: str, root: str, options_text: str, connection: str = "") -> bool:
+    """Attach file descriptors 0 and 1; return when the server lets go of them.
+
+    Args:
+        connection: Addresses and ports of both ends of the SSH connection, as sshd says them.
+
+    Returns:
+        False when the program was taken from the machine meanwhile, so that it must be sent again.
+    """
+    import time
+
+    layout.name_process("pushjuju-attach")
+    options = loads(options_text or "{}")
+    owner = options.pop("owner", "")
+    other = holder.claim(root, owner) if owner else ""
+    if other:
+        _say(b"H", other)
+    told = {"attach": wire.PROTOCOL, "facts": facts.gather(connection), "options": options}
+    hello = dumps(told).encode("ascii")
+    error = "no server answers"
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        conn = _connect(program)
+        if conn is None:
+            error = _start_server(program, root, options) or error
+            conn = _connect(program)
+        if conn is not None and _hand_over(conn, hello):
+            return True
+        if not os.path.exists(program + "/tools.json"):
+            return False
+        time.sleep(0.02)
+    os.write(2, ("pushjuju: %s\n" % error).encode("utf-8", "replace"))
+    _say(b"E", error)
+    return True
+
+
+def _say(letter: bytes, text: str) -> None:
+    """Answer as ``boot.py`` does, and end."""
+    data = text.encode("utf-8", "replace")
+    os.write(1, b"PJ1" + letter + len(data).to_bytes(4, "big") + data)
+    sys.exit(1)
+
+
+def _connect(program: str) -> Any:
+    conn = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM | _socket.SOCK_CLOEXEC)
+    try:
+        os.chdir(program)  # a relative path is never too long for a socket address
+        conn.connect("server.sock")
+    except OSError:
+        conn.close()
+        return None
+    return conn
+
+
+def _hand_over(conn: Any, hello: bytes) -> bool:
+    """Give the channel to the server and wait for its end; False when the server did not take it."""
+    rights = b"".join(fd.to_bytes(4, sys.byteorder) for fd in (0, 1))
+    message = wire.frame(wire.HELLO, hello)
+    try:
+        sent = conn.sendmsg([message], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)])
+        if sent < len(message):
+            conn.sendall(message[sent:])
+        taken = conn.recv(1)
+    except OSError:
+        return False
+    if not taken:
+        return False
+    os.chdir("/")
+    null = os.open("/dev/null", os.O_RDWR)
+    for fd in (0, 1):
+        os.dup2(null, fd)
+    try:
+        conn.recv(1)
+    except OSError:
+        pass
+    return True
+
+
+def _start_server(program: str, root: str, options: dict[str, Any]) -> str:
+    """Start the server in a session of its own; return why it failed, empty when it listens."""
+    ready, told = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        _become_server(program, root, options, ready, told)
+    os.close(told)
+    os.waitpid(pid, 0)
+    text = b""
+    while True:
+        data = os.read(ready, 4096)
+        if not data:
+            break
+        text += data
+    os.close(ready)
+    return text.decode("utf-8", "replace")
+
+
+def _become_server(program: str, root: str, options: dict[str, Any], ready: int, told: int) -> None:
+    """Turn this forked process into the server; never returns."""
+    # Only here, and not in every process that attaches.
+    from pushjuju.runner.remote.base import signals
+    from pushjuju.runner.remote.base.results import describe
+    from pushjuju.runner.remote.server import loop
+
+    try:
+        os.setsid()
+        if os.fork():
+            os._exit(0)
+        os.close(ready)
+        null = os.open("/dev/null", os.O_RDWR)
+        for fd in (0, 1, 2):
+            os.dup2(null, fd)
+        top = max(told, 3)
+        os.closerange(3, top)
+        os.closerange(top + 1, top + 64)
+        os.environ.clear()
+        os.environ["PATH"] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+        os.umask(0o022)
+        signals.ignore_hangup()
+        _raise_file_limit(int(options.get("nofile", 64000)))
+        loop.main(program, root, options, told)
+    except Exception as error:
+        try:
+            os.write(told, describe(error).encode("utf-8", "replace"))
+        except OSError:
+            pass
+    finally:
+        os._exit(0)
+
+
+def _raise_file_limit(limit: int) -> None:
+    """Give hooks the limit of Juju's agent, as far as the machine allows."""
+    import resource
+
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    for wanted in ((limit, max(limit, hard)), (min(limit, hard), hard)):
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, wanted)
+            return
+        except (OSError, ValueError):
+            pass

@@ -1,0 +1,351 @@
+"""The processes that run operations: which one starts when, what they say, what is left when they end."""
+
+from __future__ import annotations
+
+import _socket
+import os
+import select
+
+from pushjuju.portable.jsontext import dumps, loads
+from pushjuju.runner.remote.base import wire
+from pushjuju.runner.remote.base.results import describe, error_result, monotonic
+from pushjuju.runner.remote.disk import journal
+from pushjuju.runner.remote.server.ledger import forget_programs
+from pushjuju.runner.remote.server.parties import LIVE_TIMEOUT, Attachment, Queued, Running, Spare, State
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from pushjuju.runner.remote.server.attachments import Attachments
+    from pushjuju.runner.remote.server.ledger import Ledger
+
+REUSED_KINDS = ("hook", "action", "commands", "exec")
+MAX_TRIES = 50
+MAX_USES = 64  # operations that one process runs, so that whatever a tool leaks goes with it
+
+
+class Hosts:
+    """The processes of operations (``host`` is what runs in them)."""
+
+    def __init__(self, state: State, attachments: Attachments, ledger: Ledger) -> None:
+        self.state = state
+        self.attachments = attachments
+        self.ledger = ledger
+        self.registry: Any = None  # hook tools by name
+        self.preloaded = False
+
+    # -- start ---------------------------------------------------------------------------------------------
+
+    def preload(self) -> None:
+        """Import what hooks need while nobody waits for it; every forked process then has it."""
+        if self.preloaded:
+            return
+        self.preloaded = True
+        try:
+            forget_programs(self.state.paths)
+            import gc
+
+            from pushjuju.runner.remote.operation import hookrun
+            from pushjuju.runner.remote.tools import execinstall
+
+            self.registry = hookrun.preload(self.state.paths.program)
+            execinstall.keep(self.state.paths)
+            gc.collect()
+            gc.freeze()
+        except Exception:
+            pass  # the hook that needs the broken part will say so
+
+    def schedule(self) -> None:
+        """Start every operation whose lock is free, in the order in which they came."""
+        if not self.state.queue:
+            return
+        held = {running.lock for running in self.state.running.values() if running.lock}
+        waiting = []
+        for queued in self.state.queue:
+            if queued.lock and queued.lock in held:
+                waiting.append(queued)
+                continue
+            held.add(queued.lock)
+            self._start(queued)
+        self.state.queue = waiting
+
+    def _start(self, queued: Queued) -> None:
+        """Hand an operation to the process that waits for one, or to a new one."""
+        setting = {"lock": queued.lock, "options": self.state.options, "boot_id": self.state.boot_id}
+        setting.update(queued.inherits)
+        frame = wire.frame(wire.START, dumps(setting).encode("ascii") + b"\n" + queued.message)
+        for _ in range(2):
+            try:
+                worker, self.state.spare = self.state.spare or self._fork_host(), None
+                worker.channel.sendall(frame)
+                break
+            except OSError as error:
+                reason = error
+        else:
+            result = error_result("cannot start a process: " + describe(reason), reason.errno)
+            self.attachments.send(queued.who, dict(result, t="result", id=queued.op_id, events=[]))
+            self._end_plan(queued.op_id)
+            return
+        running = Running(queued.op_id, queued.lock, worker.channel, worker.pid)
+        running.uses = worker.uses + 1 if queued.kind in REUSED_KINDS else MAX_USES
+        running.subscriber = queued.who if queued.who is not None and queued.who.open else None
+        running.queued = queued
+        self._watch(running)
+        self.state.running[running.op_id] = running
+
+    # -- plans -----------------------------------------------------------------------------------------------
+
+    def follow(self, op_id: str, queued: Queued) -> bool:
+        """Let an operation wait until another one has ended well; False when that one is not under way."""
+        under_way = op_id in self.state.running or any(one.op_id == op_id for one in self.state.waiting())
+        if under_way:
+            self.state.followers[op_id] = queued
+        return under_way
+
+    def leave_out(self, queued: Queued) -> None:
+        """Tell that an operation was not begun, since the one before it did not end as it was planned."""
+        result = error_result("what it was to follow changed something, or did not end well")
+        answer = dict(result, t="result", id=queued.op_id, outcome="not-begun", events=[], code="plan")
+        self.attachments.send(queued.who, answer)
+
+    def _go_on(self, running: Running) -> None:
+        """Begin what follows an operation that has ended quietly, before all that waits."""
+        if not running.quiet:
+            self._end_plan(running.op_id)
+        elif running.op_id in self.state.followers:
+            queued = self.state.followers.pop(running.op_id)
+            queued.inherits = running.quiet
+            self.state.queue.insert(0, queued)
+
+    def _end_plan(self, op_id: str) -> None:
+        """Leave out all that was to follow an operation."""
+        while op_id in self.state.followers:
+            queued = self.state.followers.pop(op_id)
+            self.leave_out(queued)
+            op_id = queued.op_id
+
+    def withdraw(self, queued: Queued) -> None:
+        """Forget an operation that has not begun, and what was to follow it."""
+        if queued in self.state.queue:
+            self.state.queue.remove(queued)
+        for before, one in list(self.state.followers.items()):
+            if one is queued:
+                del self.state.followers[before]
+        self._end_plan(queued.op_id)
+
+    def _fork_host(self) -> Spare:
+        """Fork a process that waits for an operation."""
+        channel, other = _socket.socketpair()
+        try:
+            pid = os.fork()
+        except OSError:
+            channel.close()
+            other.close()
+            raise
+        if pid == 0:
+            self._become_host(other.fileno())
+        other.close()
+        return Spare(channel, pid)
+
+    def _become_host(self, channel: int) -> None:
+        """Wait for an operation in the forked process and run it; never returns."""
+        code = 1
+        try:
+            state = self.state
+            fds = [
+                channel,
+                state.listener.fileno(),
+                *state.attachments,
+                *state.newcomers,
+                *state.channels,
+            ]
+            top = max([*fds, 64]) + 1
+            os.closerange(3, channel)
+            os.closerange(channel + 1, top)
+            from pushjuju.runner.remote.operation import work
+
+            work.run(state.paths, channel, self.registry)
+            code = 0
+        except SystemExit:
+            code = 0
+        finally:
+            os._exit(code)
+
+    def keep_spare(self) -> None:
+        """Have a process ready for the next operation; made while nothing else is to be done."""
+        state = self.state
+        if state.spare is None and self.preloaded and state.attachments and not state.running:
+            try:
+                state.spare = self._fork_host()
+            except OSError:
+                pass
+
+    # -- channels ------------------------------------------------------------------------------------------
+
+    def welcome(self, conn: Any, message: dict[str, Any]) -> None:
+        """Take back a process that lost its server."""
+        running = self.state.running.get(str(message["host"]))
+        if running is None or running.channel is not None:
+            conn.close()
+            return
+        running.channel, running.pid = conn, 0
+        running.reader = wire.Reader()
+        self._watch(running)
+
+    def _watch(self, running: Running) -> None:
+        fd = running.channel.fileno()
+        self.state.channels[fd] = running
+        self.state.poll.register(fd, select.POLLIN)
+
+    def _unwatch(self, running: Running) -> None:
+        fd = running.channel.fileno()
+        self.state.channels.pop(fd, None)
+        self.state.poll.unregister(fd)
+
+    def tell(self, running: Running, kind: int, message: dict[str, Any]) -> None:
+        """Send a frame to the process of an operation, if it is connected."""
+        if running.channel is None:
+            return
+        try:
+            running.channel.sendall(wire.frame(kind, dumps(message).encode("ascii")))
+        except OSError:
+            pass  # its end is noticed when the channel is read
+
+    def read(self, running: Running) -> None:
+        """Take what the process of an operation says, or its end."""
+        try:
+            data = running.channel.recv(1 << 20, _socket.MSG_DONTWAIT)
+            frames = running.reader.feed(data)
+        except BlockingIOError:
+            return  # what was ready had the same number, and went meanwhile: the server waits for nobody
+        except (OSError, wire.BadFrame):
+            data, frames = b"", []
+        for kind, payload in frames:
+            self._frame(running, kind, payload)
+        if not data and self.state.running.get(running.op_id) is running:
+            self._gone(running)
+
+    def _frame(self, running: Running, kind: int, payload: bytes) -> None:
+        if kind == wire.EVENT:
+            self._pass_on(running, payload)
+        elif kind == wire.LIVE:
+            message = wire.unpack(payload[4], payload[5:])
+            if not running.live:
+                running.live_since = monotonic()
+            running.live[int(message["call"])] = payload
+            self._pass_on(running, payload)
+        elif kind == wire.QUIET:
+            running.quiet = loads(payload.decode("ascii"))
+        elif kind == wire.RESULT:
+            self._pass_on(running, payload)
+            path = self.state.journal_file(running.op_id)
+            if os.path.exists(path):  # else it was refused before it began: nothing to keep
+                self.state.done[running.op_id] = path
+            self._keep_for_next(running)
+            self.forget(running)
+            self._go_on(running)
+        elif kind == wire.KNOWN:
+            subscriber = running.subscriber
+            self.forget(running)
+            self._end_plan(running.op_id)
+            if not self.ledger.find_on_disk(running.op_id):
+                self._never_began(running, subscriber)  # the other one is beginning or ending this moment
+            elif subscriber is not None:
+                self.ledger.answer_known(subscriber, running.op_id)
+        elif kind == wire.UNSAVED:
+            running.unsaved = payload
+            running.lock = ""
+            self._end_plan(running.op_id)
+            self._pass_on(running, payload)
+
+    def _pass_on(self, running: Running, frame: bytes) -> None:
+        if running.subscriber is not None:
+            self.attachments.write(running.subscriber, frame)
+
+    # -- the end of an operation ---------------------------------------------------------------------------
+
+    def _keep_for_next(self, running: Running) -> None:
+        """Use the process of an operation that ended for the next one."""
+        state = self.state
+        if state.spare is None and running.pid and running.uses < MAX_USES and state.attachments:
+            self._unwatch(running)
+            state.spare = Spare(running.channel, running.pid, running.uses)
+            running.channel, running.pid = None, 0
+
+    def forget(self, running: Running) -> None:
+        """Let go of an operation and of its process."""
+        self.state.running.pop(running.op_id, None)
+        if running.channel is not None:
+            self._unwatch(running)
+            running.channel.close()
+            running.channel = None
+        if running.pid:
+            try:
+                os.waitpid(running.pid, os.WNOHANG)
+            except OSError:
+                pass
+        self._reap()
+
+    def _reap(self) -> None:
+        try:
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+        except OSError:
+            pass
+
+    def _gone(self, running: Running) -> None:
+        """A host hung up without a result: read what its journal says."""
+        subscriber, unsaved, pid = running.subscriber, running.unsaved, running.pid
+        self.forget(running)
+        if pid:
+            try:
+                os.waitpid(pid, 0)  # its locks are gone only when it is
+            except OSError:
+                pass
+        path = self.state.journal_file(running.op_id)
+        try:
+            entry = journal.Entry(path)
+        except OSError:
+            if not unsaved:
+                self._never_began(running, subscriber)
+            return
+        self._end_plan(running.op_id)
+        if entry.result is None:
+            self.ledger.bury(entry)
+        self.state.done[running.op_id] = path
+        if subscriber is not None and not unsaved:
+            self.ledger.send_stored(subscriber, running.op_id)
+
+    def _never_began(self, running: Running, subscriber: Attachment | None) -> None:
+        """Start an operation again whose process ended before it began; not for ever."""
+        queued = running.queued
+        if queued is not None and queued.tries < MAX_TRIES:
+            queued.tries += 1
+            queued.who = subscriber
+            self.state.queue.insert(0, queued)
+            return
+        self._end_plan(running.op_id)
+        result = error_result("the process that should run it ended before it began")
+        self.attachments.send(subscriber, dict(result, t="result", id=running.op_id, events=[]))
+
+    # -- from time to time ---------------------------------------------------------------------------------
+
+    def look_after_foreign(self) -> None:
+        """Look after operations whose process talks to another server, or to none."""
+        for running in [one for one in self.state.running.values() if one.channel is None]:
+            if not journal.running(self.state.journal_file(running.op_id)):
+                self._gone(running)
+
+    def answer_unheard(self) -> None:
+        """Answer questions that no controller came for."""
+        limit = self.state.limit("live_timeout", LIVE_TIMEOUT)
+        for running in self.state.running.values():
+            if not running.live or running.subscriber is not None:
+                continue
+            if monotonic() - max(running.alone_since, running.live_since) > limit:
+                for call in list(running.live):
+                    text = "ERROR no controller has been attached for %d seconds\n" % limit
+                    del running.live[call]
+                    answer = {"call": call, "rc": 1, "stdout": "", "stderr": text}
+                    self.tell(running, wire.LIVE_RESULT, answer)

@@ -1,0 +1,201 @@
+"""The server: one process per machine and program version, alive only while there is work or an attachment.
+
+It owns the local socket, hands operations to processes of their own (``host``), keeps one hook at a time on
+the machine, and passes frames between them and whoever is attached. It holds nothing that matters:
+everything that must survive is in the journal, so it may be killed at any moment.
+
+Its rooms, each calling only those before it: ``parties`` (who and what there is), ``attachments``
+(connections of controllers), ``ledger`` (operations that are known), ``hosts`` (processes of operations),
+``controllers`` (frames of controllers); this file is the loop and the way in and out.
+"""
+
+from __future__ import annotations
+
+import _socket
+import fcntl
+import os
+import select
+
+from pushjuju.portable.jsontext import loads
+from pushjuju.runner.remote.base import layout, wire
+from pushjuju.runner.remote.base.results import monotonic, wall_time
+from pushjuju.runner.remote.disk import blobs, journal
+from pushjuju.runner.remote.server.attachments import Attachments
+from pushjuju.runner.remote.server.controllers import Controllers
+from pushjuju.runner.remote.server.hosts import Hosts
+from pushjuju.runner.remote.server.ledger import Ledger
+from pushjuju.runner.remote.server.parties import LINGER, SILENCE, State
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+FOREIGN_POLL = 0.2  # seconds between looks at operations that another server's process runs
+
+
+class Server:
+    """Loop of the server."""
+
+    def __init__(self, paths: layout.Layout, options: dict[str, Any], listener: Any) -> None:
+        self.state = State(paths, options, listener)
+        self.attachments = Attachments(self.state)
+        self.ledger = Ledger(self.state, self.attachments)
+        self.hosts = Hosts(self.state, self.attachments, self.ledger)
+        self.controllers = Controllers(self.state, self.attachments, self.ledger, self.hosts)
+        self.idle_since = monotonic()
+        self.state.poll.register(listener.fileno(), select.POLLIN)
+        self.ledger.adopt()
+
+    # -- loop ----------------------------------------------------------------------------------------------
+
+    def serve(self) -> None:
+        """Serve until nobody is attached and nothing runs for the linger time."""
+        state = self.state
+        while True:
+            for fd, event in state.poll.poll(int(self._timeout() * 1000)):
+                self._ready(fd, event)
+            self.hosts.look_after_foreign()
+            self.hosts.answer_unheard()
+            self.attachments.drop_silent()
+            self.hosts.schedule()
+            self.hosts.keep_spare()
+            if state.attachments or state.newcomers or state.queue or state.running:
+                self.idle_since = monotonic()
+            elif monotonic() - self.idle_since >= self._linger() or self._is_purging():
+                return
+
+    def _linger(self) -> float:
+        return self.state.limit("linger", LINGER)
+
+    def _timeout(self) -> float:
+        state = self.state
+        if any(running.channel is None for running in state.running.values()):
+            return FOREIGN_POLL
+        if any(running.live for running in state.running.values()):
+            return 1.0
+        if state.attachments or state.newcomers or state.running:
+            return min(60.0, state.limit("silence", SILENCE) / 2)
+        return max(self.idle_since + self._linger() - monotonic(), 0.0) + 0.001
+
+    def _ready(self, fd: int, event: int) -> None:
+        state = self.state
+        if fd == state.listener.fileno():
+            self._accept()
+        elif fd in state.newcomers:
+            self._greet(fd)
+        elif fd in state.channels:
+            self.hosts.read(state.channels[fd])
+        elif fd in state.attachments:
+            self.controllers.ready(state.attachments[fd], fd, event)
+
+    # -- newcomers -----------------------------------------------------------------------------------------
+
+    def _accept(self) -> None:
+        try:
+            fd = self.state.listener._accept()[0]
+        except OSError:
+            return
+        conn = _socket.socket(fileno=fd)
+        self.state.newcomers[fd] = conn
+        self.state.poll.register(fd, select.POLLIN)
+
+    def _greet(self, fd: int) -> None:
+        """Take the first message of a newcomer: an attach process, or a host that lost its server."""
+        conn = self.state.newcomers.pop(fd)
+        self.state.poll.unregister(fd)
+        try:
+            data, ancillary, _, _ = conn.recvmsg(1 << 18, _socket.CMSG_SPACE(8), _socket.MSG_CMSG_CLOEXEC)
+        except OSError:
+            conn.close()
+            return
+        fds = _descriptors(ancillary)
+        try:
+            (kind, payload) = wire.Reader().feed(data)[0]
+            message = loads(payload.decode("utf-8"))
+        except (IndexError, ValueError):
+            for extra in fds:
+                os.close(extra)
+            conn.close()
+            return
+        if "host" in message:
+            self.hosts.welcome(conn, message)
+        elif "knock" in message:
+            self.controllers.knocked(conn)
+        elif len(fds) == 2:
+            self.controllers.welcome(conn, fds, message)
+        else:
+            conn.close()
+
+    # -- the end -------------------------------------------------------------------------------------------
+
+    def _is_purging(self) -> bool:
+        """Tell whether the last unit is gone and everybody knows it: there is nothing to linger for."""
+        return os.path.exists(self.state.paths.base + "/purge") and not self.state.done
+
+    def close(self) -> None:
+        """End: take the socket away, clear up what is not needed."""
+        try:
+            os.unlink(self.state.paths.program + "/server.sock")
+        except OSError:
+            pass
+        self.state.listener.close()
+        if self._is_purging() and not journal.entries(self.state.paths.journal):
+            from pushjuju.runner.remote.operation import machine
+
+            machine.purge(self.state.paths)
+            return
+        blobs.forget_old(self.state.paths.blobs, wall_time())
+
+
+def _descriptors(ancillary: list[tuple[int, int, bytes]]) -> list[int]:
+    """Return the descriptors that came with a message."""
+    import sys
+
+    found: list[int] = []
+    for level, kind, data in ancillary:
+        if level == _socket.SOL_SOCKET and kind == _socket.SCM_RIGHTS:
+            found += [int.from_bytes(data[at : at + 4], sys.byteorder) for at in range(0, len(data) - 3, 4)]
+    return found
+
+
+def main(program: str, root: str, options: dict[str, Any], ready: int) -> None:
+    """Be the server, unless there is one; ``ready`` is closed once the socket listens."""
+    layout.name_process("pushjuju-server")
+    paths = layout.Layout(root, program)
+    lock = os.open(program + "/server.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return
+    os.makedirs(paths.journal, 0o700, exist_ok=True)
+    os.chdir(program)
+    try:
+        os.unlink("server.sock")
+    except OSError:
+        pass
+    listener = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM | _socket.SOCK_CLOEXEC)
+    mask = os.umask(0o177)
+    listener.bind("server.sock")  # relative: a socket's path may not be long
+    os.umask(mask)
+    listener.listen(32)
+    listener.setblocking(False)
+    os.chdir("/")
+    server = Server(paths, options, listener)
+    os.close(ready)
+    try:
+        server.serve()
+    except Exception:
+        _write_crash(paths)
+        raise
+    server.close()
+
+
+def _write_crash(paths: layout.Layout) -> None:
+    """Leave a note of a fault of ours; the next controller is told."""
+    import traceback
+
+    try:
+        with open(paths.base + "/crash", "w", encoding="utf-8") as file:
+            file.write(traceback.format_exc()[-8000:])
+    except OSError:
+        pass

@@ -1,0 +1,152 @@
+"""Whom the server knows: controllers attached to it, operations and their processes; and all of its state.
+
+Only data: who may do what with it is said in ``attachments``, ``ledger``, ``hosts`` and ``controllers``.
+"""
+
+from __future__ import annotations
+
+import select
+
+from pushjuju.runner.remote.base import layout, wire
+from pushjuju.runner.remote.base.results import monotonic
+from pushjuju.runner.remote.disk import journal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from pushjuju.runner.remote.disk.blobs import Receiver
+
+LINGER = 10.0  # seconds without attachment and work before the server ends
+SILENCE = 90.0  # seconds without a sign of life after which a controller is taken for dead
+LIVE_TIMEOUT = 300.0  # seconds that a live hook tool call waits for a controller
+
+
+class Attachment:
+    """One controller connection: the descriptors of its SSH channel, handed over by the attach process."""
+
+    def __init__(self, conn: Any, inp: int, out: int) -> None:
+        self.conn = conn
+        self.ctl: int = conn.fileno()
+        self.inp = inp
+        self.out = out
+        self.reader = wire.Reader()
+        self.backlog = bytearray()
+        self.receivers: dict[str, Receiver] = {}
+        self.open = True
+        self.heard = 0.0  # when it last gave a sign of life; 0 for one that gives none
+        self.told: set[str] = set()  # requests of juju-exec that it has heard of
+
+    def fds(self) -> tuple[int, int, int]:
+        """Return its descriptors."""
+        return (self.ctl, self.inp, self.out)
+
+
+class Running:
+    """One operation in flight.
+
+    Attributes:
+        channel: Socket to its process; None for one that has not (re)connected yet.
+        subscriber: Who gets its events and result.
+        live: Frames of questions that the controller has not answered, by call number.
+        unsaved: The result frame that no disk took.
+        quiet: What the operation after it in a plan takes over; empty when that may not begin.
+    """
+
+    def __init__(self, op_id: str, lock: str, channel: Any = None, pid: int = 0) -> None:
+        self.op_id = op_id
+        self.lock = lock
+        self.channel = channel
+        self.pid = pid
+        self.reader = wire.Reader()
+        self.subscriber: Attachment | None = None
+        self.live: dict[int, bytes] = {}
+        self.live_since = 0.0
+        self.queued: Queued | None = None
+        self.uses = 0
+        self.alone_since = monotonic()
+        self.unsaved = b""
+        self.quiet: dict[str, Any] = {}
+
+
+class Spare:
+    """A process that waits for an operation.
+
+    Attributes:
+        uses: Operations it has run.
+    """
+
+    def __init__(self, channel: Any, pid: int, uses: int = 0) -> None:
+        self.channel = channel
+        self.pid = pid
+        self.uses = uses
+
+
+class Queued:
+    """An operation that waits for its lock, or for the one before it in a plan, as it came over the wire.
+
+    Attributes:
+        inherits: What it takes over from the one before it.
+    """
+
+    def __init__(
+        self, op_id: str, kind: str, lock: str, flag: int, payload: bytes, who: Attachment | None
+    ) -> None:
+        self.op_id = op_id
+        self.kind = kind
+        self.lock = lock
+        self.message = bytes((flag,)) + payload
+        self.who = who
+        self.tries = 0
+        self.inherits: dict[str, Any] = {}
+
+
+class State:
+    """All that the server knows; nothing of it must survive, the journal does.
+
+    Attributes:
+        paths: Where things live.
+        options: Options of the controllers; the latest one wins.
+        listener: The local socket.
+        boot_id: The running boot of the machine.
+        poll: Everything that is waited for.
+        attachments: Controllers, by each of their descriptors.
+        newcomers: Connections that have not said yet who they are, by descriptor.
+        queue: Operations that wait for their lock, in order.
+        followers: Operations that wait for another one's good end, by the id of that one.
+        running: Operations in flight, by id.
+        channels: The same, by the descriptor of the socket to their process.
+        spare: A process that waits for an operation.
+        done: Journal files of operations that ended and are not acknowledged, by id.
+        seen: Operations that are acknowledged.
+        requests: Operations that answer a request of juju-exec -> that request.
+    """
+
+    def __init__(self, paths: layout.Layout, options: dict[str, Any], listener: Any) -> None:
+        self.paths = paths
+        self.options = options
+        self.listener = listener
+        self.boot_id = layout.boot_id()
+        self.poll = select.poll()
+        self.attachments: dict[int, Attachment] = {}
+        self.newcomers: dict[int, Any] = {}
+        self.queue: list[Queued] = []
+        self.followers: dict[str, Queued] = {}
+        self.running: dict[str, Running] = {}
+        self.channels: dict[int, Running] = {}
+        self.spare: Spare | None = None
+        self.done: dict[str, str] = {}
+        self.seen = journal.Seen(paths.journal)
+        self.requests: dict[str, str] = {}
+
+    def limit(self, name: str, default: float) -> float:
+        """Return an option that is a number of seconds."""
+        return float(self.options.get(name, default))
+
+    def waiting(self) -> list[Queued]:
+        """Return all operations that have not begun."""
+        return self.queue + list(self.followers.values())
+
+    def journal_file(self, op_id: str) -> str:
+        """Return where the journal of an operation is, or would be."""
+        return self.paths.journal + "/" + journal.file_name(op_id)

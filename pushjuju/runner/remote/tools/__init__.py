@@ -1,0 +1,1 @@
+"""Hook tools and juju-exec: their clients, and what one call sees."""

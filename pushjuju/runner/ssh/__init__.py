@@ -1,0 +1,1 @@
+"""Connections to machines: login, host keys, jump hosts."""

@@ -1,0 +1,1 @@
+"""What a machine says, checked: its shape, its size and what it costs."""

@@ -1,0 +1,604 @@
+"""What a machine says, read with distrust.
+
+A program that has taken over a machine can send anything: wrong types, names of other units, numbers beyond
+reason, texts without end. All that comes in passes through here, and is data of known shape and size
+afterwards: a frame, what a machine tells of itself, the messages and the result of an operation. What a unit
+may *do* with it is judged where it is committed (`uniter`).
+
+Frames that break the rules end the contact (`wire.BadFrame`); a result that does is the failure of its
+operation, so that the unit shows it and goes on.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeGuard
+
+from pushjuju.core import limits
+from pushjuju.core.errors import BadAnswer
+from pushjuju.core.storage import MOST as MOST_STORAGE
+from pushjuju.core.storage import is_store
+from pushjuju.runner.remote.base import wire
+from pushjuju.runner.trust import frames, secret_writes
+
+Document = dict[str, Any]
+_MOST = 1 << 53  # whole numbers that everybody can keep
+_STREAMS = ("stdout", "stderr")
+_EVENT_TEXTS = {
+    "log": ("level", "module", "message"),
+    "output": ("stream", "line"),
+    "status": ("scope", "status", "message"),
+    "action-log": ("message",),
+    "version": ("version",),
+}
+_CALL = ("call", "argv", "stdin", "stdin-encoding")
+_REQUEST = ("unit", "script", "relation", "remote_unit", "remote_app", "force")
+_WRITES = ("status_set", "reboot", "relations", "ports", "state", "storage", "secrets", "action")
+
+
+class Odd(wire.BadFrame):
+    """A field is not what it should be; the text says which and why."""
+
+
+# --- messages ---------------------------------------------------------------------------------------------
+
+
+def numbered(message: Mapping[str, Any], key: str) -> list[tuple[int, Document]]:
+    """Return the events that a message carries, each with its number.
+
+    Raises:
+        BadFrame: They are none.
+    """
+    items = message.get(key) or []
+    if not isinstance(items, list):
+        raise Odd(f"{key} is not a list")
+    return [_numbered(item) for item in items]
+
+
+def _numbered(item: object) -> tuple[int, Document]:
+    if not isinstance(item, dict):
+        raise Odd("an event is not an object")
+    number, event = item.get("seq"), item.get("e")
+    if not _is_event_number(number):
+        raise Odd("an event without a number")
+    if not isinstance(event, dict):
+        raise Odd("an event that is not an object")
+    return number, _known_event(event)
+
+
+def _known_event(event: Document) -> Document:
+    """Return what is known of an event; an empty map for one that cannot be read."""
+    kind, time = event.get("k"), event.get("time")
+    names = _EVENT_TEXTS.get(kind) if isinstance(kind, str) else None
+    if names is None:
+        return {}
+    for name in names:
+        if not isinstance(event.get(name), str):
+            return {}
+    if (isinstance(time, float) or (time is None and "time" in event)) and len(event) == len(names) + 2:
+        return event  # nothing else is in it
+    is_time = isinstance(time, float) or (isinstance(time, int) and abs(time) <= _MOST)
+    return {"k": kind, "time": time if is_time else None, **{name: event[name] for name in names}}
+
+
+def _is_event_number(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 < value <= limits.EVENT_NUMBER
+
+
+def cost(event: Mapping[str, Any]) -> int:
+    """Return what an event counts of its operation's budget: the memory that it takes."""
+    found = limits.EVENT_COST
+    for part in event.values():
+        if isinstance(part, str):
+            found += len(part) if part.isascii() else 4 * len(part)
+    return found
+
+
+def known_fields(message: Document, size: int) -> Document:
+    """Return the known fields of a result and drop all others; a small result is returned as it is."""
+    if size < limits.LARGE:
+        return message
+    found = {key: message[key] for key in _FIELDS if key in message}
+    writes = message.get("writes")
+    if isinstance(writes, dict):
+        found["writes"] = {key: writes[key] for key in _WRITES if key in writes}
+    elif writes is not None:
+        found["writes"] = ""  # it fails its operation, whatever it is
+    return found
+
+
+def lease_of(result: Mapping[str, Any]) -> int:
+    """Return the lease that a machine says it has heard of; 0 for what is none."""
+    lease = result.get("lease")
+    return lease if isinstance(lease, int) and 0 < lease <= _MOST else 0
+
+
+def known_call(message: Mapping[str, Any]) -> Document:
+    """Return what is known of a hook tool call."""
+    found = {key: message[key] for key in _CALL if key in message}
+    return found | {key: text(message.get(key), limits.NAME * 16) for key in ("tool", "cwd")}
+
+
+def live_call(message: Mapping[str, Any]) -> Document:
+    """Return the call of a hook tool: ``call``, ``tool``, ``argv``, ``cwd``, and ``stdin`` as bytes.
+
+    Raises:
+        BadFrame: It is none.
+    """
+    call, argv = message.get("call"), message.get("argv")
+    if not isinstance(call, int) or isinstance(call, bool) or not 0 <= call < _MOST:
+        raise Odd("a call without a number")
+    if not isinstance(argv, list) or not all(isinstance(word, str) for word in argv):
+        raise Odd("a call without arguments")
+    words = {key: text(message.get(key), limits.NAME * 16) for key in ("tool", "cwd")}
+    return {
+        "call": call,
+        **words,
+        "argv": [text(word, limits.LIVE_CALLS) for word in argv],
+        "stdin": as_bytes(message, "stdin"),
+    }
+
+
+def live_cost(call: Mapping[str, Any]) -> int:
+    """Return what a call holds while it waits for its answer."""
+    words = sum(frames.width(word) + limits.LIVE_WORD for word in call["argv"])
+    names = frames.width(call["tool"]) + frames.width(call["cwd"])
+    return limits.EVENT_COST + len(call["stdin"]) + names + words
+
+
+def requests_of(items: object) -> dict[str, Document]:
+    """Return the requests of `juju-exec` by their ids.
+
+    Raises:
+        BadFrame: The requests are malformed or too large.
+    """
+    if not isinstance(items, list) or len(items) > limits.REQUESTS:
+        raise Odd("requests are not a list, or too many")
+    found: dict[str, Document] = {}
+    for item in items:
+        if not isinstance(item, dict) or not isinstance(item.get("id"), str):
+            raise Odd("a request without an id")
+        name = text(item["id"], limits.NAME)
+        found[name] = {"id": name, **{key: _plain(item[key]) for key in _REQUEST if key in item}}
+        if cost(found[name]) > limits.SCRIPT:
+            raise Odd("a request that is too large")
+    return found
+
+
+def _plain(value: object) -> object:
+    """Return a field of a request."""
+    if isinstance(value, (dict, list)):
+        raise Odd("a request that is not flat")
+    if isinstance(value, int) and abs(value) > _MOST:
+        raise Odd("a request with a number that is too large")
+    return text(value, limits.SCRIPT) if isinstance(value, str) else value
+
+
+# --- plain values -----------------------------------------------------------------------------------------
+
+
+def text(value: object, most: int = limits.MESSAGE) -> str:
+    """Return a text that a store keeps: without lone surrogates, cut at its limit; empty for what is none."""
+    if not isinstance(value, str):
+        return ""
+    length = len(value)
+    if length > most:
+        value = value[:most]
+    if not value.isascii():
+        value = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return value if length <= most else f"{value}[... {length - most} more characters]"
+
+
+def _need_text(where: str, value: object, most: int = limits.MESSAGE) -> str:
+    if not isinstance(value, str):
+        raise Odd(f"{where} is not a text")
+    if len(value) > most:
+        raise Odd(f"{where} has more than {most} characters")
+    return text(value, most)
+
+
+def _short_text(where: str, value: object) -> str:
+    return "" if value is None else _need_text(where, value, limits.NAME)
+
+
+def _number(where: str, value: object) -> int | None:
+    if value is None:
+        return None
+    if not isinstance(value, int) or isinstance(value, bool) or abs(value) > _MOST:
+        raise Odd(f"{where} is not a number")
+    return value
+
+
+def _moment(where: str, value: object) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise Odd(f"{where} is not a time")
+    if not (math.isfinite(value) if isinstance(value, float) else abs(value) <= _MOST):
+        raise Odd(f"{where} is not a time")
+    return min(max(float(value), 0.0), 1e11)
+
+
+def _flag(where: str, value: object) -> bool:
+    if value is not None and not isinstance(value, bool):
+        raise Odd(f"{where} is neither true nor false")
+    return bool(value)
+
+
+def _map(where: str, value: object) -> Document:
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise Odd(f"{where} is not a map")
+    return value
+
+
+def _list(where: str, value: object, most: int) -> list[Any]:
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise Odd(f"{where} is not a list")
+    if len(value) > most:
+        raise Odd(f"{where} has more than {most} entries")
+    return value
+
+
+# --- the machine ------------------------------------------------------------------------------------------
+
+
+def read_hello(message: Mapping[str, Any], machine: str) -> Document:
+    """Return what a machine says of itself, with every field that the controller uses in its own type.
+
+    Raises:
+        BadAnswer: A field is not what it should be.
+    """
+    try:
+        return _hello(message)
+    except Odd as error:
+        raise BadAnswer(f"{machine} says odd things of itself: {error}") from error
+
+
+def _hello(message: Mapping[str, Any]) -> Document:
+    words = ("program", "python", "arch", "boot_id")
+    found: Document = {key: _short_text(key, message.get(key)) for key in words}
+    found.update(
+        {key: _number(key, message.get(key)) or 0 for key in ("protocol", "pid", "cores", "mem_mib")}
+    )
+    system = _map("os", message.get("os"))
+    found["os"] = {key: _short_text(f"os.{key}", system.get(key)) for key in ("id", "version_id") if system}
+    found.update(network_facts(message))
+    found["journal"] = [_entry(item) for item in _list("journal", message.get("journal"), limits.JOURNAL)]
+    lists = {"running": limits.JOURNAL, "units": limits.NAMED_UNITS, "charms": limits.NAMED_UNITS}
+    for key, most in lists.items():
+        if key == "charms" and key not in message:
+            continue  # a runner of an older program does not tell: that is not the same as none
+        found[key] = [_short_text(key, item) for item in _list(key, message.get(key), most)]
+    blobs = _list("blobs", message.get("blobs"), limits.BLOBS)
+    found["blobs"] = [_need_text("blobs", item, limits.DIGEST) for item in blobs]
+    parts = _map("parts", message.get("parts"))
+    if len(parts) > limits.PARTS:
+        raise Odd(f"parts has more than {limits.PARTS} entries")
+    found["parts"] = {text(key, limits.DIGEST): max(_number("parts", parts[key]) or 0, 0) for key in parts}
+    if message.get("requests") is not None:
+        found["requests"] = list(requests_of(message["requests"]).values())
+    if crash := text(message.get("crash")):
+        found["crash"] = crash
+    found["ssh"] = _short_text("ssh", message.get("ssh"))
+    ssh_reached(found["ssh"])
+    return found
+
+
+def ssh_reached(said: str) -> tuple[str, int]:
+    """Return from where a machine's SSH port was reached, and which that is; empty and 0 when nobody knows.
+
+    Args:
+        said: What sshd there says of the connection: `peer port own-address own-port`.
+
+    Raises:
+        BadFrame: It is something else.
+    """
+    import ipaddress
+
+    if not said:
+        return "", 0
+    words = said.split()
+    try:
+        peer = ipaddress.ip_address(words[0].partition("%")[0])
+        port = int(words[3]) if len(words) == 4 and re.fullmatch("[0-9]{1,5}", words[3]) else 0
+    except (ValueError, IndexError):
+        raise Odd("ssh does not begin with an address") from None
+    if not 0 < port < 1 << 16:
+        raise Odd("ssh does not end with a port")
+    return str(peer), port
+
+
+def network_facts(message: Mapping[str, Any]) -> Document:
+    """Return the part of what a machine says of itself that may change while it is attached.
+
+    Raises:
+        Odd: A field is not what it should be.
+    """
+    nics = [_map("nics", nic) for nic in _list("nics", message.get("nics"), limits.DEVICES)]
+    addresses = [_list("nics.addresses", nic.get("addresses"), limits.DEVICES) for nic in nics]
+    if sum(map(len, addresses)) > limits.DEVICES:
+        raise Odd(f"nics has more than {limits.DEVICES} addresses")
+    return {
+        "hostname": _short_text("hostname", message.get("hostname")),
+        "gateway": _gateway(message.get("gateway")),
+        "nics": [_nic(nic) for nic in nics],
+    }
+
+
+def _entry(item: object) -> Document:
+    entry = _map("journal", item)
+    return {"id": _need_text("journal.id", entry.get("id"), limits.NAME), "done": bool(entry.get("done"))}
+
+
+def _nic(nic: Document) -> Document:
+    found: Document = {
+        "name": _need_text("nics.name", nic.get("name"), limits.NAME),
+        "mac": _short_text("nics.mac", nic.get("mac")),
+        "up": bool(nic.get("up")),
+        "addresses": [_address(each) for each in nic.get("addresses") or ()],
+    }
+    if mtu := _number("nics.mtu", nic.get("mtu")):
+        found["mtu"] = mtu
+    if parent := _short_text("nics.parent", nic.get("parent")):
+        found["parent"] = parent
+    return found
+
+
+def _gateway(value: object) -> str:
+    import ipaddress
+
+    gateway = _short_text("gateway", value)
+    try:
+        return str(ipaddress.ip_address(gateway)) if gateway else ""
+    except ValueError as error:
+        raise Odd(f"gateway: {text(str(error), limits.NAME)}") from None
+
+
+def _address(item: object) -> Document:
+    import ipaddress
+
+    address = _map("nics.addresses", item)
+    value, cidr = (_short_text(f"addresses.{key}", address.get(key)) for key in ("value", "cidr"))
+    try:
+        ipaddress.ip_network(value)
+        ipaddress.ip_network(cidr, strict=False)
+    except ValueError as error:
+        raise Odd(f"addresses: {text(str(error), limits.NAME)}") from None
+    return {"value": value, "cidr": cidr}
+
+
+# --- an operation -----------------------------------------------------------------------------------------
+
+
+def read_event(event: object) -> Document | None:
+    """Return one message of an operation, or None for a kind of message that is not known."""
+    if not isinstance(event, dict):
+        return None
+    kind = event.get("k")
+    names = _EVENT_TEXTS.get(kind) if isinstance(kind, str) else None
+    if names is None or not all(isinstance(event.get(name), str) for name in names):
+        return None
+    try:
+        moment = _moment("time", event.get("time"))
+    except Odd:
+        moment = None
+    return {"k": kind, "time": moment, **{name: text(event[name]) for name in names}}
+
+
+def read_events(items: Iterable[tuple[Any, Any]]) -> tuple[list[tuple[int, Document]], int]:
+    """Return those of some messages that can be read, in the order of their numbers, and how many cannot."""
+    found: dict[int, Document] = {}
+    odd = spent = 0
+    for number, event in items:
+        good = read_event(event)
+        spent += cost(good) if good else 0
+        if good is None or not _is_event_number(number) or spent > limits.EVENTS:
+            odd += 1
+        else:
+            found[number] = good
+    return sorted(found.items()), odd
+
+
+def events_of(message: Mapping[str, Any]) -> list[tuple[Any, Any]]:
+    """Return the messages that a result carries, each with its number, as they are."""
+    items = message.get("events")
+    listed = items if isinstance(items, list) else []
+    return [(item.get("seq"), item.get("e")) for item in listed if isinstance(item, dict)]
+
+
+def read_result(message: Mapping[str, Any]) -> Document:
+    """Return the result of an operation without its messages.
+
+    One that cannot be read is that of an operation that failed.
+    """
+    try:
+        result = _result(message)
+    except (Odd, secret_writes.OddSecret, RecursionError) as error:
+        why = f"the machine sent a result that cannot be read: {error}"
+        result = {"outcome": "failed", "message": why, "writes": {}}
+    return result
+
+
+def _result(message: Mapping[str, Any]) -> Document:
+    result: Document = {"outcome": _short_text("outcome", message.get("outcome"))}
+    for key, read in _RESULT.items():
+        if key in message:
+            result[key] = read(key, message[key])
+    for stream in _STREAMS:
+        result.update(_stream(message, stream))
+    result["writes"] = _writes(_map("writes", message.get("writes")))
+    return result
+
+
+def _message(_: str, value: object) -> str:
+    return text(value)
+
+
+_RESULT: dict[str, Callable[[str, object], Any]] = {
+    "exit": _number,
+    "signal": _number,
+    "errno": _number,
+    "lease": _number,
+    "via": _short_text,
+    "code": _short_text,
+    "reboot": _short_text,
+    "message": _message,
+    "trace": _message,
+    "recovered": _flag,
+    "started": _moment,
+    "ended": _moment,
+}
+
+
+_FIELDS = (
+    "t",
+    "id",
+    "outcome",
+    "events",
+    *_RESULT,
+    *_STREAMS,
+    *(f"{stream}-encoding" for stream in _STREAMS),
+)
+
+
+def _stream(message: Mapping[str, Any], stream: str) -> Document:
+    """Return what a program printed, with its encoding where there is one."""
+    if message.get(stream) is None:
+        return {}
+    found: Document = {stream: _need_text(stream, message[stream], limits.OUTPUT)}
+    key = f"{stream}-encoding"
+    if encoding := message.get(key):
+        if encoding != "base64":
+            raise Odd(f"{key} is not known")
+        as_bytes(found | {key: encoding}, stream)
+        found[key] = encoding
+    return found
+
+
+def as_bytes(message: Mapping[str, Any], name: str) -> bytes:
+    """Return a field that may be in base64 as bytes.
+
+    Raises:
+        Odd: It is not.
+    """
+    import base64
+
+    value = message.get(name)
+    if value is not None and not isinstance(value, str):
+        raise Odd(f"{name} is not a text")
+    if message.get(f"{name}-encoding") == "base64":
+        try:
+            return base64.b64decode(value or "", validate=True)
+        except ValueError:
+            raise Odd(f"{name} is not base64") from None
+    try:
+        return (value or "").encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text(value, limits.OUTPUT).encode()
+
+
+# --- what a hook wrote ------------------------------------------------------------------------------------
+
+
+def _writes(writes: Document) -> Document:
+    found: Document = {"status_set": _flag("writes.status_set", writes.get("status_set"))}
+    relations = _map("writes.relations", writes.get("relations"))
+    if len(relations) > limits.RELATIONS:
+        raise Odd(f"writes.relations has more than {limits.RELATIONS} entries")
+    if relations:
+        found["relations"] = {_relation_id(key): _bags(bags) for key, bags in relations.items()}
+    ports = _map("writes.ports", writes.get("ports"))
+    if ports:
+        found["ports"] = {
+            what: [_port(item) for item in _list(f"writes.ports.{what}", ports.get(what), limits.PORTS)]
+            for what in ("open", "close")
+        }
+    state = _settings("writes.state", writes.get("state"))
+    if state:
+        found["state"] = state
+    asked = _map("writes.storage", writes.get("storage"))
+    if asked:
+        found["storage"] = {_store(name): _some(asked[name]) for name in asked}
+    if writes.get("secrets"):
+        found["secrets"] = secret_writes.read(_map("writes.secrets", writes["secrets"]))
+    action = _map("writes.action", writes.get("action"))
+    if action:
+        found["action"] = {
+            "failed": _flag("writes.action.failed", action.get("failed")),
+            "message": text(action.get("message")),
+            "results": _results(_map("writes.action.results", action.get("results"))),
+        }
+    return found
+
+
+def _store(name: str) -> str:
+    if not is_store(name) or len(name) > limits.NAME:
+        raise Odd("writes.storage names no store")
+    return name
+
+
+def _some(value: object) -> int:
+    count = _number("writes.storage", value)
+    if count is None or not 0 < count <= MOST_STORAGE:
+        raise Odd("writes.storage holds no count")
+    return count
+
+
+def _relation_id(key: str) -> str:
+    if not (key.isascii() and key.isdigit() and len(key) < 16):
+        raise Odd("writes.relations names no relation")
+    return str(int(key))
+
+
+def _bags(value: object) -> Document:
+    bags = _map("writes.relations", value)
+    return {side: _settings(f"writes.relations.{side}", bags.get(side)) for side in ("unit", "app")}
+
+
+def _settings(where: str, value: object) -> dict[str, str | None]:
+    found: dict[str, str | None] = {}
+    settings = _map(where, value)
+    if len(settings) > limits.SETTINGS:
+        raise Odd(f"{where} has more than {limits.SETTINGS} entries")
+    for key, item in settings.items():
+        if item is not None and not isinstance(item, str):
+            raise Odd(f"{where} holds what is not a text")
+        found[text(key, limits.BAG)] = None if item is None else text(item, limits.BAG * 2)
+    return found
+
+
+def _port(value: object) -> Document:
+    port = _map("writes.ports", value)
+    protocol = _short_text("writes.ports.protocol", port.get("protocol"))
+    first, last = (_number(f"writes.ports.{key}", port.get(key)) for key in ("from", "to"))
+    if protocol == "icmp":
+        first = last = -1
+    elif protocol not in ("tcp", "udp") or first is None or last is None or not 0 <= first <= last <= 65535:
+        raise Odd("writes.ports holds no port range")
+    endpoint = _short_text("writes.ports.endpoint", port.get("endpoint"))
+    return {"endpoint": endpoint, "protocol": protocol, "from": first, "to": last}
+
+
+def _results(results: Document) -> Document:
+    found = _tree("writes.action.results", results, 0)
+    if len(json.dumps(found)) > limits.ACTION_RESULTS:
+        raise Odd(f"writes.action.results is larger than {limits.ACTION_RESULTS} characters")
+    return dict(found)
+
+
+def _tree(where: str, value: object, depth: int) -> Any:
+    """Return a text, or a map of maps and texts: all that `action-set` can make."""
+    if depth > limits.DEPTH:
+        raise Odd(f"{where} has more than {limits.DEPTH} levels")
+    if isinstance(value, str):
+        return text(value, limits.ACTION_RESULTS)
+    if not isinstance(value, dict):
+        raise Odd(f"{where} holds what is neither a text nor a map")
+    return {text(key, limits.MESSAGE): _tree(where, item, depth + 1) for key, item in value.items()}

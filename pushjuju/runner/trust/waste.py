@@ -1,0 +1,104 @@
+"""How busy a machine may keep the controller: with what brings nothing, and with questions.
+
+Both are forgiven with time, so that neither a long life nor a bad network adds up to a fault.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import types
+from collections.abc import Awaitable, Callable, Generator
+from typing import Any, TypeVar
+
+from pushjuju.core import limits
+from pushjuju.runner.remote.base import wire
+
+T = TypeVar("T")
+Clock = Callable[[], float]
+
+
+class Bucket:
+    """An amount that decreases with time."""
+
+    def __init__(self, most: float, each_s: float, now: Clock = time.monotonic) -> None:
+        self._most = most
+        self._each_s = each_s
+        self._now = now
+        self._amount = 0.0
+        self._at = now()
+
+    def add(self, amount: float) -> None:
+        """Add to it."""
+        now = self._now()
+        self._amount = max(self._amount - (now - self._at) * self._each_s, 0.0) + amount
+        self._at = now
+
+    def over_s(self) -> float:
+        """Return for how many seconds it is still more than it may be."""
+        self.add(0.0)
+        return max(self._amount - self._most, 0.0) / self._each_s
+
+
+class Waste:
+    """What one machine has said that brought nothing, over all its contacts."""
+
+    def __init__(self, now: Clock = time.monotonic) -> None:
+        self._bytes = Bucket(limits.WASTE, limits.WASTE_EACH_S, now)
+        self._seconds = Bucket(limits.WASTE_CPU, limits.WASTE_CPU_EACH_S, now)
+
+    def add(self, size: float, seconds: float) -> None:
+        """Take note of bytes that were read in vain, and of the processor time that they took.
+
+        Raises:
+            BadFrame: There is no end of them.
+        """
+        self._bytes.add(size)
+        self._seconds.add(seconds)
+        if self.over_s() > 0:
+            raise wire.BadFrame("more that brings nothing than is listened to")
+
+    def over_s(self) -> float:
+        """Return for how many seconds the machine is not listened to."""
+        return max(self._bytes.over_s(), self._seconds.over_s())
+
+
+class Answers:
+    """The processor time that the answers to one machine take: beyond its share it waits for them."""
+
+    def __init__(self, now: Clock = time.monotonic) -> None:
+        self._seconds = Bucket(limits.LIVE_CPU, limits.LIVE_CPU_EACH_S, now)
+
+    async def give(self, work: Callable[[], Awaitable[T]]) -> T:
+        """Wait for an answer in the machine's turn, and count what it took."""
+        await asyncio.sleep(self._seconds.over_s())  # a round of the loop at least: others come in between
+        return await _metered(work(), self._seconds.add)
+
+
+@types.coroutine
+def _metered(work: Awaitable[T], spend: Callable[[float], None]) -> Generator[Any, Any, T]:
+    """Wait for something; tell the processor time of its own steps, not of what others do meanwhile."""
+    steps = work.__await__()
+    resume: Callable[[], Any] = lambda: next(steps)  # noqa: E731 - it is another one each time
+    while True:
+        begun = time.thread_time()
+        try:
+            awaited = resume()
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
+        finally:
+            spend(time.thread_time() - begun)
+        try:
+            sent = yield awaited
+        except BaseException as error:  # noqa: BLE001 - handed on, cancellation as well
+            resume = _throwing(steps, error)
+        else:
+            resume = _sending(steps, sent)
+
+
+def _sending(steps: Generator[Any, Any, T], value: Any) -> Callable[[], Any]:
+    return lambda: steps.send(value)
+
+
+def _throwing(steps: Generator[Any, Any, T], error: BaseException) -> Callable[[], Any]:
+    return lambda: steps.throw(error)
