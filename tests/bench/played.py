@@ -229,6 +229,6 @@ class PlayedShop(Runtime):
 def driver(ctx: Context, model: str, cloud: Cloud) -> Driver:
     """Return a driver of a model whose machines are played."""
     made = Driver(ctx, model)
-    made.shop = shop = PlayedShop(ctx)
+    made.runtime = shop = PlayedShop(ctx)
     shop.cloud = cloud
     return made

@@ -50,7 +50,7 @@ async def test_a_controller_sends_one_frame_for_each_hook(hot: Hot) -> None:
 
     def note(step: str) -> None:
         if step in seen:
-            ((session, _),) = driver.shop._sessions.values()
+            ((session, _),) = driver.runtime._sessions.values()
             seen[step].append((session.frames_out, session.frames_in))
 
     hot.change()
