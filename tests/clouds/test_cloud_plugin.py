@@ -17,7 +17,7 @@ from pushjuju.plugins.providers.libcloud.drivers import ADAPTERS
 from pushjuju.plugins.providers.libcloud.drivers.adapter import Guarding
 from pushjuju.plugins.providers.libcloud.drivers.identity import Identity
 from pushjuju.plugins.providers.libcloud.firewall import SecurityGroups
-from pushjuju.plugins.providers.libcloud.kinds import BY_NAME
+from pushjuju.plugins.providers.libcloud.kinds import KINDS
 from pushjuju.plugins.providers.libcloud.storagekinds import STORAGE
 from pushjuju.plugins.types import CloudSpec, Credential, ModelInfo, Provider, Services, StorageProvider
 from tests.clouds import test_openstack
@@ -56,7 +56,7 @@ def test_nothing_is_loaded_before_it_is_used() -> None:
 def test_what_a_type_promises_its_adapter_keeps(kind: str, tmp_path: Path) -> None:
     provider = _open(kind, tmp_path)
     assert isinstance(provider, CloudProvider)
-    features = BY_NAME[kind].features
+    (features,) = (known.features for known in KINDS if known.name == kind)
     assert {"start", "poll"} <= features
     assert ("firewall" in features) == isinstance(provider.adapter, Guarding)
     for item in STORAGE[kind]:

@@ -22,7 +22,7 @@ from pushjuju.workers.provision import firstboot
 from tests.clouds.benches import BENCHES, bench_of
 from tests.clouds.cases import CloudBench
 from tests.unit.services.world import Box, World
-from tests.unit.workers.fakes import Shop, lane
+from tests.unit.workers.fakes import Shop, worker
 
 pytest.importorskip("libcloud", reason="the providers need apache-libcloud")
 pytestmark = pytest.mark.timeout(120)
@@ -102,12 +102,12 @@ async def test_a_full_zone_is_left_for_the_next(shop: World, make: Made, bench: 
     add(shop)
     work = make()
     zones = len(await work.cloud.zones())
-    done = await lane(work)
+    done = await worker(work)
     if zones < 2:
         assert told(shop)[0] == "allocating"
         assert "failed to start machine 0" in told(shop)[1]
         assert bench.instances() == 0
-        done = await lane(work)
+        done = await worker(work)
     assert not done.failed
     assert (told(shop)[0], bench.instances()) == ("running", 1)
     left = [event.text for event in work.events if "new availability zone" in event.text]
@@ -122,34 +122,34 @@ async def test_no_capacity_in_all_zones(shop: World, make: Made, bench: CloudBen
     add(shop)
     work = make()
     for _ in range(11):
-        await lane(work)
+        await worker(work)
     status, message = told(shop)
     assert (status, bench.instances()) == ("provisioning error", 0)
     assert message
     bench.fake.faults.clear()
     shop.write(lambda tx: machines.retry_provisioning(tx, shop.model, "0", shop.clock.now()))
-    await lane(work)
+    await worker(work)
     assert (told(shop)[0], bench.instances()) == ("running", 1)
 
 
 async def test_a_refused_credential_waits_for_another(shop: World, make: Made, bench: CloudBench) -> None:
     good, bench.credential = bench.credential, bench.wrong
     add(shop)
-    assert (await lane(make())).due is None
+    assert (await worker(make())).due is None
     status, message = told(shop)
     assert status == "provisioning error"
     assert message.startswith("the cloud refuses the credential: ")
     assert not [item for item in bench.secrets if item in message]
     bench.credential = good
     shop.write(lambda tx: machines.retry_provisioning(tx, shop.model, "0", shop.clock.now()))
-    await lane(make())
+    await worker(make())
     assert (told(shop)[0], bench.instances()) == ("running", 1)
 
 
 async def test_a_quota_is_told(shop: World, make: Made, bench: CloudBench) -> None:
     bench.fake.fail(*bench.create, answer=bench.quota)
     add(shop)
-    await lane(make())
+    await worker(make())
     assert "quota" in told(shop)[1].lower() or "limit" in told(shop)[1].lower() or "licenses" in told(shop)[1]
     assert (shop.machine("0").attempts, bench.instances()) == (1, 0)
 
@@ -158,9 +158,9 @@ async def test_killed_at_each_step_leaves_one_instance(shop: World, make: Made, 
     add(shop)
     for step, there in (("zone-chosen", 0), ("instance-made", 1), ("machine-started", 1)):
         with pytest.raises(Died):
-            await lane(make(step))
+            await worker(make(step))
         assert bench.instances() == there
-    assert not (await lane(make())).failed
+    assert not (await worker(make())).failed
     assert (bench.fake.count(*bench.create), bench.instances()) == (1, 1)
     assert told(shop)[0] == "running"
 
@@ -168,10 +168,10 @@ async def test_killed_at_each_step_leaves_one_instance(shop: World, make: Made, 
 async def test_removed_during_its_start_leaves_none(shop: World, make: Made, bench: CloudBench) -> None:
     add(shop)
     with pytest.raises(Died):
-        await lane(make("instance-made"))
+        await worker(make("instance-made"))
     assert bench.instances() == 1
     removal.remove_machines(shop.ctx, shop.model, ["0"])
-    await lane(make())
+    await worker(make())
     assert (bench.instances(), shop.machine_ids()) == (0, [])
 
 
@@ -180,7 +180,7 @@ async def test_an_instance_without_an_address_is_ended(shop: World, make: Made, 
     add(shop)
     work = make()
     work.cloud.adapter.address_s = 0.1
-    await lane(work)
+    await worker(work)
     assert "got no address in 0 s" in told(shop)[1]
     assert bench.instances() == 0
 
@@ -188,7 +188,7 @@ async def test_an_instance_without_an_address_is_ended(shop: World, make: Made, 
 async def test_an_instance_that_disappears_is_told(shop: World, make: Made, bench: CloudBench) -> None:
     add(shop)
     work = make()
-    await lane(work)
+    await worker(work)
     await bench.open(shop.model).stop([shop.machine("0").instance_id])
     shop.clock.advance(3600)
     await poller.poll(work, shop.model)

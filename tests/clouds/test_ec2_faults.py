@@ -35,7 +35,7 @@ from tests.clouds.moto_server import Moto, server  # noqa: F401
 from tests.clouds.test_ec2 import CREDENTIAL, MODEL, cloud  # noqa: F401
 from tests.clouds.vanishing import at_each_moment, start_in_the_end
 from tests.unit.services.world import UBUNTU, Box, World
-from tests.unit.workers.fakes import Shop, lane
+from tests.unit.workers.fakes import Shop, worker
 
 pytestmark = pytest.mark.timeout(120)
 FULL = refusal(
@@ -155,7 +155,7 @@ async def test_a_full_zone_is_left_for_the_next(
     proxy.break_("RunInstances", answer=FULL)
     add(shop)
     work = make()
-    assert not (await lane(work)).failed
+    assert not (await worker(work)).failed
     left = next(event.text for event in work.events if "new availability zone" in event.text)
     assert "InsufficientInstanceCapacity: We currently do not have" in left
     assert work.pauses == []  # the same request would not work in a moment
@@ -168,17 +168,17 @@ async def test_no_capacity_in_all_zones(shop: World, make: Made, proxy: Ec2Proxy
     proxy.break_("RunInstances", answer=FULL, times=9999)
     add(shop, zones=["us-east-1a", "us-east-1b"])
     work = make()
-    await lane(work)
+    await worker(work)
     assert "retrying in 10s (10 more attempts)" in told(shop)[1]
     for _ in range(10):
-        await lane(work)
+        await worker(work)
     status, message = told(shop)
     assert status == "provisioning error"
     assert "InsufficientInstanceCapacity" in message
     assert nodes(spec) == []
     proxy.faults.clear()
     shop.write(lambda tx: machines.retry_provisioning(tx, shop.model, "0", shop.clock.now()))
-    await lane(work)
+    await worker(work)
     assert len(nodes(spec)) == 1
 
 
@@ -197,7 +197,7 @@ async def test_a_refused_credential_waits_for_another(
 ) -> None:
     proxy.break_("RunInstances", answer=answer)
     add(shop)
-    assert (await lane(make())).due is None
+    assert (await worker(make())).due is None
     status, message = told(shop)
     assert status == "provisioning error"
     assert message.startswith("the cloud refuses the credential: ")
@@ -209,7 +209,7 @@ async def test_a_refused_credential_waits_for_another(
 async def test_a_quota_is_told(shop: World, make: Made, proxy: Ec2Proxy, spec: CloudSpec) -> None:
     proxy.break_("RunInstances", answer=refusal("VcpuLimitExceeded", "You have requested more vCPU capacity"))
     add(shop)
-    await lane(make())
+    await worker(make())
     assert "VcpuLimitExceeded: You have requested more vCPU capacity" in told(shop)[1]
     assert shop.machine("0").attempts == 1
     assert nodes(spec) == []
@@ -217,7 +217,7 @@ async def test_a_quota_is_told(shop: World, make: Made, proxy: Ec2Proxy, spec: C
 
 async def test_an_image_that_is_not_there(shop: World, make: Made, spec: CloudSpec) -> None:
     add(shop, **{"image-id": "ami-0000000000000bad0"})
-    await lane(make())
+    await worker(make())
     assert "ami-0000000000000bad0" in told(shop)[1]
     assert nodes(spec) == []
 
@@ -238,7 +238,7 @@ async def test_faults_are_waited_out_and_start_nothing_twice(
     proxy.break_("RunInstances", **fault)
     add(shop)
     work = make()
-    assert not (await lane(work)).failed
+    assert not (await worker(work)).failed
     assert work.pauses == [0.5]
     assert [node.id for node in nodes(spec)] == [shop.machine("0").instance_id]
 
@@ -249,7 +249,7 @@ async def test_an_answer_that_never_comes(
     monkeypatch.setattr(ec2, "TIMEOUT_S", 4.0)
     proxy.break_("RunInstances", kind="never")
     add(shop)
-    assert not (await lane(make())).failed
+    assert not (await worker(make())).failed
     assert len(nodes(spec)) == 1
 
 
@@ -259,8 +259,8 @@ async def test_killed_at_each_step_leaves_one_instance(
 ) -> None:
     add(shop)
     with pytest.raises(Died):
-        await lane(make(point))
-    assert not (await lane(make())).failed
+        await worker(make(point))
+    assert not (await worker(make())).failed
     assert proxy.times("RunInstances") == 1
     assert [node.id for node in nodes(spec)] == [shop.machine("0").instance_id]
     assert told(shop)[0] == "running"
@@ -269,10 +269,10 @@ async def test_killed_at_each_step_leaves_one_instance(
 async def test_removed_during_its_start_leaves_none(shop: World, make: Made, spec: CloudSpec) -> None:
     add(shop)
     with pytest.raises(Died):
-        await lane(make("instance-made"))
+        await worker(make("instance-made"))
     assert len(nodes(spec)) == 1
     removal.remove_machines(shop.ctx, shop.model, ["0"])
-    await lane(make())
+    await worker(make())
     assert (nodes(spec), shop.machine_ids()) == ([], [])
 
 
@@ -290,7 +290,7 @@ async def test_an_instance_without_an_address_is_ended(
     run = ec2.run
     monkeypatch.setattr(ec2, "run", lambda driver, order: _bare(run(driver, order)))
     add(shop)
-    await lane(make())
+    await worker(make())
     assert "got no address in 0 s" in told(shop)[1]
     assert plain(ec2.connect(spec, CREDENTIAL, Path()), {}) == []
 
@@ -303,7 +303,7 @@ def _bare(node: Any) -> Any:
 async def test_an_instance_that_disappears_is_told(shop: World, make: Made, spec: CloudSpec) -> None:
     add(shop)
     work = make()
-    await lane(work)
+    await worker(work)
     ec2.terminate(ec2.connect(spec, CREDENTIAL, Path()), [shop.machine("0").instance_id])
     shop.clock.advance(3600)
     await poller.poll(work, shop.model)

@@ -38,7 +38,7 @@ STEPS = st.lists(
 def mirrored(twins: Twins) -> None:
     """Check that each relation between the models is the same in both."""
     seen = 0
-    for world in (twins.runtime, twins.prod):
+    for world in (twins.shop, twins.prod):
         for relation in twins.relations(world):
             seen += 1
             far = world.read(lambda tx, relation=relation: relations.far(tx, relation))
@@ -47,7 +47,7 @@ def mirrored(twins: Twins) -> None:
             assert (far.life, far.suspended) == (relation.life, relation.suspended)
             assert names(world, relation) == names(world, far)
             assert bags(world, relation) == bags(world, far)
-    assert seen == len(twins.runtime.dump()["relation"])
+    assert seen == len(twins.shop.dump()["relation"])
 
 
 def _known(world: World, relation: Relation, entity: str) -> str:
@@ -100,7 +100,7 @@ def part(twins: Twins, world: World, force: Force | None) -> None:
 
 def act(twins: Twins, what: str, world: World, number: int) -> None:
     """Do one thing; what is refused changes nothing."""
-    application = "web" if world is twins.runtime else "db"
+    application = "web" if world is twins.shop else "db"
     ours = world.units()
     match what:
         case "work":
@@ -126,7 +126,7 @@ def act(twins: Twins, what: str, world: World, number: int) -> None:
         case "part":
             part(twins, world, Force(wait_s=0) if number > 6 else None)
         case "saas":
-            consume.remove_saas(twins.ctx, twins.runtime.model, "db")
+            consume.remove_saas(twins.ctx, twins.shop.model, "db")
         case "unoffer":
             consume.remove_offers(twins.ctx, [parse("prod.db")], Force(wait_s=0) if number > 4 else None)
         case _:
@@ -153,7 +153,7 @@ def test_any_story(
     try:
         for what, side, number in steps:
             with suppress(PushjujuError):
-                act(twins, what, twins.runtime if side else twins.prod, number)
+                act(twins, what, twins.shop if side else twins.prod, number)
             mirrored(twins)
         twins.settle()
         mirrored(twins)

@@ -39,19 +39,19 @@ def hooks(twins: Twins, world: World, unit: str) -> list[str]:
 
 
 def consumers(twins: Twins) -> list[tuple[Any, ...]]:
-    return [(row[0], row[2], row[4]) for row in twins.runtime.dump()["secret_consumer"]]
+    return [(row[0], row[2], row[4]) for row in twins.shop.dump()["secret_consumer"]]
 
 
 def test_who_is_granted_reads(twins: Twins) -> None:
     uri = shared(twins)
-    assert read(twins.runtime, "web/0", f"{uri} token") == "first"
+    assert read(twins.shop, "web/0", f"{uri} token") == "first"
     assert consumers(twins) == [(twins.prod.model, f"{twins.proxy()}/0", 1)]
 
 
 def test_who_is_not_granted_reads_nothing(twins: Twins) -> None:
     secret = add(twins.prod, "db/0", "token=first")
     uri = f"secret://{twins.prod.model}/{secret}"
-    hook = begin(twins.runtime, "web/0")
+    hook = begin(twins.shop, "web/0")
     assert hook.fails(f"secret-get {uri}") == (1, "permission denied")
     assert hook.fails(f"secret-get {secret}") == (1, f'secret "{secret}" not found')
     assert consumers(twins) == []
@@ -59,23 +59,23 @@ def test_who_is_not_granted_reads_nothing(twins: Twins) -> None:
 
 def test_a_model_without_a_relation_learns_nothing(twins: Twins) -> None:
     uri = shared(twins)
-    integrate.remove_relation(twins.ctx, twins.runtime.model, ["web", "db"])
+    integrate.remove_relation(twins.ctx, twins.shop.model, ["web", "db"])
     twins.settle()
-    for world in (twins.runtime, twins.prod):
+    for world in (twins.shop, twins.prod):
         world.write(lambda tx, world=world: removal.finish_applications(tx, world.model, world.clock.now()))
-    hook = begin(twins.runtime, "web/0")
+    hook = begin(twins.shop, "web/0")
     for asked in (uri, f"secret://{twins.prod.model}/{'0' * 20}"):
         assert hook.fails(f"secret-get {asked}") == (1, f'secret "{asked}" not found')
 
 
 def test_the_grant_ends_with_the_relation(twins: Twins) -> None:
     uri = shared(twins)
-    assert read(twins.runtime, "web/0", f"{uri} token") == "first"
-    integrate.remove_relation(twins.ctx, twins.runtime.model, ["web", "db"])
+    assert read(twins.shop, "web/0", f"{uri} token") == "first"
+    integrate.remove_relation(twins.ctx, twins.shop.model, ["web", "db"])
     twins.settle()
-    assert begin(twins.runtime, "web/0").fails(f"secret-get {uri}")[0] == 1
+    assert begin(twins.shop, "web/0").fails(f"secret-get {uri}")[0] == 1
     twins.prod.write(lambda tx: removal.finish_applications(tx, twins.prod.model, twins.prod.clock.now()))
-    assert (consumers(twins), twins.runtime.dump()["secret_grant"]) == ([], [])
+    assert (consumers(twins), twins.shop.dump()["secret_grant"]) == ([], [])
 
 
 def suspend(twins: Twins, *, suspended: bool) -> None:
@@ -87,73 +87,73 @@ def suspend(twins: Twins, *, suspended: bool) -> None:
 
 def test_a_suspended_relation_gives_no_secret_until_it_is_resumed(twins: Twins) -> None:
     uri = shared(twins)
-    assert read(twins.runtime, "web/0", f"{uri} --label key token") == "first"
+    assert read(twins.shop, "web/0", f"{uri} --label key token") == "first"
     suspend(twins, suspended=True)
-    hook = begin(twins.runtime, "web/0")
+    hook = begin(twins.shop, "web/0")
     for words in (uri, "--label key", f"{uri} --peek", f"{uri} --refresh"):
         assert hook.fails(f"secret-get {words}") == (1, "permission denied")
     hook.end()
     twins.clear()
     during(twins.prod, "db/0", f"secret-set {uri} token=second")
-    assert hooks(twins, twins.runtime, "web/0") == []
+    assert hooks(twins, twins.shop, "web/0") == []
     suspend(twins, suspended=False)
-    assert hooks(twins, twins.runtime, "web/0") == ["secret-changed"]
-    assert read(twins.runtime, "web/0", f"{uri} --refresh token") == "second"
+    assert hooks(twins, twins.shop, "web/0") == ["secret-changed"]
+    assert read(twins.shop, "web/0", f"{uri} --refresh token") == "second"
     secret = uri.rpartition("/")[2]
     during(twins.prod, "db/0", f"secret-revoke -r {twins.relations(twins.prod)[0].id} {secret}")
-    assert begin(twins.runtime, "web/0").fails(f"secret-get {uri}") == (1, "permission denied")
+    assert begin(twins.shop, "web/0").fails(f"secret-get {uri}") == (1, "permission denied")
 
 
 def test_a_new_revision_is_told_across(twins: Twins) -> None:
     uri = shared(twins)
-    assert read(twins.runtime, "web/0", f"{uri} token") == "first"
+    assert read(twins.shop, "web/0", f"{uri} token") == "first"
     twins.settle()
     twins.clear()
-    twins.runtime.forget_work()
+    twins.shop.forget_work()
     during(twins.prod, "db/0", f"secret-set {uri} token=second")
-    assert "machine/0" in twins.runtime.touched()
-    assert hooks(twins, twins.runtime, "web/0") == ["secret-changed"]
-    env = twins.runtime.box().frame_of("secret-changed")["env"]
+    assert "machine/0" in twins.shop.touched()
+    assert hooks(twins, twins.shop, "web/0") == ["secret-changed"]
+    env = twins.shop.box().frame_of("secret-changed")["env"]
     assert env["JUJU_SECRET_ID"] == uri
-    assert read(twins.runtime, "web/0", f"{uri} token") == "first"
-    assert read(twins.runtime, "web/0", f"{uri} --peek token") == "second"
-    assert read(twins.runtime, "web/0", f"{uri} --refresh token") == "second"
-    assert hooks(twins, twins.runtime, "web/0") == []
+    assert read(twins.shop, "web/0", f"{uri} token") == "first"
+    assert read(twins.shop, "web/0", f"{uri} --peek token") == "second"
+    assert read(twins.shop, "web/0", f"{uri} --refresh token") == "second"
+    assert hooks(twins, twins.shop, "web/0") == []
 
 
 def test_the_owner_hears_of_revisions_that_nobody_reads(twins: Twins) -> None:
     uri = shared(twins)
-    read(twins.runtime, "web/0", f"{uri} token")
+    read(twins.shop, "web/0", f"{uri} token")
     during(twins.prod, "db/0", f"secret-set {uri} token=second")
     twins.settle()
     twins.clear()
-    read(twins.runtime, "web/0", f"{uri} --refresh token")
+    read(twins.shop, "web/0", f"{uri} --refresh token")
     assert hooks(twins, twins.prod, "db/0") == ["secret-remove"]
 
 
 def test_labels(twins: Twins) -> None:
     uri = shared(twins)
-    assert read(twins.runtime, "web/0", f"{uri} --label key") != ""
-    assert read(twins.runtime, "web/0", "--label key token") == "first"
+    assert read(twins.shop, "web/0", f"{uri} --label key") != ""
+    assert read(twins.shop, "web/0", "--label key token") == "first"
 
 
 def test_a_secret_of_the_consumer(twins: Twins) -> None:
-    secret = add(twins.runtime, "web/0", "token=mine")
-    during(twins.runtime, "web/0", f"secret-grant -r {twins.relations(twins.runtime)[0].id} {secret}")
-    uri = f"secret://{twins.runtime.model}/{secret}"
+    secret = add(twins.shop, "web/0", "token=mine")
+    during(twins.shop, "web/0", f"secret-grant -r {twins.relations(twins.shop)[0].id} {secret}")
+    uri = f"secret://{twins.shop.model}/{secret}"
     assert read(twins.prod, "db/0", f"{uri} token") == "mine"
 
 
 def test_values_are_masked(twins: Twins) -> None:
     uri = shared(twins, "token=sesame-open")
-    read(twins.runtime, "web/0", f"{uri} token")
-    mask = twins.runtime.read(lambda tx: mask_of(twins.ctx, tx, twins.runtime.model, "web/0"))
+    read(twins.shop, "web/0", f"{uri} token")
+    mask = twins.shop.read(lambda tx: mask_of(twins.ctx, tx, twins.shop.model, "web/0"))
     assert mask("it is sesame-open") == "it is *****"
 
 
 def test_a_unit_that_goes_reads_no_more(twins: Twins) -> None:
     uri = shared(twins)
-    read(twins.runtime, "web/0", f"{uri} token")
-    removal.remove_units(twins.ctx, twins.runtime.model, ["web/0"])
+    read(twins.shop, "web/0", f"{uri} token")
+    removal.remove_units(twins.ctx, twins.shop.model, ["web/0"])
     twins.settle()
     assert consumers(twins) == []

@@ -368,7 +368,7 @@ class People:
         name = f"r{self.requests}-1"
         number = _pick(town.all_relations(), how).id if how % 3 else None
         box.requests[name] = {"id": name, "unit": unit.name, "script": "true", "relation": number}
-        session = town.runtime.attached(machine)
+        session = town.shop.attached(machine)
         if session is not None:
             session.on_requests()
 

@@ -34,7 +34,7 @@ def settled(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
 def built(tmp_path_factory: pytest.TempPathFactory, packs: Charms) -> Path:
     """A data directory with db in model prod, and web in model shop, which is the current one."""
     made = Twins(tmp_path_factory.mktemp("models"), packs)
-    made.deploy(made.runtime, "web", "proxy")
+    made.deploy(made.shop, "web", "proxy")
     made.deploy(made.prod, "db")
     made.ctx.controller.set("current-model", "admin/shop")
     made.ctx.datadir.set_current_controller("home")

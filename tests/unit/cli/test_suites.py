@@ -237,7 +237,7 @@ def test_controller(lab: Run) -> None:
 def test_cmr(run: Run, tmp_path: Path, packs: Charms) -> None:
     """offer_consume.sh, in both forms of an offer's URL."""
     made = Twins(tmp_path, packs)
-    made.deploy(made.runtime, "web", "proxy")
+    made.deploy(made.shop, "web", "proxy")
     made.deploy(made.prod, "db")
     made.ctx.controller.set("current-model", "admin/shop")
     made.ctx.datadir.set_current_controller("home")

@@ -9,11 +9,11 @@ import pytest
 
 from pushjuju.core.errors import NotValid
 from pushjuju.plugins.providers.libcloud import detect
-from pushjuju.plugins.providers.libcloud.kinds import BY_NAME
+from pushjuju.plugins.providers.libcloud.kinds import KINDS
 
 
 def test_every_finder_has_a_kind_and_finds_nothing_in_nothing(tmp_path: Path) -> None:
-    assert set(detect.FINDERS) <= set(BY_NAME)
+    assert set(detect.FINDERS) <= {kind.name for kind in KINDS}
     for find in detect.FINDERS.values():
         assert find({"HOME": str(tmp_path)}) == []
         assert find({}) == []

@@ -23,14 +23,14 @@ def twins(tmp_path: Path, packs: Charms) -> Twins:
 
 
 def test_related_models_are_worked_together(twins: Twins) -> None:
-    assert Driver(twins.ctx, twins.runtime.model)._related() == (twins.runtime.model, twins.prod.model)
-    assert Driver(twins.ctx, twins.prod.model)._related() == (twins.prod.model, twins.runtime.model)
+    assert Driver(twins.ctx, twins.shop.model)._related() == (twins.shop.model, twins.prod.model)
+    assert Driver(twins.ctx, twins.prod.model)._related() == (twins.prod.model, twins.shop.model)
     assert Driver(twins.ctx)._related() == ("",)
 
 
 def test_work_of_a_related_model_is_due(twins: Twins) -> None:
-    twins.runtime.forget_work()
-    driver = Driver(twins.ctx, twins.runtime.model)
+    twins.shop.forget_work()
+    driver = Driver(twins.ctx, twins.shop.model)
     driver._prefixes = driver._related()
     assert not driver.anything_due()
     twins.prod.write(lambda tx: tx.run("work_touch", **_due(twins)))
@@ -38,15 +38,15 @@ def test_work_of_a_related_model_is_due(twins: Twins) -> None:
 
 
 def _due(twins: Twins) -> dict[str, str]:
-    now = twins.runtime.clock.now().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    now = twins.shop.clock.now().strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     return {"key": machine_key(twins.prod.model, "0"), "due": now, "reason": "a test"}
 
 
 def test_what_is_told_of_another_model_names_it(twins: Twins) -> None:
     """Both have a machine 0."""
     told: list[Event] = []
-    driver = Driver(twins.ctx, twins.runtime.model, tell=told.append)
-    for world in (twins.runtime, twins.prod):
+    driver = Driver(twins.ctx, twins.shop.model, tell=told.append)
+    for world in (twins.shop, twins.prod):
         claim = Claim(
             key=machine_key(world.model, "0"), owner="me", lease=1, generation=1, attempts=0, reason=""
         )
@@ -58,9 +58,9 @@ def test_what_is_told_of_another_model_names_it(twins: Twins) -> None:
 
 def test_what_fails_elsewhere_is_no_failure_of_the_command(twins: Twins) -> None:
     twins.prod.box().fail("update-status", times=9)
-    twins.runtime.clock.advance(600)
+    twins.shop.clock.advance(600)
     twins.settle()
-    driver = Driver(twins.ctx, twins.runtime.model)
+    driver = Driver(twins.ctx, twins.shop.model)
     driver._prefixes = driver._related()
     ended = driver._summary()
     assert ended.problems == ()
