@@ -13,7 +13,7 @@ from pushjuju.plugins.hookspecs import hookimpl
 from pushjuju.plugins.providers.libcloud.ebsstorage import EbsStorage
 from pushjuju.plugins.providers.libcloud.ec2provider import Ec2Provider
 from pushjuju.plugins.providers.libcloud.firewall import SecurityGroups
-from pushjuju.plugins.providers.libcloud.kinds import BY_NAME
+from pushjuju.plugins.providers.libcloud.kinds import KINDS
 from pushjuju.plugins.providers.libcloud.storagekinds import STORAGE
 from pushjuju.plugins.types import (
     CloudSpec,
@@ -36,7 +36,7 @@ KIND = "ec2-here"
 @hookimpl
 def pushjuju_provider_types() -> Sequence[ProviderType]:
     """The same as EC2 in all but its name."""
-    return [replace(BY_NAME["ec2"], name=KIND, public_clouds={})]
+    return [replace(kind, name=KIND, public_clouds={}) for kind in KINDS if kind.name == "ec2"]
 
 
 @hookimpl

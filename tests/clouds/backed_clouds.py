@@ -16,7 +16,7 @@ from pushjuju.plugins.providers.libcloud.cloudprovider import CloudProvider
 from pushjuju.plugins.providers.libcloud.drivers import ADAPTERS, open_adapter
 from pushjuju.plugins.providers.libcloud.drivers.adapter import Site
 from pushjuju.plugins.providers.libcloud.firewall import SecurityGroups
-from pushjuju.plugins.providers.libcloud.kinds import BY_NAME
+from pushjuju.plugins.providers.libcloud.kinds import KINDS
 from pushjuju.plugins.providers.libcloud.storagekinds import STORAGE
 from pushjuju.plugins.types import (
     CloudSpec,
@@ -38,7 +38,11 @@ SUFFIX = "-here"
 @hookimpl
 def pushjuju_provider_types() -> Sequence[ProviderType]:
     """The same as these clouds in all but their names."""
-    return [replace(BY_NAME[name], name=f"{name}{SUFFIX}", public_clouds={}) for name in ADAPTERS]
+    return [
+        replace(kind, name=f"{kind.name}{SUFFIX}", public_clouds={})
+        for kind in KINDS
+        if kind.name in ADAPTERS
+    ]
 
 
 @hookimpl
