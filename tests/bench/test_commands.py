@@ -30,7 +30,7 @@ HEAVY = (
 )  # fmt: skip
 _IMPORTED = """
 import io, sys
-from pushjuju.cli import main
+from pushjuju.cli.app import main
 import os
 out = io.StringIO()
 status = main.run(sys.argv[1:], stdin=io.StringIO(), stdout=out, stderr=sys.stderr, env=os.environ)

@@ -54,9 +54,7 @@ def names(call: Run) -> list[str]:
     return sorted(json.loads(done.stdout)["controllers"] or {}) if done.returncode == 0 else []
 
 
-@pytest.mark.parametrize(
-    "step", [*EMPTY, "before:pushjuju.services.entities.application.applications:deploy"]
-)
+@pytest.mark.parametrize("step", [*EMPTY, "before:pushjuju.services.requests.deploy:deploy"])
 def test_the_next_command_takes_an_empty_controller_away(call: Run, step: str) -> None:
     assert call(step, *DEPLOY).returncode == -signal.SIGKILL
     done = call("", "status")
@@ -77,10 +75,7 @@ def test_the_same_command_again_does_it_all(call: Run, step: str) -> None:
 
 
 def test_what_was_recorded_stays(call: Run) -> None:
-    assert (
-        call("after:pushjuju.services.entities.application.applications:deploy", *DEPLOY).returncode
-        == -signal.SIGKILL
-    )
+    assert call("after:pushjuju.services.requests.deploy:deploy", *DEPLOY).returncode == -signal.SIGKILL
     done = call("", "status")
     assert ("web" in done.stdout, "gone" in done.stderr) == (True, False)
     assert names(call) == ["local"]

@@ -71,8 +71,6 @@ def open_controller(cli: Cli, name: str = "") -> Context:
     key = f"controller {chosen}"
     if key not in cli.extra:
         cli.extra[key] = open_context(folder, chosen, clock=cli.clock, environ=cli.env)
-        if not cli.rehearsal:  # a plan tells what its command does
-            models.add_controllers_own(cli.extra[key])
     found = cli.extra[key]
     assert isinstance(found, Context), "the key is ours alone"
     found.store.require_file()  # whoever looks again and again must not be shown what was

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -581,27 +580,6 @@ def test_destroy_model_asks_for_its_name(lab: Run, monkeypatch: pytest.MonkeyPat
 def test_plugins_are_listed(lab: Run) -> None:
     listed = json.loads(ok(lab("plugins", "--format", "json")))
     assert {"local", "manual"} <= {entry["name"] for entry in listed}
-
-
-def test_a_controller_of_before_gets_the_model_of_itself_at_its_first_use(lab: Run, tmp_path: Path) -> None:
-    store = tmp_path / "data/controllers/lab/state.db"
-    with sqlite3.connect(store) as connection:
-        made = connection.execute("SELECT created, cloud FROM model WHERE name = 'controller'").fetchone()
-        connection.execute("PRAGMA foreign_keys = OFF")
-        connection.execute("DELETE FROM model WHERE name = 'controller'")
-    connection.close()
-    assert ok(lab("switch")) == "lab:admin/shop\n"
-    shown = json.loads(ok(lab("show-model", "controller", "--format", "json")))["controller"]
-    assert shown["cloud"] == made[1]
-    listed = json.loads(ok(lab("models", "--format", "json")))["models"]
-    assert [(model["short-name"], model["is-controller"]) for model in listed] == [
-        ("controller", True), ("shop", False),
-    ]  # fmt: skip
-    with sqlite3.connect(store) as connection:
-        again = connection.execute("SELECT created, cloud FROM model WHERE name = 'controller'").fetchall()
-    connection.close()
-    assert [row[1] for row in again] == [made[1]]
-    assert again[0][0][:19] == made[0][:19]
 
 
 def test_controllers(lab: Run) -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
-from pushjuju.core.clock import from_iso, to_iso
+from pushjuju.core.clock import to_iso
 from pushjuju.core.clouds import Cloud
-from pushjuju.core.errors import AlreadyExists, NotFound, NotValid, PushjujuError, UsageError
+from pushjuju.core.errors import AlreadyExists, NotFound, NotValid, UsageError
 from pushjuju.core.ids import new_uuid
 from pushjuju.core.life import Life
 from pushjuju.services.entities.basis.context import DEFAULT_USER, Context
@@ -106,25 +105,6 @@ def of_controller(cloud: Cloud, region: str, credential: str, now: datetime) -> 
         uuid=new_uuid(), name=CONTROLLER, owner=DEFAULT_USER, cloud=cloud.name, cloud_type=cloud.type,
         region=region, credential=credential, life=Life.ALIVE, created=to_iso(now),
     )  # fmt: skip
-
-
-def add_controllers_own(ctx: Context) -> None:
-    """Make the model that a controller has of itself, for a controller that an earlier pushjuju made.
-
-    Nothing happens where the store cannot be written to, or where its cloud is not known any more.
-    """
-    with ctx.store.read() as tx:
-        if tx.find(Model, "model_by_name", owner=DEFAULT_USER, name=CONTROLLER):
-            return
-    with suppress(PushjujuError):
-        cloud, region, credential = _placed(ctx, None, "")
-        settings = ctx.controller.settings()
-        made = settings.get("created")
-        now = from_iso(made) if isinstance(made, str) else ctx.clock.now()
-        model = of_controller(cloud, region, credential, now)
-        with ctx.store.write() as tx:
-            if not tx.find(Model, "model_by_name", owner=DEFAULT_USER, name=CONTROLLER):
-                insert(tx, model, now=now)
 
 
 def is_controller(model: Model) -> bool:
