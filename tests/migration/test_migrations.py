@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from pushjuju.store import db as store_module
+from pushjuju.store import schema
 from pushjuju.store.db import Store
 from pushjuju.store.schema import _apply, schema_version
 from pushjuju.store.statements import migrations
@@ -140,7 +141,7 @@ def test_a_migration_that_fails_changes_nothing(tmp_path: Path, monkeypatch: pyt
         NEWEST + 1,
         "CREATE TABLE fine (a TEXT);\nDELETE FROM model_config;\nCREATE TABLE fine (a TEXT);\n",
     )
-    monkeypatch.setattr(store_module, "migrations", lambda: (*migrations(), broken))
+    monkeypatch.setattr(schema, "migrations", lambda: (*migrations(), broken))
     with pytest.raises(store_module.StoreError, match="table fine already exists"):
         Store.open(path)
     after = connect(path)
@@ -155,7 +156,7 @@ def test_a_later_migration_is_applied_once_and_only_it(
     make(path, NEWEST)
     added = "ALTER TABLE model ADD COLUMN note TEXT NOT NULL DEFAULT '';\n"
     script = f"{added}INSERT INTO sequence VALUES ('n', 'n', 1);\n"
-    monkeypatch.setattr(store_module, "migrations", lambda: (*migrations(), (NEWEST + 1, script)))
+    monkeypatch.setattr(schema, "migrations", lambda: (*migrations(), (NEWEST + 1, script)))
     for _ in range(2):
         Store.open(path).close()
     after = connect(path)
@@ -189,7 +190,7 @@ def test_schemas_that_differ_are_told_apart(tmp_path: Path) -> None:
 MIGRATE = """
 import os, signal, sqlite3, sys
 from pathlib import Path
-from pushjuju.store import store
+from pushjuju.store import db as store
 made = 0
 
 class Dying(sqlite3.Connection):
