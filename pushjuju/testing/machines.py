@@ -24,11 +24,11 @@ import pytest
 
 from pushjuju.core.base import Base
 from pushjuju.plugins.providers.local.bases import cache_dir, ensure_base
-from pushjuju.plugins.providers.local.layout import Layout
 from pushjuju.plugins.providers.local.provider import LocalProvider
 from pushjuju.plugins.providers.local.sources import BasesConfig
 from pushjuju.plugins.providers.local.sweep import leftovers, sweep
 from pushjuju.plugins.providers.local.system import which
+from pushjuju.plugins.providers.nspawn.layout import Layout
 from pushjuju.plugins.types import CloudSpec, ModelInfo, Services, StartRequest, no_progress
 from pushjuju.testing.ssh import TestTransport, new_key
 

@@ -19,8 +19,8 @@ from pathlib import Path
 import pytest
 
 from pushjuju.core.errors import ProviderError
-from pushjuju.plugins.providers.local.layout import Layout
 from pushjuju.plugins.providers.local.system import run
+from pushjuju.plugins.providers.nspawn.layout import Layout
 
 _TABLE = "pushjuju_fault"
 

@@ -14,8 +14,8 @@ from typing import Any
 
 from pushjuju.charms.archive.pack import pack
 from pushjuju.core.base import Base
-from pushjuju.plugins.providers.local.cgroups import Cgroup
-from pushjuju.plugins.providers.local.layout import Layout
+from pushjuju.plugins.providers.nspawn.cgroups import Cgroup
+from pushjuju.plugins.providers.nspawn.layout import Layout
 from pushjuju.runner.session import MachineSession, open_session
 from pushjuju.services.entities.application import applications
 from pushjuju.services.entities.basis import context

@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 
 from pushjuju.plugins.providers.local import machines
-from pushjuju.plugins.providers.local.cgroups import Cgroup
+from pushjuju.plugins.providers.nspawn.cgroups import Cgroup
 from pushjuju.services.entities.application import units
 from tests.chaos.storm import checkpoints
 from tests.chaos.world import Box, Drive, World

@@ -29,8 +29,8 @@ from pushjuju.core.clock import Clock, from_iso, to_iso
 from pushjuju.core.placement import Placement
 from pushjuju.core.status import StatusKind
 from pushjuju.core.storage import Directive
-from pushjuju.plugins.providers.local.cgroups import Cgroup
-from pushjuju.plugins.providers.local.layout import Layout, Record
+from pushjuju.plugins.providers.nspawn.cgroups import Cgroup
+from pushjuju.plugins.providers.nspawn.layout import Layout, Record
 from pushjuju.services.entities.application import applications, units
 from pushjuju.services.entities.basis import context
 from pushjuju.services.entities.machine import machines

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import pytest
 
-from pushjuju.plugins.providers.local.layout import Layout
+from pushjuju.plugins.providers.nspawn.layout import Layout
 from pushjuju.plugins.types import ScriptResult, SSHTarget
 from pushjuju.testing.machines import LocalCloud
 from tests.charms.client import HELLO, REPOSITORY, Client, watched_charm

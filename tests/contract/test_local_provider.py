@@ -14,9 +14,9 @@ from pushjuju.core.base import Base
 from pushjuju.core.errors import NotFound, NotValid, ProviderError
 from pushjuju.core.status import InstanceStatus
 from pushjuju.plugins.providers.local import machines
-from pushjuju.plugins.providers.local.cgroups import Cgroup
-from pushjuju.plugins.providers.local.layout import Layout
 from pushjuju.plugins.providers.local.provider import LocalProvider
+from pushjuju.plugins.providers.nspawn.cgroups import Cgroup
+from pushjuju.plugins.providers.nspawn.layout import Layout
 from pushjuju.plugins.types import (
     CloudSpec,
     ModelInfo,

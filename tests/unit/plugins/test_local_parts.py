@@ -15,8 +15,6 @@ from pushjuju.core.base import Base
 from pushjuju.core.cloudinit_script import to_script, unknown_keys
 from pushjuju.core.errors import NotFound, NotValid, ProviderError
 from pushjuju.plugins.providers.local import bases, doctor, limits, prepare
-from pushjuju.plugins.providers.local.cgroups import hierarchies
-from pushjuju.plugins.providers.local.layout import Layout, Record
 from pushjuju.plugins.providers.local.network import (
     choose_subnet,
     free_index,
@@ -28,6 +26,8 @@ from pushjuju.plugins.providers.local.provider import hardware
 from pushjuju.plugins.providers.local.sources import BasesConfig, host_base
 from pushjuju.plugins.providers.local.supervisor import nspawn_command
 from pushjuju.plugins.providers.local.system import locked, put_file
+from pushjuju.plugins.providers.nspawn.cgroups import hierarchies
+from pushjuju.plugins.providers.nspawn.layout import Layout, Record
 from pushjuju.plugins.types import Fix, no_progress
 
 NOBLE = Base("ubuntu", "24.04")

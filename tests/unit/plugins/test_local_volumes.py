@@ -8,7 +8,7 @@ import pytest
 
 from pushjuju.core.errors import ProviderError
 from pushjuju.plugins.providers.local import volumes
-from pushjuju.plugins.providers.local.layout import Layout
+from pushjuju.plugins.providers.nspawn.layout import Layout
 
 MACHINE, VOLUME = "juju-abcdef-0", "volume-0"
 

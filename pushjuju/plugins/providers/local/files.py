@@ -10,9 +10,9 @@ import uuid
 from collections.abc import Sequence
 from pathlib import Path
 
-from pushjuju.plugins.providers.local.layout import Record
 from pushjuju.plugins.providers.local.prepare import USER, account
 from pushjuju.plugins.providers.local.system import make_folder, put_file
+from pushjuju.plugins.providers.nspawn.layout import Record
 
 STORAGE = "var/lib/juju/storage"
 

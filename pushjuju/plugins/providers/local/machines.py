@@ -16,9 +16,7 @@ from pathlib import Path
 from pushjuju.core.errors import Conflict, NotFound, ProviderError
 from pushjuju.plugins.providers.local import network
 from pushjuju.plugins.providers.local.bases import BaseRoot, host_apt_options
-from pushjuju.plugins.providers.local.cgroups import Cgroup, send
 from pushjuju.plugins.providers.local.files import new_host_key, write_identity
-from pushjuju.plugins.providers.local.layout import Layout, Record
 from pushjuju.plugins.providers.local.prepare import prepare_root
 from pushjuju.plugins.providers.local.supervisor import forget, spawn, wait_if_child
 from pushjuju.plugins.providers.local.system import (
@@ -30,6 +28,8 @@ from pushjuju.plugins.providers.local.system import (
     run,
 )
 from pushjuju.plugins.providers.local.userdata import write_user_data
+from pushjuju.plugins.providers.nspawn.cgroups import Cgroup, send
+from pushjuju.plugins.providers.nspawn.layout import Layout, Record
 
 _GRACE_S = 5.0
 LOOPS = ".loop"  # where storage of type `loop` has its files, below a machine's storage directory

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from pushjuju.core.errors import NotValid, ProviderError
-from pushjuju.plugins.providers.local.layout import Layout
 from pushjuju.plugins.providers.local.system import locked, run
+from pushjuju.plugins.providers.nspawn.layout import Layout
 
 _HOST_LOCK = Path("/run/lock/pushjuju-network.lock")
 _INOTIFY = Path("/proc/sys/fs/inotify/max_user_instances")

@@ -23,12 +23,12 @@ from pushjuju.core.status import InstanceStatus
 from pushjuju.plugins.providers.local import doctor as checks
 from pushjuju.plugins.providers.local import limits
 from pushjuju.plugins.providers.local.bases import cache_dir, find_cached, host_arch
-from pushjuju.plugins.providers.local.cgroups import Cgroup
-from pushjuju.plugins.providers.local.layout import Layout, Record
 from pushjuju.plugins.providers.local.machines import MachineSpec
 from pushjuju.plugins.providers.local.network import parse_subnet
 from pushjuju.plugins.providers.local.privileged import Call, caller, sudo_works
 from pushjuju.plugins.providers.local.sources import BasesConfig
+from pushjuju.plugins.providers.nspawn.cgroups import Cgroup
+from pushjuju.plugins.providers.nspawn.layout import Layout, Record
 from pushjuju.plugins.types import (
     Address,
     CloudSpec,

@@ -8,9 +8,9 @@ import time
 from pathlib import Path
 
 from pushjuju.core import children
-from pushjuju.plugins.providers.local.cgroups import Cgroup
 from pushjuju.plugins.providers.local.files import STORAGE
 from pushjuju.plugins.providers.local.system import which
+from pushjuju.plugins.providers.nspawn.cgroups import Cgroup
 
 _NSPAWN = Path("/run/systemd/nspawn")
 _ENTRY_S = 2.0  # how long the loop may take to enter the machine's cgroup

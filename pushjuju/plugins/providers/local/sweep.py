@@ -9,10 +9,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from pushjuju.plugins.providers.local import network
-from pushjuju.plugins.providers.local.cgroups import Cgroup, hierarchies
-from pushjuju.plugins.providers.local.layout import Layout
 from pushjuju.plugins.providers.local.machines import remove
 from pushjuju.plugins.providers.local.system import mounts_below, remove_tree, run
+from pushjuju.plugins.providers.nspawn.cgroups import Cgroup, hierarchies
+from pushjuju.plugins.providers.nspawn.layout import Layout
 
 _NETNS = Path("/run/netns")
 _PROPAGATE = Path("/run/systemd/nspawn/propagate")

@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from pushjuju.core.errors import Conflict, NotFound, NotValid, ProviderError
-from pushjuju.plugins.providers.local.layout import Layout
 from pushjuju.plugins.providers.local.system import locked, mounts_below, open_folder, remove_tree, run
+from pushjuju.plugins.providers.nspawn.layout import Layout
 
 SHOWN = ".local"  # folder of a machine's storage directory; no storage can have this name
 _IMAGE, _RECORD = "image", "volume.json"

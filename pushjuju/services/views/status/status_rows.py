@@ -255,7 +255,7 @@ def _with_stopped(
     }
     if model.cloud_type != "local" or not runs:
         return statuses
-    from pushjuju.plugins.providers.local import glance
+    from pushjuju.plugins.providers.nspawn import glance
 
     for instance in glance.stopped(ctx.controller.machines, runs):
         instances[runs[instance]] = Seen(str(InstanceStatus.STOPPED), STOPPED)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from pushjuju.plugins.providers.local.cgroups import Cgroup, hierarchies
-from pushjuju.plugins.providers.local.layout import Layout
+from pushjuju.plugins.providers.nspawn.cgroups import Cgroup, hierarchies
+from pushjuju.plugins.providers.nspawn.layout import Layout
 
 
 def stopped(data_dir: Path, instances: Iterable[str]) -> set[str]:
