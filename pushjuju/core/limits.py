@@ -65,6 +65,10 @@ MESSAGE = 128 * KIB  # characters of one log line, status, version: the longest 
 OUTPUT = 6 * MIB  # characters of standard output and of standard error; 4 MiB of odd bytes in base64
 ACTION_RESULTS = 16 * MIB  # characters of an action's results as JSON: the largest record of Juju's database
 
+# --- a machine that builds a charm ------------------------------------------------------------------------
+
+BUILT = 512 * MIB  # bytes that one command there may send: the largest are the charm's files, packed
+
 # --- what a unit keeps in the model -----------------------------------------------------------------------
 
 STATE = 2 * MIB  # bytes of charm state where the controller's max-charm-state-size says nothing

@@ -9,9 +9,9 @@ import pytest
 from pushjuju.core.status import StatusKind
 from pushjuju.plugins.providers.local import machines
 from pushjuju.services.entities.basis import logs
+from pushjuju.services.entities.machine.stopped import STOPPED
 from pushjuju.services.views import explain
 from pushjuju.services.views.status import document
-from pushjuju.services.views.status.status_rows import STOPPED
 from pushjuju.uniter.wanted import wanted
 from pushjuju.workers.machine.contact import RESUMING
 from tests.chaos.world import DEPLOY_HOOKS, UNIT, Box, World, until
@@ -158,6 +158,9 @@ async def test_machine_that_is_switched_off_is_started_by_what_needs_it(world: W
     shown = document.document(world.ctx, world.model)
     assert shown["machines"]["0"]["machine-status"] == {"current": "stopped", "message": STOPPED}
     assert shown["applications"]["tally"]["units"][UNIT]["juju-status"]["current"] == "lost"
+    for name in (UNIT, "0"):
+        (found,) = explain.explain(world.ctx, world.uuid, wanted, [name])
+        assert f"machine 0 {STOPPED}" in found.reason
     world.config(number="3")
     assert (await world.settle()).problems == ()
     assert box.ended()[-2:] == ["start 3", "config-changed 3"]

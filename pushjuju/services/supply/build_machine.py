@@ -23,12 +23,14 @@ from typing import TYPE_CHECKING, Any
 
 from pushjuju.charms.archive.archiving import Kind, open_archive
 from pushjuju.charms.build.parts import REACTIVE, BuildPlan
+from pushjuju.core import limits
 from pushjuju.core.base import Base
 from pushjuju.core.errors import InvalidCharm, ProviderError
 from pushjuju.plugins.cloudtypes import CloudSpec
 from pushjuju.plugins.manager import PluginHost
 from pushjuju.plugins.types import ModelInfo, Provider, Services, StartRequest
 from pushjuju.services.entities.model.architectures import own_arch
+from pushjuju.services.supply import bounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
 
 _BOOT_S = 60.0
 _BUILD_S = 3600.0
-_TAIL = 3000
+_TAIL = 3000  # bytes of error output that are shown
 _PROXIES = ("http_proxy", "https_proxy", "no_proxy")
 _TOOLS = ("python3-pip", "python3-dev", "python3-venv", "gcc", "git")
 
@@ -305,16 +307,21 @@ class BuildMachine:
         proxies = {name: self.environ[name] for name in _PROXIES if "@" not in self.environ.get(name, "@")}
         set_up = "".join(f"export {name}={shlex.quote(text)}\n" for name, text in proxies.items())
         try:
-            # An empty input would leave the program's standard input open.
-            given = {"input": stdin} if stdin else {"stdin": asyncssh.DEVNULL}
-            ran = await self._connection.run(set_up + line, **given, encoding=None, timeout=_BUILD_S)
-        except asyncssh.TimeoutError:
+            async with asyncio.timeout(_BUILD_S):
+                # An empty input would leave the program's standard input open.
+                given = {} if stdin else {"stdin": asyncssh.DEVNULL}
+                process = await self._connection.create_process(set_up + line, encoding=None, **given)
+                out, err = await bounded.communicate(process, stdin, limits.BUILT, _TAIL)
+        except bounded.TooMuch:
+            most = limits.BUILT // limits.MIB
+            raise InvalidCharm(f"{failed}: the machine sends more than {most} MiB") from None
+        except TimeoutError:
             raise InvalidCharm(f"{failed}: it takes more than {_BUILD_S:.0f} seconds") from None
         except (OSError, asyncssh.Error) as error:
             raise ProviderError(f"the machine to build in is gone: {error}") from None
-        if ran.exit_status:
-            raise InvalidCharm(failed, detail=ran.stderr.decode("utf-8", "replace").strip()[-_TAIL:])
-        return bytes(ran.stdout)
+        if process.exit_status != 0:
+            raise InvalidCharm(failed, detail=err.decode("utf-8", "replace").strip())
+        return out
 
     def _put(self, path: str, text: str, mode: str = "644") -> None:
         self._run(["install", "-m", mode, "/dev/stdin", path], stdin=text.encode())

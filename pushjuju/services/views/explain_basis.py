@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from pushjuju.core.clock import from_iso
-from pushjuju.core.status import Agent, StatusKind
+from pushjuju.core.status import Agent, InstanceStatus, StatusKind
 from pushjuju.services.entities.basis import statuses
 from pushjuju.services.entities.basis.context import Context
 from pushjuju.services.entities.machine.machine_work import UNUSABLE, Hands, hands
+from pushjuju.services.entities.machine.stopped import STOPPED, stopped
+from pushjuju.services.entities.model import models
 from pushjuju.services.lifecycle.forced_ends import ends_ahead
 from pushjuju.store.queue import WorkItem, work_item
 from pushjuju.store.rows.records import Application, Cleanup, Machine, Unit
@@ -70,6 +72,7 @@ class Seen:
     """What was read of a model at one moment.
 
     Attributes:
+        stopped: Machines that are off, which no command has noticed yet.
         items: Machine -> its row of the queue.
         loops: The rows of the model's loops.
         hands: Returns who works on a row of the queue.
@@ -78,6 +81,7 @@ class Seen:
     now: datetime
     units: Mapping[str, Unit]
     machines: Mapping[str, Machine]
+    stopped: Collection[str]
     applications: Mapping[str, Application]
     storage: Mapping[str, StorageInstance]
     ends: Sequence[Cleanup]
@@ -124,6 +128,7 @@ def read(ctx: Context, tx: Tx, model: str, decide: Decide) -> Seen:
         now=ctx.clock.now(),
         units={unit.name: unit for unit in tx.list(Unit, "unit_list", model=model)},
         machines={item.id: item for item in tx.list(Machine, "machine_list", model=model)},
+        stopped=_stopped(ctx, tx, model),
         applications={item.name: item for item in tx.list(Application, "application_list", model=model)},
         storage={item.id: item for item in instances if not item.is_disk},
         ends=ends_ahead(tx, model),
@@ -132,6 +137,16 @@ def read(ctx: Context, tx: Tx, model: str, decide: Decide) -> Seen:
         hands=hands(ctx),
         decide=decide,
     )
+
+
+def _stopped(ctx: Context, tx: Tx, model: str) -> set[str]:
+    running = {
+        item.instance_id: item.id
+        for item in tx.list(Machine, "machine_list", model=model)
+        if (seen := statuses.get_status(tx, model, StatusKind.INSTANCE, item.id)) is not None
+        and seen.status == InstanceStatus.RUNNING
+    }
+    return stopped(ctx, models.get(tx, model).cloud_type, running)
 
 
 def trouble(tx: Tx, seen: Seen, name: str | None) -> Trouble | None:
@@ -143,7 +158,9 @@ def trouble(tx: Tx, seen: Seen, name: str | None) -> Trouble | None:
     why = str(status.data.get(UNUSABLE) or status.message)
     if machine.unreachable_since:
         return Trouble(why=why, since=from_iso(machine.unreachable_since))
-    return Trouble(why=why, since=status.since) if UNUSABLE in status.data else None
+    if UNUSABLE in status.data:
+        return Trouble(why=why, since=status.since)
+    return Trouble(why=f"machine {machine.id} {STOPPED}", since=None) if machine.id in seen.stopped else None
 
 
 def own_trouble(tx: Tx, seen: Seen, unit: Unit) -> Trouble | None:

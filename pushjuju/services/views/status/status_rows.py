@@ -18,6 +18,7 @@ from pushjuju.core.names import parent_machine
 from pushjuju.core.status import InstanceStatus, StatusKind
 from pushjuju.portable.natural import natural_key, natural_order
 from pushjuju.services.entities.basis import network
+from pushjuju.services.entities.machine.stopped import STOPPED, stopped
 
 if TYPE_CHECKING:
     from pushjuju.services.entities.basis.context import Context
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
 
 Moment = Callable[[str], Any]
 """Makes of a time as the store keeps it what the document shows."""
-
-
-STOPPED = "is stopped; the next command that needs the machine starts it"
 
 
 class Seen(NamedTuple):
@@ -253,12 +251,8 @@ def _with_stopped(
         for machine in machines
         if machine.life == Life.ALIVE and _seen_running(instances.get(machine.id))
     }
-    if model.cloud_type != "local" or not runs:
-        return statuses
-    from pushjuju.plugins.providers.nspawn import glance
-
-    for instance in glance.stopped(ctx.controller.machines, runs):
-        instances[runs[instance]] = Seen(str(InstanceStatus.STOPPED), STOPPED)
+    for machine_id in stopped(ctx, model.cloud_type, runs):
+        instances[machine_id] = Seen(str(InstanceStatus.STOPPED), STOPPED)
     return statuses
 
 
