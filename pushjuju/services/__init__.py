@@ -1,4 +1,4 @@
-"""What a user may ask for: one module per Juju noun, as transactions over the store.
+"""What a user may ask for, as transactions over the store.
 
 Rules, permissions and transactions; no SSH, no printing, no decisions of the uniter.
 """

@@ -1,5 +1,5 @@
-"""What a unit does next, and how it is done: decide, prepare, run, commit.
+"""What a unit does next, and how it is done: read, decide, dispatch, commit.
 
- `resolver` and `operation` are pure; `snapshot` and `hookcontext` read; `reconcile`, `prepare`
-and `commit` write.
+`decide` and `state` are pure; `input` reads the model; `apply` and `commit` write to it; `turn` is one turn
+of a unit, from what it reads to the operation that a machine gets.
 """

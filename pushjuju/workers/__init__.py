@@ -1,5 +1,5 @@
 """Loops over the work queue. They carry out what Juju's rules decide elsewhere.
 
- `drive` claims keys; `worker` works a machine; `provisioner` makes and ends machines; `cleaner`
-finishes removals; `background` keeps a process working.
+`driver` claims keys; `machine` works one machine; `provision` makes and ends machines; `loops` do what
+belongs to a model and to no machine; `background` keeps a process working.
 """
