@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from pushjuju.cli.app import main
+from pushjuju.cli.work import drive
 
 
 @dataclass(frozen=True)
@@ -44,3 +45,16 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
         return Ended(status, out.getvalue(), err.getvalue())
 
     return call
+
+
+@pytest.fixture
+def unworked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let commands record what is asked for, and leave it."""
+    monkeypatch.setattr(drive, "settle", lambda *_args, **_more: None)
+
+
+@pytest.fixture
+def lab(run: Run) -> Run:
+    """Return `run` with a controller and a model in focus."""
+    assert run("bootstrap", "local", "lab", "--add-model", "shop").status == 0
+    return run

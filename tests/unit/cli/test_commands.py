@@ -34,13 +34,6 @@ def settled(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, Any]]]:
     time.tzset()
 
 
-@pytest.fixture
-def lab(run: Run) -> Run:
-    """Return `run` with a controller and a model in focus."""
-    assert run("bootstrap", "local", "lab", "--add-model", "shop").status == 0
-    return run
-
-
 def ok(ended: Any) -> str:
     assert ended.status == 0, ended.err
     return str(ended.out)

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 import yaml
 
-from pushjuju.cli.work import drive
 from tests.charms_tools.hubstore import JAMMY, NOBLE, HubStore
 from tests.unit.services.twins import Twins
 from tests.unit.services.world import Charms
@@ -50,9 +49,7 @@ FAKE = """credentials:
 """
 
 
-@pytest.fixture(autouse=True)
-def _unworked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drive, "settle", lambda *_args, **_more: None)
+pytestmark = pytest.mark.usefixtures("unworked")
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from pushjuju.services.entities.machine import machines
 from pushjuju.workers.provision import installing
 from tests.unit.services.world import UBUNTU, World
 from tests.unit.workers.fakes import Cloud, Shop, worker
-from tests.unit.workers.test_lane import _in, _instance
+from tests.unit.workers.test_machine_worker import _in, _instance
 
 DEPLOYING = (InstanceStatus.ALLOCATING, "Deploying: Rebooting")
 DEPLOYED = (InstanceStatus.RUNNING, "Deployed")
