@@ -315,6 +315,8 @@ def test_both_limits_of_state_are_checked_together(runtime: World) -> None:
         controller_config.change(
             runtime.ctx, {"max-charm-state-size": "14000000", "max-agent-state-size": "3000000"}
         )
+    with pytest.raises(NotValid, match=r"^invalid max agent state size: should be a number .* got -5$"):
+        controller_config.change(runtime.ctx, {"max-agent-state-size": "-5"})
     assert controller_config.document(runtime.ctx)["max-charm-state-size"] == limits.STATE
 
 

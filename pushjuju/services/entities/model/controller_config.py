@@ -121,7 +121,8 @@ def parse_value(key: str, value: Any) -> Any:
             raise NotValid(f"{key}: expected bool, got {typed(value)}")
         return found
     if setting.type == "int":
-        if isinstance(value, bool) or not re.fullmatch("[0-9]{1,18}", str(value)):
+        sign = "-?" if key in _STATE_SIZES else ""  # these have a message of their own for negative numbers
+        if isinstance(value, bool) or not re.fullmatch(f"{sign}[0-9]{{1,18}}", str(value)):
             raise NotValid(f"{key}: expected number, got {typed(value)}")
         return int(value)
     text = str(value)
@@ -177,9 +178,15 @@ def check_state_sizes(config: Mapping[str, Any]) -> None:
     """Check both limits of what a unit keeps in the model together.
 
     Raises:
-        NotValid: They are more than a record of Juju's database holds; the message is Juju's.
+        NotValid: One is negative, or both are more than a record of Juju's database holds; the messages are
+            Juju's.
     """
-    both = sum(int(config.get(key, SETTINGS[key].default)) for key in _STATE_SIZES)
+    sizes = {key: int(config.get(key, SETTINGS[key].default)) for key in _STATE_SIZES}
+    for key, size in sizes.items():
+        if size < 0:
+            what = "should be a number of bytes (or 0 to disable limit)"
+            raise NotValid(f"invalid {key.replace('-', ' ')}: {what}, got {size}")
+    both = sum(sizes.values())
     if both > limits.UNIT_STATE:
         raise NotValid(
             "invalid max charm/agent state sizes: combined value should not exceed mongo's 16M per-document"
