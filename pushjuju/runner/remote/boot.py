@@ -43,10 +43,9 @@ def take(size: int) -> bytes:
 
 
 def remove(path: str) -> None:
-    for top, _, files in os.walk(path, topdown=False):
-        for name in files:
-            os.unlink(top + "/" + name)
-        os.rmdir(top)
+    import shutil
+
+    shutil.rmtree(path, True)  # another process may be at the same
 
 
 def receive(home: str) -> None:

@@ -158,7 +158,10 @@ def forget_programs(paths: layout.Layout) -> None:
                 pass
     for name in os.listdir(paths.base):
         place = paths.base + "/" + name
+        sender = name.partition(".")[2]  # the process that still writes this copy, as ``boot.py`` names it
         if name == paths.version or name in busy or not os.path.exists(place + "/tools.json"):
+            continue
+        if sender and os.path.exists("/proc/" + sender):
             continue
         lock = os.open(place + "/server.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         try:
